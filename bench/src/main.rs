@@ -1,0 +1,266 @@
+//! The driver: interleaved rounds of every measure for every peer, then the promises, then the tables.
+//!
+//! Each measure has some turns in a round. In a turn it runs for all peers right after one another, with fresh
+//! processes, in an order that rotates from turn to turn: other load on the machine then meets all of them alike.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people that speaks no protocol"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
+use callgate_bench::measure::{
+    Effort, Turn, What, calls, cold_start, crowd, edits, lists, memory, payload, pipelined, sizes,
+};
+use callgate_bench::peer::{Peer, Place, Programs};
+use callgate_bench::stats::median;
+
+/// How often each measure's turn comes within a round. Short turns, so that a burst of other load does not fall
+/// on one peer alone.
+const TURNS: usize = 3;
+
+const HELP: &str = "\
+usage: callgate-bench [--callgate PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
+
+  --callgate PROGRAM  the callgate to measure; without it only the yardsticks (direct, relay) run
+  --rounds N          rounds (7), each with a fresh home and three turns of every measure
+  --quick             few calls: shows that everything runs, not how fast
+  --work FOLDER       where homes are made, on the disk that counts (a folder beside the driver)
+  --out FILE          also write the tables, as Markdown, to this file";
+
+struct Options {
+    callgate: Option<PathBuf>,
+    rounds: usize,
+    effort: Effort,
+    work: PathBuf,
+    out: Option<PathBuf>,
+}
+
+impl Options {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Options> {
+        let work = std::env::current_exe()?.with_file_name("callgate-bench-work");
+        let mut options = Options { callgate: None, rounds: 7, effort: Effort::FULL, work, out: None };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().with_context(|| format!("{word} needs a value\n\n{HELP}"));
+            match word.as_str() {
+                "--callgate" => options.callgate = Some(value()?.into()),
+                "--rounds" => options.rounds = value()?.parse().context("--rounds needs a number")?,
+                "--quick" => options.effort = Effort::QUICK,
+                "--work" => options.work = value()?.into(),
+                "--out" => options.out = Some(value()?.into()),
+                _ => bail!("unknown option {word}\n\n{HELP}"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("callgate-bench: {error:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// True when every budget was kept.
+fn run() -> Result<bool> {
+    let options = Options::read(std::env::args().skip(1))?;
+    let programs = Programs::beside_this_one(options.callgate.clone())?;
+    let turns = run_rounds(&programs, &options)?;
+    let mut rows = Vec::new();
+    if programs.callgate.is_some() {
+        rows = ratios(&turns);
+        rows.extend(promises(&programs, &options)?);
+    }
+    fs::remove_dir_all(&options.work).ok();
+
+    let mut text = String::new();
+    if !rows.is_empty() {
+        text.push_str(&table(&rows));
+        text.push('\n');
+    }
+    text.push_str("Medians of the same rounds, for scale only (absolute figures move with the machine and its load):\n\n");
+    text.push_str(&medians(&turns));
+    println!("\n{text}");
+    let over = rows.iter().filter(|row| row.is_over()).count();
+    match over {
+        _ if rows.is_empty() => println!("no --callgate given: only the yardsticks were measured"),
+        0 => println!("every budget kept"),
+        _ => println!("{over} budgets not kept"),
+    }
+    if let Some(path) = &options.out {
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(over == 0)
+}
+
+fn run_rounds(programs: &Programs, options: &Options) -> Result<Vec<Turn>> {
+    type Measure = fn(&Place, Peer, Effort, &mut Turn) -> Result<()>;
+    let measures: [(&str, Measure); 6] = [
+        ("small calls", calls::measure),
+        ("64 in flight", pipelined::measure),
+        ("tools/list", lists::measure),
+        ("10 MB results", payload::results),
+        ("1 MB arguments", payload::arguments),
+        ("cold start", cold_start::measure),
+    ];
+    let mut peers = vec![Peer::Relay, Peer::Direct];
+    if programs.callgate.is_some() {
+        peers.extend([Peer::Callgate, Peer::CallgateShared]);
+    }
+    let mut turns = Vec::new();
+    for number in 0..options.rounds {
+        let place = Place::new(programs, &options.work.join(format!("round-{number}")))?;
+        let mut recorded = 0;
+        for (name, measure) in measures {
+            eprintln!("round {} of {}: {name}", number + 1, options.rounds);
+            for _ in 0..TURNS {
+                let mut turn = Turn::default();
+                for &peer in &peers {
+                    // The shared limit changes what a small call costs; all else is the same way.
+                    if peer == Peer::CallgateShared && name != "small calls" {
+                        continue;
+                    }
+                    measure(&place, peer, options.effort, &mut turn)
+                        .with_context(|| format!("{name}, {}", peer.name()))
+                        .with_context(|| said(&place))?;
+                    recorded += usize::from(peer == Peer::Callgate) * calls_of(name, options.effort);
+                }
+                turns.push(turn);
+                peers.rotate_left(1);
+            }
+        }
+        if programs.callgate.is_some() {
+            check_record(&place, recorded)?;
+        }
+        fs::remove_dir_all(options.work.join(format!("round-{number}"))).ok();
+    }
+    Ok(turns)
+}
+
+/// How many tool calls one such measure makes under the server name `bench`.
+fn calls_of(measure: &str, effort: Effort) -> usize {
+    match measure {
+        "small calls" => effort.calls / 20 + effort.calls,
+        "64 in flight" => effort.pipelined,
+        "10 MB results" => effort.results + 1,
+        "1 MB arguments" => effort.arguments + 1,
+        _ => 0,
+    }
+}
+
+/// A gate that forgets calls is fast and worthless: every call of the round must be in the history.
+fn check_record(place: &Place, expected: usize) -> Result<()> {
+    let log = place.run_callgate(&["log", "--json", "--server", "bench", "--limit", "100000000"])?;
+    let lines = memchr::memchr_iter(b'\n', &log).count();
+    if lines != expected {
+        bail!("{expected} calls were made and {lines} are in the history: the figures would not be fair");
+    }
+    Ok(())
+}
+
+fn said(place: &Place) -> String {
+    let text = fs::read_to_string(place.stderr()).unwrap_or_default();
+    let tail: Vec<&str> = text.lines().rev().take(10).collect();
+    format!("last words on stderr: {}", tail.into_iter().rev().collect::<Vec<_>>().join("\n"))
+}
+
+/// The rows that compare, in the order of the budgets.
+fn ratios(turns: &[Turn]) -> Vec<Row> {
+    use Bound::{AtLeast, AtMost};
+    let row = |name: &str, what: What, peer: Peer| {
+        let figures = turns.iter().filter_map(|turn| turn.times_relay(what, peer)).collect();
+        Row::new(name, Unit::TimesRelay, figures)
+    };
+    let gate = |name: &str, what: What| row(name, what, Peer::Callgate);
+    let shared = |name: &str, what: What| row(name, what, Peer::CallgateShared);
+    vec![
+        gate("small call, p50", What::CallP50).budget(AtMost(1.35)).stretch(AtMost(1.2)),
+        gate("small call, p90", What::CallP90),
+        gate("small call, p99", What::CallP99).budget(AtMost(1.75)),
+        shared("with a shared limit, p50", What::CallP50).budget(AtMost(2.5)).stretch(AtMost(1.8)),
+        shared("with a shared limit, p99", What::CallP99),
+        gate("CPU per small call", What::CpuPerCall).budget(AtMost(2.0)).stretch(AtMost(1.6)),
+        shared("CPU per small call, shared limit", What::CpuPerCall),
+        gate("calls/s, 64 in flight, until recorded", What::RecordedRate)
+            .budget(AtLeast(0.5))
+            .stretch(AtLeast(0.7)),
+        gate("calls/s, 64 in flight, to the last answer", What::AnsweredRate),
+        gate("10 MB results, MB/s until recorded", What::ResultRate)
+            .budget(AtLeast(0.5))
+            .stretch(AtLeast(0.8)),
+        gate("1 MB arguments, MB/s until recorded", What::ArgumentsRate)
+            .budget(AtLeast(0.4))
+            .stretch(AtLeast(0.6)),
+        gate("tools/list of 91 tools, one hidden", What::ListOf91),
+        gate("tools/list of 1,000 tools, one hidden", What::ListOf1000)
+            .budget(AtMost(4.0))
+            .stretch(AtMost(2.0)),
+        gate("cold start", What::ColdStart).budget(AtMost(2.0)).stretch(AtMost(1.5)),
+    ]
+}
+
+/// The rows that ask Callgate alone: up to three tries of each, in fresh homes.
+fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
+    use Bound::{AtLeast, AtMost};
+    let tries = options.rounds.clamp(1, 3);
+    let (mut held, mut largest, mut at_once, mut edited) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for number in 0..tries {
+        let place = Place::new(programs, &options.work.join(format!("promises-{number}")))?;
+        eprintln!("promises, {} of {tries}: memory, sizes, ten gates at once, edits", number + 1);
+        held.push(memory::measure(&place).context("memory").with_context(|| said(&place))?);
+        largest.push(sizes::measure(&place).context("sizes").with_context(|| said(&place))?);
+        at_once.push(crowd::measure(&place).context("ten gates").with_context(|| said(&place))?);
+        edited.push(edits::measure(&place).context("edits").with_context(|| said(&place))?);
+    }
+    let mut rows = Vec::new();
+    let mut add =
+        |what: &str, unit, figures: Vec<f64>, bound| rows.push(Row::new(what, unit, figures).budget(bound));
+    let of_memory = |pick: fn(&memory::Figures) -> f64| held.iter().map(pick).collect::<Vec<f64>>();
+    add("memory idle, shim + keeper", Unit::Megabytes, of_memory(|it| it.idle), AtMost(10.0));
+    add("memory, lines to 1 MiB, peak", Unit::Megabytes, of_memory(|it| it.lines_to_one_mib), AtMost(30.0));
+    add("memory, 50 MiB arguments, peak", Unit::TimesLine, of_memory(|it| it.long_arguments), AtMost(2.2));
+    add("memory, 50 MiB result, peak", Unit::TimesLine, of_memory(|it| it.long_result), AtMost(2.2));
+    add("memory after those", Unit::Megabytes, of_memory(|it| it.given_back), AtMost(30.0));
+    let largest_pass = largest.iter().map(|it| it.largest_pass).collect();
+    add("64 MiB messages pass, both ways", Unit::Share, largest_pass, AtLeast(1.0));
+    let refused = largest.iter().map(|it| it.larger_refused_and_alive).collect();
+    add("longer ones refused, session lives", Unit::Share, refused, AtLeast(1.0));
+    let exact = at_once.iter().map(|it| it.exact).collect();
+    add("ten gates, one limit: exactly as many pass", Unit::Share, exact, AtLeast(1.0));
+    let p99 = at_once.iter().map(|it| it.p99_ms).collect();
+    add("ten gates, one limit: p99 of a passed call", Unit::Milliseconds, p99, AtMost(20.0));
+    let obeyed = edited.iter().map(|it| it.obeyed).collect();
+    add("policy edit and pause hold from the next call", Unit::Share, obeyed, AtLeast(1.0));
+    let changed = edited.iter().map(|it| it.list_changed_ms).collect();
+    add("hide to list_changed at the client, slowest", Unit::Milliseconds, changed, AtMost(200.0));
+    Ok(rows)
+}
+
+/// What each peer took, for scale.
+fn medians(turns: &[Turn]) -> String {
+    let peers = [Peer::Direct, Peer::Relay, Peer::Callgate, Peer::CallgateShared];
+    let mut lines =
+        vec![["", peers[0].name(), peers[1].name(), peers[2].name(), peers[3].name()].map(str::to_owned)];
+    for what in What::ALL {
+        let cell = |peer| {
+            let figures: Vec<f64> = turns.iter().filter_map(|turn| turn.figure(what, peer)).collect();
+            median(&figures).map_or_else(String::new, |figure| match figure {
+                small if small < 100.0 => format!("{small:.1}"),
+                large => format!("{large:.0}"),
+            })
+        };
+        lines.push([what.name().to_owned(), cell(peers[0]), cell(peers[1]), cell(peers[2]), cell(peers[3])]);
+    }
+    markdown(&lines)
+}

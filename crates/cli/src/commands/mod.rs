@@ -1,0 +1,12 @@
+//! One file a command.
+
+pub(crate) mod demo;
+pub(crate) mod demo_server;
+pub(crate) mod edit;
+pub(crate) mod forget;
+pub(crate) mod log;
+pub(crate) mod pause;
+pub(crate) mod policy;
+pub(crate) mod run;
+pub(crate) mod show;
+pub(crate) mod status;

@@ -1,0 +1,16 @@
+//! `callgate run`: the gate itself.
+
+use std::process::ExitCode;
+
+use callgate_shim::Options;
+use callgate_store::Home;
+
+use crate::args::RunArgs;
+
+pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
+    let RunArgs { server, client, demo, command } = args;
+    let mut command = command.into_iter();
+    let program = command.next().unwrap_or_default();
+    let options = Options { home: Home::locate()?, server, client, program, args: command.collect(), demo };
+    Ok(ExitCode::from(callgate_shim::run(options)))
+}

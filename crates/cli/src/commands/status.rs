@@ -1,0 +1,124 @@
+//! `callgate status`: what runs now, under which policy.
+
+use std::process::ExitCode;
+
+use callgate_policy::Policy;
+use callgate_store::home::read_private;
+use callgate_store::pause::{self, Switch};
+use callgate_store::{Home, Lease, running};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::args::StatusArgs;
+use crate::commands::log::current;
+use crate::duration::iso;
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    home.prepare()?;
+    let screen = Screen::new();
+    let sessions = running(&home);
+    let history = current(&home)?;
+    for lease in &sessions {
+        let state = State::of(&home, lease);
+        let (calls, refused) = history.session_counts(lease.session)?;
+        if args.json {
+            let object = json!({
+                "session": lease.session.to_string(), "server": lease.server,
+                "client": lease.client.as_deref().unwrap_or("unknown"), "pid": lease.pid, "started": iso(lease.started_ms),
+                "command": lease.command, "policy": lease.policy_version.as_deref().unwrap_or_default(),
+                "protection": state.word, "problem": state.problem, "calls": calls, "refused": refused,
+            });
+            screen.line(&object.to_string());
+        } else {
+            print(&screen, lease, &state, calls, refused);
+        }
+    }
+    if !args.json {
+        summary(&home, &screen, sessions.len());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How well a session is protected.
+struct State {
+    word: &'static str,
+    style: anstyle::Style,
+    problem: Option<String>,
+}
+
+impl State {
+    fn of(home: &Home, lease: &Lease) -> State {
+        if let Some(reason) = pause::reason(home, &lease.server) {
+            return State { word: "paused", style: screen::WARN, problem: Some(reason) };
+        }
+        let problem = policy_problem(home, &lease.server);
+        match (&problem, &lease.policy_version) {
+            // It never had a good policy: everything is refused.
+            (_, None) => State { word: "broken", style: screen::BAD, problem },
+            _ if lease.watch_only => State { word: "watch-only", style: screen::WARN, problem },
+            _ => State { word: "enforcing", style: screen::GOOD, problem },
+        }
+    }
+}
+
+/// What is wrong with the policy file as it is now. A session may still run on an earlier, good one.
+fn policy_problem(home: &Home, server: &str) -> Option<String> {
+    let own = home.policy(server);
+    let path = if own.exists() { own } else { home.default_policy() };
+    match read_private(&path) {
+        Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
+        Ok(text) => Policy::parse(&text).err().map(|report| format!("{}: {}", path.display(), report.headline())),
+    }
+}
+
+fn print(screen: &Screen, lease: &Lease, state: &State, calls: u64, refused: u64) {
+    let client = lease.client.as_deref().unwrap_or("unknown");
+    screen.line(&format!(
+        "{}  {}  {}  {calls} calls, {refused} refused, up {}",
+        screen::pad(&screen::harmless(&lease.server), 20),
+        screen.paint(state.style, &screen::pad(state.word, 10)),
+        screen::pad(&screen::harmless(client), 16),
+        age(lease.started_ms),
+    ));
+    let command = screen::clip(&screen::harmless(&lease.command.join(" ")), Screen::columns().saturating_sub(40).max(40));
+    let policy = lease.policy_version.as_deref().unwrap_or("none");
+    screen.line(&screen.paint(
+        screen::DIM,
+        &format!("    session {}, pid {}, policy {policy}, {command}", lease.session, lease.pid),
+    ));
+    if let Some(problem) = &state.problem {
+        screen.line(&format!("    {}", screen.paint(screen::BAD, &screen::harmless(problem))));
+    }
+}
+
+fn summary(home: &Home, screen: &Screen, sessions: usize) {
+    match sessions {
+        0 => screen.line("No session runs. One begins when an AI client starts a server through `callgate run`."),
+        1 => screen.line("1 session runs."),
+        n => screen.line(&format!("{n} sessions run.")),
+    }
+    match pause::read(home) {
+        Switch::Broken(why) => screen.line(&screen.paint(screen::BAD, &format!("Everything is paused, because {why}"))),
+        Switch::Readable(pauses) if pauses.all.is_some() => {
+            screen.line(&screen.paint(screen::WARN, "Everything is paused: callgate resume"));
+        }
+        Switch::Readable(pauses) => {
+            for server in pauses.servers.keys() {
+                let text = format!("Paused: {0} (callgate resume {0})", screen::harmless(server));
+                screen.line(&screen.paint(screen::WARN, &text));
+            }
+        }
+    }
+}
+
+fn age(started_ms: i64) -> String {
+    let seconds = (Timestamp::now().as_millisecond() - started_ms).max(0) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

@@ -1,0 +1,30 @@
+//! Loosening is not for agents: it takes a person at a terminal, and their word.
+//!
+//! Code of the same user cannot be kept out by permissions; this only makes sure that an agent does not loosen its
+//! own gate by the way, with a shell tool and one command line. SECURITY.md says what remains possible.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::{Context, bail};
+
+/// Asks a person to type `word`, after saying what it would do.
+pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
+    if let Some(session) = callgate_supervise::session_above() {
+        bail!(
+            "refused: {what}. This command runs below session {session}, which the gate itself watches. \
+             Loosening is done by a person: open a terminal of your own and run it there."
+        );
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        bail!("refused: {what}. Loosening needs a person at a terminal; run this command in one, without pipes.");
+    }
+    let mut err = io::stderr();
+    write!(err, "This loosens the gate: {what}.\nType {word} to go on: ").context("the terminal cannot be written")?;
+    err.flush().context("the terminal cannot be written")?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;
+    if typed.trim() != word {
+        bail!("nothing was changed");
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Moments as people type and read them: `15m`, `2026-11-16`.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
+
+/// A moment in the past: an age (`7d`) or a date.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ago(pub(crate) i64);
+
+impl FromStr for Ago {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Ago, String> {
+        if let Ok(date) = Date::from_str(text) {
+            let start = date.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
+            return Ok(Ago(start.timestamp().as_millisecond()));
+        }
+        if let Ok(time) = Timestamp::from_str(text) {
+            return Ok(Ago(time.as_millisecond()));
+        }
+        let age = span(text).ok_or_else(|| {
+            format!("\"{text}\" is neither an age such as 90s, 15m, 1h, 7d nor a date such as 2026-11-16")
+        })?;
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        Ok(Ago(Timestamp::now().as_millisecond().saturating_sub(age)))
+    }
+}
+
+fn span(text: &str) -> Option<Duration> {
+    let unit = text.chars().last()?;
+    let count: u64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 604_800,
+        _ => return None,
+    };
+    count.checked_mul(seconds).map(Duration::from_secs)
+}
+
+/// A moment as the person's own clock shows it.
+pub(crate) fn local(wall_ms: i64) -> Zoned {
+    Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
+}
+
+/// A moment for machines.
+pub(crate) fn iso(wall_ms: i64) -> String {
+    Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed parse is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_and_dates_are_understood_and_nonsense_is_explained() {
+        let now = Timestamp::now().as_millisecond();
+        let hour_ago = Ago::from_str("1h").unwrap().0;
+        assert!((now - hour_ago - 3_600_000).abs() < 5_000);
+        assert!(Ago::from_str("2026-11-16").is_ok());
+        assert!(Ago::from_str("2026-11-16T05:00:00Z").is_ok());
+        assert!(Ago::from_str("soon").unwrap_err().contains("15m"));
+        assert!(Ago::from_str("5é").is_err());
+    }
+}

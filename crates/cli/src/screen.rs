@@ -1,0 +1,134 @@
+//! What a person sees: colours on a terminal, plain text when piped, hostile text made harmless.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+
+/// Where lines go, with or without colours.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    colours: bool,
+}
+
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+pub(crate) const ACCENT: Style = AnsiColor::Cyan.on_default();
+
+impl Screen {
+    pub(crate) fn new() -> Screen {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Screen { colours: wanted && io::stdout().is_terminal() }
+    }
+
+    /// `text` in a style, if this screen has colours.
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// Prints one line. A reader that left (`| head`) ends the program quietly, as it should.
+    pub(crate) fn line(&self, text: &str) {
+        if writeln!(io::stdout(), "{text}").is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    pub(crate) fn columns() -> usize {
+        let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        width.or_else(terminal_columns).unwrap_or(100)
+    }
+}
+
+#[cfg(unix)]
+fn terminal_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+#[cfg(not(unix))]
+fn terminal_columns() -> Option<usize> {
+    None
+}
+
+/// An error for a person: what happened, and each cause under it.
+pub(crate) fn error(error: &anyhow::Error) {
+    let mut text = format!("callgate: {error}");
+    for cause in error.chain().skip(1) {
+        let _ = write!(text, "\n  because: {cause}");
+    }
+    // Nothing is left to be done when even that cannot be written.
+    drop(writeln!(io::stderr(), "{text}"));
+}
+
+/// Text from a server or an agent, safe to print: nothing that moves the cursor, changes colours, turns the
+/// writing direction or hides. Each such character is shown as its number.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_hidden(c) => {
+                let _ = write!(out, "\\u{{{:x}}}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Control, format, bidi, tag, variation and other characters that do not show.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// At most `width` characters, with a mark where something was left out.
+pub(crate) fn clip(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// `text` filled with blanks to `width` characters.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    format!("{text}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_cannot_move_the_cursor_or_hide() {
+        let hostile = "a\u{1b}[2Jb\u{202e}c\u{200b}d\ne\u{e0041}\u{9b}31m";
+        let shown = harmless(hostile);
+        assert_eq!(shown, "a\\u{1b}[2Jb\\u{202e}c\\u{200b}d\\ne\\u{e0041}\\u{9b}31m");
+        assert!(shown.chars().all(|c| !is_hidden(c)));
+    }
+
+    #[test]
+    fn ordinary_writing_is_left_alone() {
+        for text in ["Grüße, 世界", "naïve café", "日本語", "a — b"] {
+            assert_eq!(harmless(text), text);
+        }
+    }
+
+    #[test]
+    fn clipping_marks_what_is_missing() {
+        assert_eq!(clip("playwright", 6), "playw…");
+        assert_eq!(clip("short", 6), "short");
+    }
+}

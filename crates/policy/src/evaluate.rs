@@ -1,0 +1,284 @@
+//! Conditions over a call's arguments, compiled once and evaluated without allocation where strings need no unescaping.
+//!
+//! Three outcomes: holds, does not hold, cannot be judged. What cannot be judged refuses: an attacker chooses the
+//! arguments, and a rule that vanishes when it is fed the wrong kind of value is no rule.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use callgate_protocol::json::{Kind, Raw};
+use regex::Regex;
+
+use crate::file::{self, Operator, Path, Value};
+use crate::number::Decimal;
+
+/// Why a condition could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CannotJudge(pub(crate) String);
+
+type Outcome = Result<bool, CannotJudge>;
+
+#[derive(Clone, Debug)]
+enum Test {
+    Eq(Value),
+    Neq(Value),
+    In(Vec<Value>),
+    NotIn(Vec<Value>),
+    /// The ordering must be one of these.
+    Order(&'static [Ordering], Value),
+    Regex(Box<Regex>),
+    Contains(Value),
+    Exists(bool),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    path: Path,
+    test: Test,
+    /// For comparing policies and for sentences: `args.url matches "^file:"`.
+    pub(crate) words: String,
+}
+
+/// Conditions that stand together.
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) pointer: String,
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) on_deny: Option<String>,
+}
+
+/// How a clause stands to a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    AllHold,
+    /// The position of one condition that does not hold.
+    Fails(usize),
+    Unclear(CannotJudge),
+}
+
+impl Clause {
+    /// `None` when the clause uses an operator that is not built yet.
+    pub(crate) fn compile(clause: &file::Clause) -> Option<Clause> {
+        let conditions: Option<Vec<_>> = clause.conditions.iter().map(Condition::compile).collect();
+        Some(Clause {
+            pointer: clause.place.pointer.clone(),
+            conditions: conditions?,
+            on_deny: clause.on_deny.clone(),
+        })
+    }
+
+    /// A condition that fails settles the matter whatever the unclear ones would have said; so order does not matter.
+    pub(crate) fn standing(&self, args: Option<Raw<'_>>) -> Standing {
+        let mut unclear = None;
+        for (i, condition) in self.conditions.iter().enumerate() {
+            match condition.holds(args) {
+                Ok(true) => {}
+                Ok(false) => return Standing::Fails(i),
+                Err(e) => unclear = unclear.or(Some(e)),
+            }
+        }
+        unclear.map_or(Standing::AllHold, Standing::Unclear)
+    }
+
+    /// `args.a is 1 and args.b exists`
+    pub(crate) fn words(&self) -> String {
+        let words: Vec<&str> = self.conditions.iter().map(|c| c.words.as_str()).collect();
+        words.join(" and ")
+    }
+
+    pub(crate) fn same_test(&self, other: &Clause) -> bool {
+        let words = |c: &Clause| {
+            let mut words: Vec<String> = c.conditions.iter().map(|c| c.words.clone()).collect();
+            words.sort();
+            words
+        };
+        words(self) == words(other)
+    }
+}
+
+impl Condition {
+    fn compile(predicate: &file::Predicate) -> Option<Condition> {
+        use Ordering::{Equal, Greater, Less};
+        let value = predicate.value.clone();
+        let list = |value: Value| match value {
+            Value::List(values) => values,
+            single => vec![single],
+        };
+        let test = match predicate.op {
+            Operator::Eq => Test::Eq(value),
+            Operator::Neq => Test::Neq(value),
+            Operator::In => Test::In(list(value)),
+            Operator::NotIn => Test::NotIn(list(value)),
+            Operator::Lt => Test::Order(&[Less], value),
+            Operator::Lte => Test::Order(&[Less, Equal], value),
+            Operator::Gt => Test::Order(&[Greater], value),
+            Operator::Gte => Test::Order(&[Greater, Equal], value),
+            Operator::Regex => match &value {
+                Value::Text(pattern) => Test::Regex(Box::new(file::regex(pattern).ok()?)),
+                _ => return None,
+            },
+            Operator::Contains => Test::Contains(value),
+            Operator::Exists => Test::Exists(value != Value::Bool(false)),
+            Operator::Inside | Operator::NotInside => return None,
+        };
+        Some(Condition { words: words(predicate), path: predicate.path.clone(), test })
+    }
+
+    fn holds(&self, args: Option<Raw<'_>>) -> Outcome {
+        let found = args.and_then(|args| resolve(args, &self.path));
+        let Some(found) = found else {
+            // Absent arguments satisfy nothing but the wish that they be absent.
+            return Ok(matches!(self.test, Test::Exists(false)));
+        };
+        match &self.test {
+            Test::Exists(wanted) => Ok(*wanted),
+            Test::Eq(value) => self.equals(found, value),
+            Test::Neq(value) => self.equals(found, value).map(|same| !same),
+            Test::In(values) => self.any_equals(found, values),
+            Test::NotIn(values) => self.any_equals(found, values).map(|some| !some),
+            Test::Order(wanted, value) => Ok(wanted.contains(&self.order(found, value)?)),
+            Test::Regex(regex) => Ok(regex.is_match(&self.text(found)?)),
+            Test::Contains(value) => self.contains(found, value),
+        }
+    }
+
+    fn any_equals(&self, found: Raw<'_>, values: &[Value]) -> Outcome {
+        self.plain(found)?;
+        for value in values {
+            if self.equals(found, value)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Numbers by value, a number and a text that spells one by value too, everything else by its text.
+    fn equals(&self, found: Raw<'_>, value: &Value) -> Outcome {
+        self.plain(found)?;
+        Ok(match (found.kind(), value) {
+            (Kind::Null, Value::Null) => true,
+            (Kind::Null, _) | (_, Value::Null) => false,
+            (Kind::String, Value::Text(text)) => self.text(found)? == text.as_str(),
+            (Kind::Bool, Value::Bool(b)) => found.as_bool() == Some(*b),
+            (Kind::Bool, Value::Text(text)) => found.text() == text,
+            (Kind::String, Value::Bool(b)) => self.text(found)? == if *b { "true" } else { "false" },
+            (Kind::Number | Kind::String, Value::Number(n)) | (Kind::Number, Value::Text(n)) => {
+                let text = self.text(found)?;
+                match (self.decimal(found, &text)?, number(n)) {
+                    (Some(a), Some(b)) => a == b,
+                    _ => false,
+                }
+            }
+            _ => false,
+        })
+    }
+
+    fn order(&self, found: Raw<'_>, value: &Value) -> Result<Ordering, CannotJudge> {
+        let (Value::Number(wanted) | Value::Text(wanted)) = value else { return Err(self.cannot(found)) };
+        if !matches!(found.kind(), Kind::Number | Kind::String) {
+            return Err(self.cannot(found));
+        }
+        let text = self.text(found)?;
+        match (self.decimal(found, &text)?, number(wanted)) {
+            (Some(a), Some(b)) => Ok(a.cmp(&b)),
+            _ if found.kind() == Kind::String && matches!(value, Value::Text(_)) => {
+                Ok(text.as_ref().cmp(wanted))
+            }
+            _ => Err(self.cannot(found)),
+        }
+    }
+
+    fn contains(&self, found: Raw<'_>, value: &Value) -> Outcome {
+        match (found.kind(), value) {
+            (Kind::String, Value::Text(part)) => Ok(self.text(found)?.contains(part.as_str())),
+            (Kind::String, Value::Number(part)) => Ok(self.text(found)?.contains(part.as_str())),
+            (Kind::Array, _) => {
+                // An element that cannot be compared may be what was looked for.
+                let mut unclear = None;
+                for item in found.items() {
+                    match self.equals(item, value) {
+                        Ok(true) => return Ok(true),
+                        Ok(false) => {}
+                        Err(e) => unclear = Some(e),
+                    }
+                }
+                unclear.map_or(Ok(false), Err)
+            }
+            _ => Err(self.cannot(found)),
+        }
+    }
+
+    fn plain(&self, found: Raw<'_>) -> Result<(), CannotJudge> {
+        match found.kind() {
+            Kind::Array | Kind::Object => Err(self.cannot(found)),
+            _ => Ok(()),
+        }
+    }
+
+    fn text<'a>(&self, found: Raw<'a>) -> Result<Cow<'a, str>, CannotJudge> {
+        match found.kind() {
+            Kind::String => found.as_str().ok_or_else(|| {
+                CannotJudge(format!("{} holds text that is not valid Unicode", self.path.text))
+            }),
+            Kind::Number | Kind::Bool => Ok(Cow::Borrowed(found.text())),
+            Kind::Null | Kind::Array | Kind::Object => Err(self.cannot(found)),
+        }
+    }
+
+    /// A number too wild to compare is an error, a text that is no number is not.
+    fn decimal<'t>(&self, found: Raw<'_>, text: &'t str) -> Result<Option<Decimal<'t>>, CannotJudge> {
+        let decimal = number(text);
+        if decimal.is_none() && found.kind() == Kind::Number {
+            return Err(CannotJudge(format!("{} is a number out of reach", self.path.text)));
+        }
+        Ok(decimal)
+    }
+
+    fn cannot(&self, found: Raw<'_>) -> CannotJudge {
+        let kind = match found.kind() {
+            Kind::Null => "null",
+            Kind::Bool => "true or false",
+            Kind::Number => "a number",
+            Kind::String => "text",
+            Kind::Array => "a list",
+            Kind::Object => "an object",
+        };
+        CannotJudge(format!(
+            "{} is {kind}, which cannot be judged by the rule \"{}\"",
+            self.path.text, self.words
+        ))
+    }
+}
+
+/// A text that spells a number; servers are lenient about blanks around it.
+fn number(text: &str) -> Option<Decimal<'_>> {
+    Decimal::parse(text.trim_matches([' ', '\t', '\n', '\r']))
+}
+
+fn resolve<'a>(args: Raw<'a>, path: &Path) -> Option<Raw<'a>> {
+    path.steps.iter().try_fold(args, |at, step| match (at.kind(), step.index) {
+        (Kind::Object, _) => at.get(&step.name),
+        (Kind::Array, Some(index)) => at.items().nth(index),
+        _ => None,
+    })
+}
+
+fn words(predicate: &file::Predicate) -> String {
+    let (path, value) = (&predicate.path.text, &predicate.value);
+    match predicate.op {
+        Operator::Eq => format!("{path} is {value}"),
+        Operator::Neq => format!("{path} is not {value}"),
+        Operator::In => format!("{path} is one of {value}"),
+        Operator::NotIn => format!("{path} is none of {value}"),
+        Operator::Lt => format!("{path} is below {value}"),
+        Operator::Lte => format!("{path} is at most {value}"),
+        Operator::Gt => format!("{path} is above {value}"),
+        Operator::Gte => format!("{path} is at least {value}"),
+        Operator::Regex => format!("{path} matches {value}"),
+        Operator::Contains => format!("{path} contains {value}"),
+        Operator::Exists if *value == Value::Bool(false) => format!("{path} is absent"),
+        Operator::Exists => format!("{path} is present"),
+        Operator::Inside => format!("{path} is inside {value}"),
+        Operator::NotInside => format!("{path} is not inside {value}"),
+    }
+}

@@ -1,0 +1,329 @@
+//! `require`, `deny_if` and `ask_if`: what is asked of a call's arguments.
+
+use std::fmt;
+
+use regex::RegexBuilder;
+
+use super::Spot;
+use super::reader::{Cursor, Reader};
+use crate::problem::Place;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Eq,
+    Neq,
+    In,
+    NotIn,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+    Regex,
+    Contains,
+    Exists,
+    Inside,
+    NotInside,
+}
+
+const OPERATORS: &[(&str, Operator)] = &[
+    ("eq", Operator::Eq),
+    ("neq", Operator::Neq),
+    ("in", Operator::In),
+    ("not_in", Operator::NotIn),
+    ("lt", Operator::Lt),
+    ("lte", Operator::Lte),
+    ("gt", Operator::Gt),
+    ("gte", Operator::Gte),
+    ("regex", Operator::Regex),
+    ("contains", Operator::Contains),
+    ("exists", Operator::Exists),
+    ("inside", Operator::Inside),
+    ("not_inside", Operator::NotInside),
+];
+
+impl Operator {
+    pub fn word(self) -> &'static str {
+        OPERATORS.iter().find(|(_, op)| *op == self).map_or("", |(word, _)| word)
+    }
+}
+
+/// A value written in a rule; numbers as they were spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Number(String),
+    Text(String),
+    List(Vec<Value>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(b) => write!(f, "{b}"),
+            Value::Number(n) => f.write_str(n),
+            Value::Text(t) => write!(f, "{t:?}"),
+            Value::List(values) => {
+                for (i, value) in values.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{value}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// One step into the arguments. A number steps into a list by position and into an object by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub name: String,
+    pub index: Option<usize>,
+}
+
+/// `args.a.b`, `args.a.0`, `args["a.b"]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    pub text: String,
+    pub steps: Vec<Step>,
+}
+
+impl Path {
+    /// The steps below `args`, or what is wrong and how it should be written.
+    pub fn parse(text: &str) -> Result<Path, String> {
+        let Some(mut rest) = text.strip_prefix("args") else {
+            return Err(format!("write \"args.{}\"", text.trim_start_matches(['$', '.'])));
+        };
+        let mut steps = Vec::new();
+        while !rest.is_empty() {
+            let name;
+            if let Some(after) = rest.strip_prefix("[\"") {
+                let end = after.find("\"]").ok_or("close the bracket: args[\"a.b\"]")?;
+                name = &after[..end];
+                rest = &after[end + 2..];
+            } else if let Some(after) = rest.strip_prefix('[') {
+                let end = after.find(']').ok_or("close the bracket: args[0]")?;
+                name = &after[..end];
+                if name.is_empty() || !name.bytes().all(|b| b.is_ascii_digit()) {
+                    return Err("in brackets stands a number or a name in double quotes".to_owned());
+                }
+                rest = &after[end + 1..];
+            } else if let Some(after) = rest.strip_prefix('.') {
+                let end = after.find(['.', '[']).unwrap_or(after.len());
+                name = &after[..end];
+                rest = &after[end..];
+                if name.is_empty() {
+                    return Err("a name is missing between the dots; write names with dots as args[\"a.b\"]"
+                        .to_owned());
+                }
+            } else {
+                return Err(format!("write \"args.{text}\""));
+            }
+            let index = if name.bytes().all(|b| b.is_ascii_digit()) { name.parse().ok() } else { None };
+            steps.push(Step { name: name.to_owned(), index });
+        }
+        Ok(Path { text: text.to_owned(), steps })
+    }
+}
+
+/// `{ "path": …, "op": …, "value": … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    pub path: Path,
+    pub op: Operator,
+    pub value: Value,
+    pub place: Place,
+}
+
+/// Conditions that stand together: all of them, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clause {
+    pub conditions: Vec<Predicate>,
+    pub on_deny: Option<String>,
+    pub place: Place,
+}
+
+/// Regular expressions of a policy: bounded in size, so that a file cannot exhaust memory.
+pub(crate) fn regex(pattern: &str) -> Result<regex::Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).nest_limit(100).build()
+}
+
+pub(super) fn clauses(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what: &str) -> Vec<Clause> {
+    let mut out = Vec::new();
+    for item in reader.items(cursor, what) {
+        let what = format!("an entry of {what}");
+        let is_group =
+            matches!(item.value, jsonc_parser::ast::Value::Object(o) if o.get("conditions").is_some());
+        if !is_group {
+            if let Some((predicate, on_deny)) = predicate(reader, &item, &what) {
+                out.push(Clause { conditions: vec![predicate], on_deny, place: item.place });
+            }
+            continue;
+        }
+        let Some(fields) = reader.fields(&item, &what, &["conditions", "on_deny", "description"]) else {
+            continue;
+        };
+        description(reader, fields.get("description"));
+        let mut conditions = Vec::new();
+        for condition in fields.get("conditions").map(|c| reader.items(c, "`conditions`")).unwrap_or_default()
+        {
+            if let Some((predicate, None)) = predicate(reader, &condition, "a condition") {
+                conditions.push(predicate);
+            }
+        }
+        let on_deny = fields.get("on_deny").and_then(|c| reader.string(c, "`on_deny`"));
+        out.push(Clause { conditions, on_deny, place: item.place });
+    }
+    out
+}
+
+pub(super) fn description(reader: &mut Reader<'_, '_, '_>, cursor: Option<&Cursor<'_>>) -> Option<String> {
+    cursor.and_then(|c| reader.string(c, "`description`"))
+}
+
+fn predicate(
+    reader: &mut Reader<'_, '_, '_>,
+    cursor: &Cursor<'_>,
+    what: &str,
+) -> Option<(Predicate, Option<String>)> {
+    // Inside `conditions` the words for a refusal belong to the group.
+    let known: &[&str] = if what == "a condition" {
+        &["path", "op", "value"]
+    } else {
+        &["path", "op", "value", "on_deny", "conditions"]
+    };
+    let fields = reader.fields(cursor, what, known)?;
+    let on_deny = fields.get("on_deny").and_then(|c| reader.string(c, "`on_deny`"));
+    let path = match fields.get("path") {
+        Some(c) => path(reader, c),
+        None => missing(reader, &fields.place, what, "path", "\"path\": \"args.url\""),
+    };
+    let op = match fields.get("op") {
+        Some(c) => reader.choice(c, "`op`", OPERATORS),
+        None => missing(reader, &fields.place, what, "op", "\"op\": \"eq\""),
+    };
+    let op = op?.value;
+    let value = match fields.get("value") {
+        Some(c) => value(reader, c, op),
+        None if op == Operator::Exists => Some(Value::Bool(true)),
+        None => missing(reader, &fields.place, what, "value", "\"value\": …"),
+    };
+    Some((Predicate { path: path?, op, value: value?, place: cursor.place.clone() }, on_deny))
+}
+
+fn missing<T>(
+    reader: &mut Reader<'_, '_, '_>,
+    place: &Place,
+    what: &str,
+    key: &str,
+    example: &str,
+) -> Option<T> {
+    reader.error(place, format!("`{key}` is missing in {what}"), Some(format!("add {example}")));
+    None
+}
+
+pub(super) fn path(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Path> {
+    let text = reader.string(cursor, "`path`")?;
+    match Path::parse(&text) {
+        Ok(path) => Some(path),
+        Err(fix) => {
+            let (message, fix) = if text.starts_with("state.") {
+                let message = "paths into `state` belong to Intercept's language".to_owned();
+                (message, "count with an entry of \"limits\" instead".to_owned())
+            } else {
+                (format!("{text:?} is no path into the arguments"), fix)
+            };
+            reader.error(&cursor.place, message, Some(fix));
+            None
+        }
+    }
+}
+
+fn value(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, op: Operator) -> Option<Value> {
+    match op {
+        Operator::Exists => reader.boolean(cursor, "the value of exists").map(Value::Bool),
+        Operator::In | Operator::NotIn => {
+            let what = format!("the value of {}", op.word());
+            let items = reader.items(cursor, &what);
+            let values: Vec<Value> = items.iter().filter_map(|c| scalar(reader, c, &what)).collect();
+            (cursor.is_array() && values.len() == items.len()).then_some(Value::List(values))
+        }
+        Operator::Regex => {
+            let pattern = reader.string(cursor, "the value of regex")?;
+            if let Err(e) = regex(&pattern) {
+                let fix = match e {
+                    regex::Error::CompiledTooBig(_) => "make the pattern smaller".to_owned(),
+                    // The crate's message has several lines with a caret; its last line says what is wrong.
+                    e => e
+                        .to_string()
+                        .lines()
+                        .last()
+                        .unwrap_or("")
+                        .trim()
+                        .trim_start_matches("error: ")
+                        .to_owned(),
+                };
+                reader.error(
+                    &cursor.place,
+                    format!("{pattern:?} is no usable regular expression"),
+                    Some(fix),
+                );
+                return None;
+            }
+            Some(Value::Text(pattern))
+        }
+        Operator::Inside | Operator::NotInside => {
+            if cursor.is_array() {
+                let folders = reader.strings(cursor, &format!("the value of {}", op.word()));
+                return Some(Value::List(
+                    folders.into_iter().map(|s: Spot<String>| Value::Text(s.value)).collect(),
+                ));
+            }
+            reader.string(cursor, &format!("the value of {}", op.word())).map(Value::Text)
+        }
+        Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
+            match scalar(reader, cursor, &format!("the value of {}", op.word()))? {
+                v @ (Value::Number(_) | Value::Text(_)) => Some(v),
+                _ => {
+                    reader.wrong_kind(cursor, &format!("the value of {}", op.word()), "a number or text");
+                    None
+                }
+            }
+        }
+        Operator::Eq | Operator::Neq | Operator::Contains => {
+            scalar(reader, cursor, &format!("the value of {}", op.word()))
+        }
+    }
+}
+
+fn scalar(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what: &str) -> Option<Value> {
+    use jsonc_parser::ast::Value as V;
+    match cursor.value {
+        V::StringLit(_) => reader.string(cursor, what).map(Value::Text),
+        V::NumberLit(n) => {
+            if crate::number::Decimal::parse(n.value).is_none() {
+                reader.error(
+                    &cursor.place,
+                    format!("the number {} is out of reach", n.value),
+                    Some("write a smaller exponent".to_owned()),
+                );
+                return None;
+            }
+            Some(Value::Number(n.value.to_owned()))
+        }
+        V::BooleanLit(b) => Some(Value::Bool(b.value)),
+        V::NullKeyword(_) => Some(Value::Null),
+        V::Array(_) => {
+            let message = format!("{what} must be one plain value, not a list");
+            reader.error(&cursor.place, message, Some("use \"op\": \"in\" for a list".to_owned()));
+            None
+        }
+        V::Object(_) => {
+            reader.wrong_kind(cursor, what, "one plain value");
+            None
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Typed access to the parsed text, with every complaint in one place.
+//!
+//! Owns: syntax, duplicate keys, unknown keys, wrong kinds. Knows no key of the grammar.
+
+use std::num::NonZeroU32;
+
+use jsonc_parser::ast::{ObjectPropName, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::ParseErrorKind;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use rustc_hash::FxHashSet;
+
+use super::Spot;
+use super::suggest;
+use crate::problem::{Place, Problems, below};
+
+/// Comments and trailing commas, and nothing else beyond JSON.
+pub(crate) fn options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// A parsed text; `shift` is the length of a byte order mark before it.
+pub(crate) struct Tree<'t> {
+    value: Value<'t>,
+    pub(crate) shift: usize,
+}
+
+impl<'t> Tree<'t> {
+    pub(crate) fn root(&self) -> Cursor<'_> {
+        Cursor {
+            value: &self.value,
+            place: Place { offset: self.value.start() + self.shift, pointer: String::new() },
+        }
+    }
+}
+
+pub(crate) fn parse<'t>(text: &'t str, problems: &mut Problems<'_>) -> Option<Tree<'t>> {
+    // Editors on Windows like to put a byte order mark in front; it means nothing here.
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let shift = text.len() - body.len();
+    match parse_to_ast(body, &CollectOptions::default(), &options()) {
+        Ok(result) => match result.value {
+            Some(value) => Some(Tree { value, shift }),
+            None => {
+                let fix = Some("start with { \"version\": \"1\", \"default\": \"deny\" }".to_owned());
+                problems.error(&Place::default(), "the file is empty", fix);
+                None
+            }
+        },
+        Err(e) => {
+            let place = Place { offset: e.range().start + shift, pointer: String::new() };
+            let (message, fix) = syntax(e.kind());
+            problems.error(&place, message, fix.map(str::to_owned));
+            None
+        }
+    }
+}
+
+/// The parser's complaint in our words.
+fn syntax(kind: &ParseErrorKind) -> (String, Option<&'static str>) {
+    use ParseErrorKind as K;
+    let (message, fix) = match kind {
+        K::ExpectedComma => ("a comma is missing here", Some("add a comma after the value before")),
+        K::ExpectedColonAfterObjectKey => {
+            ("a colon is missing after the name", Some("write \"name\": value"))
+        }
+        K::ExpectedObjectValue => ("the value is missing", Some("write a value after the colon")),
+        K::ExpectedStringObjectProperty | K::UnexpectedWord => {
+            ("this word is not JSON", Some("put text and names in double quotes"))
+        }
+        K::SingleQuotedStringsNotAllowed => ("text stands in double quotes", Some("write \" instead of '")),
+        K::UnterminatedObject => ("this { is never closed", Some("add a }")),
+        K::UnterminatedArray => ("this [ is never closed", Some("add a ]")),
+        K::UnterminatedCommentBlock => ("this comment is never closed", Some("add */")),
+        K::MultipleRootJsonValues => {
+            ("the file goes on after its end", Some("remove what follows the last }"))
+        }
+        K::NestingDepthExceeded => {
+            ("nested too deeply", Some("no part of a policy is nested so deeply; remove it"))
+        }
+        other => {
+            let said = other.to_string();
+            let mut chars = said.chars();
+            let lower = chars.next().map(|c| c.to_lowercase().chain(chars).collect::<String>());
+            return (lower.unwrap_or(said), Some("remove or mend what stands here"));
+        }
+    };
+    (message.to_owned(), fix)
+}
+
+/// One value of the file and where it stands.
+#[derive(Clone)]
+pub(crate) struct Cursor<'t> {
+    pub(crate) value: &'t Value<'t>,
+    pub(crate) place: Place,
+}
+
+impl<'t> Cursor<'t> {
+    pub(crate) fn as_str(&self) -> Option<&'t str> {
+        match self.value {
+            Value::StringLit(s) => Some(s.value.as_ref()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_number(&self) -> Option<&'t str> {
+        match self.value {
+            Value::NumberLit(n) => Some(n.value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.value, Value::Array(_))
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self.value, Value::Object(_))
+    }
+
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.value {
+            Value::StringLit(_) => "text",
+            Value::NumberLit(_) => "a number",
+            Value::BooleanLit(_) => "true or false",
+            Value::Object(_) => "an object",
+            Value::Array(_) => "a list",
+            Value::NullKeyword(_) => "null",
+        }
+    }
+}
+
+/// The members of an object whose keys are given by the grammar.
+pub(crate) struct Fields<'t> {
+    pub(crate) place: Place,
+    entries: Vec<(&'t str, Cursor<'t>)>,
+}
+
+impl<'t> Fields<'t> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Cursor<'t>> {
+        self.entries.iter().find(|(k, _)| *k == key).map(|(_, c)| c)
+    }
+}
+
+/// Reads values of wanted kinds and complains about all others.
+pub(crate) struct Reader<'p, 'x, 't> {
+    text: &'t str,
+    shift: usize,
+    problems: &'p mut Problems<'x>,
+}
+
+impl<'p, 'x, 't> Reader<'p, 'x, 't> {
+    pub(crate) fn new(text: &'t str, shift: usize, problems: &'p mut Problems<'x>) -> Self {
+        Reader { text, shift, problems }
+    }
+
+    pub(crate) fn error(&mut self, place: &Place, message: impl Into<String>, fix: Option<String>) {
+        self.problems.error(place, message, fix);
+    }
+
+    pub(crate) fn wrong_kind(&mut self, cursor: &Cursor<'_>, what: &str, wanted: &str) {
+        let fix = match (wanted, cursor.value) {
+            ("a list", Value::StringLit(s)) => format!("put it in brackets: [{:?}]", s.value),
+            ("a list", _) => "write [ … ]".to_owned(),
+            ("an object", _) => "write { … }".to_owned(),
+            ("text", Value::NumberLit(n)) => format!("put it in double quotes: \"{}\"", n.value),
+            ("text", _) => "write text in double quotes".to_owned(),
+            ("true or false", _) => "write true or false, without quotes".to_owned(),
+            (wanted, _) => format!("write {wanted}"),
+        };
+        self.error(&cursor.place, format!("{what} must be {wanted}, not {}", cursor.kind()), Some(fix));
+    }
+
+    /// An object with known keys: unknown and repeated ones are errors.
+    pub(crate) fn fields<'a>(
+        &mut self,
+        cursor: &Cursor<'a>,
+        what: &str,
+        known: &[&str],
+    ) -> Option<Fields<'a>> {
+        let mut entries: Vec<(&'a str, Cursor<'a>)> = Vec::new();
+        for (name, value) in self.entries(cursor, what)? {
+            let Some(key) = known.iter().find(|k| **k == name.value) else {
+                let fix = suggest::key(&name.value, known);
+                self.error(&name.place, format!("unknown key {:?} in {what}", name.value), Some(fix));
+                continue;
+            };
+            // Keys live as long as the tree: take the tree's copy, not ours.
+            let key: &'a str = match cursor.value {
+                Value::Object(o) => {
+                    o.properties.iter().map(|p| p.name.as_str()).find(|n| n == key).unwrap_or("")
+                }
+                _ => "",
+            };
+            entries.push((key, value));
+        }
+        Some(Fields { place: cursor.place.clone(), entries })
+    }
+
+    /// An object whose keys are names: repeated ones are errors, the first counts.
+    pub(crate) fn entries<'a>(
+        &mut self,
+        cursor: &Cursor<'a>,
+        what: &str,
+    ) -> Option<Vec<(Spot<String>, Cursor<'a>)>> {
+        let Value::Object(object) = cursor.value else {
+            self.wrong_kind(cursor, what, "an object");
+            return None;
+        };
+        let mut entries: Vec<(Spot<String>, Cursor<'a>)> = Vec::with_capacity(object.properties.len());
+        let mut seen = FxHashSet::default();
+        for property in &object.properties {
+            let name = property.name.as_str().to_owned();
+            let pointer = below(&cursor.place.pointer, &name);
+            let (name_start, name_end) = match &property.name {
+                ObjectPropName::String(s) => (s.start(), s.end()),
+                ObjectPropName::Word(w) => (w.start(), w.end()),
+            };
+            let place = Place { offset: name_start + self.shift, pointer: pointer.clone() };
+            self.check_string(&place, name_start, name_end);
+            if !seen.insert(property.name.as_str()) {
+                self.error(&place, format!("{name:?} is written twice"), Some("keep one of them".to_owned()));
+                continue;
+            }
+            let value = Cursor {
+                value: &property.value,
+                place: Place { offset: property.value.start() + self.shift, pointer },
+            };
+            entries.push((Spot { value: name, place }, value));
+        }
+        Some(entries)
+    }
+
+    pub(crate) fn items<'a>(&mut self, cursor: &Cursor<'a>, what: &str) -> Vec<Cursor<'a>> {
+        let Value::Array(array) = cursor.value else {
+            self.wrong_kind(cursor, what, "a list");
+            return Vec::new();
+        };
+        let item = |(i, value): (usize, &'a Value<'a>)| Cursor {
+            value,
+            place: Place {
+                offset: value.start() + self.shift,
+                pointer: below(&cursor.place.pointer, &i.to_string()),
+            },
+        };
+        array.elements.iter().enumerate().map(item).collect()
+    }
+
+    pub(crate) fn string(&mut self, cursor: &Cursor<'_>, what: &str) -> Option<String> {
+        let Value::StringLit(text) = cursor.value else {
+            self.wrong_kind(cursor, what, "text");
+            return None;
+        };
+        self.check_string(&cursor.place, text.start(), text.end());
+        Some(text.value.as_ref().to_owned())
+    }
+
+    pub(crate) fn strings(&mut self, cursor: &Cursor<'_>, what: &str) -> Vec<Spot<String>> {
+        let mut out = Vec::new();
+        for item in self.items(cursor, what) {
+            if let Some(value) = self.string(&item, &format!("each entry of {what}")) {
+                out.push(Spot { value, place: item.place });
+            }
+        }
+        out
+    }
+
+    pub(crate) fn boolean(&mut self, cursor: &Cursor<'_>, what: &str) -> Option<bool> {
+        match cursor.value {
+            Value::BooleanLit(b) => Some(b.value),
+            _ => {
+                self.wrong_kind(cursor, what, "true or false");
+                None
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        cursor: &Cursor<'_>,
+        what: &str,
+        choices: &[(&str, T)],
+    ) -> Option<Spot<T>> {
+        let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+        let Some(text) = cursor.as_str() else {
+            self.wrong_kind(cursor, what, &suggest::one_of(&words()));
+            return None;
+        };
+        if let Some((_, value)) = choices.iter().find(|(word, _)| *word == text) {
+            return Some(Spot { value: *value, place: cursor.place.clone() });
+        }
+        let message = format!("{what} must be {}, not {text:?}", suggest::one_of(&words()));
+        let fix = match suggest::nearest(text, &words()).or_else(|| suggest::meaning(text, &words())) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "write one of these words".to_owned(),
+        };
+        self.error(&cursor.place, message, Some(fix));
+        None
+    }
+
+    /// A whole number from 1 on.
+    pub(crate) fn count(&mut self, cursor: &Cursor<'_>, what: &str, zero: &str) -> Option<NonZeroU32> {
+        let Some(lexeme) = cursor.as_number() else {
+            let fix = cursor
+                .as_str()
+                .filter(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit()))
+                .map_or_else(
+                    || "write a whole number such as 10".to_owned(),
+                    |s| format!("write {s} without quotes"),
+                );
+            self.error(&cursor.place, format!("{what} must be a number, not {}", cursor.kind()), Some(fix));
+            return None;
+        };
+        match lexeme.parse::<u32>().map(NonZeroU32::new) {
+            Ok(Some(count)) => Some(count),
+            Ok(None) => {
+                self.error(&cursor.place, format!("{what} must be at least 1"), Some(zero.to_owned()));
+                None
+            }
+            Err(_) => {
+                let message = format!("{what} must be a whole number from 1 to {}, not {lexeme}", u32::MAX);
+                self.error(&cursor.place, message, Some("write a whole number such as 10".to_owned()));
+                None
+            }
+        }
+    }
+
+    /// JSON allows no raw control characters in text; the parser below us does.
+    fn check_string(&mut self, place: &Place, start: usize, end: usize) {
+        let raw = self.text.get(start + self.shift..end + self.shift).unwrap_or("");
+        if raw.bytes().any(|b| b < 0x20) {
+            let fix = "write line breaks as \\n and tabs as \\t".to_owned();
+            self.error(place, "a raw line break or control character inside text", Some(fix));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The smaller words: `mode`, `until`, `ask`, `record`, `pin`, `loop`, `process`.
+
+use std::num::NonZeroU32;
+
+use super::Spot;
+use super::limit::window;
+use super::reader::{Cursor, Reader};
+use super::rule::{ACTIONS, Action};
+use crate::window::Window;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Enforce,
+    /// Judged and recorded as "would deny", but let through.
+    Observe,
+}
+
+pub(super) fn mode(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<Mode>> {
+    reader.choice(cursor, "`mode`", &[("enforce", Mode::Enforce), ("observe", Mode::Observe)])
+}
+
+/// How much of a call's arguments and result is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    Full,
+    Keys,
+    None,
+}
+
+pub(super) fn record(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<Record>> {
+    let choices = [("full", Record::Full), ("keys", Record::Keys), ("none", Record::None)];
+    reader.choice(cursor, "`record`", &choices)
+}
+
+/// What a changed tool definition does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    Enforce,
+    Report,
+    Off,
+}
+
+pub(super) fn pin(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<Pin>> {
+    let choices = [("enforce", Pin::Enforce), ("report", Pin::Report), ("off", Pin::Off)];
+    reader.choice(cursor, "`pin`", &choices)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskSettings {
+    /// How long a call is held for an answer.
+    pub hold: Option<Window>,
+}
+
+pub(super) fn ask(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<AskSettings>> {
+    let fields = reader.fields(cursor, "`ask`", &["hold"])?;
+    let hold = fields.get("hold").and_then(|c| window(reader, c));
+    Some(Spot { value: AskSettings { hold }, place: cursor.place.clone() })
+}
+
+/// When the same thing again and again is a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopSettings {
+    pub same_call: Option<NonZeroU32>,
+    pub same_result: Option<NonZeroU32>,
+    pub window: Option<Window>,
+    pub action: Option<Action>,
+}
+
+pub(super) fn loops(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<LoopSettings>> {
+    let fields = reader.fields(cursor, "`loop`", &["same_call", "same_result", "window", "action"])?;
+    let mut count = |key: &str| {
+        let what = format!("`{key}`");
+        fields.get(key).and_then(|c| reader.count(c, &what, "leave it out to switch it off"))
+    };
+    let (same_call, same_result) = (count("same_call"), count("same_result"));
+    let window = fields.get("window").and_then(|c| window(reader, c));
+    let action = fields.get("action").and_then(|c| reader.choice(c, "`action`", ACTIONS)).map(|a| a.value);
+    let value = LoopSettings { same_call, same_result, window, action };
+    Some(Spot { value, place: cursor.place.clone() })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    Never,
+    OnFailure,
+    Always,
+}
+
+/// How the server's process is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessSettings {
+    pub restart: Option<Restart>,
+    /// Bytes.
+    pub memory: Option<u64>,
+    pub idle: Option<Window>,
+    pub call_time: Option<Window>,
+}
+
+pub(super) fn process(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<ProcessSettings>> {
+    let fields = reader.fields(cursor, "`process`", &["restart", "memory", "idle", "call_time"])?;
+    let restarts =
+        [("never", Restart::Never), ("on-failure", Restart::OnFailure), ("always", Restart::Always)];
+    let value = ProcessSettings {
+        restart: fields
+            .get("restart")
+            .and_then(|c| reader.choice(c, "`restart`", &restarts))
+            .map(|r| r.value),
+        memory: fields.get("memory").and_then(|c| memory(reader, c)),
+        idle: fields.get("idle").and_then(|c| window(reader, c)),
+        call_time: fields.get("call_time").and_then(|c| window(reader, c)),
+    };
+    Some(Spot { value, place: cursor.place.clone() })
+}
+
+fn memory(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<u64> {
+    let text = reader.string(cursor, "`memory`")?;
+    let units = [("KB", 10), ("MB", 20), ("GB", 30)];
+    let parsed = units.iter().find_map(|(unit, shift)| {
+        let number: u64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+    });
+    if parsed.is_none() {
+        let fix = "write a number with KB, MB or GB, such as \"512MB\"".to_owned();
+        reader.error(&cursor.place, format!("{text:?} is no amount of memory"), Some(fix));
+    }
+    parsed
+}
+
+/// A moment, as text: the policy crate has no clock; only the form is checked here.
+pub(super) fn until(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<String>> {
+    let text = reader.string(cursor, "`until`")?;
+    if !is_timestamp(&text) {
+        let fix = "write a date and time with its zone, such as \"2026-03-01T18:00:00Z\"".to_owned();
+        reader.error(&cursor.place, format!("{text:?} is no moment"), Some(fix));
+        return None;
+    }
+    Some(Spot { value: text, place: cursor.place.clone() })
+}
+
+/// RFC 3339 by form and by the range of each number.
+fn is_timestamp(text: &str) -> bool {
+    let number = |range: std::ops::Range<usize>, max: u32| {
+        text.get(range).is_some_and(|s| {
+            s.bytes().all(|b| b.is_ascii_digit()) && s.parse::<u32>().is_ok_and(|n| n <= max)
+        })
+    };
+    let at = |i: usize, wanted: &[u8]| text.as_bytes().get(i).is_some_and(|b| wanted.contains(b));
+    let date = number(0..4, 9999) && at(4, b"-") && number(5..7, 12) && at(7, b"-") && number(8..10, 31);
+    let time = at(10, b"Tt ") && number(11..13, 23) && at(13, b":") && number(14..16, 59) && at(16, b":");
+    if !date || !time || !number(17..19, 60) || text.get(5..7) == Some("00") || text.get(8..10) == Some("00")
+    {
+        return false;
+    }
+    let rest = text.get(19..).unwrap_or("");
+    let zone = match rest.strip_prefix('.') {
+        Some(fraction) => {
+            let zone = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+            if zone.len() == fraction.len() {
+                return false;
+            }
+            zone
+        }
+        None => rest,
+    };
+    match zone.as_bytes() {
+        b"Z" | b"z" => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] => [h1, h2, m1, m2].iter().all(|b| b.is_ascii_digit()),
+        _ => false,
+    }
+}

@@ -1,0 +1,121 @@
+//! The span of time that a limit looks back over, and the short form `10/minute`.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The longest window: a limit is about runaway calls, not about years, and counters must be kept that long.
+const LONGEST: u64 = 366 * DAY;
+const DAY: u64 = 24 * 60 * 60;
+
+/// Words that name a window, with their seconds.
+const WORDS: [(&str, u64); 5] =
+    [("second", 1), ("minute", 60), ("hour", 60 * 60), ("day", DAY), ("week", 7 * DAY)];
+/// Unit letters after a number, longest unit first (the order in which a window is printed).
+const UNITS: [(&str, u64); 5] = [("w", 7 * DAY), ("d", DAY), ("h", 60 * 60), ("m", 60), ("s", 1)];
+
+/// A sliding window: at least a second, at most a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Window(Duration);
+
+/// Why a text or a number is no window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WindowError {
+    #[error("a window is second, minute, hour, day or week, or a number with a unit such as 90s, 15m or 2h")]
+    Form,
+    #[error("a window is at least 1 second")]
+    Empty,
+    #[error("a window is at most 366 days")]
+    TooLong,
+}
+
+impl Window {
+    pub const SECOND: Window = Window(Duration::from_secs(1));
+    pub const MINUTE: Window = Window(Duration::from_secs(60));
+    pub const HOUR: Window = Window(Duration::from_secs(60 * 60));
+    pub const DAY: Window = Window(Duration::from_secs(DAY));
+
+    pub fn from_seconds(seconds: u64) -> Result<Window, WindowError> {
+        match seconds {
+            0 => Err(WindowError::Empty),
+            1..=LONGEST => Ok(Window(Duration::from_secs(seconds))),
+            _ => Err(WindowError::TooLong),
+        }
+    }
+
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl FromStr for Window {
+    type Err = WindowError;
+
+    fn from_str(text: &str) -> Result<Self, WindowError> {
+        if let Some((_, seconds)) = WORDS.iter().find(|(word, _)| *word == text) {
+            return Window::from_seconds(*seconds);
+        }
+        let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, unit) = text.split_at(digits);
+        let (_, unit) = UNITS.iter().find(|(letter, _)| *letter == unit).ok_or(WindowError::Form)?;
+        if number.is_empty() {
+            return Err(WindowError::Form);
+        }
+        let number: u64 = number.parse().map_err(|_| WindowError::TooLong)?;
+        Window::from_seconds(number.checked_mul(*unit).ok_or(WindowError::TooLong)?)
+    }
+}
+
+/// The word where there is one, else the shortest number with a unit: `minute`, `90s`.
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        if let Some((word, _)) = WORDS.iter().find(|(_, s)| *s == seconds) {
+            return f.write_str(word);
+        }
+        for (letter, unit) in UNITS {
+            if seconds.is_multiple_of(unit) {
+                return write!(f, "{}{letter}", seconds / unit);
+            }
+        }
+        write!(f, "{seconds}s")
+    }
+}
+
+/// So many calls a window: `10/minute`, `5/90s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub max: NonZeroU32,
+    pub window: Window,
+}
+
+/// Why a text is no rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RateError {
+    #[error("a rate is a number, a slash and a window, such as 10/minute or 5/90s")]
+    Form,
+    #[error("a cap of 0 would be a block; the smallest cap is 1")]
+    Zero,
+    #[error(transparent)]
+    Window(#[from] WindowError),
+}
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let (max, window) = text.split_once('/').ok_or(RateError::Form)?;
+        if max.is_empty() || !max.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(RateError::Form);
+        }
+        let max: u32 = max.parse().map_err(|_| RateError::Form)?;
+        Ok(Rate { max: NonZeroU32::new(max).ok_or(RateError::Zero)?, window: window.parse()? })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.max, self.window)
+    }
+}

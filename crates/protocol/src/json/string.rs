@@ -1,0 +1,186 @@
+//! The inside of a JSON string: where it ends, what it says.
+
+use std::borrow::Cow;
+
+use super::scan::{JsonError, Problem};
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+/// Strings longer than this are worth the call into a vectorised search.
+const SHORT: usize = 64;
+
+/// Marks the lowest byte of `word` that ends a plain run: a quote, a backslash or a control character.
+/// Bytes above the lowest marked one may be marked wrongly (a borrow), so only the lowest may be used.
+#[inline]
+fn stops(word: u64) -> u64 {
+    let quote = word ^ (ONES * b'"' as u64);
+    let slash = word ^ (ONES * b'\\' as u64);
+    let quote = quote.wrapping_sub(ONES) & !quote;
+    let slash = slash.wrapping_sub(ONES) & !slash;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (quote | slash | control) & HIGHS
+}
+
+/// The first quote, backslash or control character at or after `at`; the end of `bytes` if there is none.
+/// `no_controls` promises that the whole text has none, which lets long strings go faster.
+#[inline]
+pub(super) fn plain_end(bytes: &[u8], mut at: usize, no_controls: bool) -> usize {
+    let patience = at.saturating_add(SHORT);
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let found = stops(u64::from_le_bytes(*chunk));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+        if no_controls && at >= patience {
+            let rest = &bytes[at..];
+            return at + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+        }
+    }
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'"' || byte == b'\\' || byte < 0x20 {
+            return at;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Checks the string whose opening quote is just before `at`. Gives the place of its closing quote, and whether
+/// it holds escapes.
+#[inline]
+pub(super) fn check(bytes: &[u8], at: usize, no_controls: bool) -> Result<(usize, bool), JsonError> {
+    let end = plain_end(bytes, at, no_controls);
+    // Most strings end here. The rest is apart to keep this small enough to be inlined.
+    if bytes.get(end) == Some(&b'"') { Ok((end, false)) } else { check_rest(bytes, end, no_controls) }
+}
+
+#[inline(never)]
+fn check_rest(bytes: &[u8], mut at: usize, no_controls: bool) -> Result<(usize, bool), JsonError> {
+    let wrong = |problem, offset| Err(JsonError { problem, offset });
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return Ok((at, true)),
+            Some(b'\\') => {
+                at += match bytes.get(at + 1) {
+                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
+                    Some(b'u') if hex4(bytes, at + 2).is_some() => 6,
+                    None => return wrong(Problem::End, bytes.len()),
+                    Some(_) => return wrong(Problem::Escape, at),
+                };
+            }
+            Some(_) => return wrong(Problem::Control, at),
+            None => return wrong(Problem::End, at),
+        }
+        at = plain_end(bytes, at, no_controls);
+    }
+}
+
+/// The closing quote of a string that is known to be valid.
+#[inline]
+pub(super) fn closing_quote(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        // A valid string holds no control character, wherever else in the text one may be.
+        at = plain_end(bytes, at, true);
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            _ => return at,
+        }
+    }
+}
+
+fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 4)?;
+    digits.iter().try_fold(0, |value, &digit| Some(value * 16 + (digit as char).to_digit(16)?))
+}
+
+/// What a valid string says; `inner` is the text between its quotes.
+///
+/// A lone surrogate has no meaning as text. It reads as U+FFFD, and the flag says so; what must not be guessed at
+/// (a tool's name, an id) has to look at the flag.
+pub(crate) fn decode(inner: &str) -> (Cow<'_, str>, bool) {
+    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
+        return (Cow::Borrowed(inner), true);
+    };
+    let bytes = inner.as_bytes();
+    let mut text = String::with_capacity(inner.len());
+    let mut whole = true;
+    let mut copied = 0;
+    let mut next = Some(first);
+    while let Some(at) = next {
+        text.push_str(&inner[copied..at]);
+        let (character, length) = match bytes.get(at + 1) {
+            Some(b'b') => ('\u{8}', 2),
+            Some(b'f') => ('\u{c}', 2),
+            Some(b'n') => ('\n', 2),
+            Some(b'r') => ('\r', 2),
+            Some(b't') => ('\t', 2),
+            Some(b'u') => {
+                let (character, length) = unicode(bytes, at);
+                whole &= character.is_some();
+                (character.unwrap_or(char::REPLACEMENT_CHARACTER), length)
+            }
+            Some(&other) => (other as char, 2),
+            None => break,
+        };
+        text.push(character);
+        copied = at + length;
+        next = memchr::memchr(b'\\', &bytes[copied..]).map(|found| copied + found);
+    }
+    text.push_str(&inner[copied..]);
+    (Cow::Owned(text), whole)
+}
+
+/// The character of the `\u` escape at `at`, with its length in the text: 12 for a surrogate pair.
+fn unicode(bytes: &[u8], at: usize) -> (Option<char>, usize) {
+    let Some(first) = hex4(bytes, at + 2) else { return (None, 2) };
+    if (0xD800..0xDC00).contains(&first)
+        && bytes.get(at + 6..at + 8) == Some(b"\\u")
+        && let Some(second @ 0xDC00..0xE000) = hex4(bytes, at + 8)
+    {
+        return (char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)), 12);
+    }
+    (char::from_u32(first), 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_every_escape() {
+        for (inner, text, whole) in [
+            ("plain ü", "plain ü", true),
+            (r#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{c}\n\r\t", true),
+            (r"d\u0061nger", "danger", true),
+            (r"\ud83d\ude00", "😀", true),
+            (r"\uD83D\uDE00!", "😀!", true),
+            (r"a\ud83d", "a\u{fffd}", false),
+            (r"\ude00\ud83d", "\u{fffd}\u{fffd}", false),
+            (r"\ud83dx\ude00", "\u{fffd}x\u{fffd}", false),
+            (r"\ud83d\n", "\u{fffd}\n", false),
+            (r"\u0000", "\0", true),
+        ] {
+            assert_eq!(decode(inner), (Cow::Borrowed(text), whole), "{inner}");
+        }
+    }
+
+    #[test]
+    fn every_stop_is_found_at_every_distance() {
+        for distance in 0..200 {
+            for stop in [b'"', b'\\', 0x1f, 0x00, b'\n'] {
+                let mut bytes = vec![b'a'; distance];
+                // Neighbours of the stops, to catch a wrong borrow.
+                for (place, byte) in bytes.iter_mut().enumerate() {
+                    *byte = [b'!', b'#', b'[', b']', 0x20, 0x7f, 0x80, 0xff][place % 8];
+                }
+                bytes.push(stop);
+                bytes.extend_from_slice(b"!!!!!!!!!!!");
+                assert_eq!(plain_end(&bytes, 0, false), distance);
+                if stop >= 0x20 {
+                    assert_eq!(plain_end(&bytes, 0, true), distance);
+                }
+            }
+        }
+    }
+}

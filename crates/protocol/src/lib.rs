@@ -1,0 +1,22 @@
+//! One JSON-RPC line of MCP: strictly parsed, safely re-emitted.
+//!
+//! Pure: bytes in, values and bytes out. Owns the grammar, the envelope, ids, the shape of calls and lists, and the
+//! lines that Callgate itself answers with. Knows no policy, no process, no clock and no file.
+//! What is ambiguous to any reader that we know of is refused here, so that what was judged is what is received.
+
+#![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod call;
+pub mod fold;
+pub mod id;
+pub mod json;
+pub mod message;
+pub mod tools;
+
+mod cause;
+mod envelope;
+mod method;
+
+pub use cause::{Answer, Cause, Malformed};
+pub use message::{Incoming, Side, read};

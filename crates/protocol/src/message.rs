@@ -1,0 +1,201 @@
+//! One line from one side, read strictly: a message, a batch of messages, or a refusal.
+
+use std::{borrow::Cow, ops::Range};
+
+use crate::{
+    call::{self, Parts, ToolCall},
+    cause::{Answer, Cause, Malformed},
+    envelope::Envelope,
+    id::{Id, IdKey},
+    json::{Duplicates, Raw, compact_text, is_safe, scan, structure},
+};
+
+/// Most messages in one batch. A batch of nothing but numbers would otherwise cost a hundred times its size.
+pub const MAX_BATCH: usize = 4096;
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Who wrote the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    Client,
+    Server,
+}
+
+#[derive(Clone, Debug)]
+pub enum Incoming<'a> {
+    /// Nothing but blanks: no message, no answer.
+    Blank,
+    One(Message<'a>),
+    /// Never forwarded as an array: each element is judged and sent alone.
+    Batch(Vec<Result<Message<'a>, Malformed>>),
+    Bad(Malformed),
+}
+
+/// An unambiguous JSON-RPC message inside the line that it came in.
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    pub body: Body<'a>,
+    text: &'a str,
+    /// The text may be forwarded as it is.
+    safe: bool,
+    parts: Parts<'a>,
+    outcome: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body<'a> {
+    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Raw<'a>> },
+    Notification { method: Cow<'a, str>, params: Option<Raw<'a>> },
+    Response { id: Id<'a>, outcome: Outcome<'a> },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    Result(Raw<'a>),
+    Error(Raw<'a>),
+}
+
+/// Reads a line without its LF. Blanks and CR at both ends are dropped.
+pub fn read(side: Side, line: &[u8]) -> Incoming<'_> {
+    let mut bytes = trim(line);
+    if side == Side::Server
+        && let Some(rest) = bytes.strip_prefix(BOM)
+    {
+        bytes = trim(rest);
+    }
+    let text = match std::str::from_utf8(bytes) {
+        Ok("") => return Incoming::Blank,
+        Ok(text) => text,
+        Err(error) => {
+            return Incoming::Bad(Malformed::unaddressed(Cause::Utf8 { offset: error.valid_up_to() }));
+        }
+    };
+    let safe = is_safe(bytes);
+    if text.starts_with('[') {
+        return batch(side, text, safe);
+    }
+    match one(side, text, safe) {
+        Ok(message) => Incoming::One(message),
+        Err(malformed) => Incoming::Bad(malformed),
+    }
+}
+
+/// The line with each invalid byte sequence replaced by U+FFFD; `None` if it is valid UTF-8 already.
+///
+/// For a server's line only: its answer then still reaches the client, and well-formed. A client's line with invalid
+/// bytes is refused, because what the server would make of them is not known.
+pub fn repair(line: &[u8]) -> Option<Vec<u8>> {
+    match String::from_utf8_lossy(line) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text.into_bytes()),
+    }
+}
+
+/// The id of the response that begins like this, for a line that is too long to be read whole.
+///
+/// Only for settling who waits: the bytes themselves are thrown away. Found when `id` stands before `result`, as every
+/// server we know writes it.
+pub fn peek_answer(head: &[u8]) -> Option<IdKey> {
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
+    };
+    let open = valid.find("\"result\"")?;
+    // Closed before its result, the beginning is a whole object of its own.
+    let front = valid[..open].trim_end().strip_suffix(',')?;
+    let closed = format!("{front}}}");
+    Raw::parse(&closed).ok()?.get("id").and_then(|id| Id::read(id).ok()).map(|id| id.as_key())
+}
+
+fn one(side: Side, text: &str, safe: bool) -> Result<Message<'_>, Malformed> {
+    let mut envelope = Envelope::new();
+    let scan = scan(text, safe, Duplicates::Find, &mut envelope)
+        .map_err(|error| Malformed::unaddressed(Cause::Json(error)))?;
+    if !text.starts_with('{') {
+        return Err(Malformed::unaddressed(Cause::NotAnObject));
+    }
+    match envelope.judge(side, text, scan.flaw) {
+        Ok(body) => Ok(Message {
+            body,
+            text,
+            safe,
+            parts: envelope.call_parts(text),
+            outcome: envelope.outcome_span(),
+        }),
+        Err(cause) => Err(Malformed { cause, answer: envelope.answer(side, text) }),
+    }
+}
+
+fn batch(side: Side, text: &str, safe: bool) -> Incoming<'_> {
+    // Duplicates are each element's own affair, so that one bad element does not take the others with it.
+    let bad = |cause| Incoming::Bad(Malformed::unaddressed(cause));
+    match structure(text, safe) {
+        Err(error) => return bad(Cause::Json(error)),
+        Ok(scan) => {
+            if let Some(flaw) = scan.flaw {
+                return bad(Cause::Flawed(flaw));
+            }
+        }
+    }
+    let elements: Vec<_> = Raw::checked(text).items().take(MAX_BATCH + 1).collect();
+    match elements.len() {
+        0 => bad(Cause::EmptyBatch),
+        1..=MAX_BATCH => {
+            Incoming::Batch(elements.into_iter().map(|element| one(side, element.text(), safe)).collect())
+        }
+        _ => bad(Cause::BatchTooLong { limit: MAX_BATCH }),
+    }
+}
+
+fn trim(mut bytes: &[u8]) -> &[u8] {
+    // Not `trim_ascii`: a form feed is no blank in JSON.
+    while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] | [rest @ .., b' ' | b'\t' | b'\r' | b'\n'] = bytes {
+        bytes = rest;
+    }
+    bytes
+}
+
+impl<'a> Message<'a> {
+    /// What may be forwarded, without LF: the received bytes when every reader splits and reads them alike, else
+    /// the same tokens written safely.
+    pub fn wire(&self) -> Cow<'a, [u8]> {
+        if self.safe {
+            return Cow::Borrowed(self.text.as_bytes());
+        }
+        let mut out = Vec::new();
+        compact_text(self.text.as_bytes(), &mut out);
+        Cow::Owned(out)
+    }
+
+    /// The message with another value in place of its result or error, without LF; everything else as in
+    /// [`wire`](Message::wire). A message that is not a response comes out as it is.
+    pub fn with_outcome(&self, value: &[u8]) -> Vec<u8> {
+        let text = self.text.as_bytes();
+        let Body::Response { .. } = self.body else { return self.wire().into_owned() };
+        let line = [&text[..self.outcome.start], value, &text[self.outcome.end..]].concat();
+        if is_safe(&line) {
+            return line;
+        }
+        let mut out = Vec::new();
+        compact_text(&line, &mut out);
+        out
+    }
+
+    /// What the params say as a tools/call. As [`call::tool_call`], without walking the params again.
+    pub fn tool_call(&self) -> Result<ToolCall<'a>, Cause> {
+        match self.body {
+            Body::Request { params: Some(_), .. } => call::from_parts(self.parts),
+            _ => Err(Cause::NoParams),
+        }
+    }
+
+    /// Who waits if this message is refused for a reason that lies outside of it.
+    pub fn answer(&self) -> Answer {
+        match &self.body {
+            Body::Request { id, .. } => Answer::To(id.as_key()),
+            Body::Notification { .. } => Answer::Nobody,
+            Body::Response { id, .. } => Answer::Settles(id.as_key()),
+        }
+    }
+}

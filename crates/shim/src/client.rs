@@ -1,0 +1,362 @@
+//! From the client to the server: read, judge, record, forward.
+//!
+//! The lines of one read are one group: judged in order, recorded with one append, forwarded with one write.
+//! Whatever goes wrong here means *not forwarded, and answered*.
+
+use std::io::Read;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use callgate_policy::{Call, Judgement, RefusalKind, Target};
+use callgate_protocol::call::ToolCall;
+use callgate_protocol::id::{Id, IdKey};
+use callgate_protocol::json::Raw;
+use callgate_protocol::message::{Body, Incoming, Message, Side, read};
+use callgate_protocol::{Answer, Malformed, answer};
+use callgate_store::failpoint;
+use callgate_store::{Batch, CallRef, Decision, Intent, NotAdmitted, Outcome, Refused};
+
+use crate::gate::Rules;
+use crate::lines::{Chunk, Lines, MAX_LINE, split};
+use crate::pending::{Asked, NotEntered, What};
+use crate::relay::{Relay, Stop};
+use crate::wording::{self, Expects};
+
+/// How many answers without an id (parse errors) a session gives before it only counts them: a flood of
+/// junk must not become a flood of answers.
+const UNADDRESSED_ANSWERS: u32 = 32;
+
+/// The thread that reads the client.
+pub(crate) struct FromClient<'r> {
+    relay: &'r Relay,
+    unaddressed: AtomicU32,
+}
+
+/// An admitted request of the group under way, in case its record fails.
+struct Admitted {
+    id: IdKey,
+    call: CallRef,
+    expects: Expects,
+}
+
+impl<'r> FromClient<'r> {
+    pub(crate) fn new(relay: &'r Relay) -> Self {
+        FromClient { relay, unaddressed: AtomicU32::new(0) }
+    }
+
+    /// Relays until the client closes its end or the server cannot be written to.
+    pub(crate) fn run(&self, source: impl Read) -> Stop {
+        let mut lines = Lines::new(source);
+        loop {
+            match lines.next() {
+                Ok(Chunk::Lines(chunk)) => {
+                    failpoint::reach("shim.line_read");
+                    self.group(chunk);
+                }
+                Ok(Chunk::TooLong { bytes, .. }) => self.too_long(bytes),
+                Ok(Chunk::End) | Err(_) => return Stop::ClientClosed,
+            }
+        }
+    }
+
+    fn group(&self, chunk: &[u8]) {
+        let rules = self.relay.rules();
+        let mut group = Group { from: self, rules, batch: self.relay.journal.batch(), admitted: Vec::new() };
+        for line in split(chunk) {
+            group.line(line);
+        }
+        group.forward();
+    }
+
+    fn too_long(&self, bytes: u64) {
+        let reason = format!("a line of {bytes} bytes is longer than the {} MiB that can be judged", MAX_LINE >> 20);
+        let mut batch = self.relay.journal.batch();
+        batch.refuse(Refused { decision: Decision::Malformed, reason: &reason, ..Refused::default() });
+        drop(batch.commit());
+        self.answer_unaddressed(wording::INVALID_REQUEST, &reason);
+    }
+
+    fn answer_unaddressed(&self, code: i64, reason: &str) {
+        if self.unaddressed.fetch_add(1, Ordering::Relaxed) < UNADDRESSED_ANSWERS {
+            self.relay.to_client.post(answer::error(None, code, &format!("Callgate: {reason}")));
+        }
+    }
+}
+
+/// The lines of one read, on their way.
+struct Group<'r> {
+    from: &'r FromClient<'r>,
+    rules: Rules,
+    batch: Batch<'r>,
+    admitted: Vec<Admitted>,
+}
+
+impl Group<'_> {
+    fn line(&mut self, line: &[u8]) {
+        match read(Side::Client, line) {
+            Incoming::Blank => {}
+            Incoming::One(message) => self.message(&message),
+            // Never forwarded as an array: later revisions have no batches, and servers differ on them.
+            Incoming::Batch(elements) => elements.into_iter().for_each(|element| match element {
+                Ok(message) => self.message(&message),
+                Err(malformed) => self.malformed(&malformed),
+            }),
+            Incoming::Bad(malformed) => self.malformed(&malformed),
+        }
+        failpoint::reach("shim.judged");
+    }
+
+    fn message(&mut self, message: &Message<'_>) {
+        match &message.body {
+            Body::Request { id, method, params } => self.request(message, id, method, *params),
+            Body::Notification { method, params } => self.notification(message, method, *params),
+            Body::Response { id, .. } => {
+                // Only an answer that the server waits for: anything else could be a message in disguise.
+                if self.from.relay.server_asks.answer(&id.as_key()) {
+                    self.batch.pass(&message.wire());
+                } else {
+                    self.drop_silently(None, "an answer to a request that the server did not make");
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, message: &Message<'_>, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) {
+        self.from.relay.meet(method, params);
+        let key = id.as_key();
+        if let Err(why) = self.from.relay.pending.check(&key) {
+            return self.not_entered(&key, method, &why);
+        }
+        match method {
+            "tools/call" => match message.tool_call() {
+                Ok(call) => self.tool_call(message, id, &key, &call),
+                Err(cause) => self.refuse_malformed(Some(method), &Answer::To(key), &cause.to_string()),
+            },
+            _ => self.other_request(message, id, key, method, params),
+        }
+    }
+
+    fn tool_call(&mut self, message: &Message<'_>, id: &Id<'_>, key: &IdKey, call: &ToolCall<'_>) {
+        let target = Target::Tool { name: &call.name, args: call.arguments };
+        let subject = Subject { method: "tools/call", name: &call.name, args: call.arguments };
+        self.judge(message, id, key, target, &subject, Expects::ToolResult);
+    }
+
+    fn other_request(
+        &mut self,
+        message: &Message<'_>,
+        id: &Id<'_>,
+        key: IdKey,
+        method: &str,
+        params: Option<Raw<'_>>,
+    ) {
+        if let Some(name) = recorded_name(method, params) {
+            let subject = Subject { method, name: &name, args: params };
+            let target = Target::Method { method, params };
+            return self.judge(message, id, &key, target, &subject, Expects::Anything);
+        }
+        let call = Call { client: &self.from.relay.client.name(), target: Target::Method { method, params } };
+        let policy = self.rules.policy.clone();
+        if let Judgement::Refuse(refusal) = policy.judge(&call) {
+            let subject = Subject { method, name: "", args: params };
+            return self.refuse(&key, &subject, Expects::Anything, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
+        }
+        let what = match method {
+            "tools/list" => What::ToolsList,
+            "initialize" => What::Initialize,
+            _ => What::Other,
+        };
+        match self.from.relay.pending.enter(key.clone(), Asked { what, since: Instant::now() }) {
+            Ok(()) => self.batch.pass(&message.wire()),
+            Err(why) => self.not_entered(&key, method, &why),
+        }
+    }
+
+    /// The way of one call: paused, judged, admitted, entered.
+    fn judge(
+        &mut self,
+        message: &Message<'_>,
+        id: &Id<'_>,
+        key: &IdKey,
+        target: Target<'_>,
+        subject: &Subject<'_>,
+        expects: Expects,
+    ) {
+        let client = self.from.relay.client.name();
+        if let Some(reason) = self.rules.paused.clone() {
+            return self.refuse(key, subject, expects, Decision::Paused, "(paused)", &reason);
+        }
+        let policy = self.rules.policy.clone();
+        let pass = match policy.judge(&Call { client: &client, target }) {
+            Judgement::Pass(pass) => pass,
+            Judgement::Refuse(refusal) => {
+                return self.refuse(key, subject, expects, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
+            }
+        };
+        let intent = Intent {
+            method: subject.method,
+            tool: subject.name,
+            rpc_id: id.lexeme(),
+            args: subject.args,
+            client: &client,
+            rule: pass.rule,
+            policy: policy.version(),
+        };
+        match self.batch.admit(intent, &pass.limits, &message.wire()) {
+            Ok(call) => {
+                let asked = Asked { what: What::Call(call.clone()), since: Instant::now() };
+                match self.from.relay.pending.enter(key.clone(), asked) {
+                    Ok(()) => self.admitted.push(Admitted { id: key.clone(), call, expects }),
+                    // Only the server's end can come between the check and here; its thread takes the answer over.
+                    Err(why) => self.not_entered(key, subject.method, &why),
+                }
+            }
+            Err(NotAdmitted::Capped(cap)) => {
+                let limit = pass.limits.iter().find(|limit| limit.pointer == cap.pointer);
+                let words = limit.map(|limit| limit.refusal(subject.name)).unwrap_or_default();
+                let reason = wording::capped(&words, cap.frees_in);
+                self.refuse(key, subject, expects, Decision::Capped, &cap.pointer, &reason);
+            }
+            Err(NotAdmitted::Store(error)) => {
+                let reason = wording::unrecorded(&error.to_string());
+                self.refuse(key, subject, expects, Decision::Unrecorded, "(record)", &reason);
+            }
+        }
+    }
+
+    fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
+        if method == "notifications/cancelled"
+            && let Some(id) = params.and_then(|params| params.get("requestId"))
+            && let Ok(id) = Id::read(id)
+            && let Some(call) = self.from.relay.pending.cancel(&id.as_key())
+        {
+            self.from.relay.journal.settle_one(&call, Outcome::Cancelled);
+        }
+        self.batch.pass(&message.wire());
+    }
+
+    fn malformed(&mut self, malformed: &Malformed) {
+        self.refuse_malformed(None, &malformed.answer, &malformed.cause.to_string());
+        if malformed.answer == Answer::Unaddressed {
+            self.from.answer_unaddressed(malformed.code(), &malformed.cause.to_string());
+        }
+    }
+
+    fn refuse_malformed(&mut self, method: Option<&str>, answer: &Answer, reason: &str) {
+        let client = self.from.relay.client.name();
+        self.batch.refuse(Refused {
+            decision: Decision::Malformed,
+            method: method.unwrap_or(""),
+            client: &client,
+            reason,
+            policy: self.rules.policy.version(),
+            ..Refused::default()
+        });
+        if let Answer::To(id) = answer {
+            let text = format!("Callgate: {reason}");
+            self.from.relay.to_client.post(answer::error(Some(id), wording::INVALID_REQUEST, &text));
+        }
+    }
+
+    /// For messages that get no answer.
+    fn drop_silently(&mut self, method: Option<&str>, reason: &str) {
+        self.refuse_malformed(method, &Answer::Nobody, reason);
+    }
+
+    fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
+        let to_client = &self.from.relay.to_client;
+        match why {
+            NotEntered::Ended(reason) => {
+                to_client.post(answer::error(Some(key), wording::INTERNAL, &format!("Callgate: {reason}")));
+            }
+            NotEntered::IdInUse => {
+                let reason = "the id belongs to a request that is not answered yet";
+                self.refuse_malformed(Some(method), &Answer::To(key.clone()), reason);
+            }
+            NotEntered::TooMany => {
+                let reason = "too many requests wait for an answer";
+                self.refuse_malformed(Some(method), &Answer::To(key.clone()), reason);
+            }
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        key: &IdKey,
+        subject: &Subject<'_>,
+        expects: Expects,
+        decision: Decision,
+        rule: &str,
+        reason: &str,
+    ) {
+        let client = self.from.relay.client.name();
+        let call = self.batch.refuse(Refused {
+            decision,
+            method: subject.method,
+            tool: subject.name,
+            rpc_id: &key.to_lexeme(),
+            args: subject.args,
+            client: &client,
+            rule,
+            reason,
+            policy: self.rules.policy.version(),
+        });
+        let line = match decision {
+            // Exactly what a server says of a tool that it does not have.
+            Decision::Hidden => answer::unknown_tool(key, subject.name),
+            _ => wording::refusal(expects, key, reason, &call.id().to_string(), rule),
+        };
+        self.from.relay.to_client.post(line);
+    }
+
+    /// Records the group, then lets it go: intent before effect.
+    fn forward(self) {
+        let relay = self.from.relay;
+        let commit = self.batch.commit();
+        for (call, cause) in &commit.unrecorded {
+            let Some(lost) = self.admitted.iter().find(|admitted| admitted.call.id() == call.id()) else { continue };
+            if relay.pending.answer(&lost.id).is_some() {
+                let reason = wording::unrecorded(&cause.to_string());
+                let line = wording::refusal(lost.expects, &lost.id, &reason, &call.id().to_string(), "(record)");
+                relay.to_client.post(line);
+            }
+        }
+        failpoint::reach("shim.before_forward");
+        if let Err(error) = relay.to_server.send(&commit.admitted) {
+            let reason = format!("the server no longer reads ({error})");
+            for lost in &self.admitted {
+                if relay.pending.answer(&lost.id).is_some() {
+                    relay.journal.settle_one(&lost.call, Outcome::NotDelivered);
+                    relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &format!("Callgate: {reason}")));
+                }
+            }
+        }
+        failpoint::reach("shim.after_forward");
+    }
+}
+
+/// What a request is about, for the record.
+struct Subject<'a> {
+    method: &'a str,
+    name: &'a str,
+    args: Option<Raw<'a>>,
+}
+
+fn decision_of(kind: RefusalKind) -> Decision {
+    match kind {
+        RefusalKind::Denied => Decision::Denied,
+        RefusalKind::Unsupported => Decision::Unsupported,
+        RefusalKind::Hidden => Decision::Hidden,
+        RefusalKind::Broken => Decision::Broken,
+    }
+}
+
+/// Requests beside `tools/call` that move data or run code in the server are recorded too, under what they name.
+fn recorded_name<'a>(method: &str, params: Option<Raw<'a>>) -> Option<std::borrow::Cow<'a, str>> {
+    let member = match method {
+        "resources/read" | "resources/subscribe" => "uri",
+        "prompts/get" => "name",
+        _ => return None,
+    };
+    Some(params.and_then(|params| params.get(member)).and_then(Raw::as_str).unwrap_or_default())
+}

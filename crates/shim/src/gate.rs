@@ -1,0 +1,196 @@
+//! The rules in force right now: this server's policy and the pause switch.
+//!
+//! State is level-triggered: what the files say at this moment counts. [`Gate::look`] costs a `stat` or two,
+//! so it is asked before each group of lines; a watcher only makes the news arrive when nobody calls.
+//! A policy that cannot be read never means "no policy": see [`Gate::reload`].
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use callgate_policy::Policy;
+use callgate_store::home::read_private;
+use callgate_store::{Home, pause};
+
+/// A file changed this shortly before it was read may change again within the same time stamp.
+const RACY: Duration = Duration::from_millis(50);
+
+/// What holds for calls until the next look.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub policy: Arc<Policy>,
+    /// The reason, when calls are paused.
+    pub paused: Option<Arc<str>>,
+}
+
+/// Something about the rules changed, for whoever records and shows it.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Another policy is in force.
+    Policy { before: Arc<Policy>, after: Arc<Policy>, text: Arc<str> },
+    /// The file cannot be used; `kept` says whether an earlier policy goes on.
+    Broken { path: PathBuf, reason: String, kept: bool },
+    Paused(Arc<str>),
+    Resumed,
+}
+
+/// Reads the policy and pause files when they changed.
+#[derive(Debug)]
+pub struct Gate {
+    home: Home,
+    server: String,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    own: Stamp,
+    default: Stamp,
+    pause: Stamp,
+    rules: Rules,
+    /// Has any policy been good in this session?
+    good: bool,
+    changes: Vec<Change>,
+}
+
+/// Tells one state of a file from another without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stamp {
+    Unseen,
+    Missing,
+    /// Length, time of change in two forms, inode; `None` in place of a time that is too fresh to be trusted.
+    File { len: u64, modified: Option<SystemTime>, detail: (u64, i64, i64) },
+    /// `stat` itself failed.
+    Unknown(io::ErrorKind),
+}
+
+impl Gate {
+    /// Nothing is read before the first look.
+    pub fn new(home: Home, server: &str) -> Gate {
+        let rules = Rules { policy: Arc::new(Policy::refuse_all("no policy was read yet")), paused: None };
+        let seen = Seen {
+            own: Stamp::Unseen,
+            default: Stamp::Unseen,
+            pause: Stamp::Unseen,
+            rules,
+            good: false,
+            changes: Vec::new(),
+        };
+        Gate { home, server: server.to_owned(), seen: Mutex::new(seen) }
+    }
+
+    /// The rules of this moment, and what changed since somebody looked last.
+    pub fn look(&self) -> (Rules, Vec<Change>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        self.look_at_policy(&mut seen);
+        self.look_at_pause(&mut seen);
+        (seen.rules.clone(), std::mem::take(&mut seen.changes))
+    }
+
+    fn look_at_policy(&self, seen: &mut Seen) {
+        let own = self.home.policy(&self.server);
+        let stamp = Stamp::of(&own);
+        if stamp == Stamp::Missing {
+            if seen.own != Stamp::Missing && seen.own != Stamp::Unseen {
+                // Its own policy was deleted under a running session: what held goes on, loudly.
+                let reason = "the policy file was deleted; the last policy stays in force".to_owned();
+                seen.changes.push(Change::Broken { path: own, reason, kept: true });
+                seen.own = Stamp::Missing;
+                return;
+            }
+            let first = seen.own == Stamp::Unseen;
+            seen.own = Stamp::Missing;
+            let fallback = self.home.default_policy();
+            let stamp = Stamp::of(&fallback);
+            // After a deletion `default` was never looked at, and stays out of it: the last policy holds.
+            if stamp != seen.default && (first || seen.default != Stamp::Unseen) {
+                seen.default = self.reload(seen, &fallback, stamp);
+            }
+        } else if stamp != seen.own {
+            seen.own = self.reload(seen, &own, stamp);
+        }
+    }
+
+    /// Puts the policy at `path` in force. A broken one: the last good policy stays; if there was none in this
+    /// session, every call is refused with the reason.
+    fn reload(&self, seen: &mut Seen, path: &Path, stamp: Stamp) -> Stamp {
+        let parsed = read_private(path).map_err(|error| error.to_string()).and_then(|text| {
+            let mut policy = Policy::parse(&text).map_err(|report| report.headline())?;
+            guard(&mut policy, self.home.path());
+            Ok((policy, text))
+        });
+        match parsed {
+            Ok((policy, text)) => {
+                let after = Arc::new(policy);
+                let before = std::mem::replace(&mut seen.rules.policy, after.clone());
+                seen.good = true;
+                seen.changes.push(Change::Policy { before, after, text: text.into() });
+            }
+            Err(reason) => {
+                if !seen.good {
+                    let sentence = format!("the policy {} cannot be used: {reason}", path.display());
+                    seen.rules.policy = Arc::new(Policy::refuse_all(sentence));
+                }
+                seen.changes.push(Change::Broken { path: path.to_owned(), reason, kept: seen.good });
+            }
+        }
+        stamp
+    }
+
+    fn look_at_pause(&self, seen: &mut Seen) {
+        let stamp = Stamp::of(&self.home.paused());
+        if stamp == seen.pause {
+            return;
+        }
+        seen.pause = stamp;
+        let paused: Option<Arc<str>> = pause::reason(&self.home, &self.server).map(Into::into);
+        match (&seen.rules.paused, &paused) {
+            (None, Some(reason)) => seen.changes.push(Change::Paused(reason.clone())),
+            (Some(_), None) => seen.changes.push(Change::Resumed),
+            _ => {}
+        }
+        seen.rules.paused = paused;
+    }
+}
+
+/// Keeps calls away from Callgate's own folder, by the name it was given and by the one it really has.
+pub fn guard(policy: &mut Policy, home: &Path) {
+    policy.guard_home(&home.to_string_lossy());
+    if let Ok(real) = home.canonicalize()
+        && real != home
+    {
+        policy.guard_home(&real.to_string_lossy());
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Stamp {
+        match fs::metadata(path) {
+            Ok(meta) => Stamp::File {
+                len: meta.len(),
+                modified: meta.modified().ok().filter(|time| settled(*time)),
+                detail: detail(&meta),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Stamp::Missing,
+            Err(error) => Stamp::Unknown(error.kind()),
+        }
+    }
+}
+
+/// Is the time old enough that a later change must show another one?
+fn settled(modified: SystemTime) -> bool {
+    modified.elapsed().is_ok_and(|age| age > RACY)
+}
+
+#[cfg(unix)]
+fn detail(meta: &Metadata) -> (u64, i64, i64) {
+    use std::os::unix::fs::MetadataExt;
+    (meta.ino(), meta.ctime(), meta.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn detail(_meta: &Metadata) -> (u64, i64, i64) {
+    (0, 0, 0)
+}

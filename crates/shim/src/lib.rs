@@ -1,0 +1,22 @@
+//! The relay between an AI client and a local MCP server: the place where policy is enforced.
+//!
+//! Wires the pure crates (protocol, policy) to the store and the server's processes. Two threads carry the data,
+//! one per direction, each reading, judging and writing by itself; everything else only helps them. The shim opens
+//! no port, needs no app, and writes nothing but protocol to its output.
+
+mod client;
+pub mod gate;
+mod lines;
+mod outlet;
+mod pending;
+mod relay;
+mod server;
+mod session;
+mod stderr;
+#[cfg_attr(unix, path = "stdio_unix.rs")]
+#[cfg_attr(windows, path = "stdio_windows.rs")]
+mod stdio;
+mod watch;
+pub mod wording;
+
+pub use session::{Options, run};

@@ -1,0 +1,211 @@
+//! The writing end of one pipe: whole lines only, and no thread is ever stuck on a pipe that is not its own.
+//!
+//! Each pipe has one thread whose job it is to fill it ([`Outlet::send`], which blocks: that is the
+//! back-pressure). Every other thread only *posts* a line; a courier carries it. So the thread that
+//! reads the client can refuse a call although the client is not reading just now, and the thread that
+//! reads the server can answer the server although the server is not reading.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How much may wait for the courier before a poster has to wait too.
+const POSTED_BYTES: usize = 4 * 1024 * 1024;
+
+/// Shared handle of a pipe's writing end.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlet {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pipe: Mutex<Pipe>,
+    posts: Mutex<Posts>,
+    changed: Condvar,
+}
+
+struct Pipe {
+    writer: Option<Box<dyn Write + Send>>,
+}
+
+impl std::fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pipe").field("open", &self.writer.is_some()).finish()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Posts {
+    waiting: VecDeque<Vec<u8>>,
+    bytes: usize,
+    /// The courier holds a line that is not written yet.
+    carrying: bool,
+    closed: bool,
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves whole lines behind; there is nothing half-done to protect from.
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Outlet {
+    /// Takes the writer and starts its courier, a thread called `name`.
+    pub(crate) fn new(name: &str, writer: impl Write + Send + 'static) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            pipe: Mutex::new(Pipe { writer: Some(Box::new(writer)) }),
+            posts: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let courier = shared.clone();
+        thread::Builder::new().name(name.to_owned()).stack_size(128 * 1024).spawn(move || courier.carry())?;
+        Ok(Outlet { shared })
+    }
+
+    /// Writes whole lines, waiting as long as the reader takes. For the one thread that fills this pipe.
+    pub(crate) fn send(&self, lines: &[u8]) -> io::Result<()> {
+        self.shared.write(lines)
+    }
+
+    /// Leaves one line (its LF is added) for the courier. Waits only when very much is waiting already.
+    pub(crate) fn post(&self, mut line: Vec<u8>) {
+        line.push(b'\n');
+        let mut posts = held(&self.shared.posts);
+        while posts.bytes > POSTED_BYTES && !posts.closed {
+            posts = self.shared.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
+        }
+        posts.push(line);
+        drop(posts);
+        self.shared.changed.notify_all();
+    }
+
+    /// Leaves text for the courier unless too much is waiting; says whether it was taken.
+    pub(crate) fn offer(&self, text: &[u8]) -> bool {
+        let mut posts = held(&self.shared.posts);
+        if posts.closed || posts.bytes > POSTED_BYTES / 16 {
+            return false;
+        }
+        posts.push(text.to_vec());
+        drop(posts);
+        self.shared.changed.notify_all();
+        true
+    }
+
+    /// Waits until everything posted so far is written (or can no longer be).
+    pub(crate) fn flush(&self) {
+        let mut posts = held(&self.shared.posts);
+        while (posts.carrying || !posts.waiting.is_empty()) && !posts.closed {
+            posts = self.shared.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Closes the pipe. Later lines are refused with `BrokenPipe`.
+    pub(crate) fn close(&self) {
+        held(&self.shared.pipe).writer = None;
+        self.shared.give_up();
+    }
+}
+
+impl Posts {
+    fn push(&mut self, line: Vec<u8>) {
+        if !self.closed {
+            self.bytes += line.len();
+            self.waiting.push_back(line);
+        }
+    }
+}
+
+impl Shared {
+    fn write(&self, lines: &[u8]) -> io::Result<()> {
+        let mut pipe = held(&self.pipe);
+        let writer = pipe.writer.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        writer.write_all(lines)
+    }
+
+    /// The courier's life.
+    fn carry(&self) {
+        loop {
+            let line = {
+                let mut posts = held(&self.posts);
+                loop {
+                    if posts.closed {
+                        return;
+                    }
+                    if let Some(line) = posts.waiting.pop_front() {
+                        posts.carrying = true;
+                        break line;
+                    }
+                    posts = self.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
+                }
+            };
+            let written = self.write(&line);
+            let mut posts = held(&self.posts);
+            posts.carrying = false;
+            posts.bytes -= line.len();
+            drop(posts);
+            if written.is_err() {
+                self.give_up();
+                return;
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    fn give_up(&self) {
+        let mut posts = held(&self.posts);
+        posts.closed = true;
+        posts.waiting.clear();
+        drop(posts);
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed write is a failed test")]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    #[test]
+    fn posted_lines_arrive_whole_while_the_owner_sends() {
+        let (reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::new("test", writer).unwrap();
+        let poster = outlet.clone();
+        let posting = thread::spawn(move || (0..500).for_each(|n| poster.post(format!("post {n}").into_bytes())));
+        let sender = outlet.clone();
+        let sending =
+            thread::spawn(move || (0..500).for_each(|n| sender.send(format!("send {n}\n").as_bytes()).unwrap()));
+        let lines: Vec<String> = BufReader::new(reader).lines().take(1000).map(Result::unwrap).collect();
+        posting.join().unwrap();
+        sending.join().unwrap();
+        for kind in ["post", "send"] {
+            let wanted: Vec<String> = (0..500).map(|n| format!("{kind} {n}")).collect();
+            let got: Vec<&String> = lines.iter().filter(|line| line.starts_with(kind)).collect();
+            assert_eq!(got.len(), 500);
+            assert!(got.iter().zip(&wanted).all(|(a, b)| *a == b), "order of each is kept");
+        }
+    }
+
+    #[test]
+    fn posting_does_not_wait_for_a_reader_that_sleeps() {
+        let (reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::new("test", writer).unwrap();
+        // More than any pipe holds; nobody reads yet.
+        (0..2_000).for_each(|_| outlet.post(vec![b'x'; 1_000]));
+        let lines = thread::spawn(move || BufReader::new(reader).lines().take(2_000).count());
+        outlet.flush();
+        assert_eq!(lines.join().unwrap(), 2_000);
+    }
+
+    #[test]
+    fn a_reader_that_left_releases_everybody() {
+        let (reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::new("test", writer).unwrap();
+        drop(reader);
+        outlet.post(b"lost".to_vec());
+        outlet.flush();
+        outlet.close();
+        assert_eq!(outlet.send(b"x\n").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}

@@ -1,0 +1,190 @@
+//! Who waits for which answer, in each direction.
+//!
+//! Owns the promise "exactly one answer per request": an id enters when its request is let through and
+//! leaves with its first answer. Client and server number their requests independently, so there are two
+//! tables and no id of one can be taken for one of the other.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use callgate_protocol::id::IdKey;
+use callgate_store::CallRef;
+
+/// How many requests may wait at once. An agent that gets here is not waiting for answers any more.
+const MAX_PENDING: usize = 65_536;
+
+/// A client's request that the server has to answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) what: What,
+    pub(crate) since: Instant,
+}
+
+/// What was asked, as far as the answer is treated differently.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// A call with a row in the history.
+    Call(CallRef),
+    ToolsList,
+    Initialize,
+    Other,
+}
+
+/// Why a request was not entered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotEntered {
+    /// The id is in use: two answers for one id would be ambiguous.
+    IdInUse,
+    TooMany,
+    /// The server has ended; the reason to tell.
+    Ended(String),
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    waiting: HashMap<IdKey, Asked>,
+    /// Cancelled by the client: an answer may still come, and none is owed.
+    cancelled: HashMap<IdKey, Asked>,
+    ended: Option<String>,
+    /// Has the client asked for anything yet?
+    used: bool,
+}
+
+/// Requests of the client that wait for the server.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    table: Mutex<Table>,
+    changed: Condvar,
+}
+
+impl Pending {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a request; to be done before the server can see it.
+    pub(crate) fn enter(&self, id: IdKey, asked: Asked) -> Result<(), NotEntered> {
+        let mut table = self.table();
+        let first = !std::mem::replace(&mut table.used, true);
+        let entered = table.enter(id, asked);
+        drop(table);
+        if first {
+            self.changed.notify_all();
+        }
+        entered
+    }
+
+    /// May a request with this id be let through now?
+    pub(crate) fn check(&self, id: &IdKey) -> Result<(), NotEntered> {
+        let mut table = self.table();
+        let first = !std::mem::replace(&mut table.used, true);
+        let checked = table.check(id);
+        drop(table);
+        if first {
+            self.changed.notify_all();
+        }
+        checked
+    }
+
+    /// The first answer to `id` takes it out; every later one finds nothing.
+    pub(crate) fn answer(&self, id: &IdKey) -> Option<Asked> {
+        let mut table = self.table();
+        let asked = table.waiting.remove(id).or_else(|| table.cancelled.remove(id));
+        let empty = table.waiting.is_empty();
+        drop(table);
+        if empty {
+            self.changed.notify_all();
+        }
+        asked
+    }
+
+    /// The client gave the request up. Returns the call that it was.
+    pub(crate) fn cancel(&self, id: &IdKey) -> Option<CallRef> {
+        let mut table = self.table();
+        let asked = table.waiting.remove(id)?;
+        let call = match &asked.what {
+            What::Call(call) => Some(call.clone()),
+            _ => None,
+        };
+        if table.cancelled.len() < MAX_PENDING {
+            table.cancelled.insert(id.clone(), asked);
+        }
+        drop(table);
+        self.changed.notify_all();
+        call
+    }
+
+    /// The server is gone: nothing enters any more, and everybody who waited is returned, oldest first.
+    pub(crate) fn end(&self, reason: &str) -> Vec<(IdKey, Asked)> {
+        let mut table = self.table();
+        table.ended.get_or_insert_with(|| reason.to_owned());
+        table.cancelled.clear();
+        let mut left: Vec<_> = table.waiting.drain().collect();
+        drop(table);
+        self.changed.notify_all();
+        left.sort_by_key(|(_, asked)| asked.since);
+        left
+    }
+
+    /// Waits until nobody waits for an answer; false after `limit`.
+    pub(crate) fn wait_empty(&self, limit: Duration) -> bool {
+        self.wait(limit, |table| table.waiting.is_empty())
+    }
+
+    /// Waits until the client has asked for anything at all; false after `limit`.
+    pub(crate) fn wait_used(&self, limit: Duration) -> bool {
+        self.wait(limit, |table| table.used)
+    }
+
+    fn wait(&self, limit: Duration, reached: impl Fn(&Table) -> bool) -> bool {
+        let (table, _) = self
+            .changed
+            .wait_timeout_while(self.table(), limit, |table| !reached(table))
+            .unwrap_or_else(PoisonError::into_inner);
+        reached(&table)
+    }
+}
+
+impl Table {
+    fn check(&self, id: &IdKey) -> Result<(), NotEntered> {
+        if let Some(reason) = &self.ended {
+            return Err(NotEntered::Ended(reason.clone()));
+        }
+        if self.waiting.contains_key(id) {
+            return Err(NotEntered::IdInUse);
+        }
+        if self.waiting.len() >= MAX_PENDING {
+            return Err(NotEntered::TooMany);
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, id: IdKey, asked: Asked) -> Result<(), NotEntered> {
+        self.check(&id)?;
+        self.cancelled.remove(&id);
+        self.waiting.insert(id, asked);
+        Ok(())
+    }
+}
+
+/// Requests of the server that wait for the client (sampling, elicitation, roots, ping).
+#[derive(Debug, Default)]
+pub(crate) struct ServerAsks(Mutex<HashSet<IdKey>>);
+
+impl ServerAsks {
+    fn ids(&self) -> MutexGuard<'_, HashSet<IdKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False when the id is in use or far too many wait.
+    pub(crate) fn enter(&self, id: IdKey) -> bool {
+        let mut ids = self.ids();
+        ids.len() < MAX_PENDING && ids.insert(id)
+    }
+
+    /// Was this asked, and not answered yet?
+    pub(crate) fn answer(&self, id: &IdKey) -> bool {
+        self.ids().remove(id)
+    }
+}

@@ -1,0 +1,193 @@
+//! What the two directions share: the pipes, the tables, the rules, the record.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use callgate_protocol::json::Raw;
+use callgate_policy::compare;
+use callgate_protocol::answer;
+use callgate_store::{Admitted, Event, EventKind, Journal, Origin};
+use callgate_supervise::Ending;
+
+use crate::gate::{Change, Gate, Rules};
+use crate::outlet::Outlet;
+use crate::pending::{Pending, ServerAsks};
+use crate::stdio;
+
+/// Noise lines that get a row each; the rest is counted.
+const NOISE_ROWS: u32 = 20;
+
+/// Why a thread of the relay stopped.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The client closed its end; its reader may still be there.
+    ClientClosed,
+    /// The client reads no more.
+    ClientGone,
+    /// The server closed its output.
+    ServerClosed,
+    /// The keeper says how the server ended.
+    Ended(Ending),
+    /// Somebody wants us gone.
+    Signal(i32),
+}
+
+#[derive(Debug)]
+pub(crate) struct Relay {
+    pub(crate) gate: Gate,
+    pub(crate) journal: Journal,
+    pub(crate) pending: Pending,
+    pub(crate) server_asks: ServerAsks,
+    pub(crate) to_client: Outlet,
+    pub(crate) to_server: ServerPipe,
+    pub(crate) client: ClientName,
+    /// The client has seen a list of tools, so it wants to hear when the list changes.
+    pub(crate) listed: AtomicBool,
+    pub(crate) noise: Noise,
+}
+
+impl Relay {
+    /// The rules of this moment. What changed is on record, and told to the client, before they are applied.
+    pub(crate) fn rules(&self) -> Rules {
+        let (rules, changes) = self.gate.look();
+        for change in changes {
+            self.note(&change);
+        }
+        rules
+    }
+
+    /// Takes in what a request says about who makes it.
+    pub(crate) fn meet(&self, method: &str, params: Option<Raw<'_>>) {
+        if let Some(name) = self.client.learn(method, params) {
+            // The lease only informs; enforcement does not hang on it.
+            drop(self.journal.update_lease(|lease| lease.client = Some(name.to_string())));
+        }
+    }
+
+    fn note(&self, change: &Change) {
+        let event = |kind, text: &str| self.journal.event(Event { kind, text });
+        match change {
+            Change::Policy { before, after, text } => {
+                self.journal.policy_seen(after.version(), text, Origin::File);
+                if before.broken().is_none() {
+                    event(EventKind::PolicyChanged, after.version());
+                    for loosened in compare::loosened(before, after) {
+                        self.journal.event_from(
+                            Event { kind: EventKind::Loosened, text: &loosened },
+                            Some(Origin::File),
+                        );
+                    }
+                }
+                let lease = self.journal.update_lease(|lease| {
+                    lease.policy_version = Some(after.version().to_owned());
+                    lease.watch_only = after.watch_only();
+                });
+                // The lease only informs; enforcement does not hang on it.
+                drop(lease);
+                if before.visibility() != after.visibility() && self.listed.load(Ordering::Relaxed) {
+                    self.to_client.post(answer::notification("notifications/tools/list_changed"));
+                }
+            }
+            Change::Broken { path, reason, kept } => {
+                let then = if *kept { "the last good policy stays in force" } else { "every call is refused" };
+                let text = format!("{} cannot be used ({reason}): {then}", path.display());
+                event(EventKind::PolicyBroken, &text);
+                stdio::complain(&text);
+            }
+            Change::Paused(reason) => event(EventKind::Paused, reason),
+            Change::Resumed => event(EventKind::Resumed, "calls are judged by the policy again"),
+        }
+    }
+}
+
+/// The way to the server. Calls get in as [`Admitted`] only: judged, and on record.
+#[derive(Debug)]
+pub(crate) struct ServerPipe(Outlet);
+
+impl ServerPipe {
+    pub(crate) fn new(writer: impl Write + Send + 'static) -> io::Result<Self> {
+        Ok(ServerPipe(Outlet::new("to-server", writer)?))
+    }
+
+    pub(crate) fn send(&self, admitted: &Admitted) -> io::Result<()> {
+        if admitted.lines().is_empty() { Ok(()) } else { self.0.send(admitted.lines()) }
+    }
+
+    /// An answer of ours to a request of the server.
+    pub(crate) fn answer(&self, line: Vec<u8>) {
+        self.0.post(line);
+    }
+
+    pub(crate) fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// Who the client is: told on the command line, else by its own first words.
+#[derive(Debug)]
+pub(crate) struct ClientName {
+    name: Mutex<Arc<str>>,
+    known: AtomicBool,
+}
+
+/// What a client that never said its name is called.
+pub(crate) const UNNAMED: &str = "unknown";
+
+impl ClientName {
+    pub(crate) fn new(given: Option<&str>) -> Self {
+        let known = AtomicBool::new(given.is_some());
+        ClientName { name: Mutex::new(given.unwrap_or(UNNAMED).into()), known }
+    }
+
+    pub(crate) fn name(&self) -> Arc<str> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
+    }
+
+    /// Takes the name from `initialize` (until 2025-11-25) or from a request's `_meta` (since 2026-07-28).
+    /// Returns it the one time that it was news.
+    pub(crate) fn learn(&self, method: &str, params: Option<Raw<'_>>) -> Option<Arc<str>> {
+        if self.is_known() {
+            return None;
+        }
+        let info = match method {
+            "initialize" => params?.get("clientInfo"),
+            _ => params?.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/clientInfo")),
+        };
+        let said = info?.get("name").and_then(Raw::as_str)?;
+        let name: String = said.chars().filter(|c| !c.is_control()).take(64).collect();
+        if name.is_empty() {
+            return None;
+        }
+        let name: Arc<str> = name.into();
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.clone();
+        self.known.store(true, Ordering::Relaxed);
+        Some(name)
+    }
+}
+
+/// Lines of the server that are no messages: kept from the client, remembered for the person.
+#[derive(Debug, Default)]
+pub(crate) struct Noise(AtomicU32);
+
+impl Noise {
+    pub(crate) fn heard(&self, journal: &Journal, line: &[u8], why: &str) {
+        if self.0.fetch_add(1, Ordering::Relaxed) < NOISE_ROWS {
+            let text: String = String::from_utf8_lossy(line).chars().take(300).collect();
+            journal.event(Event { kind: EventKind::Noise, text: &format!("{why}: {text}") });
+        }
+    }
+
+    /// At the end: how much there was beyond the rows.
+    pub(crate) fn sum_up(&self, journal: &Journal) {
+        let heard = self.0.load(Ordering::Relaxed);
+        if heard > NOISE_ROWS {
+            let text = format!("{heard} lines of the server were no messages; the first {NOISE_ROWS} are listed");
+            journal.event(Event { kind: EventKind::Noise, text: &text });
+        }
+    }
+}

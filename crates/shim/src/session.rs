@@ -1,0 +1,306 @@
+//! One session from start to end: wires the threads, then waits for the reason to stop.
+//!
+//! Every way to end is here: the client leaves, the server leaves, the server never started, the keeper was
+//! killed, somebody sent a signal. In each, whoever waits for an answer gets one and the process tree ends.
+
+use std::ffi::OsString;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_protocol::answer;
+use callgate_store::clock::SystemClock;
+use callgate_store::mask::{Masker, secret_values};
+use callgate_store::{EndReason, Event, EventKind, Home, Journal, Outcome, SessionId, SessionInfo};
+use callgate_supervise::{Ending, Grace, Keeper, Launch, Server};
+
+use crate::client::FromClient;
+use crate::gate::Gate;
+use crate::outlet::Outlet;
+use crate::pending::{Pending, ServerAsks, What};
+use crate::relay::{ClientName, Noise, Relay, ServerPipe, Stop};
+use crate::server::FromServer;
+use crate::stderr::StderrTee;
+use crate::{stdio, watch, wording};
+
+/// How long a client that closed its end may still wait for answers while it reads.
+const LAST_ANSWERS: Duration = Duration::from_secs(300);
+/// How long a server that never got a request waits for one, so that the client hears why it ended.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+/// What the keeper needs at most to end a tree, with some air.
+const TREE_END: Duration = Duration::from_secs(6);
+/// How long the two signs of a server's end (its output closes, the keeper reports) may lie apart.
+const BOTH_SIGNS: Duration = Duration::from_millis(700);
+
+/// What `callgate run` was asked to do.
+#[derive(Debug)]
+pub struct Options {
+    pub home: Home,
+    pub server: String,
+    pub client: Option<String>,
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    /// The rows of this session are marked as a demonstration.
+    pub demo: bool,
+}
+
+/// Runs one session and returns the exit code. To be called before any thread exists.
+pub fn run(options: Options) -> u8 {
+    let session = SessionId::random();
+    let launch = Launch {
+        program: options.program.clone(),
+        args: options.args.clone(),
+        env: Vec::new(),
+        session: session.to_string(),
+        grace: Grace::default(),
+    };
+    // First of all, before any thread: the keeper is forked from here.
+    let started = callgate_supervise::start(launch);
+    let server = match started {
+        Ok(server) => server,
+        Err(error) => {
+            stdio::complain(&format!("{}: {error}", options.server));
+            return 1;
+        }
+    };
+    match Session::open(options, session, server) {
+        Ok(session) => session.conduct(),
+        Err(error) => {
+            stdio::complain(&format!("the session cannot be set up: {error}"));
+            1
+        }
+    }
+}
+
+struct Session {
+    relay: Arc<Relay>,
+    keeper: Arc<Keeper>,
+    stops: Receiver<Stop>,
+    /// Kept so that `stops` never closes by itself.
+    _stop: Sender<Stop>,
+    server: String,
+    stderr: StderrTee,
+    _watch: Option<watch::Watch>,
+}
+
+impl Session {
+    fn open(options: Options, session: SessionId, server: Server) -> io::Result<Session> {
+        let Options { home, server: name, client, program, args, demo } = options;
+        let Server { stdin, stdout, stderr, keeper } = server;
+        // What the server inherits as a secret must not be written down when the server repeats it.
+        let secrets = secret_values(std::env::vars_os());
+        let masker = Masker::new(&secrets);
+        let info = SessionInfo {
+            id: session,
+            server: name.clone(),
+            client: client.clone(),
+            command: std::iter::once(&program).chain(&args).map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            policy_version: None,
+            watch_only: false,
+            demo,
+            secrets,
+        };
+        let clock = Arc::new(SystemClock::default());
+        let opened = home.prepare().map_err(|error| error.to_string()).and_then(|()| {
+            Journal::open(&home, &info, clock.clone()).map_err(|error| error.to_string())
+        });
+        let journal = opened.unwrap_or_else(|cause| {
+            stdio::complain(&format!("{name}: calls are refused, because they cannot be recorded: {cause}"));
+            Journal::shut(&home, &info, clock, cause)
+        });
+        let relay = Arc::new(Relay {
+            gate: Gate::new(home.clone(), &name),
+            journal,
+            pending: Pending::default(),
+            server_asks: ServerAsks::default(),
+            to_client: Outlet::new("to-client", stdio::stdout()?)?,
+            to_server: ServerPipe::new(stdin)?,
+            client: ClientName::new(client.as_deref()),
+            listed: AtomicBool::new(false),
+            noise: Noise::default(),
+        });
+        relay.rules();
+        let (stop, stops) = mpsc::channel();
+        let keeper = Arc::new(keeper);
+        let stderr = StderrTee::start(&home, &name, masker, stderr)?;
+        spawn("from-server", &stop, { let relay = relay.clone(); move || FromServer::new(&relay).run(stdout) })?;
+        spawn("from-client", &stop, { let relay = relay.clone(); move || FromClient::new(&relay).run(stdio::stdin()) })?;
+        spawn("keeper", &stop, { let keeper = keeper.clone(); move || Stop::Ended(keeper.wait()) })?;
+        stdio::on_signal({ let stop = stop.clone(); move |signal| drop(stop.send(Stop::Signal(signal))) })?;
+        let watch = watch::Watch::start(&home, relay.clone());
+        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, _watch: watch })
+    }
+
+    /// Waits for the first reason to stop and sees it through.
+    fn conduct(self) -> u8 {
+        let Ok(stop) = self.stops.recv() else { return 1 };
+        match stop {
+            Stop::Signal(signal) => self.signalled(signal),
+            Stop::ClientClosed => self.client_closed(),
+            Stop::ClientGone => self.part(EndReason::ClientClosed),
+            Stop::ServerClosed => {
+                let ending = self.other_sign(|stop| match stop { Stop::Ended(ending) => Some(ending), _ => None });
+                self.server_ended(ending)
+            }
+            Stop::Ended(Ending::KeeperLost) => {
+                self.keeper.take_over();
+                self.relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
+                self.server_ended(Some(Ending::KeeperLost))
+            }
+            Stop::Ended(ending) => {
+                // What it wrote before it ended may still be in the pipe.
+                self.other_sign(|stop| matches!(stop, Stop::ServerClosed).then_some(()));
+                self.server_ended(Some(ending))
+            }
+        }
+    }
+
+    /// Waits a moment for the event that `wanted` picks out.
+    fn other_sign<T>(&self, wanted: impl Fn(Stop) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + BOTH_SIGNS;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.stops.recv_timeout(left) {
+                Ok(stop) => {
+                    if let Some(found) = wanted(stop) {
+                        return Some(found);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// The client closed its end. It may still be reading: calls under way are answered first.
+    fn client_closed(self) -> u8 {
+        let deadline = Instant::now() + LAST_ANSWERS;
+        while !self.relay.pending.wait_empty(Duration::from_millis(100)) {
+            match self.stops.try_recv() {
+                Ok(Stop::Signal(signal)) => return self.signalled(signal),
+                Ok(Stop::ClientGone) => break,
+                Ok(Stop::ServerClosed | Stop::Ended(_)) => return self.server_ended(None),
+                Ok(Stop::ClientClosed) | Err(_) => {}
+            }
+            if Instant::now() > deadline || !stdio::is_read() {
+                break;
+            }
+        }
+        self.part(EndReason::ClientClosed)
+    }
+
+    /// Ends the server because the client is done, and waits for its tree to be gone.
+    fn part(self, reason: EndReason) -> u8 {
+        self.relay.to_client.flush();
+        self.relay.to_server.close();
+        self.keeper.finish();
+        let deadline = Instant::now() + TREE_END;
+        let mut code = 0;
+        loop {
+            match self.stops.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Stop::Ended(ending)) => {
+                    if let Ending::Exited { code: own } = ending {
+                        code = own;
+                    }
+                    break;
+                }
+                Ok(Stop::Signal(_)) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        self.leave_waiting("the client left", Outcome::ServerEnded);
+        self.close_journal(reason);
+        exit_byte(code)
+    }
+
+    /// The server is gone: everybody who waits hears it, then our output closes.
+    fn server_ended(self, ending: Option<Ending>) -> u8 {
+        let said = Farewell::of(ending.as_ref());
+        stdio::complain(&format!("{}: {}", self.server, said.reason));
+        self.relay.pending.wait_used(FIRST_REQUEST);
+        self.leave_waiting(&said.reason, said.outcome);
+        self.relay.to_client.flush();
+        self.stderr.flush();
+        self.close_journal(said.end);
+        self.relay.to_client.close();
+        self.keeper.finish();
+        said.code
+    }
+
+    /// Somebody wants us gone, perhaps with a kill half a second behind: the keeper ends the tree without us.
+    fn signalled(self, signal: i32) -> u8 {
+        self.relay.to_server.close();
+        self.keeper.finish();
+        self.close_journal(EndReason::Signal);
+        exit_byte(128 + signal)
+    }
+
+    fn close_journal(&self, reason: EndReason) {
+        self.relay.noise.sum_up(&self.relay.journal);
+        self.relay.journal.end(reason);
+    }
+
+    fn leave_waiting(&self, reason: &str, outcome: Outcome) {
+        let text = format!("Callgate: {reason}");
+        for (id, asked) in self.relay.pending.end(reason) {
+            if let What::Call(call) = asked.what {
+                self.relay.journal.settle_one(&call, outcome);
+            }
+            self.relay.to_client.post(answer::error(Some(&id), wording::INTERNAL, &text));
+        }
+    }
+}
+
+/// How a server's end is told to the client, the record and the shell.
+struct Farewell {
+    reason: String,
+    outcome: Outcome,
+    end: EndReason,
+    code: u8,
+}
+
+impl Farewell {
+    fn of(ending: Option<&Ending>) -> Farewell {
+        let gone = |reason: String, code: i32| Farewell {
+            reason,
+            outcome: Outcome::ServerEnded,
+            end: EndReason::ServerEnded,
+            code: exit_byte(code),
+        };
+        match ending {
+            Some(Ending::FailedToStart { cause }) => Farewell {
+                reason: cause.to_string(),
+                outcome: Outcome::NotDelivered,
+                end: EndReason::FailedToStart,
+                code: 127,
+            },
+            Some(ending @ Ending::Exited { code }) => {
+                gone(format!("the server ended ({ending}) before it answered"), *code)
+            }
+            Some(ending @ Ending::Signalled { signal }) => {
+                gone(format!("the server ended ({ending}) before it answered"), 128 + signal)
+            }
+            Some(Ending::KeeperLost) => {
+                gone("the server's keeper was killed, and the server was ended with it".to_owned(), 1)
+            }
+            None => gone("the server closed its output before it answered".to_owned(), 0),
+        }
+    }
+}
+
+fn exit_byte(code: i32) -> u8 {
+    u8::try_from(code).unwrap_or(1)
+}
+
+fn spawn(name: &str, stop: &Sender<Stop>, work: impl FnOnce() -> Stop + Send + 'static) -> io::Result<()> {
+    let stop = stop.clone();
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || {
+            // The receiver is gone only when the session is over; nobody is left to tell then.
+            drop(stop.send(work()));
+        })
+        .map(drop)
+}

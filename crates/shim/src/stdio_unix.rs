@@ -1,0 +1,54 @@
+//! The shim's own ends of the client's pipes, and the signals that a client ends it with.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// The client's bytes, unbuffered.
+pub(crate) fn stdin() -> File {
+    match rustix::io::dup(rustix::stdio::stdin()) {
+        Ok(fd) => File::from(fd),
+        // Closed from the start: nothing to read is what /dev/null says too.
+        Err(_) => File::open("/dev/null").unwrap_or_else(|_| std::process::abort()),
+    }
+}
+
+/// The way to the client, unbuffered: whole lines are written with one call.
+pub(crate) fn stdout() -> io::Result<File> {
+    Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?))
+}
+
+/// Our error output, for what the server says on its own.
+pub(crate) fn stderr() -> io::Result<File> {
+    Ok(File::from(rustix::io::dup(rustix::stdio::stderr())?))
+}
+
+/// Is anybody still reading our output? A pipe or socket without a reader reports an error.
+pub(crate) fn is_read() -> bool {
+    let stdout = rustix::stdio::stdout();
+    let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
+    match poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Ok(_) => !asked[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
+        Err(_) => true,
+    }
+}
+
+/// Calls `then` for each signal that means "end".
+pub(crate) fn on_signal(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .stack_size(128 * 1024)
+        .spawn(move || signals.forever().for_each(then))
+        .map(drop)
+}
+
+/// One line for the person, where clients keep a server's log.
+pub(crate) fn complain(text: &str) {
+    // Nothing is left to be done when even that cannot be written.
+    drop(writeln!(io::stderr(), "callgate: {text}"));
+}

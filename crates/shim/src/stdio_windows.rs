@@ -1,0 +1,36 @@
+//! The shim's own ends of the client's pipes. Compiled, not run: see docs/decisions.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::windows::io::AsHandle;
+
+/// The client's bytes.
+pub(crate) fn stdin() -> impl Read + Send {
+    io::stdin()
+}
+
+/// The way to the client, unbuffered.
+pub(crate) fn stdout() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+}
+
+/// Our error output, for what the server says on its own.
+pub(crate) fn stderr() -> io::Result<File> {
+    Ok(File::from(io::stderr().as_handle().try_clone_to_owned()?))
+}
+
+/// Windows tells a writer only when it writes.
+pub(crate) fn is_read() -> bool {
+    true
+}
+
+/// Clients end a process on Windows without asking it; its Job Object ends the tree.
+#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
+pub(crate) fn on_signal(_then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+    Ok(())
+}
+
+/// One line for the person, where clients keep a server's log.
+pub(crate) fn complain(text: &str) {
+    drop(writeln!(io::stderr(), "callgate: {text}"));
+}

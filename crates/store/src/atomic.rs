@@ -1,0 +1,75 @@
+//! Files that others may read at any moment are replaced whole: temporary file beside it, fsync, rename.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::home::private;
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Replaces `path` with `bytes`; a reader sees the old content or the new, never a part. Private (0600).
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
+    let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // What is left of a failed attempt is of no use to anyone.
+        let _gone = fs::remove_file(&temporary);
+    }
+    written?;
+    // The rename itself is durable when the folder is; a file system that cannot do this still has the rename.
+    if let Some(folder) = path.parent() {
+        let _synced = private::sync_folder(folder);
+    }
+    Ok(())
+}
+
+/// Writes `path` unless it is there already.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.symlink_metadata().is_ok() { Ok(()) } else { replace(path, bytes) }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file: File = private::options().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_replacement_leaves_the_old_content_and_no_litter() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        replace(&path, b"old").unwrap();
+        // A folder in the way of the rename.
+        let blocked = folder.path().join("blocked");
+        fs::create_dir(&blocked).unwrap();
+        fs::write(blocked.join("x"), b"").unwrap();
+        assert!(replace(&blocked, b"new").is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn replaced_files_are_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        fs::write(&path, "x").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        replace(&path, b"new").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

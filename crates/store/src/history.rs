@@ -1,0 +1,151 @@
+//! The history: every call, for review. `history.db` is filled from spools ([`file`]) and read by people
+//! ([`query`]); it never stands between a call and its server.
+//!
+//! `rev` numbers every insert and every later change, so that a reader can follow: a call's own number is the
+//! revision that inserted it; changes to it are listed in `changes`.
+
+pub(crate) mod file;
+mod forget;
+mod notes;
+mod query;
+mod rows;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::home::Home;
+use crate::sqlite;
+
+pub use forget::{Forget, Forgotten, forget};
+pub use notes::{PolicyEdit, record_edit, record_event, record_policy};
+pub use query::{Counts, Filter};
+pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
+
+/// Thousands: breaking changes, which an older Callgate refuses. Units: additions, which it does not mind.
+const VERSION: i64 = 1_000;
+const STEP: i64 = 1_000;
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT OR IGNORE INTO meta VALUES ('rev', 0);
+CREATE TABLE IF NOT EXISTS sessions(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, server TEXT NOT NULL, client TEXT, command TEXT NOT NULL,
+  started_ms INTEGER NOT NULL, ended_ms INTEGER, end_reason TEXT, demo INTEGER NOT NULL,
+  -- Number of the last spool group that is in here.
+  drained INTEGER NOT NULL DEFAULT 0);
+-- What calls have in common, once: rows stay small, and filters look at few of them.
+CREATE TABLE IF NOT EXISTS contexts(
+  id INTEGER PRIMARY KEY, client TEXT NOT NULL, policy TEXT NOT NULL, method TEXT NOT NULL, tool TEXT NOT NULL,
+  decision TEXT NOT NULL, rule TEXT NOT NULL, UNIQUE (tool, method, decision, rule, policy, client));
+-- flags: 1 arguments cut, 2 arguments masked, 4 result cut, 8 result masked. Large columns last.
+CREATE TABLE IF NOT EXISTS calls(
+  rev INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, context INTEGER NOT NULL,
+  run INTEGER NOT NULL, at_ms INTEGER NOT NULL, outcome TEXT, duration_us INTEGER, flags INTEGER NOT NULL,
+  args_bytes INTEGER, result_bytes INTEGER, rpc_id TEXT, reason TEXT, args TEXT, result TEXT);
+CREATE UNIQUE INDEX IF NOT EXISTS calls_id ON calls(session, seq);
+-- Only calls without an outcome are in it, so it costs almost nothing to keep.
+CREATE INDEX IF NOT EXISTS calls_open ON calls(session) WHERE outcome IS NULL;
+CREATE TABLE IF NOT EXISTS changes(rev INTEGER PRIMARY KEY, call INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS policy_versions(
+  version TEXT NOT NULL, server TEXT NOT NULL, text TEXT NOT NULL, first_seen_ms INTEGER NOT NULL,
+  origin TEXT NOT NULL, PRIMARY KEY (version, server));
+CREATE TABLE IF NOT EXISTS events(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, server TEXT, session TEXT,
+  origin TEXT, text TEXT NOT NULL);
+";
+
+/// The history, to be read.
+#[derive(Debug)]
+pub struct History {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl History {
+    /// Opens the history for reading, as it is; [`crate::catch_up`] first brings in what spools still hold.
+    pub fn open_reader(home: &Home) -> Result<History, StoreError> {
+        let path = home.history_db();
+        if !path.exists() {
+            // Nothing was ever recorded here: an empty history, not an error.
+            drop(open_writer(home, crate::clock::wall_ms())?);
+        }
+        let connection = sqlite::open_reader(&path)?;
+        check_version(&connection, &path)?;
+        Ok(History { connection, path })
+    }
+
+    fn fail(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::database(&self.path, error)
+    }
+}
+
+/// A connection for writing; what was found broken has been moved to the path beside it.
+pub(crate) struct Writer {
+    pub(crate) connection: Connection,
+    pub(crate) moved_aside: Option<PathBuf>,
+}
+
+pub(crate) fn open_writer(home: &Home, wall_ms: i64) -> Result<Writer, StoreError> {
+    let path = home.history_db();
+    let lock = sqlite::lock_beside(&path)?;
+    let opened = match open_or_create(&path) {
+        Err(error) if error.is_corrupt() => {
+            let aside = sqlite::move_aside(&path, wall_ms)?;
+            open_or_create(&path).map(|connection| Writer { connection, moved_aside: Some(aside) })
+        }
+        other => other.map(|connection| Writer { connection, moved_aside: None }),
+    };
+    drop(lock);
+    opened
+}
+
+/// Puts a history that turned out broken while it was used out of the way, and says so in a new one.
+pub(crate) fn put_aside(home: &Home, wall_ms: i64) {
+    let path = home.history_db();
+    let moved = sqlite::lock_beside(&path).and_then(|_lock| sqlite::move_aside(&path, wall_ms));
+    if let Ok(aside) = moved {
+        let text = format!("the history was damaged and was moved to {}", aside.display());
+        // If this fails too, the next to open it finds an empty history and the file beside it.
+        let _told =
+            record_event(home, wall_ms, crate::words::EventKind::DatabaseMovedAside, None, None, &text);
+    }
+}
+
+fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
+    let fail = |error: rusqlite::Error| StoreError::database(path, &error);
+    let new = path.metadata().map_or(true, |meta| meta.len() == 0);
+    sqlite::create_file(path)?;
+    if new {
+        // Only works before anything else is written, so it comes before the switch to WAL.
+        let connection = Connection::open(path).map_err(fail)?;
+        connection.execute_batch("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;").map_err(fail)?;
+    }
+    let connection = sqlite::open(path)?;
+    connection
+        .execute_batch("PRAGMA secure_delete=ON; PRAGMA cache_size=-8192; PRAGMA temp_store=MEMORY;")
+        .map_err(fail)?;
+    let version = check_version(&connection, path)?;
+    if version < VERSION {
+        connection
+            .execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;"))
+            .map_err(fail)?;
+    }
+    Ok(connection)
+}
+
+/// Additions of a newer Callgate do no harm; breaking changes do.
+fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let version: i64 = connection
+        .query_row("PRAGMA user_version", (), |row| row.get(0))
+        .map_err(|error| StoreError::database(path, &error))?;
+    if version / STEP > VERSION / STEP {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION });
+    }
+    Ok(version)
+}
+
+#[cfg(test)]
+#[path = "history/tests.rs"]
+mod tests;

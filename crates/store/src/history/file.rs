@@ -1,0 +1,450 @@
+//! Filing: from a spool into the history, once, by whoever does it.
+//!
+//! A transaction files some groups and notes the number of the last one beside them; groups up to that number
+//! are never filed again, so a crash between here and the spool's truncation, two filers at once, or a row that
+//! was forgotten in the meantime all end well. A call and its outcome that arrive together become one insert.
+
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::rows::{ARGS_CUT, ARGS_MASKED, RESULT_CUT, RESULT_MASKED};
+use crate::error::StoreError;
+use crate::failpoint;
+use crate::home::Home;
+use crate::home::private::{Identity, identity};
+use crate::spool::reader::{ReadGroup, Reader};
+use crate::spool::record::{Body, CallRecord, Opened, OutcomeRecord, Record, records};
+use crate::words::{EndReason, EventKind, Outcome};
+
+/// Names of calls in common that are remembered; hostile names must not fill the memory.
+const REMEMBERED: usize = 4096;
+
+#[derive(Debug)]
+pub(crate) struct Filer {
+    connection: Connection,
+    path: PathBuf,
+    file: Identity,
+    contexts: FxHashMap<u64, (Context, i64)>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Context {
+    client: String,
+    policy: String,
+    method: String,
+    tool: String,
+    decision: &'static str,
+    rule: String,
+}
+
+/// A call of the chunk under way, with its outcome if that is there too.
+struct Row<'b> {
+    call: CallRecord<'b>,
+    outcome: Option<OutcomeRecord<'b>>,
+}
+
+/// What else a chunk holds, in order.
+enum Other<'b> {
+    Outcome(OutcomeRecord<'b>),
+    Record(Record<'b>),
+}
+
+impl Filer {
+    /// Opens the history to file into. A broken one was moved aside; that is an event in the new one.
+    pub(crate) fn open(home: &Home, wall_ms: i64) -> Result<Filer, StoreError> {
+        let writer = super::open_writer(home, wall_ms)?;
+        let path = home.history_db();
+        let file = identity(&path).map_err(|error| StoreError::io("look at", &path, &error))?;
+        let filer = Filer { connection: writer.connection, path, file, contexts: FxHashMap::default() };
+        if let Some(aside) = writer.moved_aside {
+            let text = format!("the history could not be read and was moved to {}", aside.display());
+            filer.note(wall_ms, EventKind::DatabaseMovedAside, &text).map_err(|error| filer.fail(&error))?;
+        }
+        Ok(filer)
+    }
+
+    pub(crate) fn is_in_place(&self) -> bool {
+        identity(&self.path).is_ok_and(|found| found == self.file)
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn fail(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::database(&self.path, error)
+    }
+
+    pub(crate) fn note(&self, at_ms: i64, kind: EventKind, text: &str) -> rusqlite::Result<()> {
+        self.connection.execute(
+            "INSERT INTO events(at_ms, kind, text) VALUES (?1, ?2, ?3)",
+            (at_ms, kind.word(), text),
+        )?;
+        Ok(())
+    }
+
+    /// Files what the reader finds, one transaction of about `budget` at most. `true` while there may be more.
+    pub(crate) fn file(
+        &mut self,
+        opened: &Opened,
+        reader: &mut Reader,
+        budget: Duration,
+    ) -> Result<bool, StoreError> {
+        failpoint::reach("drain.before_begin");
+        let start = reader.offset();
+        let filed = self.transaction(|filer| filer.file_inside(opened, reader, budget));
+        if filed.is_err() {
+            reader.seek(start);
+        }
+        filed
+    }
+
+    /// Closes what a session left open.
+    pub(crate) fn close(&mut self, opened: &Opened, at_ms: i64, reason: EndReason) -> Result<(), StoreError> {
+        self.transaction(|filer| {
+            let (session, _) = filer.session(opened).map_err(|error| filer.fail(&error))?;
+            let mut rev = filer.rev().map_err(|error| filer.fail(&error))?;
+            filer
+                .end_session(session, at_ms, reason, &mut rev)
+                .and_then(|()| filer.keep_rev(rev))
+                .map_err(|error| filer.fail(&error))
+        })
+    }
+
+    fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.run("BEGIN IMMEDIATE")?;
+        let done = work(self);
+        let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        failpoint::reach("drain.before_commit");
+        if let Err(error) = self.run(end) {
+            let _gone = self.run("ROLLBACK");
+            // Contexts of a transaction that did not happen must not be remembered.
+            self.contexts.clear();
+            return done.and(Err(error));
+        }
+        if done.is_err() {
+            self.contexts.clear();
+        }
+        failpoint::reach("drain.after_commit");
+        done
+    }
+
+    fn run(&self, sql: &str) -> Result<(), StoreError> {
+        let ran = self.connection.prepare_cached(sql).and_then(|mut statement| statement.raw_execute());
+        ran.map(drop).map_err(|error| self.fail(&error))
+    }
+
+    fn file_inside(
+        &mut self,
+        opened: &Opened,
+        reader: &mut Reader,
+        budget: Duration,
+    ) -> Result<bool, StoreError> {
+        let until = Instant::now() + budget;
+        let (session, mut drained) = self.session(opened).map_err(|error| self.fail(&error))?;
+        let before = drained;
+        let mut rev = self.rev().map_err(|error| self.fail(&error))?;
+        let more = loop {
+            let groups = reader
+                .next_groups()
+                .map_err(|error| StoreError::io("read the spool of", &self.path, &error))?;
+            let Some(last) = groups.last().map(|group| group.number) else { break false };
+            self.file_groups(opened, session, &groups, drained, &mut rev)
+                .map_err(|error| self.fail(&error))?;
+            drained = drained.max(last.cast_signed());
+            if Instant::now() >= until {
+                break true;
+            }
+        };
+        if drained > before {
+            self.keep_rev(rev).map_err(|error| self.fail(&error))?;
+            self.connection
+                .prepare_cached("UPDATE sessions SET drained = ?2 WHERE id = ?1")
+                .and_then(|mut statement| statement.execute((session, drained)))
+                .map_err(|error| self.fail(&error))?;
+        }
+        failpoint::reach("drain.after_insert");
+        Ok(more)
+    }
+
+    fn file_groups(
+        &mut self,
+        opened: &Opened,
+        session: i64,
+        groups: &[ReadGroup<'_>],
+        drained: i64,
+        rev: &mut i64,
+    ) -> rusqlite::Result<()> {
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        let mut others: Vec<Other<'_>> = Vec::new();
+        let mut of_seq: FxHashMap<u64, usize> = FxHashMap::default();
+        let new = groups.iter().filter(|group| group.number.cast_signed() > drained);
+        for record in new.flat_map(|group| records(group.records)) {
+            match record {
+                Record::Call(call) => {
+                    of_seq.insert(call.seq, rows.len());
+                    rows.push(Row { call, outcome: None });
+                }
+                Record::Outcome(outcome) => match of_seq.get(&outcome.seq) {
+                    // The first outcome stays.
+                    Some(&index) => {
+                        rows[index].outcome.get_or_insert(outcome);
+                    }
+                    None => others.push(Other::Outcome(outcome)),
+                },
+                other => others.push(Other::Record(other)),
+            }
+        }
+        self.insert(session, &rows, rev)?;
+        for other in others {
+            match other {
+                Other::Outcome(outcome) => self.update(session, &outcome, rev)?,
+                Other::Record(record) => self.file_record(opened, session, &record, rev)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, session: i64, rows: &[Row<'_>], rev: &mut i64) -> rusqlite::Result<()> {
+        let Filer { connection, contexts, .. } = self;
+        let mut statement = connection.prepare_cached(
+            "INSERT INTO calls(rev, session, seq, context, run, at_ms, outcome, duration_us, flags, args_bytes,
+                               result_bytes, rpc_id, reason, args, result)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             ON CONFLICT DO NOTHING",
+        )?;
+        for Row { call, outcome } in rows {
+            let context = context(connection, contexts, call)?;
+            *rev += 1;
+            let result = outcome.as_ref().and_then(|outcome| outcome.result.as_ref());
+            let flags =
+                flags(call.args.as_ref(), ARGS_CUT, ARGS_MASKED) | flags(result, RESULT_CUT, RESULT_MASKED);
+            let ended = match (outcome, call.decision) {
+                (Some(outcome), _) => Some(outcome.outcome),
+                (None, crate::words::Decision::Allowed) => None,
+                // Refused: there is nothing to wait for.
+                (None, _) => Some(Outcome::NotSent),
+            };
+            let row = &mut *statement;
+            row.raw_bind_parameter(1, *rev)?;
+            row.raw_bind_parameter(2, session)?;
+            row.raw_bind_parameter(3, call.seq.cast_signed())?;
+            row.raw_bind_parameter(4, context)?;
+            row.raw_bind_parameter(5, call.run)?;
+            row.raw_bind_parameter(6, call.at_ms)?;
+            row.raw_bind_parameter(7, ended.map(Outcome::word))?;
+            row.raw_bind_parameter(8, outcome.as_ref().map(|outcome| micros(outcome.duration_us)))?;
+            row.raw_bind_parameter(9, flags)?;
+            row.raw_bind_parameter(10, call.args.as_ref().map(|body| body.bytes.cast_signed()))?;
+            row.raw_bind_parameter(11, result.map(|body| body.bytes.cast_signed()))?;
+            row.raw_bind_parameter(12, known(call.rpc_id))?;
+            row.raw_bind_parameter(13, known(call.reason))?;
+            row.raw_bind_parameter(14, call.args.as_ref().map(|body| body.text))?;
+            row.raw_bind_parameter(15, result.map(|body| body.text))?;
+            row.raw_execute()?;
+        }
+        Ok(())
+    }
+
+    /// The outcome of a call that was filed before.
+    fn update(&self, session: i64, outcome: &OutcomeRecord<'_>, rev: &mut i64) -> rusqlite::Result<()> {
+        let result = outcome.result.as_ref();
+        let call: Option<i64> = self
+            .connection
+            .prepare_cached(
+                "UPDATE calls SET outcome = ?3, duration_us = ?4, result_bytes = ?5, flags = flags | ?6, result = ?7
+                 WHERE session = ?1 AND seq = ?2 AND outcome IS NULL RETURNING rev",
+            )?
+            .query_row(
+                (
+                    session,
+                    outcome.seq.cast_signed(),
+                    outcome.outcome.word(),
+                    micros(outcome.duration_us),
+                    result.map(|body| body.bytes.cast_signed()),
+                    flags(result, RESULT_CUT, RESULT_MASKED),
+                    result.map(|body| body.text),
+                ),
+                |row| row.get(0),
+            )
+            .optional()?;
+        // No such call: it has its outcome, or it was forgotten.
+        if let Some(call) = call {
+            *rev += 1;
+            self.change(*rev, call)?;
+        }
+        Ok(())
+    }
+
+    fn change(&self, rev: i64, call: i64) -> rusqlite::Result<()> {
+        let mut statement: CachedStatement<'_> =
+            self.connection.prepare_cached("INSERT INTO changes(rev, call) VALUES (?1, ?2)")?;
+        statement.execute((rev, call)).map(drop)
+    }
+
+    fn file_record(
+        &self,
+        opened: &Opened,
+        session: i64,
+        record: &Record<'_>,
+        rev: &mut i64,
+    ) -> rusqlite::Result<()> {
+        match record {
+            Record::Event { at_ms, kind, origin, text } => {
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO events(at_ms, kind, server, session, origin, text)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    )?
+                    .execute((
+                        at_ms,
+                        kind.word(),
+                        &opened.server,
+                        &opened.session,
+                        origin.map(crate::words::Origin::word),
+                        text,
+                    ))?;
+            }
+            Record::Policy { at_ms, version, origin, text } => {
+                super::notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
+            }
+            Record::Ended { at_ms, reason } => self.end_session(session, *at_ms, *reason, rev)?,
+            Record::Call(_) | Record::Outcome(_) => {}
+        }
+        Ok(())
+    }
+
+    fn end_session(
+        &self,
+        session: i64,
+        at_ms: i64,
+        reason: EndReason,
+        rev: &mut i64,
+    ) -> rusqlite::Result<()> {
+        self.connection.execute(
+            "UPDATE sessions SET ended_ms = ?2, end_reason = ?3 WHERE id = ?1 AND ended_ms IS NULL",
+            (session, at_ms, reason.word()),
+        )?;
+        let open: Vec<i64> = self
+            .connection
+            .prepare_cached("SELECT rev FROM calls WHERE session = ?1 AND outcome IS NULL")?
+            .query_map([session], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for call in open {
+            self.connection
+                .prepare_cached("UPDATE calls SET outcome = ?2 WHERE rev = ?1")?
+                .execute((call, Outcome::Unknown.word()))?;
+            *rev += 1;
+            self.change(*rev, call)?;
+        }
+        Ok(())
+    }
+
+    /// The session's row, made if it is not there, and the number of the last group in here.
+    fn session(&self, opened: &Opened) -> rusqlite::Result<(i64, i64)> {
+        let find = "SELECT id, drained FROM sessions WHERE name = ?1";
+        let mut statement = self.connection.prepare_cached(find)?;
+        if let Some(found) =
+            statement.query_row([&opened.session], |row| Ok((row.get(0)?, row.get(1)?))).optional()?
+        {
+            return Ok(found);
+        }
+        self.connection.execute(
+            "INSERT INTO sessions(name, server, client, command, started_ms, demo) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (&opened.session, &opened.server, &opened.client, &opened.command, opened.started_ms, opened.demo),
+        )?;
+        Ok((self.connection.last_insert_rowid(), 0))
+    }
+
+    fn rev(&self) -> rusqlite::Result<i64> {
+        self.connection
+            .prepare_cached("SELECT value FROM meta WHERE key = 'rev'")?
+            .query_row((), |row| row.get(0))
+    }
+
+    fn keep_rev(&self, rev: i64) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("UPDATE meta SET value = ?1 WHERE key = 'rev'")?
+            .execute([rev])
+            .map(drop)
+    }
+
+    /// Writes the log back into the file once it is large enough to be worth the disk's attention.
+    pub(crate) fn checkpoint(&self, at_least: u64) {
+        let log = crate::sqlite::wal_of(&self.path);
+        if log.metadata().is_ok_and(|meta| meta.len() >= at_least) {
+            let _later = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
+        }
+    }
+}
+
+/// The row of what this call has in common with others.
+fn context(
+    connection: &Connection,
+    known: &mut FxHashMap<u64, (Context, i64)>,
+    call: &CallRecord<'_>,
+) -> rusqlite::Result<i64> {
+    let mut hasher = FxHasher::default();
+    (call.client, call.policy, call.method, call.tool, call.decision, call.rule).hash(&mut hasher);
+    let hash = hasher.finish();
+    if let Some((context, id)) = known.get(&hash)
+        && context.is_of(call)
+    {
+        return Ok(*id);
+    }
+    let id = connection
+        .prepare_cached(
+            "INSERT INTO contexts(client, policy, method, tool, decision, rule) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO UPDATE SET rule = excluded.rule RETURNING id",
+        )?
+        .query_row(
+            (call.client, call.policy, call.method, call.tool, call.decision.word(), call.rule),
+            |row| row.get(0),
+        )?;
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    known.insert(hash, (Context::of(call), id));
+    Ok(id)
+}
+
+impl Context {
+    fn of(call: &CallRecord<'_>) -> Self {
+        Context {
+            client: call.client.to_owned(),
+            policy: call.policy.to_owned(),
+            method: call.method.to_owned(),
+            tool: call.tool.to_owned(),
+            decision: call.decision.word(),
+            rule: call.rule.to_owned(),
+        }
+    }
+
+    fn is_of(&self, call: &CallRecord<'_>) -> bool {
+        self.tool == call.tool
+            && self.rule == call.rule
+            && self.client == call.client
+            && self.policy == call.policy
+            && self.method == call.method
+            && self.decision == call.decision.word()
+    }
+}
+
+fn known(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn micros(duration: u64) -> i64 {
+    i64::try_from(duration).unwrap_or(i64::MAX)
+}
+
+fn flags(body: Option<&Body<'_>>, cut: i64, masked: i64) -> i64 {
+    body.map_or(0, |body| if body.cut { cut } else { 0 } | if body.masked { masked } else { 0 })
+}

@@ -1,0 +1,92 @@
+//! Rows that no session writes: what a person did from the command line or the window.
+
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::home::Home;
+use crate::words::{EventKind, Origin};
+
+/// Records an event outside of any session.
+pub fn record_event(
+    home: &Home,
+    at_ms: i64,
+    kind: EventKind,
+    server: Option<&str>,
+    origin: Option<Origin>,
+    text: &str,
+) -> Result<(), StoreError> {
+    let writer = super::open_writer(home, at_ms)?;
+    let text = crate::mask::Masker::new(&[]).keep_text(text).into_owned();
+    writer
+        .connection
+        .execute(
+            "INSERT INTO events(at_ms, kind, server, origin, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+            (at_ms, kind.word(), server, origin.map(Origin::word), text),
+        )
+        .map(drop)
+        .map_err(|error| StoreError::database(&home.history_db(), &error))
+}
+
+/// Keeps the text of a policy that was just written.
+pub fn record_policy(
+    home: &Home,
+    at_ms: i64,
+    version: &str,
+    server: &str,
+    text: &str,
+    origin: Origin,
+) -> Result<(), StoreError> {
+    let writer = super::open_writer(home, at_ms)?;
+    keep_policy(&writer.connection, version, server, text, at_ms, origin)
+        .map_err(|error| StoreError::database(&home.history_db(), &error))
+}
+
+/// An edit of a policy that is about to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyEdit<'a> {
+    pub version: &'a str,
+    pub server: &'a str,
+    pub text: &'a str,
+    pub origin: Origin,
+    /// What changes, in words.
+    pub summary: &'a str,
+    /// What becomes looser by it, in words.
+    pub loosened: &'a [String],
+}
+
+/// Puts an edit on record before it is made, so that a session which reads the file next finds its origin here.
+pub fn record_edit(home: &Home, at_ms: i64, edit: &PolicyEdit<'_>) -> Result<(), StoreError> {
+    let mut writer = super::open_writer(home, at_ms)?;
+    let fail = |error: rusqlite::Error| StoreError::database(&home.history_db(), &error);
+    let masker = crate::mask::Masker::new(&[]);
+    let transaction = writer.connection.transaction().map_err(fail)?;
+    keep_policy(&transaction, edit.version, edit.server, edit.text, at_ms, edit.origin).map_err(fail)?;
+    let looser = edit.loosened.iter().map(|text| (EventKind::Loosened, text.as_str()));
+    for (kind, text) in std::iter::once((EventKind::PolicyChanged, edit.summary)).chain(looser) {
+        transaction
+            .execute(
+                "INSERT INTO events(at_ms, kind, server, origin, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+                (at_ms, kind.word(), edit.server, edit.origin.word(), masker.keep_text(text)),
+            )
+            .map_err(fail)?;
+    }
+    transaction.commit().map_err(fail)
+}
+
+/// The first to see a version says where it came from.
+pub(super) fn keep_policy(
+    connection: &Connection,
+    version: &str,
+    server: &str,
+    text: &str,
+    at_ms: i64,
+    origin: Origin,
+) -> rusqlite::Result<()> {
+    connection
+        .execute(
+            "INSERT OR IGNORE INTO policy_versions(version, server, text, first_seen_ms, origin)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            (version, server, text, at_ms, origin.word()),
+        )
+        .map(drop)
+}

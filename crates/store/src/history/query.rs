@@ -1,0 +1,226 @@
+//! Questions that people ask the history.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params_from_iter};
+
+use super::History;
+use super::rows::{self, CALL_COLUMNS, CALL_TABLES, CallRow, EventRow, PolicyVersion, SessionRow};
+use crate::error::StoreError;
+use crate::id::{CallId, SessionId};
+use crate::words::Decision;
+
+/// Which calls. What is `None` does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub server: Option<String>,
+    pub tool: Option<String>,
+    pub client: Option<String>,
+    pub decision: Option<Decision>,
+    /// Not before this time, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Text in the tool's name, the arguments, the result or the reason; case does not matter.
+    pub grep: Option<String>,
+    pub demo: Option<bool>,
+    /// At most this many, the newest; all of them if `None`.
+    pub limit: Option<usize>,
+    /// Only calls before this `rev`: the next page.
+    pub before: Option<i64>,
+}
+
+/// How many of everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub calls: u64,
+    pub refused: u64,
+    pub open: u64,
+    pub sessions: u64,
+}
+
+impl History {
+    /// The newest calls that match, newest last.
+    pub fn calls(&self, filter: &Filter) -> Result<Vec<CallRow>, StoreError> {
+        let (mut wheres, mut values) = conditions(filter);
+        if let Some(before) = filter.before {
+            wheres.push("c.rev < ?");
+            values.push(before.into());
+        }
+        let mut sql = format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE {} ", joined(&wheres));
+        sql.push_str("ORDER BY c.rev DESC");
+        if let Some(limit) = filter.limit {
+            sql.push_str(" LIMIT ?");
+            values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
+        }
+        let mut found = self.query_calls(&sql, &values)?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// What came or changed after `rev`, in order, and the `rev` to ask with next time. A call that changed comes
+    /// again as it is now. At most about `limit` of each.
+    pub fn after(&self, rev: i64, filter: &Filter, limit: usize) -> Result<(Vec<CallRow>, i64), StoreError> {
+        let (wheres, values) = conditions(filter);
+        let until = self.horizon(rev, limit)?;
+        let range = |column: &str| format!("{column} > {rev} AND {column} <= {until}");
+        let matching = joined(&wheres);
+        let sql = format!(
+            "SELECT * FROM (
+               SELECT {CALL_COLUMNS}, c.rev AS at FROM {CALL_TABLES} WHERE {new} AND {matching}
+               UNION ALL
+               SELECT {CALL_COLUMNS}, g.rev AS at FROM changes g, {CALL_TABLES}
+               WHERE g.call = c.rev AND {changed} AND c.rev <= {rev} AND {matching})
+             ORDER BY at",
+            new = range("c.rev"),
+            changed = range("g.rev"),
+        );
+        let mut twice = values.clone();
+        twice.extend(values);
+        Ok((self.query_calls(&sql, &twice)?, until))
+    }
+
+    /// The last `rev` of the next `limit` inserts or changes.
+    fn horizon(&self, rev: i64, limit: usize) -> Result<i64, StoreError> {
+        let latest = self.latest_rev()?;
+        Ok(latest.min(rev.saturating_add(i64::try_from(limit).unwrap_or(i64::MAX).max(1))).max(rev))
+    }
+
+    /// The newest `rev`: where to start following.
+    pub fn latest_rev(&self) -> Result<i64, StoreError> {
+        self.connection
+            .query_row("SELECT value FROM meta WHERE key = 'rev'", (), |row| row.get(0))
+            .map_err(|error| self.fail(&error))
+    }
+
+    pub fn call(&self, id: &CallId) -> Result<Option<CallRow>, StoreError> {
+        let sql = format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE s.name = ?1 AND c.seq = ?2");
+        self.connection
+            .query_row(&sql, (id.session.as_str(), id.seq.cast_signed()), rows::call)
+            .optional()
+            .map_err(|error| self.fail(&error))
+    }
+
+    /// The text of a policy as it was, for the server if it is known there, else wherever it was seen.
+    pub fn policy_text(&self, version: &str, server: &str) -> Result<Option<PolicyVersion>, StoreError> {
+        self.connection
+            .query_row(
+                "SELECT version, server, text, first_seen_ms, origin FROM policy_versions WHERE version = ?1
+                 ORDER BY server = ?2 DESC LIMIT 1",
+                (version, server),
+                rows::policy,
+            )
+            .optional()
+            .map_err(|error| self.fail(&error))
+    }
+
+    /// The newest sessions, newest last.
+    pub fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let mut found = self.rows(
+            "SELECT name, server, client, command, started_ms, ended_ms, end_reason, demo FROM sessions
+             ORDER BY id DESC LIMIT ?",
+            &[limit_value(limit)],
+            rows::session,
+        )?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The newest events, newest last.
+    pub fn events(&self, since_ms: Option<i64>, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let mut found = self.rows(
+            "SELECT id, at_ms, kind, server, session, origin, text FROM events WHERE at_ms >= ?
+             ORDER BY id DESC LIMIT ?",
+            &[since_ms.unwrap_or(i64::MIN).into(), limit_value(limit)],
+            rows::event,
+        )?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// Counts since a time, for `status`.
+    pub fn counts(&self, since_ms: Option<i64>) -> Result<Counts, StoreError> {
+        let since = since_ms.unwrap_or(i64::MIN);
+        self.connection
+            .query_row(
+                "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0), coalesce(sum(c.outcome IS NULL), 0),
+                        (SELECT count(*) FROM sessions WHERE started_ms >= ?1)
+                 FROM calls c JOIN contexts x ON x.id = c.context WHERE c.at_ms >= ?1",
+                [since],
+                |row| {
+                    let count = |column: usize| row.get::<_, i64>(column).map(i64::unsigned_abs);
+                    Ok(Counts { calls: count(0)?, refused: count(1)?, open: count(2)?, sessions: count(3)? })
+                },
+            )
+            .map_err(|error| self.fail(&error))
+    }
+
+    /// Calls of one session so far, and how many of them were refused.
+    pub fn session_counts(&self, session: SessionId) -> Result<(u64, u64), StoreError> {
+        self.connection
+            .query_row(
+                "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0)
+                 FROM calls c JOIN contexts x ON x.id = c.context
+                 WHERE c.session = (SELECT id FROM sessions WHERE name = ?1)",
+                [session.as_str()],
+                |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs())),
+            )
+            .map_err(|error| self.fail(&error))
+    }
+
+    fn query_calls(&self, sql: &str, values: &[Value]) -> Result<Vec<CallRow>, StoreError> {
+        self.rows(sql, values, rows::call)
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: &[Value],
+        read: fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(params_from_iter(values), read)?.collect())
+            .map_err(|error| self.fail(&error))
+    }
+}
+
+fn limit_value(limit: usize) -> Value {
+    i64::try_from(limit).unwrap_or(i64::MAX).into()
+}
+
+fn joined(wheres: &[&str]) -> String {
+    if wheres.is_empty() { "1".to_owned() } else { wheres.join(" AND ") }
+}
+
+/// The filter as SQL, except for paging.
+fn conditions(filter: &Filter) -> (Vec<&'static str>, Vec<Value>) {
+    let mut wheres = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
+    let mut add = |sql: &'static str, value: Value| {
+        wheres.push(sql);
+        values.push(value);
+    };
+    if let Some(server) = &filter.server {
+        add("s.server = ?", server.clone().into());
+    }
+    if let Some(tool) = &filter.tool {
+        add("x.tool = ?", tool.clone().into());
+    }
+    if let Some(client) = &filter.client {
+        add("x.client = ?", client.clone().into());
+    }
+    if let Some(decision) = filter.decision {
+        add("x.decision = ?", decision.word().to_owned().into());
+    }
+    if let Some(since) = filter.since_ms {
+        add("c.at_ms >= ?", since.into());
+    }
+    if let Some(demo) = filter.demo {
+        add("s.demo = ?", i64::from(demo).into());
+    }
+    if let Some(text) = filter.grep.as_deref().filter(|text| !text.is_empty()) {
+        let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        let like = "(coalesce(x.tool, '') || char(10) || coalesce(c.reason, '') || char(10) || \
+                    coalesce(c.args, '') || char(10) || coalesce(c.result, '')) LIKE ? ESCAPE '\\'";
+        add(like, format!("%{escaped}%").into());
+    }
+    (wheres, values)
+}

@@ -1,0 +1,159 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::*;
+use crate::catch_up::tests::{call, home, info};
+use crate::clock::ManualClock;
+use crate::words::{Decision, EndReason, EventKind, Origin, Outcome};
+use crate::{Journal, Refused};
+
+#[test]
+fn filters_find_what_they_say_newest_last() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    for server in ["one", "two"] {
+        let journal = Journal::open(&home, &info(server), clock.clone()).unwrap();
+        for tool in ["alpha", "beta_1", "alpha"] {
+            call(&journal, tool, &format!(r#"{{"note":"100% {server} Nadel"}}"#));
+            clock.advance(Duration::from_secs(10));
+        }
+        let mut batch = journal.batch();
+        batch.refuse(Refused {
+            decision: Decision::Capped,
+            tool: "alpha",
+            reason: "too fast",
+            ..Refused::default()
+        });
+        batch.commit();
+        journal.end(EndReason::ClientClosed);
+    }
+    let history = History::open_reader(&home).unwrap();
+    let found = |filter: Filter| history.calls(&filter).unwrap().len();
+    let text = |grep: &str| Filter { grep: Some(grep.to_owned()), ..Filter::default() };
+    assert_eq!(found(Filter::default()), 8);
+    assert_eq!(found(Filter { server: Some("one".into()), ..Filter::default() }), 4);
+    assert_eq!(found(Filter { tool: Some("alpha".into()), ..Filter::default() }), 6);
+    assert_eq!(found(Filter { decision: Some(Decision::Capped), ..Filter::default() }), 2);
+    assert_eq!(found(Filter { client: Some("client".into()), ..Filter::default() }), 6);
+    assert_eq!(found(Filter { demo: Some(true), ..Filter::default() }), 0);
+    assert_eq!(found(text("nadel")), 6);
+    assert_eq!(found(text("too fast")), 2);
+    assert_eq!(
+        (found(text("0% one")), found(text("beta_")), found(text("alph_"))),
+        (3, 2, 0),
+        "signs stand for themselves"
+    );
+
+    let page = history.calls(&Filter { limit: Some(3), ..Filter::default() }).unwrap();
+    assert!(page.windows(2).all(|two| two[0].rev < two[1].rev));
+    let before =
+        history.calls(&Filter { limit: Some(3), before: Some(page[0].rev), ..Filter::default() }).unwrap();
+    assert!(before.last().unwrap().rev < page[0].rev && before.len() == 3);
+    let since = Filter { since_ms: Some(page[2].at_ms), ..Filter::default() };
+    assert!(found(since) >= 1);
+    assert_eq!(history.call(&page[1].id).unwrap().as_ref(), Some(&page[1]));
+    let counts = history.counts(None).unwrap();
+    assert_eq!(counts, Counts { calls: 8, refused: 2, open: 0, sessions: 2 });
+}
+
+#[test]
+fn a_follower_sees_each_call_come_and_change() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let one = call(&journal, "a", "{}");
+    assert!(journal.drained(Duration::from_secs(10)));
+    let history = History::open_reader(&home).unwrap();
+    let (seen, at) = history.after(0, &Filter::default(), 100).unwrap();
+    assert_eq!(seen.iter().map(|row| (row.id, row.outcome)).collect::<Vec<_>>(), [(one.id(), None)]);
+    assert_eq!(history.after(at, &Filter::default(), 100).unwrap(), (Vec::new(), at));
+    let two = call(&journal, "b", "{}");
+    journal.settle_one(&one, Outcome::Cancelled);
+    journal.settle_one(&one, Outcome::Ok);
+    assert!(journal.drained(Duration::from_secs(10)));
+    let (seen, next) = history.after(at, &Filter::default(), 100).unwrap();
+    let mut seen: Vec<_> = seen.iter().map(|row| (row.id, row.outcome)).collect();
+    seen.sort_unstable_by_key(|row| row.0);
+    assert_eq!(seen, [(one.id(), Some(Outcome::Cancelled)), (two.id(), None)], "the first outcome stays");
+    // Also in small bites.
+    let (mut at, mut rows) = (0, 0);
+    while at < next {
+        let (some, until) = history.after(at, &Filter::default(), 1).unwrap();
+        assert!(until > at);
+        rows += some.len();
+        at = until;
+    }
+    assert_eq!(rows, 3);
+    journal.end(EndReason::Signal);
+}
+
+#[test]
+fn forgetting_by_server_time_and_demo() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let mut times = Vec::new();
+    for (server, demo) in [("one", false), ("two", false), ("shown", true)] {
+        let journal =
+            Journal::open(&home, &crate::SessionInfo { demo, ..info(server) }, clock.clone()).unwrap();
+        call(&journal, "a", "{}");
+        journal.event(crate::Event { kind: EventKind::Noise, text: "x" });
+        journal.end(EndReason::ClientClosed);
+        times.push(clock.now().wall_ms);
+        clock.advance(Duration::from_secs(60));
+    }
+    use crate::clock::Clock;
+    let left = || History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap().len();
+    assert_eq!(forget(&home, Forget::Demo, clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(left(), 2);
+    let server = forget(&home, Forget::Server("two"), clock.as_ref()).unwrap();
+    assert_eq!((server.calls, server.events, server.sessions, server.log_emptied), (1, 1, 1, true));
+    assert_eq!(forget(&home, Forget::Before(times[0]), clock.as_ref()).unwrap().calls, 0);
+    assert_eq!(forget(&home, Forget::Before(times[0] + 1), clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(left(), 0);
+}
+
+#[test]
+fn notes_from_the_command_line_are_kept() {
+    let (_folder, home) = home();
+    record_event(&home, 5, EventKind::Loosened, Some("s"), Some(Origin::Cli), "allowed x; password=abc")
+        .unwrap();
+    record_policy(&home, 5, "v2", "s", "{}", Origin::Cli).unwrap();
+    record_policy(&home, 6, "v2", "s", "{}", Origin::File).unwrap();
+    let history = History::open_reader(&home).unwrap();
+    let event = &history.events(None, 1).unwrap()[0];
+    assert_eq!((event.kind, event.origin), (EventKind::Loosened, Some(Origin::Cli)));
+    assert_eq!(event.text, "allowed x; password=[masked, 3 characters]");
+    assert_eq!(history.policy_text("v2", "s").unwrap().unwrap().origin, Origin::Cli);
+}
+
+#[test]
+fn additions_of_a_newer_callgate_are_read_and_breaking_changes_refused() {
+    let (_folder, home) = home();
+    drop(open_writer(&home, 1).unwrap());
+    let database = Connection::open(home.history_db()).unwrap();
+    database.execute_batch("ALTER TABLE calls ADD COLUMN extra TEXT; PRAGMA user_version=1007").unwrap();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    call(&journal, "a", "{}");
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap().len(), 1);
+    database.execute_batch("PRAGMA user_version=2000").unwrap();
+    assert!(matches!(History::open_reader(&home), Err(StoreError::Newer { .. })));
+    // And a shim goes on recording: its spool is the record.
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    call(&journal, "a", "{}");
+    assert!(!journal.drained(Duration::from_millis(200)));
+    assert!(journal.trouble().unwrap().contains("newer Callgate"));
+}
+
+#[test]
+fn the_history_gives_space_back() {
+    let (_folder, home) = home();
+    drop(open_writer(&home, 1).unwrap());
+    let mode: i64 = Connection::open(home.history_db())
+        .unwrap()
+        .query_row("PRAGMA auto_vacuum", (), |row| row.get(0))
+        .unwrap();
+    assert_eq!(mode, 2, "incremental from the start");
+}

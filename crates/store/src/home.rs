@@ -1,0 +1,224 @@
+//! The one folder that all processes of Callgate share: where everything is, and that it is ours alone.
+//!
+//! Knows paths and permissions, not what the files say.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::HomeError;
+use crate::id::SessionId;
+use crate::limits;
+use crate::{atomic, slug::slug};
+
+#[cfg_attr(unix, path = "home/unix.rs")]
+#[cfg_attr(windows, path = "home/windows.rs")]
+pub(crate) mod private;
+
+/// Layout of the home as a whole. A newer one is refused, not guessed at.
+const FORMAT: u32 = 1;
+const FOLDERS: &[&str] = &["policies", "spool", "leases", "bell", "control", "logs"];
+/// A file that decides what is allowed is not read beyond this.
+const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
+
+/// `CALLGATE_HOME`, or `~/.callgate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    path: PathBuf,
+}
+
+impl Home {
+    /// Where the environment says.
+    pub fn locate() -> Result<Home, HomeError> {
+        if let Some(path) = std::env::var_os("CALLGATE_HOME").filter(|path| !path.is_empty()) {
+            return Ok(Home::at(std::path::absolute(&path).unwrap_or_else(|_| path.into())));
+        }
+        std::env::home_dir()
+            .filter(|home| home.is_absolute())
+            .map(|home| Home::at(home.join(".callgate")))
+            .ok_or(HomeError::Nowhere)
+    }
+
+    pub fn at(path: impl Into<PathBuf>) -> Home {
+        Home { path: path.into() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn policies_dir(&self) -> PathBuf {
+        self.path.join("policies")
+    }
+
+    pub fn policy(&self, server: &str) -> PathBuf {
+        self.policies_dir().join(format!("{}.json", slug(server)))
+    }
+
+    pub fn default_policy(&self) -> PathBuf {
+        self.policies_dir().join("_default.json")
+    }
+
+    pub fn control_dir(&self) -> PathBuf {
+        self.path.join("control")
+    }
+
+    pub fn paused(&self) -> PathBuf {
+        self.control_dir().join("paused.json")
+    }
+
+    pub fn leases_dir(&self) -> PathBuf {
+        self.path.join("leases")
+    }
+
+    /// The description of a running session.
+    pub fn lease(&self, session: SessionId) -> PathBuf {
+        self.leases_dir().join(format!("{session}.json"))
+    }
+
+    /// The file whose lock a running session holds.
+    pub fn lease_lock(&self, session: SessionId) -> PathBuf {
+        self.leases_dir().join(format!("{session}.lock"))
+    }
+
+    pub fn spool_dir(&self) -> PathBuf {
+        self.path.join("spool")
+    }
+
+    pub fn spool(&self, session: SessionId) -> PathBuf {
+        self.spool_dir().join(session.as_str())
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    pub fn limits_db(&self) -> PathBuf {
+        self.path.join("limits.db")
+    }
+
+    pub fn history_db(&self) -> PathBuf {
+        self.path.join("history.db")
+    }
+
+    pub fn settings(&self) -> PathBuf {
+        self.path.join("settings.json")
+    }
+
+    fn format(&self) -> PathBuf {
+        self.path.join("format")
+    }
+
+    /// Has [`prepare`](Self::prepare) ever finished here? Then what is missing was lost, not never made.
+    pub(crate) fn was_prepared(&self) -> bool {
+        self.format().exists()
+    }
+
+    /// Makes the home the first time, and checks every time that it is ours alone.
+    ///
+    /// The default policy is written only when the home itself is made: a default that is missing later means
+    /// refuse, not start over.
+    pub fn prepare(&self) -> Result<(), HomeError> {
+        if self.path.symlink_metadata().is_err() {
+            private::create_folders(&self.path).map_err(|source| self.cannot_create(&self.path, source))?;
+        }
+        self.check_ours()?;
+        match self.read_format()? {
+            Some(found) if found > FORMAT => {
+                Err(HomeError::Newer { path: self.format(), found, known: FORMAT })
+            }
+            Some(_) => self.make_folders(),
+            None => self.make(),
+        }
+    }
+
+    fn make(&self) -> Result<(), HomeError> {
+        // Many shims start at once when a client starts: the first makes the home, the others wait for it.
+        let path = self.path.join("prepare.lock");
+        let lock = private::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .and_then(|lock| lock.lock().map(|()| lock))
+            .map_err(|source| HomeError::Write { path, source })?;
+        if self.read_format()?.is_some() {
+            return self.make_folders();
+        }
+        self.make_folders()?;
+        let default = self.default_policy();
+        atomic::create(&default, callgate_policy::DEFAULT_POLICY.as_bytes())
+            .map_err(|source| HomeError::Write { path: default, source })?;
+        limits::create_first(self).map_err(|error| HomeError::Counters(Box::new(error)))?;
+        // Last: it says that all of the above was there once.
+        atomic::replace(&self.format(), format!("{FORMAT}\n").as_bytes())
+            .map_err(|source| HomeError::Write { path: self.format(), source })?;
+        drop(lock);
+        Ok(())
+    }
+
+    fn make_folders(&self) -> Result<(), HomeError> {
+        for folder in FOLDERS {
+            let path = self.path.join(folder);
+            private::create_folders(&path).map_err(|source| self.cannot_create(&path, source))?;
+        }
+        self.check_folder(&self.policies_dir())
+    }
+
+    fn cannot_create(&self, path: &Path, source: io::Error) -> HomeError {
+        HomeError::Create { path: path.to_owned(), source }
+    }
+
+    fn read_format(&self) -> Result<Option<u32>, HomeError> {
+        let path = self.format();
+        match fs::read_to_string(&path) {
+            // An unreadable number is no reason to start over with a fresh default policy.
+            Ok(text) => Ok(Some(text.trim().parse().unwrap_or(FORMAT))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(HomeError::Read { path, source }),
+        }
+    }
+
+    fn check_ours(&self) -> Result<(), HomeError> {
+        if let Some(why) = private::foreign_link(&self.path) {
+            return Err(HomeError::Unsafe { path: self.path.clone(), why });
+        }
+        self.check_folder(&self.path)
+    }
+
+    fn check_folder(&self, path: &Path) -> Result<(), HomeError> {
+        let meta = fs::metadata(path).map_err(|source| HomeError::Read { path: path.to_owned(), source })?;
+        let why =
+            if meta.is_dir() { shared_with_others(&meta) } else { Some("it is not a folder".to_owned()) };
+        why.map_or(Ok(()), |why| Err(HomeError::Unsafe { path: path.to_owned(), why }))
+    }
+}
+
+/// Why a file or folder is not ours alone to write, if so.
+pub fn shared_with_others(meta: &Metadata) -> Option<String> {
+    private::shared_with_others(meta)
+}
+
+/// Reads a file that decides what is allowed: a regular file of ours, not a link, pipe or device, not too
+/// large, and nobody else may write it.
+pub fn read_private(path: &Path) -> io::Result<String> {
+    let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why.to_owned()));
+    let file: File = private::open_no_follow(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return refuse("it is not a regular file");
+    }
+    if meta.len() > MAX_PRIVATE {
+        return refuse("it is larger than 4 MiB");
+    }
+    if let Some(why) = shared_with_others(&meta) {
+        return refuse(&why);
+    }
+    let mut text = String::new();
+    file.take(MAX_PRIVATE + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+#[path = "home/tests.rs"]
+mod tests;

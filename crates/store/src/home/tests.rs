@@ -1,0 +1,101 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use super::*;
+
+#[test]
+fn a_new_home_has_a_default_policy_and_is_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    home.prepare().unwrap();
+    assert_eq!(fs::read_to_string(home.default_policy()).unwrap(), callgate_policy::DEFAULT_POLICY);
+    assert!(home.limits_db().exists() && home.was_prepared());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(home.path()), 0o700);
+        assert_eq!(mode(&home.policies_dir()), 0o700);
+        assert_eq!(mode(&home.default_policy()), 0o600);
+        assert_eq!(mode(&home.limits_db()), 0o600);
+    }
+}
+
+#[test]
+fn a_default_policy_deleted_later_is_not_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    home.prepare().unwrap();
+    fs::remove_file(home.default_policy()).unwrap();
+    home.prepare().unwrap();
+    assert!(!home.default_policy().exists());
+}
+
+#[test]
+fn a_home_of_a_newer_callgate_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    home.prepare().unwrap();
+    fs::write(home.format(), "2\n").unwrap();
+    assert!(matches!(home.prepare(), Err(HomeError::Newer { found: 2, .. })));
+}
+
+#[test]
+fn many_processes_may_prepare_one_home_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| home.prepare().unwrap());
+        }
+    });
+    assert!(home.was_prepared());
+}
+
+#[cfg(unix)]
+mod on_unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_home_or_policy_folder_that_others_may_write_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        home.prepare().unwrap();
+        for path in [home.policies_dir(), home.path().to_owned()] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o770)).unwrap();
+            let error = home.prepare().unwrap_err();
+            assert!(matches!(error, HomeError::Unsafe { .. }), "{error}");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        home.prepare().unwrap();
+    }
+
+    #[test]
+    fn only_plain_private_files_are_read_as_policy() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = folder.path().join("plain");
+        atomic::replace(&plain, b"{}").unwrap();
+        assert_eq!(read_private(&plain).unwrap(), "{}");
+
+        let link = folder.path().join("link");
+        symlink(&plain, &link).unwrap();
+        assert!(read_private(&link).is_err());
+
+        // A pipe must not block the reader either.
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read_private(&pipe).is_err());
+        assert!(read_private(Path::new("/dev/zero")).is_err());
+
+        fs::set_permissions(&plain, fs::Permissions::from_mode(0o666)).unwrap();
+        let words = read_private(&plain).unwrap_err().to_string();
+        assert!(words.contains("others may write it"), "{words}");
+    }
+
+    #[test]
+    fn a_read_only_place_says_what_to_do() {
+        let error = Home::at("/proc/callgate-home").prepare().unwrap_err().to_string();
+        assert!(error.contains("CALLGATE_HOME"), "{error}");
+    }
+}

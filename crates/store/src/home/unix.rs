@@ -1,0 +1,63 @@
+//! What "ours alone" means on unix: owner and mode bits.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+pub(crate) fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Opening a pipe or device must neither block nor have an effect, and a link is not followed.
+pub(crate) fn open_no_follow(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {
+        match error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            true => io::Error::new(io::ErrorKind::InvalidData, "it is a symbolic link"),
+            false => error,
+        }
+    })
+}
+
+pub(crate) fn shared_with_others(meta: &Metadata) -> Option<String> {
+    let us = rustix::process::geteuid().as_raw();
+    if meta.uid() != us && meta.uid() != 0 {
+        return Some(format!("it belongs to another user (uid {})", meta.uid()));
+    }
+    let mode = meta.mode() & 0o777;
+    (mode & 0o022 != 0).then(|| format!("others may write it (mode {mode:03o}): run chmod go-w on it"))
+}
+
+/// A link that somebody else made can be pointed elsewhere at any time.
+pub(crate) fn foreign_link(path: &Path) -> Option<String> {
+    let meta = path.symlink_metadata().ok()?;
+    let us = rustix::process::geteuid().as_raw();
+    (meta.is_symlink() && meta.uid() != us && meta.uid() != 0)
+        .then(|| format!("it is a link made by another user (uid {})", meta.uid()))
+}
+
+/// What tells one file from another under the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    dev: u64,
+    pub(crate) ino: u64,
+}
+
+pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
+    let stat = rustix::fs::stat(path)?;
+    #[cfg_attr(target_os = "linux", expect(clippy::unnecessary_cast, reason = "narrower on other systems"))]
+    Ok(Identity { dev: stat.st_dev as u64, ino: stat.st_ino as u64 })
+}

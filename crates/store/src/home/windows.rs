@@ -1,0 +1,42 @@
+//! Windows: the user's profile folder is private by inheritance, and an open database cannot be replaced.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+
+pub(crate) fn options() -> OpenOptions {
+    OpenOptions::new()
+}
+
+pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn open_no_follow(path: &Path) -> io::Result<File> {
+    if path.symlink_metadata()?.is_symlink() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is a symbolic link"));
+    }
+    File::open(path)
+}
+
+pub(crate) fn shared_with_others(_meta: &Metadata) -> Option<String> {
+    None
+}
+
+pub(crate) fn foreign_link(_path: &Path) -> Option<String> {
+    None
+}
+
+/// A file that SQLite holds open can be neither deleted nor renamed here, so being there is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) ino: u64,
+}
+
+pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
+    fs::metadata(path).map(|_| Identity { ino: 0 })
+}

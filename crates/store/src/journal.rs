@@ -1,0 +1,439 @@
+//! One running session's record: its lease, its spool, its counters and the thread that drains the spool.
+//!
+//! Shared by the relay's threads. [`Batch`] is the client thread's way in, [`Settlement`] the server thread's.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use callgate_protocol::json::Raw;
+
+use crate::batch::{Batch, CallRef};
+use crate::clock::{Clock, Moment};
+use crate::drain;
+use crate::error::StoreError;
+use crate::failpoint;
+use crate::home::Home;
+use crate::id::SessionId;
+use crate::lease::{self, Held, Lease};
+use crate::limits::Limits;
+use crate::mask::Masker;
+use crate::settlement::Settlement;
+use crate::spool::record::{Opened, Record};
+use crate::spool::writer::{Group, Spool};
+use crate::words::{EndReason, EventKind, Origin, Outcome};
+
+/// A call after this much silence starts a new run.
+const IDLE: Duration = Duration::from_secs(5 * 60);
+/// Above this the writer waits for the drain instead of growing the file.
+const SPOOL_WAIT: u64 = 64 << 20;
+/// Above this nothing more is recorded, so nothing more is forwarded.
+const SPOOL_FULL: u64 = 256 << 20;
+/// Buffers larger than this are given back to the system.
+const KEPT_BUFFER: usize = 1 << 20;
+
+/// Who starts a session.
+#[derive(Clone, Debug)]
+pub struct SessionInfo {
+    pub id: SessionId,
+    pub server: String,
+    /// If it is known before the client speaks.
+    pub client: Option<String>,
+    pub command: Vec<String>,
+    pub policy_version: Option<String>,
+    pub watch_only: bool,
+    pub demo: bool,
+    /// Values that must not be written anywhere: those of the server's secret-looking environment variables.
+    /// [`crate::mask::secret_values`] finds them.
+    pub secrets: Vec<String>,
+}
+
+/// Something worth a row that is not a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    pub kind: EventKind,
+    pub text: &'a str,
+}
+
+/// The record of a running session.
+#[derive(Debug)]
+pub struct Journal {
+    shared: Arc<Shared>,
+    drain: Mutex<Option<JoinHandle<()>>>,
+    lease: Mutex<(Lease, Option<Held>)>,
+}
+
+/// What the relay's threads and the drain share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) home: Home,
+    pub(crate) session: SessionId,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) masker: Masker,
+    pub(crate) limits: Mutex<Limits>,
+    spool: Mutex<Spool>,
+    /// Signalled when the drain made room.
+    room: Condvar,
+    buffer: Mutex<Vec<u8>>,
+    next_seq: AtomicU64,
+    run: AtomicU32,
+    last_active_ms: AtomicU64,
+    open_calls: AtomicU64,
+    /// Records that could not be written; told in the history once it can be written again.
+    lost: AtomicU64,
+    pub(crate) work: AtomicBool,
+    bell: (Mutex<Bell>, Condvar),
+    /// Why the drain is stuck, while it is.
+    pub(crate) stuck: Mutex<Option<String>>,
+    ended: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Bell {
+    rung: bool,
+    stop: bool,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Journal {
+    /// Starts the record of a session. Call after the keeper was started: this starts a thread and takes a lock.
+    pub fn open(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>) -> Result<Journal, StoreError> {
+        let now = clock.now();
+        let held = lease::take(home, who.id)?;
+        let lease = describe(who, &now);
+        let opened = Opened {
+            session: who.id.to_string(),
+            server: who.server.clone(),
+            client: who.client.clone(),
+            command: serde_json::to_string(&lease.command).unwrap_or_default(),
+            started_ms: now.wall_ms,
+            demo: who.demo,
+            pid: lease.pid,
+        };
+        let started = lease::write(home, &lease).and_then(|()| Spool::create(&home.spool(who.id), &opened));
+        let spool = match started {
+            Ok(spool) => spool,
+            Err(error) => {
+                lease::remove(home, who.id, held);
+                return Err(error);
+            }
+        };
+        let shared = Arc::new(Shared::new(home, who, clock, spool));
+        let drain = drain::start(shared.clone())?;
+        let journal =
+            Journal { shared, drain: Mutex::new(Some(drain)), lease: Mutex::new((lease, Some(held))) };
+        // A session that never calls anything is in the history all the same.
+        journal.shared.ring();
+        Ok(journal)
+    }
+
+    /// The journal of a session that cannot record: it admits nothing, and says why each time.
+    pub fn shut(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, cause: String) -> Journal {
+        let lease = describe(who, &clock.now());
+        let spool = Spool::shut(&home.spool(who.id), StoreError::Shut(cause));
+        let shared = Arc::new(Shared::new(home, who, clock, spool));
+        Journal { shared, drain: Mutex::default(), lease: Mutex::new((lease, None)) }
+    }
+
+    pub fn session(&self) -> SessionId {
+        self.shared.session
+    }
+
+    /// For the client thread: one group of lines, in order, for the server.
+    pub fn batch(&self) -> Batch<'_> {
+        Batch::new(&self.shared)
+    }
+
+    /// For the server thread: the outcomes of one group of lines.
+    pub fn settle(&self) -> Settlement<'_> {
+        Settlement::new(&self.shared)
+    }
+
+    /// One outcome by itself, for endings that no answer of the server tells.
+    pub fn settle_one(&self, call: &CallRef, outcome: Outcome) {
+        let mut settlement = self.settle();
+        settlement.add(call, outcome, call.started.elapsed(), None::<Raw<'_>>);
+        settlement.commit();
+    }
+
+    /// Records an event. Its text is masked like everything else.
+    pub fn event(&self, event: Event<'_>) {
+        self.event_from(event, None);
+    }
+
+    /// Records an event that came from somewhere: a loosening, an edit.
+    pub fn event_from(&self, event: Event<'_>, origin: Option<Origin>) {
+        let text = self.shared.masker.keep_text(event.text);
+        let at_ms = self.shared.clock.now().wall_ms;
+        self.shared.append_one(&Record::Event { at_ms, kind: event.kind, origin, text: &text });
+    }
+
+    /// Keeps the text of a policy that is now in force, so that *why* can show the rule as it was.
+    pub fn policy_seen(&self, version: &str, text: &str, origin: Origin) {
+        let at_ms = self.shared.clock.now().wall_ms;
+        self.shared.append_one(&Record::Policy { at_ms, version, origin, text });
+    }
+
+    /// Changes what the session says of itself (client, policy version, watch-only).
+    pub fn update_lease(&self, change: impl FnOnce(&mut Lease)) -> Result<(), StoreError> {
+        let mut lease = lock(&self.lease);
+        let mut changed = lease.0.clone();
+        change(&mut changed);
+        // Who it is does not change.
+        (changed.session, changed.pid, changed.started_ms) =
+            (lease.0.session, lease.0.pid, lease.0.started_ms);
+        if lease.1.is_none() || changed == lease.0 {
+            return Ok(());
+        }
+        lease::write(&self.shared.home, &changed)?;
+        lease.0 = changed;
+        Ok(())
+    }
+
+    /// Are the records safe to make at this moment? For `status` and the person's eyes.
+    pub fn trouble(&self) -> Option<String> {
+        lock(&self.shared.stuck).clone()
+    }
+
+    /// Waits until everything recorded so far is in the history; `false` if that took longer than `patience`.
+    pub fn drained(&self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        let mut spool = lock(&self.shared.spool);
+        while spool.len() > spool.base() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            self.shared.ring();
+            let pause = left.min(Duration::from_millis(5));
+            spool = self.shared.room.wait_timeout(spool, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// Ends the record: drains what is left, then removes spool and lease. What cannot be drained now stays for
+    /// whoever comes next.
+    pub fn end(&self, reason: EndReason) {
+        if self.shared.ended.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        failpoint::reach("end.before_record");
+        let at_ms = self.shared.clock.now().wall_ms;
+        self.shared.append_one(&Record::Ended { at_ms, reason });
+        failpoint::reach("end.after_record");
+        self.stop_drain();
+        let Some(held) = lock(&self.lease).1.take() else { return };
+        let drained = {
+            let spool = lock(&self.shared.spool);
+            spool.len() == spool.base()
+        };
+        if drained {
+            failpoint::reach("end.before_remove");
+            let _gone = std::fs::remove_file(self.shared.home.spool(self.shared.session));
+            failpoint::reach("end.after_spool_removed");
+            lease::remove(&self.shared.home, self.shared.session, held);
+            failpoint::reach("end.after_remove");
+        }
+    }
+
+    fn stop_drain(&self) {
+        let Some(drain) = lock(&self.drain).take() else { return };
+        {
+            let mut bell = lock(&self.shared.bell.0);
+            bell.stop = true;
+            self.shared.bell.1.notify_all();
+        }
+        let _stopped = drain.join();
+    }
+}
+
+impl Drop for Journal {
+    /// Without an [`end`](Self::end) the spool stays: the next to come files it as lost.
+    fn drop(&mut self) {
+        self.stop_drain();
+    }
+}
+
+/// What the session says of itself at its start.
+fn describe(who: &SessionInfo, now: &Moment) -> Lease {
+    Lease {
+        session: who.id,
+        pid: std::process::id(),
+        process_start: lease::process_start(),
+        boot: now.boot.0.to_string(),
+        pid_namespace: lease::pid_namespace(),
+        server: who.server.clone(),
+        client: who.client.clone(),
+        command: Masker::new(&who.secrets).command(&who.command),
+        policy_version: who.policy_version.clone(),
+        watch_only: who.watch_only,
+        started_ms: now.wall_ms,
+        demo: who.demo,
+    }
+}
+
+impl Shared {
+    fn new(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, spool: Spool) -> Shared {
+        Shared {
+            home: home.clone(),
+            session: who.id,
+            limits: Mutex::new(Limits::new(home.clone(), &who.server, clock.clone())),
+            masker: Masker::new(&who.secrets),
+            spool: Mutex::new(spool),
+            room: Condvar::new(),
+            buffer: Mutex::default(),
+            next_seq: AtomicU64::new(1),
+            run: AtomicU32::new(1),
+            last_active_ms: AtomicU64::new(clock.now().uptime_ms),
+            clock,
+            open_calls: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            work: AtomicBool::new(false),
+            bell: Default::default(),
+            stuck: Mutex::default(),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// A new number for a call, and the run it belongs to.
+    pub(crate) fn number(&self) -> u64 {
+        self.next_seq.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The run that a call at this moment belongs to. Only the client thread starts calls, so only it counts runs.
+    pub(crate) fn run_at(&self, now: &Moment) -> u32 {
+        let last = self.last_active_ms.swap(now.uptime_ms, Ordering::Relaxed);
+        let idle = self.open_calls.load(Ordering::Relaxed) == 0
+            && now.uptime_ms.saturating_sub(last) > IDLE.as_millis() as u64;
+        // The first call of all starts no new run however late it comes.
+        if idle && self.next_seq.load(Ordering::Relaxed) > 1 {
+            return self.run.fetch_add(1, Ordering::Relaxed) + 1;
+        }
+        self.run.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn calls_opened(&self, calls: u64) {
+        self.open_calls.fetch_add(calls, Ordering::Relaxed);
+    }
+
+    pub(crate) fn calls_closed(&self, calls: u64) {
+        let _saturated = self
+            .open_calls
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| Some(open.saturating_sub(calls)));
+        self.last_active_ms.fetch_max(self.clock.now().uptime_ms, Ordering::Relaxed);
+    }
+
+    /// An empty group, on memory that was used before.
+    pub(crate) fn group(&self) -> Group {
+        Group::reusing(std::mem::take(&mut *lock(&self.buffer)))
+    }
+
+    /// Appends a group, whole or not at all. `records` is what is lost if it fails.
+    pub(crate) fn append(&self, mut group: Group, records: u64) -> Result<(), StoreError> {
+        group.seal();
+        let appended = self.append_sealed(&mut group);
+        let buffer = group.into_buffer();
+        if buffer.capacity() <= KEPT_BUFFER {
+            *lock(&self.buffer) = buffer;
+        }
+        match appended {
+            Ok(()) => {
+                self.ring();
+                if self.lost.load(Ordering::Relaxed) > 0 {
+                    self.tell_gap();
+                }
+            }
+            Err(_) => {
+                self.lost.fetch_add(records, Ordering::Relaxed);
+            }
+        }
+        appended
+    }
+
+    fn append_sealed(&self, group: &mut Group) -> Result<(), StoreError> {
+        let mut spool = lock(&self.spool);
+        while spool.len() > SPOOL_WAIT {
+            if let Some(cause) = lock(&self.stuck).clone() {
+                if spool.len() > SPOOL_FULL {
+                    return Err(StoreError::SpoolFull { megabytes: spool.len() >> 20, cause });
+                }
+                break;
+            }
+            self.ring();
+            let pause = Duration::from_millis(20);
+            spool = self.room.wait_timeout(spool, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        spool.append(group)
+    }
+
+    pub(crate) fn append_one(&self, record: &Record<'_>) {
+        let mut group = self.group();
+        group.push(record);
+        // A failure is counted and told later; an event is never worth stopping for.
+        let _counted = self.append(group, 1);
+    }
+
+    fn tell_gap(&self) {
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let text = format!("{lost} records could not be written; the calls among them were refused");
+            let at_ms = self.clock.now().wall_ms;
+            self.append_one(&Record::Event { at_ms, kind: EventKind::Gap, origin: None, text: &text });
+        }
+    }
+
+    /// Tells the drain that there is work.
+    fn ring(&self) {
+        if !self.work.swap(true, Ordering::AcqRel) {
+            lock(&self.bell.0).rung = true;
+            self.bell.1.notify_all();
+        }
+    }
+
+    /// For the drain: sleeps until there is work or the session ends; `true` when it ends.
+    pub(crate) fn await_work(&self, at_most: Duration) -> bool {
+        let mut bell = lock(&self.bell.0);
+        let until = Instant::now() + at_most;
+        while !bell.rung && !bell.stop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            bell = self.bell.1.wait_timeout(bell, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        bell.rung = false;
+        bell.stop
+    }
+
+    /// For the drain: lets records gather for a moment, unless the session ends.
+    pub(crate) fn gather(&self, pause: Duration) -> bool {
+        let bell = lock(&self.bell.0);
+        let waited = self.bell.1.wait_timeout_while(bell, pause, |bell| !bell.stop);
+        waited.unwrap_or_else(PoisonError::into_inner).0.stop
+    }
+
+    /// For the drain: what is appended from now on rings again.
+    pub(crate) fn begin_work(&self) {
+        self.work.store(false, Ordering::Release);
+    }
+
+    /// For the drain: everything up to `drained` is in the history.
+    pub(crate) fn truncate(&self, drained: u64) -> Result<bool, StoreError> {
+        let truncated = lock(&self.spool).truncate(drained);
+        self.room.notify_all();
+        truncated
+    }
+
+    /// For the drain: keeps appends out while the last of a large spool is moved.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Spool> {
+        lock(&self.spool)
+    }
+
+    pub(crate) fn notify_room(&self) {
+        self.room.notify_all();
+    }
+}

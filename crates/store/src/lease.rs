@@ -1,0 +1,149 @@
+//! Who is running: an OS lock per session, and beside it a description for people.
+//!
+//! The lock is on an empty file of its own, because a locked file cannot be read everywhere. It is never
+//! inherited: file handles are close-on-exec, and a session takes it after its keeper was started.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::atomic;
+use crate::error::StoreError;
+use crate::home::{Home, private};
+use crate::id::SessionId;
+
+/// What a session says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    pub session: SessionId,
+    pub pid: u32,
+    /// The process's start in the kernel's own units: with the pid it names one process for ever.
+    #[serde(default)]
+    pub process_start: Option<u64>,
+    pub boot: String,
+    #[serde(default)]
+    pub pid_namespace: Option<String>,
+    pub server: String,
+    #[serde(default)]
+    pub client: Option<String>,
+    /// Secrets masked.
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub policy_version: Option<String>,
+    #[serde(default)]
+    pub watch_only: bool,
+    pub started_ms: i64,
+    #[serde(default)]
+    pub demo: bool,
+}
+
+/// A held lease: ours as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _lock: File,
+}
+
+/// Takes the lease of a new session.
+pub(crate) fn take(home: &Home, session: SessionId) -> Result<Held, StoreError> {
+    match try_take(&home.lease_lock(session), true) {
+        Ok(Some(held)) => Ok(held),
+        Ok(None) => Err(StoreError::SessionTaken(session.to_string())),
+        Err(error) => Err(StoreError::io("take the lease", &home.lease_lock(session), &error)),
+    }
+}
+
+/// Takes the lease of a session that may be dead; `None` while it lives.
+pub(crate) fn take_over(home: &Home, session: SessionId) -> Option<Held> {
+    try_take(&home.lease_lock(session), true).ok().flatten()
+}
+
+fn try_take(path: &Path, create: bool) -> io::Result<Option<Held>> {
+    // Whoever ends a session removes the file while it holds the lock: a lock on a removed file is worth nothing.
+    for _ in 0..100 {
+        let lock = private::options().write(true).create(create).truncate(false).open(path)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if is_same_file(&lock, path) {
+            return Ok(Some(Held { _lock: lock }));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(unix)]
+fn is_same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(windows)]
+fn is_same_file(_file: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+pub(crate) fn write(home: &Home, lease: &Lease) -> Result<(), StoreError> {
+    let path = home.lease(lease.session);
+    let text = serde_json::to_vec_pretty(lease).unwrap_or_default();
+    atomic::replace(&path, &text).map_err(|error| StoreError::io("write", &path, &error))
+}
+
+/// Removes a lease that we hold.
+pub(crate) fn remove(home: &Home, session: SessionId, held: Held) {
+    let _gone = fs::remove_file(home.lease(session));
+    let _gone = fs::remove_file(home.lease_lock(session));
+    drop(held);
+}
+
+/// The sessions that run right now.
+pub fn running(home: &Home) -> Vec<Lease> {
+    let mut running: Vec<Lease> = sessions(home)
+        .into_iter()
+        .filter(|session| is_live(home, *session))
+        .filter_map(|session| serde_json::from_slice(&fs::read(home.lease(session)).ok()?).ok())
+        .collect();
+    running.sort_by_key(|lease: &Lease| (lease.started_ms, lease.session));
+    running
+}
+
+/// Does somebody hold this session's lock?
+pub fn is_live(home: &Home, session: SessionId) -> bool {
+    let Ok(lock) = private::options().write(true).open(home.lease_lock(session)) else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Every session that has a lease or a spool, alive or not.
+pub(crate) fn sessions(home: &Home) -> Vec<SessionId> {
+    let mut found = Vec::new();
+    for folder in [home.leases_dir(), home.spool_dir()] {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let name = name.split('.').next().unwrap_or_default();
+            if let Ok(session) = name.parse::<SessionId>() {
+                found.push(session);
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// This process, as the kernel knows it.
+pub(crate) fn process_start() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the program's name in parentheses and may hold anything.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+pub(crate) fn pid_namespace() -> Option<String> {
+    Some(fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned())
+}

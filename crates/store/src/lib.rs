@@ -1,0 +1,44 @@
+//! What Callgate keeps on disk: the home folder, the counters, the spool, the history, leases and the pause switch.
+//!
+//! The disk is the only interface between processes. Two promises live here: *intent before effect* (a call is on
+//! disk before the bytes that would run it can be had, see [`Batch`]) and *exactly counted* (limits are shared by
+//! all shims, see [`limits`]). Judging is the policy's, relaying is the shim's; neither is known here.
+
+#![deny(unsafe_code)]
+
+pub mod atomic;
+mod batch;
+mod catch_up;
+pub mod clock;
+mod drain;
+mod error;
+pub mod failpoint;
+pub mod history;
+pub mod home;
+mod id;
+mod journal;
+pub mod lease;
+pub mod limits;
+pub mod mask;
+pub mod pause;
+mod retention;
+mod settings;
+mod settlement;
+mod slug;
+mod spool;
+mod sqlite;
+mod words;
+
+pub use batch::{Admitted, Batch, CallRef, Commit, Intent, NotAdmitted, Refused};
+pub use catch_up::{CaughtUp, catch_up};
+pub use error::{HomeError, StoreError, Trouble};
+pub use history::History;
+pub use home::Home;
+pub use id::{BadId, CallId, SessionId};
+pub use journal::{Event, Journal, SessionInfo};
+pub use lease::{Lease, running};
+pub use limits::Capped;
+pub use settings::Settings;
+pub use settlement::Settlement;
+pub use slug::slug;
+pub use words::{Decision, EndReason, EventKind, Origin, Outcome, UnknownWord};

@@ -1,0 +1,165 @@
+//! `limits.db`, the file: opened, found lost, replaced or broken, and made anew.
+//!
+//! A file that is missing though the home once had it, that sits under another inode than it was made with
+//! (restored from a copy), or that is no database any more, starts *full*: as if every limit had just been
+//! used up. Deleting or rolling back the counters must never be a way around them.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension};
+use rustc_hash::FxHashMap;
+
+use crate::clock::{BootId, Moment};
+use crate::error::StoreError;
+use crate::home::Home;
+use crate::home::private::{Identity, identity};
+use crate::sqlite;
+
+/// Format of this database. A newer one is refused: its counters might mean something else.
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+-- Where the ledger stood at the first use in a boot; from there it advances with the time since boot.
+CREATE TABLE IF NOT EXISTS ledger(
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  boot TEXT NOT NULL, uptime_ms INTEGER NOT NULL, ledger_ms INTEGER NOT NULL, wall_ms INTEGER NOT NULL);
+-- reach: the largest max and the longest window that ever asked; nothing older is kept.
+CREATE TABLE IF NOT EXISTS counters(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, reach_max INTEGER NOT NULL, reach_ms INTEGER NOT NULL);
+-- Admission number n of a counter, in ledger time; the wall clock only bridges a reboot.
+CREATE TABLE IF NOT EXISTS admissions(
+  counter INTEGER NOT NULL, n INTEGER NOT NULL, at_ms INTEGER NOT NULL, wall_ms INTEGER NOT NULL,
+  PRIMARY KEY (counter, n)) WITHOUT ROWID;
+";
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    pub(super) id: i64,
+    pub(super) reach_max: u32,
+    pub(super) reach_ms: u64,
+}
+
+/// The ledger's anchor in the current boot.
+#[derive(Clone, Debug)]
+pub(super) struct Anchor {
+    pub(super) boot: BootId,
+    pub(super) uptime_ms: u64,
+    pub(super) ledger_ms: i64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Db {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+    file: Identity,
+    wal: (PathBuf, Identity),
+    pub(super) counters: FxHashMap<String, Counter>,
+    pub(super) anchor: Option<Anchor>,
+    /// Ledger time at which everything counts as used up.
+    pub(super) full_since: Option<i64>,
+}
+
+impl Db {
+    pub(crate) fn open(home: &Home, now: &Moment) -> Result<Db, StoreError> {
+        let path = home.limits_db();
+        let lock = sqlite::lock_beside(&path)?;
+        // What this home once had and has no more was lost.
+        let was_there = home.was_prepared();
+        let opened = match open_or_create(&path, was_there, now) {
+            Err(error) if error.is_corrupt() => {
+                sqlite::move_aside(&path, now.wall_ms)?;
+                open_or_create(&path, true, now)
+            }
+            other => other,
+        };
+        drop(lock);
+        opened
+    }
+
+    /// Is the file that we have open still the one that others would open? Two `stat`s.
+    pub(crate) fn is_in_place(&self) -> bool {
+        identity(&self.path).is_ok_and(|found| found == self.file)
+            && identity(&self.wal.0).is_ok_and(|found| found == self.wal.1)
+    }
+}
+
+/// Puts a broken database out of the way while the session runs.
+pub(super) fn put_aside(home: &Home, now: &Moment) -> Result<(), StoreError> {
+    let path = home.limits_db();
+    let _lock = sqlite::lock_beside(&path)?;
+    // Another shim may have been here first: only what is still broken is moved.
+    let broken =
+        sqlite::open(&path).and_then(|connection| check(&connection, &path)).is_err_and(|e| e.is_corrupt());
+    if broken {
+        sqlite::move_aside(&path, now.wall_ms)?;
+    }
+    Ok(())
+}
+
+fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let verdict: String = connection
+        .query_row("PRAGMA quick_check(1)", (), |row| row.get(0))
+        .map_err(|error| StoreError::database(path, &error))?;
+    if verdict == "ok" {
+        return Ok(());
+    }
+    Err(StoreError::Database {
+        path: path.to_owned(),
+        cause: verdict,
+        trouble: crate::error::Trouble::Corrupt,
+    })
+}
+
+fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, StoreError> {
+    let fail = |error: rusqlite::Error| StoreError::database(path, &error);
+    sqlite::create_file(path)?;
+    let connection = sqlite::open(path)?;
+    let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0)).map_err(fail)?;
+    if version > VERSION {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION });
+    }
+    let file = identity(path).map_err(|error| StoreError::io("look at", path, &error))?;
+    let inode = file.ino.cast_signed();
+    let known: Option<i64> = match version {
+        0 => None,
+        _ => connection
+            .query_row("SELECT value FROM meta WHERE key = 'inode'", (), |row| row.get(0))
+            .optional()
+            .map_err(fail)?,
+    };
+    if known != Some(inode) {
+        let full = was_there || version > 0;
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(fail)?;
+        let made = make(&connection, inode, full, now);
+        connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" }).map_err(fail)?;
+        made.map_err(fail)?;
+    }
+    let full_since = connection
+        .query_row("SELECT value FROM meta WHERE key = 'full_since'", (), |row| row.get(0))
+        .optional()
+        .map_err(fail)?;
+    let log = sqlite::wal_of(path);
+    // Reading in WAL mode makes the log, so from here on it is there.
+    let wal = identity(&log).map_err(|error| StoreError::io("look at", &log, &error))?;
+    Ok(Db {
+        connection,
+        path: path.to_owned(),
+        file,
+        wal: (log, wal),
+        counters: FxHashMap::default(),
+        anchor: None,
+        full_since,
+    })
+}
+
+fn make(connection: &Connection, inode: i64, full: bool, now: &Moment) -> rusqlite::Result<()> {
+    connection.execute_batch(SCHEMA)?;
+    connection.pragma_update(None, "user_version", VERSION)?;
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('inode', ?1)", [inode])?;
+    if full {
+        let at = super::take::ledger_time(connection, None, now)?.0;
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('full_since', ?1)", [at])?;
+    }
+    Ok(())
+}

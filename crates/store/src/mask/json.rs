@@ -1,0 +1,336 @@
+//! Secrets in JSON: by key, by neighbour, and inside strings. Works on the text itself, so that what is not masked
+//! stays byte for byte, and a text whose end was cut off can be masked too. Never recursive in the text's depth.
+
+use std::borrow::Cow;
+
+use callgate_protocol::json::write_string;
+
+use super::keys::{self, Class};
+use super::{Masked, Masker, marker, text};
+
+/// JSON in a string in JSON in a string …: deeper than this it is masked as text.
+const NESTED: usize = 4;
+/// Deeper structures than this are not JSON that anyone kept here to be read.
+const DEEPEST: usize = 4096;
+
+/// The text is not JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NotJson;
+
+#[derive(Debug)]
+enum Token<'a> {
+    Open(u8),
+    Close,
+    Comma,
+    Colon,
+    /// Without its quotes; `ended` unless the text ends inside it.
+    String {
+        raw: &'a str,
+        ended: bool,
+    },
+    /// A number, `true`, `false`, `null`.
+    Bare(&'a str),
+    Blank(&'a str),
+}
+
+struct Tokens<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Result<Token<'a>, NotJson>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.text.as_bytes();
+        let first = *bytes.get(self.at)?;
+        let start = self.at;
+        let run = |from: usize, belongs: fn(u8) -> bool| {
+            from + bytes[from..].iter().position(|byte| !belongs(*byte)).unwrap_or(bytes.len() - from)
+        };
+        self.at += 1;
+        Some(Ok(match first {
+            b'{' | b'[' => Token::Open(first),
+            b'}' | b']' => Token::Close,
+            b',' => Token::Comma,
+            b':' => Token::Colon,
+            b'"' => {
+                let mut end = self.at;
+                loop {
+                    match bytes.get(end) {
+                        None => break,
+                        Some(b'"') => break,
+                        Some(b'\\') => end += 2,
+                        Some(_) => end += 1,
+                    }
+                }
+                let ended = end < bytes.len();
+                let end = self.text.floor_char_boundary(end.min(bytes.len()));
+                self.at = if ended { end + 1 } else { bytes.len() };
+                Token::String { raw: &self.text[start + 1..end], ended }
+            }
+            b' ' | b'\t' | b'\n' | b'\r' => {
+                self.at = run(start, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+                Token::Blank(&self.text[start..self.at])
+            }
+            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+                self.at =
+                    run(start, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.'));
+                Token::Bare(&self.text[start..self.at])
+            }
+            _ => return Some(Err(NotJson)),
+        }))
+    }
+}
+
+/// Where in the structure we are.
+struct Frame {
+    /// Which object, counted from the start; `None` for an array.
+    object: Option<usize>,
+    /// Everything in here is secret.
+    secret: Class,
+    /// Everything in here names what is beside it.
+    naming: bool,
+    /// In an object: between key and value.
+    after_colon: bool,
+    key: Key,
+    /// In an array: the item before is a telling flag.
+    after_flag: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Key {
+    secret: Class,
+    naming: bool,
+    holding: bool,
+}
+
+const NO_KEY: Key = Key { secret: Class::Plain, naming: false, holding: false };
+
+impl Frame {
+    fn new(open: u8, objects: &mut usize, inside: Option<&Frame>, secret: Class) -> Frame {
+        let object = (open == b'{').then(|| {
+            *objects += 1;
+            *objects - 1
+        });
+        let naming = inside.is_some_and(|outer| outer.naming || (outer.after_colon && outer.key.naming));
+        Frame { object, secret, naming, after_colon: false, key: NO_KEY, after_flag: false }
+    }
+
+    fn wants_key(&self) -> bool {
+        self.object.is_some() && !self.after_colon
+    }
+}
+
+/// The text with its secrets masked; `None` if there was nothing to mask (and nothing to leave out).
+pub(super) fn mask(
+    masker: &Masker,
+    json: &str,
+    whole: bool,
+    nested: usize,
+) -> Result<Option<Masked>, NotJson> {
+    let told = told_by_neighbours(json)?;
+    let mut out = String::with_capacity(json.len());
+    let mut changed = false;
+    let mut stack: Vec<Frame> = Vec::new();
+    let mut objects = 0;
+    for token in (Tokens { text: json, at: 0 }) {
+        match token? {
+            Token::Blank(blank) => out.push_str(blank),
+            Token::Open(open) => {
+                let secret = stack.last().map_or(Class::Plain, |frame| secret_here(frame, &told));
+                stack.push(Frame::new(open, &mut objects, stack.last(), secret));
+                if stack.len() > DEEPEST {
+                    return Err(NotJson);
+                }
+                out.push(char::from(open));
+            }
+            Token::Close => {
+                let frame = stack.pop().ok_or(NotJson)?;
+                out.push(if frame.object.is_some() { '}' } else { ']' });
+            }
+            Token::Comma => {
+                let frame = stack.last_mut().ok_or(NotJson)?;
+                frame.after_colon = false;
+                frame.key = NO_KEY;
+                out.push(',');
+            }
+            Token::Colon => {
+                stack.last_mut().ok_or(NotJson)?.after_colon = true;
+                out.push(':');
+            }
+            Token::Bare(bare) => {
+                let secret = stack.last().map_or(Class::Plain, |frame| secret_here(frame, &told));
+                let number = bare.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+                if number && secret == Class::TextAndNumbers {
+                    write(&mut out, &marker(bare));
+                    changed = true;
+                } else {
+                    out.push_str(bare);
+                }
+            }
+            Token::String { raw, ended } => {
+                if !ended && whole {
+                    return Err(NotJson);
+                }
+                let is_key = stack.last().is_some_and(Frame::wants_key);
+                let value = decode(raw);
+                if is_key && let Some(frame) = stack.last_mut() {
+                    frame.key = key(&value);
+                }
+                let secret = match stack.last() {
+                    Some(frame) if !is_key => secret_here(frame, &told) != Class::Plain || frame.after_flag,
+                    _ => false,
+                };
+                if let Some(frame) = stack.last_mut()
+                    && frame.object.is_none()
+                {
+                    frame.after_flag =
+                        value.starts_with(['-', '#', '[', '.']) && keys::names_a_secret(&value);
+                }
+                if !ended {
+                    // The text ends inside: what might be half a secret goes.
+                    out.push('"');
+                    if !secret && let Some(kept) = cut_off(masker, &value, nested) {
+                        changed |= kept.changed;
+                        push_escaped(&mut out, &kept.text);
+                    }
+                    return Ok(Some(Masked { text: out, changed: changed | secret }));
+                }
+                let masked = match secret && !value.is_empty() {
+                    true => Some(marker(&value)),
+                    false => inside(masker, &value, nested).map(|masked| masked.text),
+                };
+                match masked {
+                    Some(masked) => {
+                        write(&mut out, &masked);
+                        changed = true;
+                    }
+                    None => {
+                        out.push('"');
+                        out.push_str(raw);
+                        out.push('"');
+                    }
+                }
+            }
+        }
+    }
+    if whole && !stack.is_empty() {
+        return Err(NotJson);
+    }
+    Ok(changed.then_some(Masked { text: out, changed }))
+}
+
+/// A string that is not secret as a whole: JSON in it, or text in it.
+fn inside(masker: &Masker, value: &str, nested: usize) -> Option<Masked> {
+    if !masker.may_hold_secrets(value) {
+        return None;
+    }
+    if nested < NESTED
+        && value.trim_start().starts_with(['{', '['])
+        && let Ok(masked) = mask(masker, value, true, nested + 1)
+    {
+        return masked;
+    }
+    text::mask(masker, value, true)
+}
+
+/// The same for a string whose end was cut off.
+fn cut_off(masker: &Masker, value: &str, nested: usize) -> Option<Masked> {
+    if nested < NESTED
+        && value.trim_start().starts_with(['{', '['])
+        && let Ok(Some(masked)) = mask(masker, value, false, nested + 1)
+    {
+        return Some(masked);
+    }
+    text::mask(masker, value, false)
+}
+
+/// What the place says about a value: its key, its container, or its neighbour.
+fn secret_here(frame: &Frame, told: &[bool]) -> Class {
+    if frame.secret != Class::Plain {
+        return frame.secret;
+    }
+    let Some(object) = frame.object else { return Class::Plain };
+    match frame.key.secret {
+        Class::Plain if frame.key.holding && told.get(object) == Some(&true) => Class::TextAndNumbers,
+        class => class,
+    }
+}
+
+/// For each object, in order of opening: does one of its members name a secret?
+fn told_by_neighbours(json: &str) -> Result<Vec<bool>, NotJson> {
+    let mut told: Vec<bool> = Vec::new();
+    let mut stack: Vec<Frame> = Vec::new();
+    let mut objects = 0;
+    for token in (Tokens { text: json, at: 0 }) {
+        match token? {
+            Token::Open(open) => {
+                let frame = Frame::new(open, &mut objects, stack.last(), Class::Plain);
+                told.resize(objects, false);
+                stack.push(frame);
+                if stack.len() > DEEPEST {
+                    return Err(NotJson);
+                }
+            }
+            Token::Close => {
+                stack.pop().ok_or(NotJson)?;
+            }
+            Token::Comma => {
+                let frame = stack.last_mut().ok_or(NotJson)?;
+                frame.after_colon = false;
+                frame.key = NO_KEY;
+            }
+            Token::Colon => stack.last_mut().ok_or(NotJson)?.after_colon = true,
+            Token::String { raw, .. } => {
+                let Some(frame) = stack.last_mut() else { continue };
+                if frame.wants_key() {
+                    frame.key = key(&decode(raw));
+                    continue;
+                }
+                let names = frame.naming || (frame.after_colon && frame.key.naming);
+                if names && keys::names_a_secret(&decode(raw)) {
+                    // The object that it is in, and each around it that it names something for.
+                    for frame in stack.iter().rev() {
+                        if let Some(object) = frame.object {
+                            told[object] = true;
+                        }
+                        if !frame.naming {
+                            break;
+                        }
+                    }
+                }
+            }
+            Token::Bare(_) | Token::Blank(_) => {}
+        }
+    }
+    Ok(told)
+}
+
+fn key(name: &str) -> Key {
+    Key { secret: keys::class(name), naming: keys::is_naming(name), holding: keys::is_holding(name) }
+}
+
+/// The characters of a JSON string; what cannot be decoded stays as it is written.
+fn decode(raw: &str) -> Cow<'_, str> {
+    if !raw.contains('\\') {
+        return Cow::Borrowed(raw);
+    }
+    match serde_json::from_str::<String>(&format!("\"{raw}\"")) {
+        Ok(text) => Cow::Owned(text),
+        Err(_) => Cow::Borrowed(raw),
+    }
+}
+
+fn write(out: &mut String, text: &str) {
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    write_string(&mut bytes, text);
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+fn push_escaped(out: &mut String, text: &str) {
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    write_string(&mut bytes, text);
+    let escaped = String::from_utf8_lossy(&bytes);
+    out.push_str(escaped.trim_start_matches('"').strip_suffix('"').unwrap_or_default());
+}

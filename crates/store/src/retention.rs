@@ -1,0 +1,158 @@
+//! The home keeps its own ceiling, in days and in bytes, also when the app never runs: at the start of a session,
+//! in steps so short that nobody waits for them.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rusqlite::Connection;
+
+use crate::clock::Clock;
+use crate::history::file::Filer;
+use crate::home::Home;
+use crate::settings::Settings;
+use crate::words::EventKind;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// Calls removed in one step.
+const STEP_CALLS: i64 = 300;
+/// Pages given back to the system in one step.
+const STEP_PAGES: i64 = 256;
+/// Changes that a follower may still want to see.
+const KEPT_CHANGES: i64 = 50_000;
+/// Ceiling of the folder of servers' stderr.
+const LOGS: u64 = 64 << 20;
+/// A log that was written to this recently is somebody's.
+const FRESH_LOG: Duration = Duration::from_secs(60 * 60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    More,
+    Done,
+}
+
+impl Step {
+    pub(crate) fn is_done(self) -> bool {
+        self == Step::Done
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Housekeeping {
+    home: Home,
+    clock: Arc<dyn Clock>,
+    settings: Option<Settings>,
+}
+
+impl Housekeeping {
+    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>) -> Self {
+        Housekeeping { home, clock, settings: None }
+    }
+
+    /// One short transaction's worth.
+    pub(crate) fn step(&mut self, filer: &Filer) -> Step {
+        let now = self.clock.now().wall_ms;
+        let Some(settings) = self.settings else {
+            let (settings, problems) = Settings::read(&self.home);
+            for problem in problems {
+                let _told = filer.note(now, EventKind::BadSettings, &problem);
+            }
+            limit_logs(&self.home.logs(), LOGS, settings.history_days.get());
+            self.settings = Some(settings);
+            return Step::More;
+        };
+        // A history that is busy or broken is somebody else's problem now, and the next session's later.
+        trim(filer.connection(), &settings, now).unwrap_or(Step::Done)
+    }
+}
+
+/// Removes some of what is too old or too much.
+pub(crate) fn trim(connection: &Connection, settings: &Settings, now: i64) -> rusqlite::Result<Step> {
+    let cutoff = now - i64::from(settings.history_days.get()) * DAY_MS;
+    let pages = |name: &str| connection.query_row(&format!("PRAGMA {name}"), (), |row| row.get::<_, i64>(0));
+    let (free, size) = (pages("freelist_count")?, pages("page_size")?);
+    let used = (pages("page_count")? - free) * size;
+    let too_large = used > i64::from(settings.history_megabytes.get()) << 20;
+
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let removed = remove(connection, cutoff, too_large);
+    connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    if removed? > 0 {
+        return Ok(Step::More);
+    }
+    if free > STEP_PAGES {
+        give_back(connection, STEP_PAGES)?;
+        return Ok(Step::More);
+    }
+    Ok(Step::Done)
+}
+
+fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
+    // Calls stand in the order in which they came, so the old ones are at the front: no scan.
+    let oldest: Vec<(i64, i64)> = connection
+        .prepare_cached("SELECT rev, at_ms FROM calls ORDER BY rev LIMIT ?1")?
+        .query_map([STEP_CALLS], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let last =
+        oldest.iter().take_while(|(_, at_ms)| too_large || *at_ms < cutoff).last().map(|(rev, _)| *rev);
+    let mut removed = 0;
+    if let Some(last) = last {
+        removed += connection.execute("DELETE FROM calls WHERE rev <= ?1", [last])?;
+        connection.execute("DELETE FROM changes WHERE rev <= ?1", [last])?;
+    }
+    let latest: i64 =
+        connection.query_row("SELECT value FROM meta WHERE key = 'rev'", (), |row| row.get(0))?;
+    removed += connection.execute(
+        "DELETE FROM changes WHERE rev <= ?1 AND rev < (SELECT min(rev) FROM changes) + 2000",
+        [latest - KEPT_CHANGES],
+    )?;
+    removed += connection.execute(
+        "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at_ms < ?1 ORDER BY id LIMIT 500)",
+        [cutoff],
+    )?;
+    removed += connection.execute(
+        "DELETE FROM sessions WHERE id IN (
+           SELECT s.id FROM sessions s WHERE s.ended_ms < ?1
+           AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.session = s.id) LIMIT 200)",
+        [cutoff],
+    )?;
+    Ok(removed)
+}
+
+/// Returns free pages to the system. The pragma works while it is being stepped.
+pub(crate) fn give_back(connection: &Connection, pages: i64) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+    let mut rows = statement.query(())?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Removes the oldest logs beyond the ceiling, and those beyond their days.
+fn limit_logs(folder: &Path, ceiling: u64, days: u32) {
+    let now = SystemTime::now();
+    let mut logs: Vec<(Duration, u64, std::path::PathBuf)> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            let age = now.duration_since(meta.modified().ok()?).unwrap_or_default();
+            Some((age, meta.len(), entry.path()))
+        })
+        .collect();
+    logs.sort_unstable();
+    let mut total = 0;
+    for (age, len, path) in logs {
+        total += len;
+        let too_old = age > Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+        if age > FRESH_LOG && (total > ceiling || too_old) {
+            // One that is in use on Windows stays for the next time.
+            let _gone = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "retention/tests.rs"]
+mod tests;

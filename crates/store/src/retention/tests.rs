@@ -1,0 +1,102 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::num::NonZeroU32;
+
+use super::*;
+use crate::catch_up::tests::{call, home, info};
+use crate::clock::ManualClock;
+use crate::history::{Filter, History, open_writer};
+use crate::{EndReason, Journal};
+
+fn trim_all(home: &Home, settings: &Settings, now: i64) -> usize {
+    let writer = open_writer(home, now).unwrap();
+    let mut steps = 0;
+    while trim(&writer.connection, settings, now).unwrap() == Step::More {
+        steps += 1;
+        assert!(steps < 10_000);
+    }
+    steps
+}
+
+fn calls(home: &Home) -> usize {
+    History::open_reader(home).unwrap().calls(&Filter::default()).unwrap().len()
+}
+
+#[test]
+fn calls_beyond_their_days_go_and_the_rest_stays() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let settings = Settings { history_days: NonZeroU32::new(7).unwrap(), ..Settings::default() };
+    for _ in 0..10 {
+        let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+        call(&journal, "a", "{}");
+        journal.end(EndReason::ClientClosed);
+        clock.advance(Duration::from_secs(24 * 60 * 60));
+    }
+    trim_all(&home, &settings, clock.now().wall_ms);
+    assert_eq!(calls(&home), 7);
+    assert_eq!(History::open_reader(&home).unwrap().sessions(99).unwrap().len(), 7);
+}
+
+#[test]
+fn the_ceiling_holds_in_short_steps() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let large = format!(r#"{{"x":"{}"}}"#, "y".repeat(8_000));
+    for _ in 0..400 {
+        call(&journal, "a", &large);
+    }
+    journal.end(EndReason::ClientClosed);
+    let settings = Settings { history_megabytes: NonZeroU32::new(1).unwrap(), ..Settings::default() };
+    let steps = trim_all(&home, &settings, clock.now().wall_ms);
+    assert!(steps > 1, "{steps}");
+    let left = calls(&home);
+    assert!(left > 20 && left < 140, "{left}");
+    let writer = open_writer(&home, 0).unwrap();
+    writer.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).unwrap();
+    assert!(fs::metadata(home.history_db()).unwrap().len() < 3 << 20, "free pages are given back");
+}
+
+#[test]
+fn a_session_keeps_house_by_itself() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let old = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    call(&old, "a", "{}");
+    old.end(EndReason::ClientClosed);
+    fs::write(home.settings(), r#"{"history":{"days":1,"megabytes":"many"}}"#).unwrap();
+    clock.advance(Duration::from_secs(2 * 24 * 60 * 60));
+    let new = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    while calls(&home) > 0 && std::time::Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(calls(&home), 0);
+    let events = History::open_reader(&home).unwrap().events(None, 9).unwrap();
+    assert!(events.iter().any(|event| event.kind == EventKind::BadSettings), "{events:?}");
+    new.end(EndReason::ClientClosed);
+}
+
+#[test]
+fn old_logs_go_and_fresh_ones_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, hours) in [("fresh", 0), ("young", 2), ("old", 5), ("ancient", 24 * 40)] {
+        let path = folder.path().join(name);
+        fs::write(&path, vec![0; 1000]).unwrap();
+        let time = SystemTime::now() - Duration::from_secs(hours * 3600);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    }
+    let left = || {
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    limit_logs(folder.path(), 1 << 20, 30);
+    assert_eq!(left(), ["fresh", "old", "young"]);
+    limit_logs(folder.path(), 2_000, 30);
+    assert_eq!(left(), ["fresh", "young"]);
+    limit_logs(folder.path(), 0, 30);
+    assert_eq!(left(), ["fresh"]);
+}

@@ -1,0 +1,121 @@
+//! What a spool holds. The encoding is not self-describing: variants and fields are only ever added as new
+//! variants at the end, never changed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::{Decision, EndReason, EventKind, Origin, Outcome};
+
+/// The first record of every spool: enough for a stranger to file what follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Opened {
+    pub(crate) session: String,
+    pub(crate) server: String,
+    pub(crate) client: Option<String>,
+    /// Masked, as a JSON array.
+    pub(crate) command: String,
+    pub(crate) started_ms: i64,
+    pub(crate) demo: bool,
+    pub(crate) pid: u32,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Record<'a> {
+    /// A call: admitted (its outcome follows) or refused (it has none).
+    #[serde(borrow)]
+    Call(CallRecord<'a>),
+    #[serde(borrow)]
+    Outcome(OutcomeRecord<'a>),
+    Event {
+        at_ms: i64,
+        kind: EventKind,
+        origin: Option<Origin>,
+        text: &'a str,
+    },
+    Policy {
+        at_ms: i64,
+        version: &'a str,
+        origin: Origin,
+        text: &'a str,
+    },
+    Ended {
+        at_ms: i64,
+        reason: EndReason,
+    },
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CallRecord<'a> {
+    pub(crate) seq: u64,
+    pub(crate) run: u32,
+    pub(crate) at_ms: i64,
+    pub(crate) decision: Decision,
+    pub(crate) method: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) rpc_id: &'a str,
+    pub(crate) client: &'a str,
+    pub(crate) policy: &'a str,
+    pub(crate) rule: &'a str,
+    pub(crate) reason: &'a str,
+    #[serde(borrow)]
+    pub(crate) args: Option<Body<'a>>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OutcomeRecord<'a> {
+    pub(crate) seq: u64,
+    pub(crate) outcome: Outcome,
+    pub(crate) duration_us: u64,
+    #[serde(borrow)]
+    pub(crate) result: Option<Body<'a>>,
+}
+
+/// Arguments or a result: masked, then cut.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Body<'a> {
+    pub(crate) text: &'a str,
+    /// How long it was as it came.
+    pub(crate) bytes: u64,
+    pub(crate) cut: bool,
+    pub(crate) masked: bool,
+}
+
+/// Appends one record to a group under way.
+pub(crate) fn encode<T: Serialize>(record: &T, group: &mut Vec<u8>) {
+    let start = group.len();
+    if postcard::serialize_with_flavor(record, Tail(group)).is_err() {
+        // Writing to memory cannot fail for these types; a half-written record must not follow all the same.
+        group.truncate(start);
+    }
+}
+
+struct Tail<'v>(&'v mut Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Tail<'_> {
+    type Output = ();
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
+}
+
+/// The records of a group, up to the first that this version does not know.
+pub(crate) fn records(mut group: &[u8]) -> impl Iterator<Item = Record<'_>> {
+    std::iter::from_fn(move || {
+        if group.is_empty() {
+            return None;
+        }
+        let (record, rest) = postcard::take_from_bytes(group).ok()?;
+        group = rest;
+        Some(record)
+    })
+}

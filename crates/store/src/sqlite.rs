@@ -1,0 +1,136 @@
+//! What both databases need of SQLite: opening in WAL mode together with many others, and putting a file that
+//! is no longer a database aside.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::StoreError;
+use crate::home::private;
+
+/// How long we wait for another process before we refuse.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Opens an existing file for writing, in WAL mode.
+pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let fail = |error: rusqlite::Error| StoreError::database(path, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    connection.busy_handler(Some(wait_a_little)).map_err(fail)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    to_wal(&connection).map_err(fail)?;
+    connection
+        .execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA foreign_keys=OFF;")
+        .map_err(fail)?;
+    Ok(connection)
+}
+
+/// Opens a file that is only looked at.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let fail = |error: rusqlite::Error| StoreError::database(path, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    connection.busy_handler(Some(wait_a_little)).map_err(fail)?;
+    connection.execute_batch("PRAGMA query_only=ON;").map_err(fail)?;
+    Ok(connection)
+}
+
+/// The switch to WAL does not ask the busy handler, so shims that start together collide on it: try again.
+fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match connection.query_row("PRAGMA journal_mode=WAL", (), |row| row.get::<_, String>(0)) {
+            Ok(_) => return Ok(()),
+            Err(error) if is_busy(&error) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode as Code;
+    matches!(error.sqlite_error_code(), Some(Code::DatabaseBusy | Code::DatabaseLocked))
+}
+
+/// SQLite's own handler sleeps for milliseconds from the start; our transactions take microseconds. Patience is
+/// measured by the clock, because short sleeps are longer than they say on a busy machine.
+fn wait_a_little(attempt: i32) -> bool {
+    thread_local! {
+        static SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
+    }
+    let since = match SINCE.get().filter(|_| attempt > 0) {
+        Some(since) => since,
+        None => {
+            let now = Instant::now();
+            SINCE.set(Some(now));
+            now
+        }
+    };
+    if since.elapsed() >= PATIENCE {
+        return false;
+    }
+    let micros = match attempt {
+        0..100 => 50,
+        100..300 => 500,
+        _ => 2_000,
+    };
+    std::thread::sleep(Duration::from_micros(micros));
+    true
+}
+
+/// Makes the file itself, private, so that SQLite never creates it with another mode.
+pub(crate) fn create_file(path: &Path) -> Result<(), StoreError> {
+    match private::options().write(true).create_new(true).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::io("create", path, &error)),
+    }
+}
+
+/// One process at a time opens, creates or replaces a database file.
+pub(crate) fn lock_beside(path: &Path) -> Result<File, StoreError> {
+    let lock = path.with_extension("lock");
+    let fail = |error: std::io::Error| StoreError::io("lock", &lock, &error);
+    let file = private::options().write(true).create(true).truncate(false).open(&lock).map_err(fail)?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(error) => return Err(fail(error.into())),
+        }
+    }
+}
+
+/// Renames the database and what belongs to it to `….corrupt-<time>`, for whoever wants to rescue it.
+pub(crate) fn move_aside(path: &Path, wall_ms: i64) -> Result<PathBuf, StoreError> {
+    let target = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".corrupt-{wall_ms}{suffix}"));
+        PathBuf::from(name)
+    };
+    for suffix in ["-wal", "-shm", ""] {
+        let mut from = path.as_os_str().to_owned();
+        from.push(suffix);
+        match fs::rename(Path::new(&from), target(suffix)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::io("move aside", path, &error)),
+        }
+    }
+    Ok(target(""))
+}
+
+/// `limits.db` → `limits.db-wal`.
+pub(crate) fn wal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}

@@ -1,0 +1,147 @@
+//! The closed vocabularies of the record. The words are what `--json` prints and what the database holds:
+//! stable, lower case, never reused for another meaning.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Text that is none of the words of a vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is none of: {known}")]
+pub struct UnknownWord {
+    pub text: String,
+    pub known: String,
+}
+
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            pub const ALL: &[$name] = &[$($name::$variant,)+];
+
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownWord;
+            fn from_str(text: &str) -> Result<Self, UnknownWord> {
+                match text {
+                    $($word => Ok($name::$variant),)+
+                    _ => Err(UnknownWord { text: text.to_owned(), known: [$($word,)+].join(", ") }),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.pad(self.word()) }
+        }
+    };
+}
+
+vocabulary! {
+    /// What was decided about a call. New ones go at the end: the spool stores their position.
+    Decision {
+        Allowed = "allowed",
+        Denied = "denied",
+        Capped = "capped",
+        Hidden = "hidden",
+        Paused = "paused",
+        /// Not one unambiguous message.
+        Malformed = "malformed",
+        /// The policy could not be used.
+        Broken = "broken",
+        /// It could not be recorded, so it was not forwarded.
+        Unrecorded = "unrecorded",
+        /// A rule that this version knows but cannot apply yet.
+        Unsupported = "unsupported",
+    }
+}
+
+vocabulary! {
+    /// How a call ended. New ones go at the end: the spool stores their position.
+    Outcome {
+        Ok = "ok",
+        /// The tool ran and said that it failed.
+        ToolError = "tool_error",
+        /// The server answered with a protocol error; the result holds it.
+        RpcError = "rpc_error",
+        /// The client cancelled it.
+        Cancelled = "cancelled",
+        /// The server's input was closed before the call was written.
+        NotDelivered = "not_delivered",
+        /// The server ended before it answered.
+        ServerEnded = "server_ended",
+        /// The server's answer was no usable message.
+        Unusable = "unusable",
+        /// Refused: the server never saw it.
+        NotSent = "not_sent",
+        /// The shim was stopped before the answer was on record.
+        Unknown = "unknown",
+    }
+}
+
+vocabulary! {
+    /// Where a policy text or a loosening came from. New ones go at the end.
+    Origin {
+        Window = "window",
+        Cli = "cli",
+        /// The file was changed by an editor, a script or an agent.
+        File = "file",
+        Approval = "approval",
+    }
+}
+
+vocabulary! {
+    /// Things worth a row that are not calls. New ones go at the end.
+    EventKind {
+        Loosened = "loosened",
+        PolicyChanged = "policy_changed",
+        PolicyBroken = "policy_broken",
+        Paused = "paused",
+        Resumed = "resumed",
+        /// Server output that is no message.
+        Noise = "noise",
+        KeeperLost = "keeper_lost",
+        DatabaseMovedAside = "database_moved_aside",
+        /// Something happened that is not in the record.
+        Gap = "gap",
+        BadSettings = "bad_settings",
+        Forgotten = "forgotten",
+        Swept = "swept",
+        Note = "note",
+    }
+}
+
+vocabulary! {
+    /// How a session ended. New ones go at the end.
+    EndReason {
+        ClientClosed = "client_closed",
+        ServerEnded = "server_ended",
+        Signal = "signal",
+        FailedToStart = "failed_to_start",
+        /// Found dead by whoever came next.
+        Lost = "lost",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_back_as_itself() {
+        for decision in Decision::ALL {
+            assert_eq!(decision.word().parse(), Ok(*decision));
+        }
+        for outcome in Outcome::ALL {
+            assert_eq!(outcome.word().parse(), Ok(*outcome));
+        }
+        assert!("Allowed".parse::<Decision>().is_err());
+    }
+}

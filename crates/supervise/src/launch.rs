@@ -1,0 +1,44 @@
+//! What to start, for which session, and how patient to be with it at the end.
+
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+
+/// The environment variable that marks every process of a session with the session's name.
+///
+/// A Callgate below a server of another Callgate overrides it for its own server, so a process names its innermost session.
+pub const MARKER: &str = "CALLGATE_SESSION";
+
+/// One server to be started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// A path, or a name to be looked up in `PATH`.
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    /// Added to our own environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The session's name: the value of [`MARKER`].
+    pub session: String,
+    pub grace: Grace,
+}
+
+/// The `PATH` under which a server's program is looked up: the server's own, where it is set.
+pub(crate) fn search_path(env: &[(OsString, OsString)]) -> Option<OsString> {
+    let own = env.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
+    own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"))
+}
+
+/// How long a tree may take to end by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grace {
+    /// From its stdin's end to SIGTERM.
+    pub closing: Duration,
+    /// From SIGTERM to SIGKILL.
+    pub term: Duration,
+}
+
+impl Default for Grace {
+    /// Together well under five seconds, and long enough for a browser to close (0.1–0.4 s measured).
+    fn default() -> Self {
+        Grace { closing: Duration::from_millis(1500), term: Duration::from_millis(1500) }
+    }
+}

@@ -1,0 +1,81 @@
+//! Owns a server's process tree: starts it, tells how it ended, and leaves nothing of it behind.
+//!
+//! # How it works
+//!
+//! [`start`] runs first thing in the shim's `main`. It forks the *keeper*: a copy of the process that runs nothing but a
+//! poll loop, in a session of its own, away from the client's signals. The keeper starts the server, so everything that the
+//! server ever starts is below the keeper, and orphans come back to it because it is a child subreaper.
+//!
+//! ```text
+//! client ── shim (subreaper) ── keeper (subreaper, own session) ── server ── npx, node, browsers …
+//!              │    control pipe ──▶│        its end closed: end the tree
+//!              │◀── status pipe     │        started, failed, exited, done
+//!              └─ stdin, stdout, stderr of the server: shim and server only
+//! ```
+//!
+//! - **The shim ends in any way**: the kernel closes its end of the control pipe. The keeper waits for the tree to end by
+//!   itself (its stdin is closed as well), then SIGTERM, then SIGKILL, and looks again.
+//! - **The server ends**: its status is reported at once, then what is left of its tree is ended.
+//! - **The keeper is killed**: the server dies with it (parent-death signal), the rest comes to the shim, whose
+//!   [`Keeper::take_over`] ends it.
+//! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session; [`sweep`] finds it.
+//!
+//! Windows has no fork and needs no keeper: a Job Object that dies with the shim does the work. macOS has no subreaper:
+//! process group and descendants as far as they can be seen, see `macos/tree.rs`.
+//!
+//! This crate knows nothing of the protocol, of policies or of the store: it is told a command and a session's name.
+
+mod ending;
+mod launch;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as platform;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as system;
+
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(target_os = "macos")]
+use macos as system;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as platform;
+#[cfg(windows)]
+use windows as system;
+
+pub use ending::{Ending, StartError, StartFailure};
+pub use launch::{Grace, Launch, MARKER};
+pub use platform::{Keeper, Server, start};
+pub use system::{session_above, sweep};
+
+/// What the caller knows of a session whose marker [`sweep`] found on a process.
+///
+/// Three answers, not two: another home directory has sessions that we have never heard of, and they may be running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionState {
+    /// Its shim runs: its processes are left alone.
+    Alive,
+    /// We know it, and its shim is gone: what it left is ended.
+    Ended,
+    /// Not one of ours (another home): left alone.
+    Unknown,
+}
+
+/// A process that [`sweep`] ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swept {
+    pub pid: u32,
+    /// Its command line, arguments separated by blanks; foreign text, to be escaped before it is shown.
+    pub command: String,
+    /// The dead session that it belonged to.
+    pub session: String,
+    /// Whether it was seen to be gone. False for one that even SIGKILL did not end in time (stuck in the kernel).
+    pub gone: bool,
+}

@@ -1,0 +1,13 @@
+//! What Linux has for owning processes: `/proc`, subreapers, parent-death signals, pidfds.
+
+mod above;
+mod keeper;
+mod process;
+mod sweep;
+mod tree;
+
+pub use above::session_above;
+pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
+pub(crate) use process::await_end;
+pub use sweep::sweep;
+pub(crate) use tree::Tree;

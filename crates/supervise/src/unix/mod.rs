@@ -1,0 +1,9 @@
+//! Linux and macOS: a forked keeper between the shim and the server.
+
+mod handle;
+mod keeper;
+mod program;
+pub(crate) mod raw;
+mod report;
+
+pub use handle::{Keeper, Server, start};

@@ -1,0 +1,155 @@
+//! Starts the server inside the shim's job, hears of its end, and ends it.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::windows::io::{AsHandle, OwnedHandle};
+use std::os::windows::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
+
+use super::raw;
+use crate::ending::words;
+use crate::{Ending, Grace, Launch, MARKER, StartError, StartFailure};
+
+/// A started server: the shim's ends of its pipes, and the handle on its tree.
+///
+/// Dropping `stdin` is the server's end of input; dropping `keeper` ends the server. The tree below it ends with this process.
+#[derive(Debug)]
+pub struct Server {
+    pub stdin: PipeWriter,
+    pub stdout: PipeReader,
+    pub stderr: PipeReader,
+    pub keeper: Keeper,
+}
+
+/// Starts a server in a job that ends with this process. Whether the command could be run is known from
+/// [`Keeper::started`] or [`Keeper::wait`], as elsewhere.
+///
+/// This process becomes a member of the job itself, so that its children are from their first moment.
+pub fn start(launch: Launch) -> Result<Server, StartError> {
+    let Launch { program, args, env, session, grace } = launch;
+    let search_path = crate::launch::search_path(&env);
+    raw::enter_job().map_err(StartError::Job)?;
+    let (server_stdin, stdin) = io::pipe().map_err(StartError::Pipe)?;
+    let (stdout, server_stdout) = io::pipe().map_err(StartError::Pipe)?;
+    let (stderr, server_stderr) = io::pipe().map_err(StartError::Pipe)?;
+    let mut command = Command::new(&program);
+    command
+        .args(args)
+        .envs(env)
+        .env(MARKER, session)
+        .stdin(server_stdin)
+        .stdout(server_stdout)
+        .stderr(server_stderr)
+        // A console program started by a window program would open a console.
+        .creation_flags(CREATE_NO_WINDOW);
+    let state = command.spawn().and_then(|child| {
+        let process = child.as_handle().try_clone_to_owned()?;
+        Ok(Running { process, child: Mutex::new(child) })
+    });
+    let state = state.map(Arc::new).map_err(|error| explain(&program, search_path.as_deref(), &error));
+    Ok(Server { stdin, stdout, stderr, keeper: Keeper { state, grace } })
+}
+
+fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> StartFailure {
+    let bare = !program.to_string_lossy().contains(['/', '\\']);
+    match error.kind() {
+        io::ErrorKind::NotFound if bare => {
+            let looked_in = search_path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
+            StartFailure::NotFound { program: program.to_owned(), looked_in }
+        }
+        io::ErrorKind::NotFound => StartFailure::NoSuchFile { path: program.into() },
+        _ => StartFailure::Other { program: program.to_owned(), words: words(error) },
+    }
+}
+
+/// The handle on the server and its tree. Its methods may be called from any thread.
+pub struct Keeper {
+    state: Result<Arc<Running>, StartFailure>,
+    grace: Grace,
+}
+
+struct Running {
+    /// For waiting, while `child` stays free for being ended.
+    process: OwnedHandle,
+    child: Mutex<Child>,
+}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keeper").finish_non_exhaustive()
+    }
+}
+
+impl Keeper {
+    /// The keeper's process id; equal to the shim's own where there is no keeper process.
+    pub fn id(&self) -> u32 {
+        std::process::id()
+    }
+
+    /// The server's process id, or why it does not run.
+    pub fn started(&self) -> Result<u32, Ending> {
+        match &self.state {
+            Ok(running) => Ok(running.child().id()),
+            Err(cause) => Err(Ending::FailedToStart { cause: cause.clone() }),
+        }
+    }
+
+    /// Waits until the server itself has ended.
+    pub fn wait(&self) -> Ending {
+        let running = match &self.state {
+            Ok(running) => running,
+            Err(cause) => return Ending::FailedToStart { cause: cause.clone() },
+        };
+        raw::await_end(running.process.as_handle(), None);
+        let status = running.child().wait();
+        match status.ok().and_then(|status| status.code()) {
+            Some(code) => Ending::Exited { code },
+            None => Ending::KeeperLost,
+        }
+    }
+
+    /// Ends the server: time to close, then at once (there is no SIGTERM here). Does not wait for it. What is below the
+    /// server ends with this process.
+    pub fn finish(&self) {
+        let Ok(running) = &self.state else { return };
+        let running = Arc::clone(running);
+        let closing = self.grace.closing;
+        thread::spawn(move || {
+            if !raw::await_end(running.process.as_handle(), Some(closing)) {
+                _ = running.child().kill();
+            }
+        });
+    }
+
+    /// Waits until the server has ended.
+    pub fn join(&self) {
+        if let Ok(running) = &self.state {
+            raw::await_end(running.process.as_handle(), None);
+        }
+    }
+
+    /// Ends the server at once. Returns how many processes are left that could not be ended.
+    pub fn take_over(&self) -> usize {
+        match &self.state {
+            Ok(running) => usize::from(running.child().kill().is_err()),
+            Err(_) => 0,
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.take_over();
+    }
+}
+
+impl Running {
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,105 @@
+//! What a double kill leaves is found by its session's marker and ended; what is not ours, or not left, is not touched.
+
+use std::process::{Command, Stdio};
+
+use crate::world::{PROBE, Shim, eventually, fresh_session, is_alive, processes_of, signal, state_of};
+use rustix::process::Signal;
+
+/// Stands in for a browser: outlives its server, in a session of its own, with a child that hides its environment.
+const BROWSER: &str = "(setsid sh -c 'trap \"\" TERM; env -i \"$PROBE\" linger $0; :' $0 </dev/null >/dev/null 2>&1 &); exec cat";
+
+/// Kills shim and keeper so that neither can do anything about the other's end.
+fn kill_both(shim: &mut Shim) {
+    let keeper = shim.hear_pid("keeper");
+    signal(keeper, Signal::STOP);
+    eventually("the keeper is stopped", || state_of(keeper) == Some('T'));
+    shim.kill();
+    signal(keeper, Signal::KILL);
+    eventually("the keeper is gone", || !is_alive(keeper));
+}
+
+fn sweep(ended: &[&str]) -> Vec<String> {
+    let output = Command::new(PROBE)
+        .arg("sweep")
+        .args(ended)
+        .env_remove("CALLGATE_SESSION")
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the probe runs");
+    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_double_kill_left_is_swept() {
+    let mut shim = Shim::of_script(BROWSER);
+    shim.hear("started");
+    shim.await_lingering(1);
+    kill_both(&mut shim);
+    eventually("the server died with its keeper", || processes_of(&shim.session).len() == 2);
+    let left = processes_of(&shim.session);
+
+    let mut swept = sweep(&[&shim.session]);
+    swept.sort();
+    let mut expected: Vec<String> = left.iter().map(|pid| format!("{pid} {} true", shim.session)).collect();
+    expected.sort();
+    assert_eq!(swept, expected);
+    assert_eq!(processes_of(&shim.session), [] as [u32; 0]);
+    assert_eq!(sweep(&[&shim.session]), [] as [&str; 0], "nothing is left for a second sweep");
+}
+
+#[test]
+fn a_session_of_another_home_is_left_alone() {
+    let mut shim = Shim::of_script(BROWSER);
+    shim.await_lingering(1);
+    kill_both(&mut shim);
+    eventually("the server died with its keeper", || processes_of(&shim.session).len() == 2);
+    assert_eq!(sweep(&[&fresh_session()]), [] as [&str; 0]);
+    assert_eq!(processes_of(&shim.session).len(), 2);
+}
+
+#[test]
+fn what_a_keeper_still_works_on_is_left_to_it() {
+    let session = fresh_session();
+    let mut shim = Shim::launch(&session, &["/bin/sh", "-c", BROWSER, &session], 60_000, 60_000);
+    let keeper = shim.hear_pid("keeper");
+    shim.await_lingering(1);
+    // The shim is gone, so the session has ended; its tree has its minute of grace.
+    shim.kill();
+    eventually("the server went with its input", || processes_of(&session).len() == 2);
+    assert_eq!(sweep(&[&session]), [] as [&str; 0]);
+    assert_eq!(processes_of(&session).len(), 2);
+    signal(keeper, Signal::KILL);
+    eventually("the keeper is gone", || !is_alive(keeper));
+    assert_eq!(sweep(&[&session]).len(), 2);
+}
+
+#[test]
+fn a_process_does_not_sweep_the_session_that_it_is_below() {
+    let shim = Shim::of_script("\"$PROBE\" linger $0 & \"$PROBE\" sweep $0; echo swept");
+    assert_eq!(shim.hear("out"), "swept");
+}
+
+#[test]
+fn a_process_below_a_server_knows_its_session() {
+    let shim = Shim::of_script("\"$PROBE\" above");
+    assert_eq!(shim.hear("out"), shim.session);
+}
+
+#[test]
+fn a_cleared_environment_does_not_hide_the_session() {
+    let shim = Shim::of_script("env -i \"$PROBE\" above; :");
+    assert_eq!(shim.hear("out"), shim.session);
+}
+
+#[test]
+fn neither_does_a_parent_that_is_gone() {
+    let shim = Shim::of_script("(setsid env -i \"$PROBE\" above orphan &); exec cat");
+    assert_eq!(shim.hear("out"), shim.session);
+}
+
+#[test]
+fn the_innermost_session_counts() {
+    let inner = fresh_session();
+    let shim = Shim::of_script(&format!("\"$PROBE\" shim {inner} 200 200 -- \"$PROBE\" above"));
+    assert_eq!(shim.hear("out out"), inner);
+}

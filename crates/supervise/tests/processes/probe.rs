@@ -1,0 +1,109 @@
+//! The other processes of the tests: a shim without a protocol, and servers with bad manners.
+//!
+//! - `shim SESSION CLOSING_MS TERM_MS -- COMMAND…`: starts the command under a keeper and tells on stdout what happens, one word
+//!   and a value a line. Its stdin goes to the server; `!close` closes the server's stdin; the end of input ends the session.
+//! - `linger WORD`: does nothing, for ever.
+//! - `above [orphan]`: says which session it is below; with `orphan`, once the keeper is its parent.
+//! - `sweep SESSION…`: sweeps, with these sessions ended and all others unknown.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::thread;
+use std::time::Duration;
+
+use callgate_supervise::{Ending, Grace, Launch, Server, SessionState, session_above, start, sweep};
+
+fn main() {
+    let mut args = env::args_os().skip(1);
+    let role = args.next().unwrap_or_default();
+    let rest: Vec<OsString> = args.collect();
+    match role.to_str() {
+        Some("shim") => shim(&rest),
+        Some("linger") => loop {
+            thread::park();
+        },
+        Some("above") => above(!rest.is_empty()),
+        Some("sweep") => sweep_sessions(&rest),
+        _ => std::process::exit(64),
+    }
+}
+
+fn say(line: &str) {
+    // Nobody may be listening any more, as with a real client.
+    _ = writeln!(io::stdout().lock(), "{line}");
+}
+
+fn shim(args: &[OsString]) {
+    let text = |at: usize| args.get(at).and_then(|it| it.to_str()).unwrap_or_default();
+    let millis = |at: usize| Duration::from_millis(text(at).parse().unwrap_or(0));
+    let launch = Launch {
+        program: args.get(4).cloned().unwrap_or_default(),
+        args: args.get(5..).unwrap_or_default().to_vec(),
+        env: vec![("PROBE".into(), env::current_exe().unwrap_or_default().into())],
+        session: text(0).to_owned(),
+        grace: Grace { closing: millis(1), term: millis(2) },
+    };
+    let Server { stdin, stdout, stderr, keeper } = match start(launch) {
+        Ok(server) => server,
+        Err(error) => return say(&format!("error {error}")),
+    };
+    say(&format!("keeper {}", keeper.id()));
+    let keeper = &*Box::leak(Box::new(keeper));
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            say(&format!("out {line}"));
+        }
+        say("out-end");
+    });
+    thread::spawn(move || io::copy(&mut BufReader::new(stderr), &mut io::stderr()));
+    thread::spawn(move || {
+        let mut stdin = Some(stdin);
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if line == "!close" {
+                stdin = None;
+            } else if let Some(stdin) = &mut stdin {
+                _ = writeln!(stdin, "{line}");
+            }
+        }
+        drop(stdin);
+        keeper.finish();
+    });
+    if let Ok(pid) = keeper.started() {
+        say(&format!("started {pid}"));
+    }
+    let ending = keeper.wait();
+    say(&format!("ending {ending}"));
+    if ending == Ending::KeeperLost {
+        say(&format!("left {}", keeper.take_over()));
+    }
+    keeper.join();
+    say("joined");
+}
+
+fn above(orphan: bool) {
+    while orphan && !is_below_keeper() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    say(&session_above().unwrap_or_else(|| "none".to_owned()));
+}
+
+#[cfg(unix)]
+fn is_below_keeper() -> bool {
+    let parent = std::os::unix::process::parent_id();
+    std::fs::read_to_string(format!("/proc/{parent}/comm")).is_ok_and(|name| name.trim() == "callgate-keeper")
+}
+
+#[cfg(windows)]
+fn is_below_keeper() -> bool {
+    true
+}
+
+fn sweep_sessions(ended: &[OsString]) {
+    let state = |session: &str| {
+        if ended.iter().any(|it| it == session) { SessionState::Ended } else { SessionState::Unknown }
+    };
+    for swept in sweep(state) {
+        say(&format!("{} {} {}", swept.pid, swept.session, swept.gone));
+    }
+}

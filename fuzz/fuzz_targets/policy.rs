@@ -1,0 +1,55 @@
+//! A policy text, a NUL, then arguments. No text may make the policy crate panic, and an edit that it agrees to make
+//! leaves a policy that parses and does what was asked.
+
+#![no_main]
+
+use std::num::NonZeroU32;
+
+use callgate_policy::{
+    Call, Judgement, Policy, Unused, Window, compare, decide,
+    edit::{Edit, apply},
+};
+use callgate_protocol::json::Raw;
+use libfuzzer_sys::fuzz_target;
+
+const TOOL: &str = "read_file";
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(data) = std::str::from_utf8(data) else { return };
+    let (text, args) = data.split_once('\0').unwrap_or((data, "{}"));
+    let args = Raw::parse(args).ok();
+    let parsed = Policy::parse(text);
+    for edit in edits() {
+        let Ok(edited) = apply(text, &edit) else { continue };
+        let new = Policy::parse(&edited.text).expect("an edited policy parses");
+        let again = apply(&edited.text, &edit).expect("an edit can be made twice");
+        assert!(!again.changed, "the second time changes nothing");
+        if let Edit::Block { .. } | Edit::Hide { .. } = edit {
+            assert!(matches!(new.judge(&Call::tool("client", TOOL, args)), Judgement::Refuse(_)));
+        }
+        if let Ok(old) = &parsed {
+            compare::loosened(old, &new);
+        }
+    }
+    let Ok(policy) = parsed else { return };
+    policy.visibility();
+    for name in [TOOL, "delete_file", "Read_File", ""] {
+        let call = Call::tool("client", name, args);
+        let passes = matches!(policy.judge(&call), Judgement::Pass(_));
+        assert!(!passes || !policy.is_hidden("client", name), "a hidden tool never passes");
+        decide(&policy, &call, &Unused);
+    }
+    for method in ["resources/read", "prompts/get", "acme/x"] {
+        decide(&policy, &Call::method("client", method, args), &Unused);
+    }
+});
+
+fn edits() -> [Edit; 4] {
+    let tool = || TOOL.to_owned();
+    [
+        Edit::Block { tool: tool(), reason: Some("no".to_owned()) },
+        Edit::Hide { tool: tool() },
+        Edit::Cap { tool: tool(), max: NonZeroU32::MIN, window: Window::MINUTE },
+        Edit::Allow { tool: tool() },
+    ]
+}

@@ -1,0 +1,18 @@
+//! The harness of the end-to-end tests: it starts the real `callgate` between a scripted client and a scripted
+//! server and judges the bytes that came out at either end.
+//!
+//! It deliberately shares no code with the crates it tests: an oracle that used our own parser would agree with
+//! our own mistakes.
+
+pub mod corpus;
+pub mod gate;
+pub mod history;
+pub mod json;
+pub mod notation;
+pub mod oracle;
+pub mod processes;
+pub mod readers;
+pub mod runner;
+pub mod script;
+pub mod session;
+pub mod walk;

@@ -1,0 +1,111 @@
+//! Counts what the test runner says it ran, while its output passes on to the person.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, anyhow};
+
+use crate::shell;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tests {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
+}
+
+impl Tests {
+    /// The line that closes a run, in a form that is easy to find for people and machines.
+    pub(crate) fn line(self) -> String {
+        format!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+
+    fn add(&mut self, other: Tests) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+/// Runs a test runner to its end.
+pub(crate) fn run(mut command: Command) -> Result<(ExitStatus, Tests)> {
+    shell::say(&command);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot start the test runner")?;
+    // nextest reports on stderr, libtest on stdout; each line goes on to where it was meant to go.
+    let said = child.stderr.take().context("the test runner has no stderr")?;
+    let errors = thread::spawn(move || pass_on(BufReader::new(said), std::io::stderr()));
+    let told = child.stdout.take().context("the test runner has no stdout")?;
+    let mut tests = pass_on(BufReader::new(told), std::io::stdout())?;
+    tests.add(errors.join().map_err(|_| anyhow!("reading the test runner's output failed"))??);
+    Ok((child.wait()?, tests))
+}
+
+fn pass_on(mut from: impl BufRead, mut to: impl Write) -> Result<Tests> {
+    let mut tests = Tests::default();
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        to.flush()?;
+        if let Some(found) = closing(&String::from_utf8_lossy(&line)) {
+            tests.add(found);
+        }
+        line.clear();
+    }
+    Ok(tests)
+}
+
+/// Reads `Summary [0.1s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` (nextest)
+/// and `test result: ok. 4 passed; 1 failed; 0 ignored; …` (libtest).
+fn closing(line: &str) -> Option<Tests> {
+    let line = line.trim_start();
+    let figures = if let Some(rest) = line.strip_prefix("Summary [") {
+        rest.split_once("run:")?.1
+    } else {
+        line.strip_prefix("test result:")?.split_once('.')?.1
+    };
+    let mut tests = Tests::default();
+    for part in figures.split([',', ';']) {
+        let mut words = part.split_whitespace();
+        let (Some(Ok(number)), Some(what)) = (words.next().map(str::parse::<u64>), words.next()) else {
+            continue;
+        };
+        match what {
+            "passed" => tests.passed += number,
+            "failed" => tests.failed += number,
+            // A test that ran out of time, or could not be started, did not pass.
+            "timed" | "exec" => tests.failed += number,
+            "skipped" | "ignored" => tests.skipped += number,
+            _ => {}
+        }
+    }
+    Some(tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closing_lines_of_both_runners_are_read() {
+        let cases = [
+            ("     Summary [   0.012s] 5 tests run: 5 passed, 2 skipped\n", (5, 0, 2)),
+            (
+                "     Summary [   9.012s] 6 tests run: 4 passed (1 slow), 1 failed, 1 timed out, 0 skipped\n",
+                (4, 2, 0),
+            ),
+            (
+                "test result: ok. 8 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+                (8, 0, 1),
+            ),
+        ];
+        for (line, (passed, failed, skipped)) in cases {
+            assert_eq!(closing(line), Some(Tests { passed, failed, skipped }), "{line}");
+        }
+        assert_eq!(closing("        PASS [   0.004s] callgate-bench stats::tests::x\n"), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! The real MCP servers that the tests run, from npm and PyPI, installed below `target/servers`.
+//!
+//! What is installed is written down in `tests/servers`, to the exact version: `node/package-lock.json`, and
+//! `python/requirements-N.txt` for the SDK's major version N. Each of these gets an environment `pyN` of its own,
+//! because two major versions cannot live in one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::project;
+use crate::shell::{command, run};
+
+/// Installs what is missing or out of date.
+pub(crate) fn install() -> Result<()> {
+    let wanted = project::root().join("tests/servers");
+    install_node(&wanted.join("node")).context("the servers from npm are not to be had")?;
+    let python = requirements(&wanted.join("python"))?;
+    ensure!(!python.is_empty(), "{} has no requirements-N.txt", wanted.join("python").display());
+    for file in python {
+        install_python(&file).context("the servers from PyPI are not to be had")?;
+    }
+    Ok(())
+}
+
+fn install_node(wanted: &Path) -> Result<()> {
+    let folder = project::servers().join("node");
+    let lock = wanted.join("package-lock.json");
+    if is_current(&folder, &lock)? {
+        println!("npm packages are current");
+        return Ok(());
+    }
+    fs::create_dir_all(&folder)?;
+    for name in ["package.json", "package-lock.json"] {
+        let from = wanted.join(name);
+        fs::copy(&from, folder.join(name)).with_context(|| format!("cannot copy {}", from.display()))?;
+    }
+    let mut npm = command("npm", &["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+    npm.current_dir(&folder);
+    run(npm)?;
+    mark_current(&folder, &lock)
+}
+
+fn install_python(requirements: &Path) -> Result<()> {
+    let name = requirements.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = project::servers().join(name.replacen("requirements-", "py", 1));
+    if is_current(&folder, requirements)? {
+        println!("PyPI packages of {name}.txt are current");
+        return Ok(());
+    }
+    let shown = folder.to_string_lossy();
+    run(command("python3", &["-m", "venv", "--clear", &shown]))?;
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let file = requirements.to_string_lossy();
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", &file];
+    run(command(python, &pip))?;
+    mark_current(&folder, requirements)
+}
+
+fn requirements(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("requirements-") && name.ends_with(".txt") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What was installed last is kept as a copy of the list it came from.
+fn is_current(folder: &Path, list: &Path) -> Result<bool> {
+    let wanted = fs::read(list).with_context(|| format!("cannot read {}", list.display()))?;
+    Ok(fs::read(folder.join(".installed")).is_ok_and(|installed| installed == wanted))
+}
+
+fn mark_current(folder: &Path, list: &Path) -> Result<()> {
+    fs::copy(list, folder.join(".installed")).context("cannot write down what was installed")?;
+    Ok(())
+}

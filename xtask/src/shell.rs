@@ -1,0 +1,49 @@
+//! Starting other programs: seen by the person, and with errors that say what was tried.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::project;
+
+/// A command in the project's folder.
+pub(crate) fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(project::root());
+    command
+}
+
+/// The cargo that started us, so that one toolchain does everything.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    command(cargo, arguments)
+}
+
+/// Runs to the end; failing is an error.
+pub(crate) fn run(mut command: Command) -> Result<()> {
+    say(&command);
+    let status = command.status().with_context(|| format!("cannot start {}", shown(&command)))?;
+    if !status.success() {
+        bail!("{} failed ({status})", shown(&command));
+    }
+    Ok(())
+}
+
+/// True when the program is there and succeeds; whatever it says is left out.
+pub(crate) fn works(program: &str, arguments: &[&str]) -> bool {
+    let mut probe = command(program, arguments);
+    probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+pub(crate) fn say(command: &Command) {
+    println!("$ {}", shown(command));
+}
+
+fn shown(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(command.get_program()).to_string_lossy();
+    let arguments = command.get_args().map(OsStr::to_string_lossy);
+    std::iter::once(name).chain(arguments).collect::<Vec<_>>().join(" ")
+}
