@@ -34,7 +34,9 @@ fn check(side: Side, line: &[u8]) {
     match read(side, line) {
         Incoming::Blank | Incoming::Bad(_) => {}
         Incoming::One(message) => check_message(side, &message),
-        Incoming::Batch(elements) => elements.iter().flatten().for_each(|message| check_message(side, message)),
+        Incoming::Batch(elements) => {
+            elements.iter().flatten().for_each(|message| check_message(side, message))
+        }
     }
 }
 
@@ -93,8 +95,12 @@ fn summary(message: &Message<'_>) -> String {
     match &message.body {
         Body::Request { id, method, params } => format!("? {} {method} {}", id.as_key(), text(*params)),
         Body::Notification { method, params } => format!("! {method} {}", text(*params)),
-        Body::Response { id, outcome: Outcome::Result(raw) } => format!("= {} {}", id.as_key(), text(Some(*raw))),
-        Body::Response { id, outcome: Outcome::Error(raw) } => format!("- {} {}", id.as_key(), text(Some(*raw))),
+        Body::Response { id, outcome: Outcome::Result(raw) } => {
+            format!("= {} {}", id.as_key(), text(Some(*raw)))
+        }
+        Body::Response { id, outcome: Outcome::Error(raw) } => {
+            format!("- {} {}", id.as_key(), text(Some(*raw)))
+        }
     }
 }
 

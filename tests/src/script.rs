@@ -7,6 +7,7 @@
 //! exit 3 | abort           ends there
 //! hold                     keep the ordinary answer back until a later rule says `release`
 //! answer                   the ordinary answer, here
+//! close                    closes its output and lives on
 //! ```
 //! `on start` and `on eof` are moments of their own.
 
@@ -21,6 +22,8 @@ pub enum Act {
     Hold,
     Release,
     Answer,
+    /// Closes its output and lives on.
+    CloseOutput,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +57,7 @@ impl Script {
                 "hold" => Act::Hold,
                 "release" => Act::Release,
                 "answer" => Act::Answer,
+                "close" => Act::CloseOutput,
                 other => panic!("script: unknown word {other:?}"),
             };
             match rules.last_mut() {

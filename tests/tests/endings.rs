@@ -86,9 +86,9 @@ fn server_killed_is_told_at_once() {
     let answer = session.answer("1").unwrap();
     assert!(killed.elapsed() < AT_ONCE * 2, "took {:?}", killed.elapsed());
     assert_eq!(error_code(&answer), Some(-32603));
-    assert!(
-        error_message(&answer).unwrap().starts_with("Callgate: the server ended (signal 9"),
-        "{answer:?}"
+    assert_eq!(
+        error_message(&answer),
+        Some("Callgate: the server ended (ended by SIGKILL) before it answered")
     );
     assert_eq!(session.ended(PATIENCE).unwrap().code(), Some(128 + 9));
 }
@@ -143,6 +143,20 @@ fn stubborn_server_is_ended_after_the_client_left() {
 }
 
 #[test]
+fn server_that_closes_its_output_but_lives_on_is_ended() {
+    let bench = bench();
+    let mut session =
+        bench.session("on danger\nclose\n", &["--grandchild", "--ignore-eof", "--ignore-term"]).unwrap();
+    session.call("1", "never", "{}").unwrap();
+    session.call("2", "danger", "{}").unwrap();
+    for id in ["1", "2"] {
+        assert_eq!(error_code(&session.answer_within(id, AT_ONCE * 3).unwrap()), Some(-32603));
+    }
+    assert_all_gone(&tree(&bench, &["server", "keeper", "grandchild"]), NOTHING_LEFT);
+    session.ended(NOTHING_LEFT).unwrap();
+}
+
+#[test]
 fn server_that_leaves_on_eof_is_not_kept_waiting_for() {
     let bench = bench();
     let mut session = bench.session("", &["--exit", "7"]).unwrap();
@@ -173,6 +187,28 @@ fn keeper_killed_leaves_nothing_and_the_client_hears_it() {
     assert!(error_message(&answer).unwrap().starts_with("Callgate: the server"), "{answer:?}");
     assert_all_gone(&tree, NOTHING_LEFT);
     session.ended(NOTHING_LEFT).unwrap();
+}
+
+/// The server's end is seen before the keeper's: the two signs come in either order.
+#[test]
+fn keeper_killed_right_after_its_server_leaves_nothing() {
+    let bench = bench();
+    let (_session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
+    let keeper = pid_of(&tree, "keeper");
+    callgate_tests::processes::signal(keeper, Signal::STOP);
+    callgate_tests::processes::signal(pid_of(&tree, "server"), Signal::KILL);
+    gone("server", pid_of(&tree, "server"), PATIENCE);
+    callgate_tests::processes::signal(keeper, Signal::KILL);
+    assert_all_gone(&tree, NOTHING_LEFT);
+}
+
+#[test]
+fn keeper_killed_while_the_session_ends_leaves_nothing() {
+    let bench = bench();
+    let (mut session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
+    session.close_input();
+    callgate_tests::processes::signal(pid_of(&tree, "keeper"), Signal::KILL);
+    assert_all_gone(&tree, NOTHING_LEFT);
 }
 
 #[test]

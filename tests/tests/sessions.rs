@@ -118,7 +118,7 @@ fn every_kind_of_refusal() {
         r#"{"jsonrpc":"2.0","id":10,"method":"Tools/Call","params":{"name":"danger"}}"#,
         r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"safe"}}"#,
         "this is not JSON",
-        r#"[{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"safe"}},{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"danger"}}]"#,
+        r#"[{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"hidden_one"}},{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"danger"}}]"#,
     ];
     insta::assert_snapshot!(transcript(DENY_POLICY, script, &lines));
 }

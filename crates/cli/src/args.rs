@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use callgate_policy::Rate;
+use callgate_policy::{Rate, RateError};
 use clap::{Args, Parser, Subcommand};
 
 use crate::duration::Ago;
@@ -204,8 +205,8 @@ pub(crate) struct HideArgs {
 pub(crate) struct CapArgs {
     pub(crate) server: String,
     pub(crate) tool: String,
-    /// For example 10/minute, 100/day, 5/90s
-    pub(crate) rate: Rate,
+    /// For example 10/minute, 100/day, 5/90s; "none" takes the cap back (asks first)
+    pub(crate) cap: CapTo,
 }
 
 #[derive(Debug, Args)]
@@ -218,4 +219,19 @@ pub(crate) struct AllowArgs {
 pub(crate) struct PauseArgs {
     /// Only this server; all when left out
     pub(crate) server: Option<String>,
+}
+
+/// What a cap is set to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CapTo {
+    Rate(Rate),
+    None,
+}
+
+impl FromStr for CapTo {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<CapTo, RateError> {
+        if text == "none" { Ok(CapTo::None) } else { text.parse().map(CapTo::Rate) }
+    }
 }

@@ -16,10 +16,13 @@ pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
         );
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        bail!("refused: {what}. Loosening needs a person at a terminal; run this command in one, without pipes.");
+        bail!(
+            "refused: {what}. Loosening needs a person at a terminal; run this command in one, without pipes."
+        );
     }
     let mut err = io::stderr();
-    write!(err, "This loosens the gate: {what}.\nType {word} to go on: ").context("the terminal cannot be written")?;
+    write!(err, "This loosens the gate: {what}.\nType {word} to go on: ")
+        .context("the terminal cannot be written")?;
     err.flush().context("the terminal cannot be written")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;

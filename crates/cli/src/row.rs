@@ -97,14 +97,12 @@ pub(crate) fn subject(call: &CallRow) -> String {
     screen::harmless(&text)
 }
 
-/// The decision and, when it went on, its outcome: one word or two.
+/// What came of it, in the one word that matters most.
 pub(crate) fn status(call: &CallRow) -> (String, anstyle::Style) {
     match (call.decision, call.outcome) {
         (Decision::Allowed, None) => ("running".to_owned(), screen::ACCENT),
         (Decision::Allowed, Some(Outcome::Ok)) => ("allowed".to_owned(), screen::GOOD),
-        (Decision::Allowed, Some(outcome)) => {
-            (format!("allowed, {}", outcome.word().replace('_', " ")), screen::WARN)
-        }
+        (Decision::Allowed, Some(outcome)) => (outcome.word().replace('_', " "), screen::WARN),
         (decision, _) => (decision.word().to_owned(), screen::BAD),
     }
 }
@@ -120,27 +118,32 @@ pub(crate) fn took(call: &CallRow) -> String {
     }
 }
 
+/// Widths of the log's columns before the gist, which takes what is left.
+const ID: usize = 10;
+const SERVER: usize = 14;
+const SUBJECT: usize = 24;
+const STATUS: usize = 13;
+const TOOK: usize = 6;
+
 /// The log's line. `width` is the width of the terminal.
 pub(crate) fn line(screen: &Screen, call: &CallRow, width: usize) -> String {
     let (status, style) = status(call);
     let time = local(call.at_ms).strftime("%H:%M:%S").to_string();
-    let who = screen::clip(&screen::harmless(&call.server), 16);
     let gist = match call.decision {
-        Decision::Allowed => call.args.as_ref().map(|args| args.text.clone()).unwrap_or_default(),
-        _ => call.reason.clone().unwrap_or_default(),
+        Decision::Allowed => call.args.as_ref().map(|args| args.text.as_str()),
+        _ => call.reason.as_deref(),
     };
-    let fixed = 8 + 2 + 11 + 2 + 16 + 2 + 24 + 2 + 22 + 2 + 7;
-    let gist = screen::clip(&screen::harmless(&gist), width.saturating_sub(fixed).max(16));
-    format!(
-        "{}  {}  {}  {}  {}  {}  {}",
+    let fixed = time.len() + ID + SERVER + SUBJECT + STATUS + TOOK + 6 * 2;
+    let gist = screen::clip(&screen::harmless(gist.unwrap_or_default()), width.saturating_sub(fixed).max(24));
+    let column = |text: &str, width| screen::pad(&screen::clip(text, width), width);
+    let line = [
         screen.paint(screen::DIM, &time),
-        screen.paint(screen::DIM, &screen::pad(&call.id.to_string(), 11)),
-        screen::pad(&who, 16),
-        screen::pad(&screen::clip(&subject(call), 24), 24),
-        screen.paint(style, &screen::pad(&status, 22)),
-        screen::pad(&took(call), 7),
+        screen.paint(screen::DIM, &column(&call.id.to_string(), ID)),
+        column(&screen::harmless(&call.server), SERVER),
+        column(&subject(call), SUBJECT),
+        screen.paint(style, &column(&status, STATUS)),
+        format!("{:>TOOK$}", took(call)),
         gist,
-    )
-    .trim_end()
-    .to_owned()
+    ];
+    line.join("  ").trim_end().to_owned()
 }

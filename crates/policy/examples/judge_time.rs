@@ -31,15 +31,18 @@ fn main() {
             .expect("JSON");
         for (what, tool) in [("plain", 0), ("limited", 1), ("condition", 2)] {
             let name = format!("playwright_tool_{tool}");
-            let rounds = 1_000_000u32;
-            let start = Instant::now();
-            let mut passed = 0u32;
-            for _ in 0..rounds {
-                let judged = policy.judge(black_box(&Call::tool("claude", &name, Some(args))));
-                passed += u32::from(matches!(judged, Judgement::Pass(_)));
-            }
-            let each = start.elapsed() / rounds;
-            println!("{tools:>6} tools, {what:<9} {each:?} ({passed} passed)");
+            // The fastest of many short runs: what it costs when nothing else wants the processor.
+            let rounds = 10_000u32;
+            let best = (0..200).map(|_| {
+                let start = Instant::now();
+                for _ in 0..rounds {
+                    let judged = policy.judge(black_box(&Call::tool("claude", &name, Some(args))));
+                    assert!(matches!(judged, Judgement::Pass(_)), "an ordinary call passes");
+                }
+                start.elapsed() / rounds
+            });
+            let best = best.min().unwrap_or_default();
+            println!("{tools:>6} tools, {what:<9} {best:?}");
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, parse_to_ast};
+
+use crate::file::json_with_comments;
 
 /// The text at a JSON pointer, with its own indentation taken off. `None` when there is nothing at that place.
 pub fn excerpt(text: &str, pointer: &str) -> Option<String> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &json_with_comments()).ok()?;
     let mut value = parsed.value?;
     let mut from = value.start();
     for step in pointer.strip_prefix('/')?.split('/') {
@@ -31,7 +34,8 @@ fn dedent(text: &str, from: usize, to: usize) -> String {
     let line = text[..from].rfind('\n').map_or(0, |end| end + 1);
     let indent = &text[line..from];
     let indent = &indent[..indent.len() - indent.trim_start().len()];
-    let lines: Vec<&str> = text[from..to].lines().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
+    let lines: Vec<&str> =
+        text[from..to].lines().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
     lines.join("\n")
 }
 
@@ -52,7 +56,14 @@ mod tests {
 
     #[test]
     fn a_place_that_is_not_there_shows_nothing() {
-        for pointer in ["", "(paused)", "/tools/x", "/tools/a~1b/limits/9", "/tools/a~1b/limits/x", "/tools/a~1b/limits/0/max/deep"] {
+        for pointer in [
+            "",
+            "(paused)",
+            "/tools/x",
+            "/tools/a~1b/limits/9",
+            "/tools/a~1b/limits/x",
+            "/tools/a~1b/limits/0/max/deep",
+        ] {
             assert_eq!(excerpt(POLICY, pointer), None, "{pointer}");
         }
         assert_eq!(excerpt("{ broken", "/tools"), None);

@@ -5,7 +5,7 @@
 //! A first glance over the raw bytes settles nearly every call.
 
 use callgate_protocol::json::Raw;
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr2_iter, memmem};
 
 /// The usual name, which is also looked for below a person's home however that is written.
 const USUAL: &str = ".callgate";
@@ -70,8 +70,11 @@ impl HomeGuard {
     fn may_be_named_in(&self, text: &[u8]) -> bool {
         let digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_hexdigit);
         self.last.find(text).is_some()
-            || memchr_iter(b'%', text).any(|at| digit(at + 1) && digit(at + 2))
-            || memmem::find_iter(text, b"\\u00").any(|at| matches!(text.get(at + 4), Some(b'0'..=b'7')))
+            || memchr2_iter(b'%', b'\\', text).any(|at| match text[at] {
+                b'%' => digit(at + 1) && digit(at + 2),
+                // `\u00xx` in the ASCII range; other escapes stand for nothing that is looked for.
+                _ => text[at + 1..].starts_with(b"u00") && matches!(text.get(at + 4), Some(b'0'..=b'7')),
+            })
     }
 }
 

@@ -57,6 +57,17 @@ const COMMENTED: &str = r#"// my rules
 "#;
 
 #[test]
+fn a_cap_can_be_taken_back_and_nothing_else_goes_with_it() {
+    let capped = edited(COMMENTED, &cap("b", 5));
+    assert_eq!(decision(&capped, "b"), "/tools/b 1");
+    let uncapped = edited(&capped, &Edit::Uncap { tool: "b".to_owned() });
+    assert_eq!(decision(&uncapped, "b"), "/tools/b 0");
+    assert!(uncapped.contains("/* second */") && uncapped.contains("// no comma here"));
+    let other = r#"{"version":"1","default":"allow","tools":{"b":{"limits":[{"counter":"own","window":"minute","max":2}]}}}"#;
+    assert_eq!(edited(other, &Edit::Uncap { tool: "b".to_owned() }), other);
+}
+
+#[test]
 fn blocking_a_tool_without_a_rule_adds_one_at_the_end() {
     let edit = Edit::Block { tool: "c".to_owned(), reason: Some("not \"now\"".to_owned()) };
     insta::assert_snapshot!(edited(COMMENTED, &edit), @r#"

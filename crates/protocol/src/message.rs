@@ -101,7 +101,7 @@ pub fn peek_answer(head: &[u8]) -> Option<IdKey> {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
     };
-    let open = valid.find("\"result\"")?;
+    let open = ["\"result\"", "\"error\""].iter().filter_map(|member| valid.find(member)).min()?;
     // Closed before its result, the beginning is a whole object of its own.
     let front = valid[..open].trim_end().strip_suffix(',')?;
     let closed = format!("{front}}}");
@@ -196,6 +196,25 @@ impl<'a> Message<'a> {
             Body::Request { id, .. } => Answer::To(id.as_key()),
             Body::Notification { .. } => Answer::Nobody,
             Body::Response { id, .. } => Answer::Settles(id.as_key()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod peek_tests {
+    use super::*;
+
+    #[test]
+    fn a_long_answer_is_known_by_its_beginning() {
+        for (head, id) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"text":"xx"#, Some("7")),
+            (r#"{ "id" : "a" , "error":{"message":"xx"#, Some(r#""a""#)),
+            (r#"{"result":{"id":7,"text":"xx"#, None),
+            (r#"{"jsonrpc":"2.0","id":1.5,"result":"x"#, None),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"result":"x"#, None),
+            ("just noise", None),
+        ] {
+            assert_eq!(peek_answer(head.as_bytes()).map(|id| id.to_string()).as_deref(), id, "{head}");
         }
     }
 }

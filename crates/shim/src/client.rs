@@ -3,12 +3,12 @@
 //! The lines of one read are one group: judged in order, recorded with one append, forwarded with one write.
 //! Whatever goes wrong here means *not forwarded, and answered*.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use callgate_policy::{Call, Judgement, RefusalKind, Target};
-use callgate_protocol::call::ToolCall;
+use callgate_policy::{Call, Judgement, RefusalKind};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Incoming, Message, Side, read};
@@ -69,7 +69,8 @@ impl<'r> FromClient<'r> {
     }
 
     fn too_long(&self, bytes: u64) {
-        let reason = format!("a line of {bytes} bytes is longer than the {} MiB that can be judged", MAX_LINE >> 20);
+        let reason =
+            format!("a line of {bytes} bytes is longer than the {} MiB that can be judged", MAX_LINE >> 20);
         let mut batch = self.relay.journal.batch();
         batch.refuse(Refused { decision: Decision::Malformed, reason: &reason, ..Refused::default() });
         drop(batch.commit());
@@ -127,99 +128,88 @@ impl Group<'_> {
         if let Err(why) = self.from.relay.pending.check(&key) {
             return self.not_entered(&key, method, &why);
         }
-        match method {
-            "tools/call" => match message.tool_call() {
-                Ok(call) => self.tool_call(message, id, &key, &call),
-                Err(cause) => self.refuse_malformed(Some(method), &Answer::To(key), &cause.to_string()),
-            },
-            _ => self.other_request(message, id, key, method, params),
+        let mut ask =
+            Ask { message, key, method, name: Cow::Borrowed(""), args: params, expects: Expects::Anything };
+        if method == "tools/call" {
+            match message.tool_call() {
+                Ok(call) => {
+                    (ask.name, ask.args, ask.expects) = (call.name, call.arguments, Expects::ToolResult)
+                }
+                Err(cause) => {
+                    return self.refuse_malformed(Some(method), &Answer::To(ask.key), &cause.to_string());
+                }
+            }
+            return self.judge(&ask);
+        }
+        match recorded_name(method, params) {
+            Some(name) => {
+                ask.name = name;
+                self.judge(&ask);
+            }
+            None => self.pass(&ask),
         }
     }
 
-    fn tool_call(&mut self, message: &Message<'_>, id: &Id<'_>, key: &IdKey, call: &ToolCall<'_>) {
-        let target = Target::Tool { name: &call.name, args: call.arguments };
-        let subject = Subject { method: "tools/call", name: &call.name, args: call.arguments };
-        self.judge(message, id, key, target, &subject, Expects::ToolResult);
-    }
-
-    fn other_request(
-        &mut self,
-        message: &Message<'_>,
-        id: &Id<'_>,
-        key: IdKey,
-        method: &str,
-        params: Option<Raw<'_>>,
-    ) {
-        if let Some(name) = recorded_name(method, params) {
-            let subject = Subject { method, name: &name, args: params };
-            let target = Target::Method { method, params };
-            return self.judge(message, id, &key, target, &subject, Expects::Anything);
-        }
-        let call = Call { client: &self.from.relay.client.name(), target: Target::Method { method, params } };
+    /// A request that is judged, but neither counted nor recorded when it passes: handshake, lists, pings.
+    fn pass(&mut self, ask: &Ask<'_>) {
         let policy = self.rules.policy.clone();
-        if let Judgement::Refuse(refusal) = policy.judge(&call) {
-            let subject = Subject { method, name: "", args: params };
-            return self.refuse(&key, &subject, Expects::Anything, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
+        if let Judgement::Refuse(refusal) = policy.judge(&ask.call(&self.from.relay.client.name())) {
+            return self.refuse(ask, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
         }
-        let what = match method {
+        let what = match ask.method {
             "tools/list" => What::ToolsList,
-            "initialize" => What::Initialize,
             _ => What::Other,
         };
-        match self.from.relay.pending.enter(key.clone(), Asked { what, since: Instant::now() }) {
-            Ok(()) => self.batch.pass(&message.wire()),
-            Err(why) => self.not_entered(&key, method, &why),
+        match self.from.relay.pending.enter(ask.key.clone(), Asked { what, since: Instant::now() }) {
+            Ok(()) => self.batch.pass(&ask.message.wire()),
+            Err(why) => self.not_entered(&ask.key, ask.method, &why),
         }
     }
 
     /// The way of one call: paused, judged, admitted, entered.
-    fn judge(
-        &mut self,
-        message: &Message<'_>,
-        id: &Id<'_>,
-        key: &IdKey,
-        target: Target<'_>,
-        subject: &Subject<'_>,
-        expects: Expects,
-    ) {
-        let client = self.from.relay.client.name();
+    fn judge(&mut self, ask: &Ask<'_>) {
         if let Some(reason) = self.rules.paused.clone() {
-            return self.refuse(key, subject, expects, Decision::Paused, "(paused)", &reason);
+            return self.refuse(ask, Decision::Paused, "(paused)", &reason);
         }
+        let client = self.from.relay.client.name();
         let policy = self.rules.policy.clone();
-        let pass = match policy.judge(&Call { client: &client, target }) {
+        let pass = match policy.judge(&ask.call(&client)) {
             Judgement::Pass(pass) => pass,
             Judgement::Refuse(refusal) => {
-                return self.refuse(key, subject, expects, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
+                return self.refuse(ask, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
             }
         };
         let intent = Intent {
-            method: subject.method,
-            tool: subject.name,
-            rpc_id: id.lexeme(),
-            args: subject.args,
+            method: ask.method,
+            tool: &ask.name,
+            rpc_id: &ask.key.to_lexeme(),
+            args: ask.args,
             client: &client,
             rule: pass.rule,
             policy: policy.version(),
         };
-        match self.batch.admit(intent, &pass.limits, &message.wire()) {
-            Ok(call) => {
-                let asked = Asked { what: What::Call(call.clone()), since: Instant::now() };
-                match self.from.relay.pending.enter(key.clone(), asked) {
-                    Ok(()) => self.admitted.push(Admitted { id: key.clone(), call, expects }),
-                    // Only the server's end can come between the check and here; its thread takes the answer over.
-                    Err(why) => self.not_entered(key, subject.method, &why),
-                }
-            }
+        match self.batch.admit(intent, &pass.limits, &ask.message.wire()) {
+            Ok(call) => self.enter(ask, call),
             Err(NotAdmitted::Capped(cap)) => {
                 let limit = pass.limits.iter().find(|limit| limit.pointer == cap.pointer);
-                let words = limit.map(|limit| limit.refusal(subject.name)).unwrap_or_default();
-                let reason = wording::capped(&words, cap.frees_in);
-                self.refuse(key, subject, expects, Decision::Capped, &cap.pointer, &reason);
+                let words = limit.map(|limit| limit.refusal(&ask.name)).unwrap_or_default();
+                self.refuse(ask, Decision::Capped, &cap.pointer, &wording::capped(&words, cap.frees_in));
             }
             Err(NotAdmitted::Store(error)) => {
-                let reason = wording::unrecorded(&error.to_string());
-                self.refuse(key, subject, expects, Decision::Unrecorded, "(record)", &reason);
+                self.refuse(ask, Decision::Unrecorded, "(record)", &wording::unrecorded(&error.to_string()));
+            }
+        }
+    }
+
+    /// An admitted call waits for its answer from here on.
+    fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
+        let asked = Asked { what: What::Call(call), since: Instant::now() };
+        match self.from.relay.pending.enter(ask.key.clone(), asked) {
+            Ok(()) => self.admitted.push(Admitted { id: ask.key.clone(), call, expects: ask.expects }),
+            // Only the server's end can come between the check and here; the call then goes to nobody.
+            Err(why) => {
+                self.from.relay.journal.settle_one(&call, Outcome::NotDelivered);
+                self.not_entered(&ask.key, ask.method, &why);
             }
         }
     }
@@ -280,31 +270,22 @@ impl Group<'_> {
         }
     }
 
-    fn refuse(
-        &mut self,
-        key: &IdKey,
-        subject: &Subject<'_>,
-        expects: Expects,
-        decision: Decision,
-        rule: &str,
-        reason: &str,
-    ) {
-        let client = self.from.relay.client.name();
+    fn refuse(&mut self, ask: &Ask<'_>, decision: Decision, rule: &str, reason: &str) {
         let call = self.batch.refuse(Refused {
             decision,
-            method: subject.method,
-            tool: subject.name,
-            rpc_id: &key.to_lexeme(),
-            args: subject.args,
-            client: &client,
+            method: ask.method,
+            tool: &ask.name,
+            rpc_id: &ask.key.to_lexeme(),
+            args: ask.args,
+            client: &self.from.relay.client.name(),
             rule,
             reason,
             policy: self.rules.policy.version(),
         });
         let line = match decision {
             // Exactly what a server says of a tool that it does not have.
-            Decision::Hidden => answer::unknown_tool(key, subject.name),
-            _ => wording::refusal(expects, key, reason, &call.id().to_string(), rule),
+            Decision::Hidden => answer::unknown_tool(&ask.key, &ask.name),
+            _ => wording::refusal(ask.expects, &ask.key, reason, &call.id().to_string(), rule),
         };
         self.from.relay.to_client.post(line);
     }
@@ -314,10 +295,13 @@ impl Group<'_> {
         let relay = self.from.relay;
         let commit = self.batch.commit();
         for (call, cause) in &commit.unrecorded {
-            let Some(lost) = self.admitted.iter().find(|admitted| admitted.call.id() == call.id()) else { continue };
+            let Some(lost) = self.admitted.iter().find(|admitted| admitted.call.id() == call.id()) else {
+                continue;
+            };
             if relay.pending.answer(&lost.id).is_some() {
                 let reason = wording::unrecorded(&cause.to_string());
-                let line = wording::refusal(lost.expects, &lost.id, &reason, &call.id().to_string(), "(record)");
+                let line =
+                    wording::refusal(lost.expects, &lost.id, &reason, &call.id().to_string(), "(record)");
                 relay.to_client.post(line);
             }
         }
@@ -327,7 +311,11 @@ impl Group<'_> {
             for lost in &self.admitted {
                 if relay.pending.answer(&lost.id).is_some() {
                     relay.journal.settle_one(&lost.call, Outcome::NotDelivered);
-                    relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &format!("Callgate: {reason}")));
+                    relay.to_client.post(answer::error(
+                        Some(&lost.id),
+                        wording::INTERNAL,
+                        &format!("Callgate: {reason}"),
+                    ));
                 }
             }
         }
@@ -335,11 +323,24 @@ impl Group<'_> {
     }
 }
 
-/// What a request is about, for the record.
-struct Subject<'a> {
+/// A request under judgement.
+struct Ask<'a> {
+    message: &'a Message<'a>,
+    key: IdKey,
     method: &'a str,
-    name: &'a str,
+    /// What it names: a tool, a URI, a prompt; empty when nothing is named.
+    name: Cow<'a, str>,
     args: Option<Raw<'a>>,
+    expects: Expects,
+}
+
+impl Ask<'_> {
+    fn call<'c>(&'c self, client: &'c str) -> Call<'c> {
+        match self.expects {
+            Expects::ToolResult => Call::tool(client, &self.name, self.args),
+            Expects::Anything => Call::method(client, self.method, self.args),
+        }
+    }
 }
 
 fn decision_of(kind: RefusalKind) -> Decision {
@@ -352,7 +353,7 @@ fn decision_of(kind: RefusalKind) -> Decision {
 }
 
 /// Requests beside `tools/call` that move data or run code in the server are recorded too, under what they name.
-fn recorded_name<'a>(method: &str, params: Option<Raw<'a>>) -> Option<std::borrow::Cow<'a, str>> {
+fn recorded_name<'a>(method: &str, params: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
     let member = match method {
         "resources/read" | "resources/subscribe" => "uri",
         "prompts/get" => "name",

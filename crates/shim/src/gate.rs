@@ -29,9 +29,17 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Another policy is in force.
-    Policy { before: Arc<Policy>, after: Arc<Policy>, text: Arc<str> },
+    Policy {
+        before: Arc<Policy>,
+        after: Arc<Policy>,
+        text: Arc<str>,
+    },
     /// The file cannot be used; `kept` says whether an earlier policy goes on.
-    Broken { path: PathBuf, reason: String, kept: bool },
+    Broken {
+        path: PathBuf,
+        reason: String,
+        kept: bool,
+    },
     Paused(Arc<str>),
     Resumed,
 }
@@ -61,7 +69,11 @@ enum Stamp {
     Unseen,
     Missing,
     /// Length, time of change in two forms, inode; `None` in place of a time that is too fresh to be trusted.
-    File { len: u64, modified: Option<SystemTime>, detail: (u64, i64, i64) },
+    File {
+        len: u64,
+        modified: Option<SystemTime>,
+        detail: (u64, i64, i64),
+    },
     /// `stat` itself failed.
     Unknown(io::ErrorKind),
 }
@@ -193,4 +205,122 @@ fn detail(meta: &Metadata) -> (u64, i64, i64) {
 #[cfg(not(unix))]
 fn detail(_meta: &Metadata) -> (u64, i64, i64) {
     (0, 0, 0)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+    use callgate_policy::{Call, Judgement};
+
+    struct Fixture {
+        _folder: tempfile::TempDir,
+        home: Home,
+        gate: Gate,
+    }
+
+    fn fixture() -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        home.prepare().unwrap();
+        let gate = Gate::new(home.clone(), "s");
+        Fixture { _folder: folder, home, gate }
+    }
+
+    impl Fixture {
+        fn write(&self, text: &str) {
+            callgate_store::atomic::replace(&self.home.policy("s"), text.as_bytes()).unwrap();
+        }
+
+        /// What becomes of a call of tool `x` now, and what was news.
+        fn look(&self) -> (String, Vec<&'static str>) {
+            let (rules, changes) = self.gate.look();
+            let verdict = match rules.policy.judge(&Call::tool("c", "x", None)) {
+                Judgement::Pass(pass) => format!("pass {}", pass.rule),
+                Judgement::Refuse(refusal) => format!("{:?}", refusal.kind),
+            };
+            let news = changes.iter().map(|change| match change {
+                Change::Policy { .. } => "policy",
+                Change::Broken { kept: true, .. } => "broken, kept",
+                Change::Broken { kept: false, .. } => "broken",
+                Change::Paused(_) => "paused",
+                Change::Resumed => "resumed",
+            });
+            (verdict, news.collect())
+        }
+    }
+
+    const DENY: &str = r#"{"version":"1","default":"deny"}"#;
+    const ALLOW: &str = r#"{"version":"1","default":"allow"}"#;
+
+    #[test]
+    fn a_server_without_a_policy_has_the_default_one_until_it_gets_its_own() {
+        let fixture = fixture();
+        assert_eq!(fixture.look(), ("pass /default".to_owned(), vec!["policy"]));
+        assert_eq!(fixture.look().1, Vec::<&str>::new());
+        fixture.write(DENY);
+        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["policy"]));
+    }
+
+    #[test]
+    fn a_policy_that_is_broken_at_the_start_refuses_everything() {
+        let fixture = fixture();
+        fixture.write("{ nonsense");
+        assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
+        fixture.write(ALLOW);
+        assert_eq!(fixture.look(), ("pass /default".to_owned(), vec!["policy"]));
+    }
+
+    #[test]
+    fn a_policy_that_breaks_or_vanishes_later_leaves_the_last_good_one_in_force() {
+        let fixture = fixture();
+        fixture.write(DENY);
+        assert_eq!(fixture.look().0, "Denied");
+        fixture.write("{ nonsense");
+        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["broken, kept"]));
+        fs::remove_file(fixture.home.policy("s")).unwrap();
+        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["broken, kept"]));
+        assert_eq!(fixture.look(), ("Denied".to_owned(), vec![]));
+        fixture.write(ALLOW);
+        assert_eq!(fixture.look().0, "pass /default");
+    }
+
+    #[test]
+    fn a_missing_default_policy_refuses_everything() {
+        let fixture = fixture();
+        fs::remove_file(fixture.home.default_policy()).unwrap();
+        assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_policy_that_others_may_write_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let fixture = fixture();
+        fixture.write(ALLOW);
+        fs::set_permissions(fixture.home.policy("s"), fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
+    }
+
+    #[test]
+    fn pause_and_resume_are_seen_at_the_next_look() {
+        let fixture = fixture();
+        fixture.look();
+        fs::write(fixture.home.paused(), r#"{"all":{"since_ms":1}}"#).unwrap();
+        let (rules, _) = fixture.gate.look();
+        assert!(rules.paused.is_some());
+        fs::write(fixture.home.paused(), "not json at all").unwrap();
+        assert!(fixture.gate.look().0.paused.is_some(), "what cannot be understood means paused");
+        fs::remove_file(fixture.home.paused()).unwrap();
+        assert_eq!(fixture.look().1, ["resumed"]);
+    }
+
+    #[test]
+    fn calls_that_name_the_home_folder_are_refused() {
+        let fixture = fixture();
+        let (rules, _) = fixture.gate.look();
+        let args = format!(r#"{{"path":"{}/policies/s.json"}}"#, fixture.home.path().display());
+        let raw = callgate_protocol::json::Raw::parse(&args).unwrap();
+        assert!(matches!(rules.policy.judge(&Call::tool("c", "x", Some(raw))), Judgement::Refuse(_)));
+    }
 }

@@ -183,7 +183,11 @@ mod tests {
         text.extend(vec![b'x'; 200_000]);
         text.extend(b"\nafter\n");
         for step in [1_000, 65_536, 70_000, 1_000_000] {
-            assert_eq!(all(&text, step, 100_000), ["before", "<4096 of 200000>", "after"], "in steps of {step}");
+            assert_eq!(
+                all(&text, step, 100_000),
+                ["before", "<4096 of 200000>", "after"],
+                "in steps of {step}"
+            );
         }
     }
 

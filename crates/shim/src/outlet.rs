@@ -172,10 +172,11 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         let outlet = Outlet::new("test", writer).unwrap();
         let poster = outlet.clone();
-        let posting = thread::spawn(move || (0..500).for_each(|n| poster.post(format!("post {n}").into_bytes())));
-        let sender = outlet.clone();
-        let sending =
-            thread::spawn(move || (0..500).for_each(|n| sender.send(format!("send {n}\n").as_bytes()).unwrap()));
+        let posting =
+            thread::spawn(move || (0..500).for_each(|n| poster.post(format!("post {n}").into_bytes())));
+        let sending = thread::spawn(move || {
+            (0..500).for_each(|n| outlet.send(format!("send {n}\n").as_bytes()).unwrap())
+        });
         let lines: Vec<String> = BufReader::new(reader).lines().take(1000).map(Result::unwrap).collect();
         posting.join().unwrap();
         sending.join().unwrap();

@@ -27,7 +27,6 @@ pub(crate) enum What {
     /// A call with a row in the history.
     Call(CallRef),
     ToolsList,
-    Initialize,
     Other,
 }
 
@@ -104,7 +103,7 @@ impl Pending {
         let mut table = self.table();
         let asked = table.waiting.remove(id)?;
         let call = match &asked.what {
-            What::Call(call) => Some(call.clone()),
+            What::Call(call) => Some(*call),
             _ => None,
         };
         if table.cancelled.len() < MAX_PENDING {
@@ -186,5 +185,64 @@ impl ServerAsks {
     /// Was this asked, and not answered yet?
     pub(crate) fn answer(&self, id: &IdKey) -> bool {
         self.ids().remove(id)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    fn key(lexeme: &str) -> IdKey {
+        IdKey::from_lexeme(lexeme).unwrap()
+    }
+
+    fn asked() -> Asked {
+        Asked { what: What::Other, since: Instant::now() }
+    }
+
+    #[test]
+    fn an_id_is_answered_once() {
+        let pending = Pending::default();
+        pending.enter(key("1"), asked()).unwrap();
+        assert_eq!(pending.enter(key("1"), asked()), Err(NotEntered::IdInUse));
+        assert!(pending.answer(&key(r#""1""#)).is_none(), "a string is another id");
+        assert!(pending.answer(&key("1")).is_some());
+        assert!(pending.answer(&key("1")).is_none());
+    }
+
+    #[test]
+    fn a_cancelled_request_is_owed_nothing_but_may_still_be_answered() {
+        let pending = Pending::default();
+        pending.enter(key("1"), asked()).unwrap();
+        pending.cancel(&key("1"));
+        assert!(pending.wait_empty(Duration::ZERO));
+        assert!(pending.answer(&key("1")).is_some());
+        pending.enter(key("2"), asked()).unwrap();
+        pending.cancel(&key("2"));
+        pending.enter(key("2"), asked()).unwrap();
+        assert_eq!(pending.end("gone").len(), 1, "the id was used again, and that request waits");
+    }
+
+    #[test]
+    fn nothing_enters_after_the_end_and_everybody_is_told() {
+        let pending = Pending::default();
+        for id in ["3", "1", "2"] {
+            pending.enter(key(id), asked()).unwrap();
+        }
+        let left: Vec<String> = pending.end("gone").iter().map(|(id, _)| id.to_string()).collect();
+        assert_eq!(left, ["3", "1", "2"], "in the order in which they were asked");
+        assert_eq!(pending.enter(key("4"), asked()), Err(NotEntered::Ended("gone".to_owned())));
+        assert!(pending.end("gone again").is_empty());
+    }
+
+    #[test]
+    fn both_directions_count_for_themselves() {
+        let (pending, asks) = (Pending::default(), ServerAsks::default());
+        pending.enter(key("1"), asked()).unwrap();
+        assert!(asks.enter(key("1")));
+        assert!(!asks.enter(key("1")));
+        assert!(asks.answer(&key("1")) && !asks.answer(&key("1")));
+        assert!(pending.answer(&key("1")).is_some());
     }
 }

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callgate_protocol::json::Raw;
 use callgate_policy::compare;
 use callgate_protocol::answer;
+use callgate_protocol::json::Raw;
 use callgate_store::{Admitted, Event, EventKind, Journal, Origin};
 use callgate_supervise::Ending;
 
@@ -90,7 +90,8 @@ impl Relay {
                 }
             }
             Change::Broken { path, reason, kept } => {
-                let then = if *kept { "the last good policy stays in force" } else { "every call is refused" };
+                let then =
+                    if *kept { "the last good policy stays in force" } else { "every call is refused" };
                 let text = format!("{} cannot be used ({reason}): {then}", path.display());
                 event(EventKind::PolicyBroken, &text);
                 stdio::complain(&text);
@@ -186,7 +187,8 @@ impl Noise {
     pub(crate) fn sum_up(&self, journal: &Journal) {
         let heard = self.0.load(Ordering::Relaxed);
         if heard > NOISE_ROWS {
-            let text = format!("{heard} lines of the server were no messages; the first {NOISE_ROWS} are listed");
+            let text =
+                format!("{heard} lines of the server were no messages; the first {NOISE_ROWS} are listed");
             journal.event(Event { kind: EventKind::Noise, text: &text });
         }
     }

@@ -36,6 +36,13 @@ struct Delivery<'c> {
     settled: Vec<Settled<'c>>,
 }
 
+/// Where a line with its LF stands in the chunk.
+#[derive(Clone, Copy)]
+struct Place {
+    start: usize,
+    end: usize,
+}
+
 struct Settled<'c> {
     call: CallRef,
     since: std::time::Instant,
@@ -83,7 +90,7 @@ impl<'r> FromServer<'r> {
         let mut start = 0;
         for line in split(chunk) {
             let end = start + line.len() + 1;
-            self.line(&mut delivery, line, Some(start..end));
+            self.line(&mut delivery, line, Some(Place { start, end }));
             start = end;
         }
         failpoint::reach("shim.before_answer");
@@ -93,7 +100,7 @@ impl<'r> FromServer<'r> {
         delivered
     }
 
-    fn line<'c>(&self, out: &mut Delivery<'c>, line: &'c [u8], place: Option<std::ops::Range<usize>>) {
+    fn line<'c>(&self, out: &mut Delivery<'c>, line: &'c [u8], place: Option<Place>) {
         match read(Side::Server, line) {
             Incoming::Blank => out.skip(place),
             Incoming::One(message) => self.message(out, &message, place),
@@ -113,20 +120,28 @@ impl<'r> FromServer<'r> {
         }
     }
 
-    fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<std::ops::Range<usize>>) {
+    fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<Place>) {
         match &message.body {
             Body::Notification { .. } => out.deliver(message, place),
             Body::Request { id, method, .. } => {
                 if is_for_servers(method) {
                     out.skip(place);
                     let text = format!("Callgate: a server cannot ask for {method}");
-                    self.relay.to_server.answer(answer::error(Some(&id.as_key()), wording::METHOD_NOT_FOUND, &text));
+                    self.relay.to_server.answer(answer::error(
+                        Some(&id.as_key()),
+                        wording::METHOD_NOT_FOUND,
+                        &text,
+                    ));
                 } else if self.relay.server_asks.enter(id.as_key()) {
                     out.deliver(message, place);
                 } else {
                     out.skip(place);
                     let text = "Callgate: the id belongs to a request that is not answered yet";
-                    self.relay.to_server.answer(answer::error(Some(&id.as_key()), wording::INVALID_REQUEST, text));
+                    self.relay.to_server.answer(answer::error(
+                        Some(&id.as_key()),
+                        wording::INVALID_REQUEST,
+                        text,
+                    ));
                 }
             }
             Body::Response { id, outcome } => self.response(out, message, id, *outcome, place),
@@ -139,7 +154,7 @@ impl<'r> FromServer<'r> {
         message: &Message<'c>,
         id: &Id<'c>,
         reply: Reply<'c>,
-        place: Option<std::ops::Range<usize>>,
+        place: Option<Place>,
     ) {
         let Some(asked) = self.relay.pending.answer(&id.as_key()) else {
             out.skip(place);
@@ -152,7 +167,7 @@ impl<'r> FromServer<'r> {
                 out.deliver(message, place);
             }
             What::ToolsList => self.tools_list(out, message, &id.as_key(), reply, place),
-            What::Initialize | What::Other => out.deliver(message, place),
+            What::Other => out.deliver(message, place),
         }
     }
 
@@ -162,7 +177,7 @@ impl<'r> FromServer<'r> {
         message: &Message<'c>,
         id: &IdKey,
         reply: Reply<'c>,
-        place: Option<std::ops::Range<usize>>,
+        place: Option<Place>,
     ) {
         let Reply::Result(result) = reply else { return out.deliver(message, place) };
         self.relay.listed.store(true, Ordering::Relaxed);
@@ -252,10 +267,10 @@ impl<'c> Delivery<'c> {
     }
 
     /// Delivers a message; as it stands in the chunk if it may.
-    fn deliver(&mut self, message: &Message<'_>, place: Option<std::ops::Range<usize>>) {
+    fn deliver(&mut self, message: &Message<'_>, place: Option<Place>) {
         let wire = message.wire();
         if let (Some(place), Some(untouched)) = (place, self.untouched)
-            && wire.len() + 1 == place.len()
+            && wire.len() + 1 == place.end - place.start
             && place.start == untouched
             && matches!(wire, std::borrow::Cow::Borrowed(_))
         {
@@ -272,7 +287,7 @@ impl<'c> Delivery<'c> {
     }
 
     /// A line of the chunk is not delivered.
-    fn skip(&mut self, place: Option<std::ops::Range<usize>>) {
+    fn skip(&mut self, place: Option<Place>) {
         if place.is_some() {
             self.differ();
         }

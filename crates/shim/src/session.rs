@@ -5,17 +5,18 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_protocol::answer;
 use callgate_store::clock::SystemClock;
+use callgate_store::lease;
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{EndReason, Event, EventKind, Home, Journal, Outcome, SessionId, SessionInfo};
-use callgate_supervise::{Ending, Grace, Keeper, Launch, Server};
+use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
 
 use crate::client::FromClient;
 use crate::gate::Gate;
@@ -97,16 +98,20 @@ impl Session {
             id: session,
             server: name.clone(),
             client: client.clone(),
-            command: std::iter::once(&program).chain(&args).map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            command: std::iter::once(&program)
+                .chain(&args)
+                .map(|arg| arg.to_string_lossy().into_owned())
+                .collect(),
             policy_version: None,
             watch_only: false,
             demo,
             secrets,
         };
         let clock = Arc::new(SystemClock::default());
-        let opened = home.prepare().map_err(|error| error.to_string()).and_then(|()| {
-            Journal::open(&home, &info, clock.clone()).map_err(|error| error.to_string())
-        });
+        let opened = home
+            .prepare()
+            .map_err(|error| error.to_string())
+            .and_then(|()| Journal::open(&home, &info, clock.clone()).map_err(|error| error.to_string()));
         let journal = opened.unwrap_or_else(|cause| {
             stdio::complain(&format!("{name}: calls are refused, because they cannot be recorded: {cause}"));
             Journal::shut(&home, &info, clock, cause)
@@ -126,11 +131,24 @@ impl Session {
         let (stop, stops) = mpsc::channel();
         let keeper = Arc::new(keeper);
         let stderr = StderrTee::start(&home, &name, masker, stderr)?;
-        spawn("from-server", &stop, { let relay = relay.clone(); move || FromServer::new(&relay).run(stdout) })?;
-        spawn("from-client", &stop, { let relay = relay.clone(); move || FromClient::new(&relay).run(stdio::stdin()) })?;
-        spawn("keeper", &stop, { let keeper = keeper.clone(); move || Stop::Ended(keeper.wait()) })?;
-        stdio::on_signal({ let stop = stop.clone(); move |signal| drop(stop.send(Stop::Signal(signal))) })?;
+        spawn("from-server", &stop, {
+            let relay = relay.clone();
+            move || FromServer::new(&relay).run(stdout)
+        })?;
+        spawn("from-client", &stop, {
+            let relay = relay.clone();
+            move || FromClient::new(&relay).run(stdio::stdin())
+        })?;
+        spawn("keeper", &stop, {
+            let keeper = keeper.clone();
+            move || Stop::Ended(keeper.wait())
+        })?;
+        stdio::on_signal({
+            let stop = stop.clone();
+            move |signal| drop(stop.send(Stop::Signal(signal)))
+        })?;
         let watch = watch::Watch::start(&home, relay.clone());
+        sweep_leftovers(&home, relay.clone())?;
         Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, _watch: watch })
     }
 
@@ -142,18 +160,23 @@ impl Session {
             Stop::ClientClosed => self.client_closed(),
             Stop::ClientGone => self.part(EndReason::ClientClosed),
             Stop::ServerClosed => {
-                let ending = self.other_sign(|stop| match stop { Stop::Ended(ending) => Some(ending), _ => None });
-                self.server_ended(ending)
+                let ending = self.other_sign(|stop| match stop {
+                    Stop::Ended(ending) => Some(ending),
+                    _ => None,
+                });
+                self.server_ended(ending.as_ref())
             }
             Stop::Ended(Ending::KeeperLost) => {
                 self.keeper.take_over();
-                self.relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
-                self.server_ended(Some(Ending::KeeperLost))
+                self.relay
+                    .journal
+                    .event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
+                self.server_ended(Some(&Ending::KeeperLost))
             }
             Stop::Ended(ending) => {
                 // What it wrote before it ended may still be in the pipe.
                 self.other_sign(|stop| matches!(stop, Stop::ServerClosed).then_some(()));
-                self.server_ended(Some(ending))
+                self.server_ended(Some(&ending))
             }
         }
     }
@@ -216,8 +239,8 @@ impl Session {
     }
 
     /// The server is gone: everybody who waits hears it, then our output closes.
-    fn server_ended(self, ending: Option<Ending>) -> u8 {
-        let said = Farewell::of(ending.as_ref());
+    fn server_ended(self, ending: Option<&Ending>) -> u8 {
+        let said = Farewell::of(ending);
         stdio::complain(&format!("{}: {}", self.server, said.reason));
         self.relay.pending.wait_used(FIRST_REQUEST);
         self.leave_waiting(&said.reason, said.outcome);
@@ -288,6 +311,25 @@ impl Farewell {
             None => gone("the server closed its output before it answered".to_owned(), 0),
         }
     }
+}
+
+/// Ends what sessions of this home left behind whose shim and keeper were both killed.
+fn sweep_leftovers(home: &Home, relay: Arc<Relay>) -> io::Result<()> {
+    let home = home.clone();
+    let work = move || {
+        let swept = callgate_supervise::sweep(|session| match session.parse() {
+            Ok(session) if lease::is_live(&home, session) => SessionState::Alive,
+            Ok(session) if lease::was_here(&home, session) => SessionState::Ended,
+            _ => SessionState::Unknown,
+        });
+        for process in swept {
+            let done = if process.gone { "ended" } else { "could not be ended" };
+            let text =
+                format!("process {} of session {} {done}: {}", process.pid, process.session, process.command);
+            relay.journal.event(Event { kind: EventKind::Swept, text: &text });
+        }
+    };
+    thread::Builder::new().name("sweep".to_owned()).stack_size(256 * 1024).spawn(work).map(drop)
 }
 
 fn exit_byte(code: i32) -> u8 {

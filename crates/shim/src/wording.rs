@@ -27,7 +27,9 @@ pub enum Expects {
 pub fn refusal(expects: Expects, id: &IdKey, reason: &str, call: &str, rule: &str) -> Vec<u8> {
     let text = format!("Callgate: {} (call {call})", reason.trim_end_matches('.'));
     match expects {
-        Expects::ToolResult => answer::tool_refusal(id, &text, &[("callgate/call", call), ("callgate/rule", rule)]),
+        Expects::ToolResult => {
+            answer::tool_refusal(id, &text, &[("callgate/call", call), ("callgate/rule", rule)])
+        }
         Expects::Anything => answer::error(Some(id), REFUSED, &text),
     }
 }
@@ -53,6 +55,9 @@ mod tests {
     #[test]
     fn a_cap_says_when_it_frees_and_never_zero() {
         let text = capped("\"click\" has reached its cap of 10 calls per minute", Duration::from_millis(1));
-        assert_eq!(text, "\"click\" has reached its cap of 10 calls per minute; the next call can pass in 1 s");
+        assert_eq!(
+            text,
+            "\"click\" has reached its cap of 10 calls per minute; the next call can pass in 1 s"
+        );
     }
 }

@@ -24,9 +24,9 @@ const GATHER: Duration = Duration::from_millis(25);
 const TRANSACTION: Duration = Duration::from_micros(3_500);
 /// A spool beyond this is finished with appends kept out, or it might grow for ever under load.
 const LARGE: u64 = 8 << 20;
-/// The history's log is written back at this size under load, and at the smaller one in quiet moments.
-const CHECKPOINT: u64 = 32 << 20;
-const CHECKPOINT_QUIET: u64 = 4 << 20;
+/// The history's log is written back after this much under load, and after less in quiet moments.
+const CHECKPOINT: u64 = 16 << 20;
+const CHECKPOINT_QUIET: u64 = 2 << 20;
 /// Takes from shared limits between two checkpoints of their log.
 const LIMITS_CHECKPOINT: u32 = 1_000;
 /// Housekeeping waits for the session to have started in peace.
@@ -186,7 +186,7 @@ impl Drain {
     }
 
     fn quiet(&mut self, shared: &Shared) {
-        if let Some(filer) = &self.filer {
+        if let Some(filer) = &mut self.filer {
             filer.checkpoint(CHECKPOINT_QUIET);
         }
         if let Some((reader, ..)) = &mut self.reader {

@@ -119,6 +119,13 @@ pub fn is_live(home: &Home, session: SessionId) -> bool {
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
+/// Was this a session of this home? Its lease or spool is still there, or the history knows it.
+pub fn was_here(home: &Home, session: SessionId) -> bool {
+    home.lease(session).exists()
+        || home.spool(session).exists()
+        || crate::History::open_reader(home).and_then(|history| history.knows(session)).unwrap_or(false)
+}
+
 /// Every session that has a lease or a spool, alive or not.
 pub(crate) fn sessions(home: &Home) -> Vec<SessionId> {
     let mut found = Vec::new();

@@ -160,18 +160,17 @@ pub(crate) fn short(text: &str) -> &str {
 fn triggers() -> &'static AhoCorasick {
     static TRIGGERS: OnceLock<AhoCorasick> = OnceLock::new();
     TRIGGERS.get_or_init(|| {
-        let patterns: Vec<&str> = keys::TRIGGERS
-            .iter()
-            .copied()
-            .chain(shapes::SHAPES.iter().map(|shape| shape.trigger))
-            .chain(["\\u", "@"])
-            .collect();
-        AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(patterns)
-            .expect("a short list of fixed patterns")
+        search(keys::TRIGGERS.iter().copied().chain(shapes::SHAPES.iter().map(shapes::Shape::hint)).chain(["\\u"]))
     })
+}
+
+/// Looks for all of them in one pass, in any case.
+fn search(patterns: impl Iterator<Item = &'static str>) -> AhoCorasick {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(patterns)
+        .expect("a short list of fixed patterns")
 }
 
 #[cfg(test)]

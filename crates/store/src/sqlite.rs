@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
@@ -21,6 +22,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_handler(Some(wait_a_little)).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(32);
+    // The last to close would write the whole log back and wait for the disk: at the end of a session, of all times.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     to_wal(&connection).map_err(fail)?;
     connection
         .execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA foreign_keys=OFF;")

@@ -129,6 +129,17 @@ fn ignore_term() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The pipe's only copy goes when something else takes its place.
+#[cfg(unix)]
+fn close_output() {
+    if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(nowhere);
+    }
+}
+
+#[cfg(not(unix))]
+fn close_output() {}
+
 #[cfg(not(unix))]
 fn ignore_term() -> anyhow::Result<()> {
     Ok(())
@@ -221,6 +232,7 @@ impl Server {
                 Act::Hold => self.held.extend(ordinary.clone()),
                 Act::Release => std::mem::take(&mut self.held).iter().for_each(|line| self.write(line)),
                 Act::Answer => ordinary.iter().for_each(|line| self.write(line)),
+                Act::CloseOutput => close_output(),
             }
         }
     }

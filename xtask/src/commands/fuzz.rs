@@ -58,7 +58,7 @@ fn fuzzer(program: &Path, folder: &Path, target: &str, seconds: u32) -> Result<C
     fs::create_dir_all(&found)?;
     fs::create_dir_all(&broken)?;
     let mut fuzzer = command(program, &["-max_len=4096", "-timeout=10", "-rss_limit_mb=2048"]);
-    fuzzer.args(["-verbosity=0", "-print_final_stats=1"]);
+    fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
     fuzzer.arg(format!("-max_total_time={seconds}"));
     fuzzer.arg(format!("-artifact_prefix={}/", broken.display()));
     let words = folder.join(target).with_extension("dict");

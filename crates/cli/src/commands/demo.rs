@@ -27,14 +27,16 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         let gone = forget(&home, Forget::Demo, &SystemClock::default())?;
         let policy = home.policy(SERVER);
         if policy.exists() {
-            std::fs::remove_file(&policy).with_context(|| format!("{} cannot be removed", policy.display()))?;
+            std::fs::remove_file(&policy)
+                .with_context(|| format!("{} cannot be removed", policy.display()))?;
         }
         screen.line(&format!("Removed {} calls of the demonstration, and its policy.", gone.calls));
         return Ok(ExitCode::SUCCESS);
     }
     if !home.policy(SERVER).exists() {
         let path = home.policy(SERVER);
-        atomic::replace(&path, POLICY.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
+        atomic::replace(&path, POLICY.as_bytes())
+            .with_context(|| format!("{} cannot be written", path.display()))?;
     }
     let mut agent = Agent::start()?;
     Script { screen: &screen, agent: &mut agent }.play()?;
@@ -156,9 +158,16 @@ impl Script<'_> {
 
     fn list_tools(&mut self) -> anyhow::Result<()> {
         let answer = self.agent.ask("tools/list", &json!({}))?;
-        let names: Vec<&str> =
-            answer["result"]["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
-        let text = format!("   The server has 8 tools, the agent sees {}: clear_codegen_session is hidden.", names.len());
+        let names: Vec<&str> = answer["result"]["tools"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        let text = format!(
+            "   The server has 8 tools, the agent sees {}: clear_codegen_session is hidden.",
+            names.len()
+        );
         self.screen.line(&text);
         Ok(())
     }
@@ -191,7 +200,10 @@ impl Script<'_> {
         match seen {
             Seen::Passed(text) => {
                 let mark = self.screen.paint(screen::GOOD, "passed ");
-                self.screen.line(&format!("   {mark} {call} {}", self.screen.paint(screen::DIM, &screen::clip(text, 40))));
+                self.screen.line(&format!(
+                    "   {mark} {call} {}",
+                    self.screen.paint(screen::DIM, &screen::clip(text, 40))
+                ));
             }
             Seen::Refused(reason) => {
                 let mark = self.screen.paint(screen::BAD, "refused");
@@ -220,9 +232,14 @@ fn verdict(answer: &Value) -> Seen {
 
 fn show_history(home: &Home, screen: &Screen) -> anyhow::Result<()> {
     screen.line("");
-    screen.line(&screen.paint(screen::ACCENT, "The history of it, as `callgate log` keeps it (secrets masked before they are stored)"));
-    let session = log::current(home)?.sessions(1)?.pop().context("the demonstration left no session in the history")?;
-    let filter = Filter { server: Some(SERVER.to_owned()), since_ms: Some(session.started_ms), ..Filter::default() };
+    screen.line(&screen.paint(
+        screen::ACCENT,
+        "The history of it, as `callgate log` keeps it (secrets masked before they are stored)",
+    ));
+    let session =
+        log::current(home)?.sessions(1)?.pop().context("the demonstration left no session in the history")?;
+    let filter =
+        Filter { server: Some(SERVER.to_owned()), since_ms: Some(session.started_ms), ..Filter::default() };
     log::print(&log::current(home)?.calls(&filter)?, screen);
     screen.line("");
     screen.line("Look closer: callgate show CALL      Remove these rows: callgate demo --remove");

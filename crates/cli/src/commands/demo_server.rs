@@ -9,7 +9,11 @@ use serde_json::{Value, json};
 
 /// Name, what it does, its parameters.
 const TOOLS: &[(&str, &str, &[&str])] = &[
-    ("start_codegen_session", "Start a new code generation session to record Playwright actions", &["options"]),
+    (
+        "start_codegen_session",
+        "Start a new code generation session to record Playwright actions",
+        &["options"],
+    ),
     ("get_codegen_session", "Get information about a code generation session", &["sessionId"]),
     ("end_codegen_session", "End a code generation session and generate the test file", &["sessionId"]),
     ("clear_codegen_session", "Clear a code generation session without generating a test", &["sessionId"]),

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use callgate_policy::edit::{Edit, Edited, apply};
-use callgate_policy::{Policy, compare};
-use callgate_store::home::read_private;
+use callgate_policy::{Policy, Rate, compare};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::{PolicyEdit, record_edit};
+use callgate_store::home::read_private;
 use callgate_store::{Home, Origin, atomic};
 
-use crate::args::{AllowArgs, CapArgs, EditArgs, HideArgs};
+use crate::args::{AllowArgs, CapArgs, CapTo, EditArgs, HideArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -29,10 +29,17 @@ pub(crate) fn hide(args: HideArgs) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) fn cap(args: CapArgs) -> anyhow::Result<ExitCode> {
-    let CapArgs { server, tool, rate } = args;
-    let undo = format!("callgate allow {server} {tool}");
-    let edit = Edit::Cap { tool, max: rate.max, window: rate.window };
-    let change = Change::plan(&server, &edit)?;
+    let CapArgs { server, tool, cap } = args;
+    let undo = format!("callgate cap {server} {tool} none");
+    let CapTo::Rate(Rate { max, window }) = cap else {
+        let change = Change::plan(&server, &Edit::Uncap { tool: tool.clone() })?;
+        if change.edited.changed {
+            let what = format!("\"{}\" on server {server} is no longer capped", screen::harmless(&tool));
+            confirm::loosening(&what, "uncap")?;
+        }
+        return change.make("set the cap again: callgate cap SERVER TOOL RATE", None);
+    };
+    let change = Change::plan(&server, &Edit::Recap { tool, max, window })?;
     // A cap that is higher than the one before lets more through.
     if let Some(loosened) = change.loosened()?.first() {
         confirm::loosening(&format!("on server {server}, {loosened}"), "cap")?;
@@ -45,7 +52,10 @@ pub(crate) fn allow(args: AllowArgs) -> anyhow::Result<ExitCode> {
     let undo = format!("callgate block {server} {tool}");
     let change = Change::plan(&server, &Edit::Allow { tool: tool.clone() })?;
     if change.edited.changed {
-        confirm::loosening(&format!("agents may call \"{}\" on server {server}", screen::harmless(&tool)), "allow")?;
+        confirm::loosening(
+            &format!("agents may call \"{}\" on server {server}", screen::harmless(&tool)),
+            "allow",
+        )?;
     }
     change.make(&undo, None)
 }
@@ -72,8 +82,9 @@ impl Change {
         let first = !own.exists();
         let source = if first { home.default_policy() } else { own };
         let before = read_private(&source).with_context(|| format!("{} cannot be read", source.display()))?;
-        let edited = apply(&before, edit)
-            .with_context(|| format!("{} cannot be edited; `callgate policy check` says more", source.display()))?;
+        let edited = apply(&before, edit).with_context(|| {
+            format!("{} cannot be edited; `callgate policy check` says more", source.display())
+        })?;
         Ok(Change { home, server: server.to_owned(), before, first, edited })
     }
 
@@ -109,7 +120,10 @@ impl Change {
             screen.line(&format!("{}  {}", screen.paint(screen::GOOD, "changed"), screen::harmless(line)));
         }
         if self.first {
-            screen.line(&format!("         {} now has a policy of its own, begun as a copy of the default", self.server));
+            screen.line(&format!(
+                "         {} now has a policy of its own, begun as a copy of the default",
+                self.server
+            ));
         }
         screen.line(&format!("in       {}", path.display()));
         screen.line(&format!("undo     {undo}"));
@@ -130,7 +144,10 @@ impl Change {
         let now = if self.first { None } else { read_private(path).ok() };
         let as_read = if self.first { !path.exists() } else { now.as_deref() == Some(self.before.as_str()) };
         if !as_read {
-            bail!("{} was changed by somebody else meanwhile; nothing was written. Run the command again.", path.display());
+            bail!(
+                "{} was changed by somebody else meanwhile; nothing was written. Run the command again.",
+                path.display()
+            );
         }
         Ok(())
     }

@@ -20,9 +20,14 @@ pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
     };
     let gone = forget(&home, what, &SystemClock::default())?;
     let screen = Screen::new();
-    screen.line(&format!("Forgotten: {} calls, {} events, {} sessions.", gone.calls, gone.events, gone.sessions));
+    screen.line(&format!(
+        "Forgotten: {} calls, {} events, {} sessions.",
+        gone.calls, gone.events, gone.sessions
+    ));
     if !gone.log_emptied {
-        screen.line("A program is reading the history right now; traces stay in its log until that program ends.");
+        screen.line(
+            "A program is reading the history right now; traces stay in its log until that program ends.",
+        );
     }
     Ok(if gone.calls == 0 && matches!(what, Forget::Call(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -27,20 +27,28 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         calls.iter().for_each(|call| screen.line(&CallObject::of(call).line()));
     } else if calls.is_empty() && !args.follow {
-        screen.line("No calls match. A call appears here as soon as an AI client makes one through `callgate run`.");
+        screen.line(
+            "No calls match. A call appears here as soon as an AI client makes one through `callgate run`.",
+        );
     } else {
         print(&calls, &screen);
     }
-    while args.follow {
+    if !args.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
+    loop {
         std::thread::sleep(LOOK);
         let (calls, next) = history.after(rev, &filter, STEP)?;
         rev = next;
         for call in &calls {
-            let line = if args.json { CallObject::of(call).line() } else { row::line(&screen, call, Screen::columns()) };
+            let line = if args.json {
+                CallObject::of(call).line()
+            } else {
+                row::line(&screen, call, Screen::columns())
+            };
             screen.line(&line);
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The history with everything in it that was recorded until now.

@@ -14,7 +14,8 @@ use crate::screen::Screen;
 pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     let home = prepared()?;
     let server = args.server.as_deref();
-    switch::pause(&home, server, None, &SystemClock::default().now()).context("the pause cannot be written")?;
+    switch::pause(&home, server, None, &SystemClock::default().now())
+        .context("the pause cannot be written")?;
     let resume = server.map_or_else(String::new, |server| format!(" {server}"));
     let screen = Screen::new();
     screen.line(&format!("Paused: every call of {} is refused from now on.", scope(server)));
@@ -33,7 +34,14 @@ pub(crate) fn resume(args: &PauseArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let now = SystemClock::default().now().wall_ms;
-    record_event(&home, now, EventKind::Loosened, server, Some(Origin::Cli), &format!("{} resumed", scope(server)))?;
+    record_event(
+        &home,
+        now,
+        EventKind::Loosened,
+        server,
+        Some(Origin::Cli),
+        &format!("{} resumed", scope(server)),
+    )?;
     screen.line(&format!("Resumed: calls of {} are judged by their policies again.", scope(server)));
     if server.is_some() && switch::reason(&home, server.unwrap_or_default()).is_some() {
         screen.line("All servers are still paused: callgate resume");

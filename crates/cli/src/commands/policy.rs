@@ -7,8 +7,8 @@ use callgate_policy::{Call, Decision, Policy, Problem, SCHEMA, Severity, Target,
 use callgate_protocol::json::Raw;
 use callgate_shim::gate::guard;
 use callgate_shim::wording::whole_seconds;
-use callgate_store::home::read_private;
 use callgate_store::clock::SystemClock;
+use callgate_store::home::read_private;
 use callgate_store::limits::Readings;
 use callgate_store::{Home, pause};
 use serde_json::json;
@@ -28,7 +28,8 @@ pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let text = std::fs::read_to_string(&args.file).with_context(|| format!("{} cannot be read", args.file.display()))?;
+    let text = std::fs::read_to_string(&args.file)
+        .with_context(|| format!("{} cannot be read", args.file.display()))?;
     let (problems, good) = match Policy::parse(&text) {
         Ok(policy) => (policy.warnings().to_vec(), true),
         Err(report) => (report.problems, false),
@@ -44,7 +45,8 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if !args.json {
         let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        let word = if good { screen.paint(screen::GOOD, "good") } else { screen.paint(screen::BAD, "broken") };
+        let word =
+            if good { screen.paint(screen::GOOD, "good") } else { screen.paint(screen::BAD, "broken") };
         screen.line(&format!("{}: {word}, {errors} errors, {warnings} warnings", args.file.display()));
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -81,7 +83,8 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     home.prepare()?;
     let raw = args.args.as_deref().map(Raw::parse).transpose().context("--args is not one JSON value")?;
     let policy = effective(&home, &args.server);
-    let usage = Readings::open(&home, &args.server, &args.client, std::sync::Arc::new(SystemClock::default()))?;
+    let usage =
+        Readings::open(&home, &args.server, &args.client, std::sync::Arc::new(SystemClock::default()))?;
     let call = Call { client: &args.client, target: Target::Tool { name: &args.tool, args: raw } };
     let verdict = match pause::reason(&home, &args.server) {
         Some(reason) => Verdict {

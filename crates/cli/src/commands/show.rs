@@ -20,7 +20,9 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let id: CallId = args.call.parse()?;
     let history = current(&home)?;
     let Some(call) = history.call(&id)? else {
-        bail!("there is no call {id} in the history: it was never made here, or it is older than what is kept");
+        bail!(
+            "there is no call {id} in the history: it was never made here, or it is older than what is kept"
+        );
     };
     let policy = match &call.policy {
         Some(version) => history.policy_text(version, &call.server)?.map(|policy| policy.text),

@@ -69,7 +69,9 @@ fn policy_problem(home: &Home, server: &str) -> Option<String> {
     let path = if own.exists() { own } else { home.default_policy() };
     match read_private(&path) {
         Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
-        Ok(text) => Policy::parse(&text).err().map(|report| format!("{}: {}", path.display(), report.headline())),
+        Ok(text) => {
+            Policy::parse(&text).err().map(|report| format!("{}: {}", path.display(), report.headline()))
+        }
     }
 }
 
@@ -82,7 +84,10 @@ fn print(screen: &Screen, lease: &Lease, state: &State, calls: u64, refused: u64
         screen::pad(&screen::harmless(client), 16),
         age(lease.started_ms),
     ));
-    let command = screen::clip(&screen::harmless(&lease.command.join(" ")), Screen::columns().saturating_sub(40).max(40));
+    let command = screen::clip(
+        &screen::harmless(&lease.command.join(" ")),
+        Screen::columns().saturating_sub(40).max(40),
+    );
     let policy = lease.policy_version.as_deref().unwrap_or("none");
     screen.line(&screen.paint(
         screen::DIM,
@@ -95,12 +100,15 @@ fn print(screen: &Screen, lease: &Lease, state: &State, calls: u64, refused: u64
 
 fn summary(home: &Home, screen: &Screen, sessions: usize) {
     match sessions {
-        0 => screen.line("No session runs. One begins when an AI client starts a server through `callgate run`."),
+        0 => screen
+            .line("No session runs. One begins when an AI client starts a server through `callgate run`."),
         1 => screen.line("1 session runs."),
         n => screen.line(&format!("{n} sessions run.")),
     }
     match pause::read(home) {
-        Switch::Broken(why) => screen.line(&screen.paint(screen::BAD, &format!("Everything is paused, because {why}"))),
+        Switch::Broken(why) => {
+            screen.line(&screen.paint(screen::BAD, &format!("Everything is paused, because {why}")))
+        }
         Switch::Readable(pauses) if pauses.all.is_some() => {
             screen.line(&screen.paint(screen::WARN, "Everything is paused: callgate resume"));
         }

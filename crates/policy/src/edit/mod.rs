@@ -1,6 +1,6 @@
 //! Changes to a policy file that leave everything else as it stands: comments, order, indentation, line ends.
 //!
-//! Owns the four changes that a person makes with one click or one command. An edit that cannot be made cleanly is not
+//! Owns the changes that a person makes with one click or one command. An edit that cannot be made cleanly is not
 //! made. Blocking, hiding and capping never open anything: an edit of theirs that would is refused.
 
 mod draft;
@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 
 use crate::call::{Call, Judgement, RefusalKind};
 use crate::compare;
-use crate::file::{Action, DefaultAction, PolicyFile};
+use crate::file::{Action, DefaultAction, LimitEntry, PolicyFile};
 use crate::limit::Scope;
 use crate::name;
 use crate::policy::Policy;
@@ -30,6 +30,8 @@ pub enum Edit {
     Allow { tool: String },
     /// Like `Cap`, and may also widen the cap that `Cap` has set: a loosening, to be confirmed by a person.
     Recap { tool: String, max: NonZeroU32, window: Window },
+    /// Take back the cap that `Cap` has set; other limits stay.
+    Uncap { tool: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +67,8 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
     | Edit::Hide { tool }
     | Edit::Cap { tool, .. }
     | Edit::Allow { tool }
-    | Edit::Recap { tool, .. }) = edit;
+    | Edit::Recap { tool, .. }
+    | Edit::Uncap { tool }) = edit;
     if name::unusable(tool).is_some() || name::is_pattern(tool) {
         return Err(EditError::NotATool(tool.clone()));
     }
@@ -87,6 +90,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
             cap(&mut draft, &file, tool, Rate { max: *max, window: *window }, &mut summary);
         }
         Edit::Allow { tool } => allow(&mut draft, &file, tool, &mut summary),
+        Edit::Uncap { tool } => uncap(&mut draft, &file, tool, &mut summary),
     }
     let new = Policy::parse(draft.text()).map_err(EditError::Broken)?;
     match edit {
@@ -97,7 +101,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
             }
         }
         Edit::Allow { tool } => still_refused(&new, tool)?,
-        Edit::Recap { .. } => {}
+        Edit::Recap { .. } | Edit::Uncap { .. } => {}
     }
     let changed = draft.text() != text;
     Ok(Edited { text: draft.into_text(), summary, changed })
@@ -141,12 +145,23 @@ fn may_be_capped(old: &Policy, tool: &str) -> Result<(), EditError> {
     }
 }
 
+/// The limit that `Cap` has set, by its place among the tool's limits.
+fn own_cap<'f>(file: &'f PolicyFile, tool: &str) -> Option<(usize, &'f LimitEntry)> {
+    let counter = cap_counter(tool);
+    let rule = file.body.tools.iter().find(|rule| rule.name == tool)?;
+    rule.limits.iter().enumerate().find(|(_, limit)| limit.counter.as_deref() == Some(&counter))
+}
+
+fn uncap(draft: &mut Draft, file: &PolicyFile, tool: &str, summary: &mut Vec<String>) {
+    if let Some((place, _)) = own_cap(file, tool) {
+        draft.remove(&["tools", tool, "limits", &place.to_string()]);
+        summary.push(format!("{tool:?} is no longer capped by \"callgate cap\""));
+    }
+}
+
 fn cap(draft: &mut Draft, file: &PolicyFile, tool: &str, rate: Rate, summary: &mut Vec<String>) {
     let counter = cap_counter(tool);
-    let limits = file.body.tools.iter().find(|rule| rule.name == tool).map(|rule| rule.limits.as_slice());
-    let place =
-        limits.unwrap_or_default().iter().position(|limit| limit.counter.as_deref() == Some(&counter));
-    let Some(place) = place else {
+    let Some((place, before)) = own_cap(file, tool) else {
         let members = [
             ("counter", New::text(&counter)),
             ("window", New::text(&rate.window.to_string())),
@@ -158,13 +173,12 @@ fn cap(draft: &mut Draft, file: &PolicyFile, tool: &str, rate: Rate, summary: &m
         summary.push(format!("{tool:?} is now capped at {rate}"));
         return;
     };
-    let before = limits.unwrap_or_default().get(place);
     let index = place.to_string();
     let at = |key| ["tools", tool, "limits", index.as_str(), key];
-    if before.and_then(|l| l.window) != Some(rate.window) {
+    if before.window != Some(rate.window) {
         draft.set(&at("window"), New::text(&rate.window.to_string()));
     }
-    if before.map(|l| l.max) != Some(rate.max) {
+    if before.max != rate.max {
         draft.set(&at("max"), New::Number(rate.max.get()));
     }
     if draft.text_changed() {

@@ -252,6 +252,24 @@ fn a_history_deleted_under_a_session_is_started_anew_and_the_gap_told() {
     assert_eq!(events[0].kind, crate::EventKind::Gap);
 }
 
+#[test]
+fn a_shut_journal_admits_nothing_and_says_why() {
+    let (_folder, home) = home();
+    let journal = Journal::shut(&home, &info("s"), Arc::new(ManualClock::new()), "the disk is gone".to_owned());
+    let mut batch = journal.batch();
+    batch.pass(b"ping");
+    let intent =
+        Intent { method: "tools/call", tool: "a", rpc_id: "1", args: None, client: "c", rule: "", policy: "" };
+    let call = batch.admit(intent, &[], b"call").unwrap();
+    let commit = batch.commit();
+    assert_eq!(commit.admitted.lines(), b"ping\n");
+    let (refused, cause) = &commit.unrecorded[0];
+    assert_eq!(refused.id(), call.id());
+    assert!(cause.to_string().contains("the disk is gone"));
+    journal.end(EndReason::ClientClosed);
+    assert!(lease::sessions(&home).is_empty());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_refuses_the_call_and_the_session_lives_on() {

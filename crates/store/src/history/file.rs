@@ -29,6 +29,8 @@ pub(crate) struct Filer {
     path: PathBuf,
     file: Identity,
     contexts: FxHashMap<u64, (Context, i64)>,
+    /// Bytes filed since the last checkpoint.
+    unwritten: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Filer {
         let writer = super::open_writer(home, wall_ms)?;
         let path = home.history_db();
         let file = identity(&path).map_err(|error| StoreError::io("look at", &path, &error))?;
-        let filer = Filer { connection: writer.connection, path, file, contexts: FxHashMap::default() };
+        let filer = Filer { connection: writer.connection, path, file, contexts: FxHashMap::default(), unwritten: 0 };
         if let Some(aside) = writer.moved_aside {
             let text = format!("the history could not be read and was moved to {}", aside.display());
             filer.note(wall_ms, EventKind::DatabaseMovedAside, &text).map_err(|error| filer.fail(&error))?;
@@ -158,6 +160,7 @@ impl Filer {
             let Some(last) = groups.last().map(|group| group.number) else { break false };
             self.file_groups(opened, session, &groups, drained, &mut rev)
                 .map_err(|error| self.fail(&error))?;
+            self.unwritten += groups.iter().map(|group| group.records.len() as u64).sum::<u64>();
             drained = drained.max(last.cast_signed());
             if Instant::now() >= until {
                 break true;
@@ -376,10 +379,11 @@ impl Filer {
             .map(drop)
     }
 
-    /// Writes the log back into the file once it is large enough to be worth the disk's attention.
-    pub(crate) fn checkpoint(&self, at_least: u64) {
-        let log = crate::sqlite::wal_of(&self.path);
-        if log.metadata().is_ok_and(|meta| meta.len() >= at_least) {
+    /// Writes the log back into the file once enough was filed to be worth the disk's attention. (The log's length
+    /// does not tell: it is written over from the start, not shortened.)
+    pub(crate) fn checkpoint(&mut self, at_least: u64) {
+        if self.unwritten >= at_least {
+            self.unwritten = 0;
             let _later = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
         }
     }

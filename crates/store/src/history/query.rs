@@ -152,6 +152,13 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// Did this session ever record anything here?
+    pub fn knows(&self, session: SessionId) -> Result<bool, StoreError> {
+        self.connection
+            .query_row("SELECT EXISTS (SELECT 1 FROM sessions WHERE name = ?1)", [session.as_str()], |row| row.get(0))
+            .map_err(|error| self.fail(&error))
+    }
+
     /// Calls of one session so far, and how many of them were refused.
     pub fn session_counts(&self, session: SessionId) -> Result<(u64, u64), StoreError> {
         self.connection

@@ -58,6 +58,5 @@ pub(crate) struct Identity {
 
 pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
     let stat = rustix::fs::stat(path)?;
-    #[cfg_attr(target_os = "linux", expect(clippy::unnecessary_cast, reason = "narrower on other systems"))]
     Ok(Identity { dev: stat.st_dev as u64, ino: stat.st_ino as u64 })
 }

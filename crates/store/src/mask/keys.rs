@@ -1,6 +1,12 @@
 //! Which names say that what they name is secret. Decided by the words in a name, however it is spelled
 //! (`apiKey`, `API_KEY`, `api-key`), because lists of whole names are never complete.
 
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::search;
+
 /// Words that alone make a name secret.
 const SECRET: &[&str] = &[
     "password",
@@ -258,6 +264,17 @@ pub(super) const TRIGGERS: &[&str] = &[
     "--",
 ];
 
+/// In every secret name, also without what stands around it. Most names have none of these: no closer look.
+const IN_NAMES: &[&str] = &[
+    "pass", "pwd", "secret", "token", "credential", "cookie", "auth", "bearer", "jwt", "mnemonic", "pin", "cvv", "cvc",
+    "otp", "ssn", "key", "number", "code", "phrase",
+];
+
+fn is_worth_a_look(name: &str) -> bool {
+    static IN_ANY: OnceLock<AhoCorasick> = OnceLock::new();
+    IN_ANY.get_or_init(|| search(IN_NAMES.iter().copied())).is_match(name)
+}
+
 /// Does a value under this name need masking?
 pub(super) fn is_secret(name: &str) -> bool {
     class(name) != Class::Plain
@@ -272,7 +289,7 @@ pub(super) enum Class {
 }
 
 pub(super) fn class(name: &str) -> Class {
-    if name.len() > 128 {
+    if name.len() > 128 || !is_worth_a_look(name) {
         return Class::Plain;
     }
     let words = words(name);
@@ -307,7 +324,7 @@ fn squeezed(name: &str) -> String {
 
 /// Does this text name a secret field, as a selector, a label or a header would?
 pub(super) fn names_a_secret(text: &str) -> bool {
-    if text.len() > 512 {
+    if text.len() > 512 || !is_worth_a_look(text) {
         return false;
     }
     // "Accept cookies" names a button; `Cookie` names a header.
@@ -321,11 +338,20 @@ pub(super) fn names_a_secret(text: &str) -> bool {
 }
 
 pub(super) fn is_naming(key: &str) -> bool {
-    NAMING.contains(&squeezed(key).as_str())
+    NAMING.iter().any(|name| is_squeezed(key, name))
 }
 
 pub(super) fn is_holding(key: &str) -> bool {
-    HOLDING.contains(&squeezed(key).as_str())
+    HOLDING.iter().any(|name| is_squeezed(key, name))
+}
+
+/// Is the key this name, but for case and separators?
+fn is_squeezed(key: &str, name: &str) -> bool {
+    let mut letters = key.bytes().filter(u8::is_ascii_alphanumeric);
+    key.len() >= name.len()
+        && key.len() <= name.len() + 4
+        && name.bytes().all(|byte| letters.next().is_some_and(|letter| letter.eq_ignore_ascii_case(&byte)))
+        && letters.next().is_none()
 }
 
 /// The words of a name: `userAPIKey` → user, api, key.
