@@ -120,9 +120,7 @@ fn blocking_a_tool_with_an_empty_rule_fills_it() {
 fn a_cap_is_added_once_and_then_replaced() {
     let text = edited(DEFAULT_POLICY, &cap("x", 10));
     insta::assert_snapshot!(text, @r#"
-    // For servers that have no policy of their own: watch only, with a safety net.
-    // Every call is let through and kept in the history, at most 300 a minute in a session.
-    // A server's own rules stand in a file named after it, beside this one.
+    // Watch only, with a safety net: every call is let through and kept in the history, at most 300 a minute in a session.
     {
       "version": "1",
       "default": "allow",

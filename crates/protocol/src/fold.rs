@@ -22,8 +22,16 @@ pub fn fold(name: &str) -> Cow<'_, str> {
 
 /// Which of `reserved` (ASCII) a lenient reader could take `name` for, itself included.
 pub(crate) fn resembles(name: &str, reserved: &[&'static str]) -> Option<&'static str> {
+    if let Some(start) = before_nul(name) {
+        return resembles(start, reserved).or_else(|| resembles(&name.replace('\0', ""), reserved));
+    }
     let folded = if is_simple(name) { Cow::Borrowed(name.trim_matches(' ')) } else { head(name) };
     reserved.iter().copied().find(|word| word.eq_ignore_ascii_case(&folded))
+}
+
+/// What a reader that ends names at NUL would see, if there is one.
+pub(crate) fn before_nul(name: &str) -> Option<&str> {
+    name.split_once('\0').map(|(start, _)| start)
 }
 
 /// The folded beginning of a name. Bounded, because a hostile name may be as long as a line may be, and folding can

@@ -53,6 +53,12 @@ pub(crate) fn standing(method: &str) -> Standing {
     if GUARDED.contains(&method) {
         return Standing::Guarded;
     }
+    // A dispatcher that ends names at NUL sees only what stands before it.
+    if let Some(start) = fold::before_nul(method)
+        && let Some(known) = GUARDED.iter().find(|known| known.eq_ignore_ascii_case(&fold::head(start)))
+    {
+        return Standing::NearMiss(known);
+    }
     let folded = fold::head(method);
     if let Some(known) = GUARDED.iter().find(|known| known.eq_ignore_ascii_case(&folded)) {
         return Standing::NearMiss(known);
@@ -76,6 +82,8 @@ mod tests {
             "tools/call ",
             " tools/call",
             "tools/call\0",
+            "tools/call\0/x",
+            "TOOLS/call\0\0x",
             "tools/call\n",
             "ｔｏｏｌｓ/call",
             "tools／call",

@@ -55,8 +55,14 @@ impl<R: Read> Lines<R> {
         self.forget_taken();
         let mut searched = 0;
         loop {
-            if let Some(last) = memchr::memrchr(b'\n', &self.buffer[searched..self.filled]) {
-                self.taken = searched + last + 1;
+            // Only the first line can have begun in an earlier read, so only it can have grown too long.
+            if let Some(end) = memchr::memchr(b'\n', &self.buffer[searched..self.filled]) {
+                let end = searched + end;
+                if end > self.max {
+                    return Ok(self.too_long(end));
+                }
+                let last = memchr::memrchr(b'\n', &self.buffer[end..self.filled]).unwrap_or(0);
+                self.taken = end + last + 1;
                 return Ok(Chunk::Lines(&self.buffer[..self.taken]));
             }
             searched = self.filled;
@@ -72,6 +78,12 @@ impl<R: Read> Lines<R> {
                 return Ok(Chunk::End);
             }
         }
+    }
+
+    /// The first line ends at `end`, beyond the cap, and is in the buffer whole.
+    fn too_long(&mut self, end: usize) -> Chunk<'_> {
+        self.taken = end + 1;
+        Chunk::TooLong { head: &self.buffer[..HEAD.min(end)], bytes: end as u64 }
     }
 
     fn fill(&mut self) -> io::Result<usize> {
@@ -188,6 +200,20 @@ mod tests {
                 ["before", "<4096 of 200000>", "after"],
                 "in steps of {step}"
             );
+        }
+    }
+
+    #[test]
+    fn the_cap_holds_to_the_byte() {
+        for (length, passes) in [(99_999, true), (100_000, true), (100_001, false), (101_000, false)] {
+            let mut text = vec![b'x'; length];
+            text.extend(b"\nnext\n");
+            for step in [7_919, 65_536, 1_000_000] {
+                let lines = all(&text, step, 100_000);
+                assert_eq!(lines.len(), 2);
+                assert_eq!(lines[0].len() == length, passes, "{length} bytes in steps of {step}");
+                assert_eq!(lines[1], "next");
+            }
         }
     }
 

@@ -28,7 +28,7 @@ use crate::stderr::StderrTee;
 use crate::{stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
-const LAST_ANSWERS: Duration = Duration::from_secs(300);
+const LAST_ANSWERS: Duration = Duration::from_secs(60);
 /// How long a server that never got a request waits for one, so that the client hears why it ended.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// What the keeper needs at most to end a tree, with some air.
@@ -84,6 +84,7 @@ struct Session {
     _stop: Sender<Stop>,
     server: String,
     stderr: StderrTee,
+    client_end: stdio::ClientEnd,
     _watch: Option<watch::Watch>,
 }
 
@@ -116,12 +117,13 @@ impl Session {
             stdio::complain(&format!("{name}: calls are refused, because they cannot be recorded: {cause}"));
             Journal::shut(&home, &info, clock, cause)
         });
+        let (to_client, client_end) = stdio::take_stdout()?;
         let relay = Arc::new(Relay {
             gate: Gate::new(home.clone(), &name),
             journal,
             pending: Pending::default(),
             server_asks: ServerAsks::default(),
-            to_client: Outlet::new("to-client", stdio::stdout()?)?,
+            to_client: Outlet::new("to-client", to_client)?,
             to_server: ServerPipe::new(stdin)?,
             client: ClientName::new(client.as_deref()),
             listed: AtomicBool::new(false),
@@ -140,8 +142,16 @@ impl Session {
             move || FromClient::new(&relay).run(stdio::stdin())
         })?;
         spawn("keeper", &stop, {
-            let keeper = keeper.clone();
-            move || Stop::Ended(keeper.wait())
+            let (keeper, relay) = (keeper.clone(), relay.clone());
+            move || {
+                let ending = keeper.wait();
+                if ending == Ending::KeeperLost {
+                    // Whatever else is going on: what the keeper owned is ours to end now.
+                    keeper.take_over();
+                    relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
+                }
+                Stop::Ended(ending)
+            }
         })?;
         stdio::on_signal({
             let stop = stop.clone();
@@ -149,7 +159,7 @@ impl Session {
         })?;
         let watch = watch::Watch::start(&home, relay.clone());
         sweep_leftovers(&home, relay.clone())?;
-        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, _watch: watch })
+        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, client_end, _watch: watch })
     }
 
     /// Waits for the first reason to stop and sees it through.
@@ -158,27 +168,25 @@ impl Session {
         match stop {
             Stop::Signal(signal) => self.signalled(signal),
             Stop::ClientClosed => self.client_closed(),
-            Stop::ClientGone => self.part(EndReason::ClientClosed),
-            Stop::ServerClosed => {
-                let ending = self.other_sign(|stop| match stop {
-                    Stop::Ended(ending) => Some(ending),
-                    _ => None,
-                });
-                self.server_ended(ending.as_ref())
-            }
-            Stop::Ended(Ending::KeeperLost) => {
-                self.keeper.take_over();
-                self.relay
-                    .journal
-                    .event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
-                self.server_ended(Some(&Ending::KeeperLost))
-            }
-            Stop::Ended(ending) => {
-                // What it wrote before it ended may still be in the pipe.
-                self.other_sign(|stop| matches!(stop, Stop::ServerClosed).then_some(()));
-                self.server_ended(Some(&ending))
-            }
+            Stop::ClientGone => self.part(),
+            Stop::ServerClosed => self.output_closed(),
+            Stop::Ended(ending) => self.process_ended(&ending),
         }
+    }
+
+    /// The server's output ended; how the server did is known in a moment.
+    fn output_closed(self) -> u8 {
+        let ending = self.other_sign(|stop| match stop {
+            Stop::Ended(ending) => Some(ending),
+            _ => None,
+        });
+        self.server_ended(ending.as_ref())
+    }
+
+    /// The server's process ended; what it wrote before may still be in the pipe.
+    fn process_ended(self, ending: &Ending) -> u8 {
+        self.other_sign(|stop| matches!(stop, Stop::ServerClosed).then_some(()));
+        self.server_ended(Some(ending))
     }
 
     /// Waits a moment for the event that `wanted` picks out.
@@ -204,18 +212,19 @@ impl Session {
             match self.stops.try_recv() {
                 Ok(Stop::Signal(signal)) => return self.signalled(signal),
                 Ok(Stop::ClientGone) => break,
-                Ok(Stop::ServerClosed | Stop::Ended(_)) => return self.server_ended(None),
+                Ok(Stop::ServerClosed) => return self.output_closed(),
+                Ok(Stop::Ended(ending)) => return self.process_ended(&ending),
                 Ok(Stop::ClientClosed) | Err(_) => {}
             }
-            if Instant::now() > deadline || !stdio::is_read() {
+            if Instant::now() > deadline || !self.client_end.is_read() {
                 break;
             }
         }
-        self.part(EndReason::ClientClosed)
+        self.part()
     }
 
     /// Ends the server because the client is done, and waits for its tree to be gone.
-    fn part(self, reason: EndReason) -> u8 {
+    fn part(self) -> u8 {
         self.relay.to_client.flush();
         self.relay.to_server.close();
         self.keeper.finish();
@@ -234,7 +243,7 @@ impl Session {
             }
         }
         self.leave_waiting("the client left", Outcome::ServerEnded);
-        self.close_journal(reason);
+        self.close_journal(EndReason::ClientClosed);
         exit_byte(code)
     }
 
@@ -248,7 +257,10 @@ impl Session {
         self.stderr.flush();
         self.close_journal(said.end);
         self.relay.to_client.close();
+        drop(self.client_end);
         self.keeper.finish();
+        // The client has its end; we stay until nothing of the tree is left, in case the keeper cannot.
+        self.keeper.join();
         said.code
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,24 +18,32 @@ pub(crate) fn stdin() -> File {
     }
 }
 
-/// The way to the client, unbuffered: whole lines are written with one call.
-pub(crate) fn stdout() -> io::Result<File> {
-    Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?))
+/// Takes the way to the client, unbuffered: whole lines are written with one call. What stays behind as our standard
+/// output leads nowhere, so that the client's pipe ends when we close it, and no stray print reaches it.
+pub(crate) fn take_stdout() -> io::Result<(File, ClientEnd)> {
+    let pipe = rustix::io::dup(rustix::stdio::stdout())?;
+    rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    Ok((File::from(rustix::io::dup(&pipe)?), ClientEnd(pipe)))
+}
+
+/// Tells whether the client still reads.
+#[derive(Debug)]
+pub(crate) struct ClientEnd(OwnedFd);
+
+impl ClientEnd {
+    /// A pipe or socket without a reader reports an error.
+    pub(crate) fn is_read(&self) -> bool {
+        let mut asked = [PollFd::new(&self.0, PollFlags::empty())];
+        match poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            Ok(_) => !asked[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
+            Err(_) => true,
+        }
+    }
 }
 
 /// Our error output, for what the server says on its own.
 pub(crate) fn stderr() -> io::Result<File> {
     Ok(File::from(rustix::io::dup(rustix::stdio::stderr())?))
-}
-
-/// Is anybody still reading our output? A pipe or socket without a reader reports an error.
-pub(crate) fn is_read() -> bool {
-    let stdout = rustix::stdio::stdout();
-    let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
-    match poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-        Ok(_) => !asked[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
-        Err(_) => true,
-    }
 }
 
 /// Calls `then` for each signal that means "end".

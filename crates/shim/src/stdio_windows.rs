@@ -9,19 +9,24 @@ pub(crate) fn stdin() -> impl Read + Send {
     io::stdin()
 }
 
-/// The way to the client, unbuffered.
-pub(crate) fn stdout() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+/// The way to the client, unbuffered. Its pipe ends with this process.
+pub(crate) fn take_stdout() -> io::Result<(File, ClientEnd)> {
+    Ok((File::from(io::stdout().as_handle().try_clone_to_owned()?), ClientEnd))
+}
+
+/// Windows tells a writer only when it writes.
+#[derive(Debug)]
+pub(crate) struct ClientEnd;
+
+impl ClientEnd {
+    pub(crate) fn is_read(&self) -> bool {
+        true
+    }
 }
 
 /// Our error output, for what the server says on its own.
 pub(crate) fn stderr() -> io::Result<File> {
     Ok(File::from(io::stderr().as_handle().try_clone_to_owned()?))
-}
-
-/// Windows tells a writer only when it writes.
-pub(crate) fn is_read() -> bool {
-    true
 }
 
 /// Clients end a process on Windows without asking it; its Job Object ends the tree.

@@ -65,8 +65,8 @@ pub fn reason(home: &Home, server: &str) -> Option<String> {
                 (None, None) => return None,
             };
             Some(match pause.reason.as_deref().filter(|reason| !reason.is_empty()) {
-                Some(reason) => format!("{what} paused: {reason}"),
-                None => format!("{what} paused"),
+                Some(reason) => format!("{what} paused by the user: {reason}"),
+                None => format!("{what} paused by the user"),
             })
         }
     }
@@ -136,7 +136,7 @@ mod tests {
         let now = ManualClock::new().now();
         assert_eq!(reason(&home, "a"), None);
         pause(&home, Some("a"), Some("lunch"), &now).unwrap();
-        assert_eq!(reason(&home, "a").unwrap(), "calls to a are paused: lunch");
+        assert_eq!(reason(&home, "a").unwrap(), "calls to a are paused by the user: lunch");
         assert_eq!(reason(&home, "b"), None);
         pause(&home, None, None, &now).unwrap();
         assert!(reason(&home, "b").is_some());

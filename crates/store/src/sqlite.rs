@@ -21,6 +21,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_handler(Some(wait_a_little)).map_err(fail)?;
+    // Without this SQLite compiles a statement anew whenever a bound value might suggest another plan: each time.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(32);
     // The last to close would write the whole log back and wait for the disk: at the end of a session, of all times.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
@@ -37,6 +39,8 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_handler(Some(wait_a_little)).map_err(fail)?;
+    // Without this SQLite compiles a statement anew whenever a bound value might suggest another plan: each time.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     connection.execute_batch("PRAGMA query_only=ON;").map_err(fail)?;
     Ok(connection)
 }

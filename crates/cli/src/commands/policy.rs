@@ -143,7 +143,12 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
         return screen.line(&object.to_string());
     }
     let word = if allowed { screen.paint(screen::GOOD, "allow") } else { screen.paint(screen::BAD, "deny") };
-    screen.line(&format!("{word}   {} on {}", screen::harmless(&args.tool), screen::harmless(&args.server)));
+    let gap = if allowed { "   " } else { "    " };
+    screen.line(&format!(
+        "{word}{gap}{} on {}",
+        screen::harmless(&args.tool),
+        screen::harmless(&args.server)
+    ));
     screen.line(&format!("rule    {}", screen::harmless(&verdict.rule)));
     if !verdict.reason.is_empty() {
         screen.line(&format!("reason  {}", screen::harmless(&verdict.reason)));

@@ -1,0 +1,246 @@
+//! The commands as a person runs them: the real binary, a home of its own, and a real terminal where one is needed.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Output, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::Value;
+
+struct Callgate {
+    folder: tempfile::TempDir,
+}
+
+impl Callgate {
+    fn new() -> Callgate {
+        Callgate { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command
+            .args(words)
+            .env("CALLGATE_HOME", self.folder.path().join("home"))
+            .env_remove("CALLGATE_SESSION");
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs with success and returns what was printed.
+    fn say(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs without success and returns the complaint.
+    fn fail(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert!(!output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stdout));
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Runs on a terminal of its own, types a line, returns success and everything on the screen.
+    fn at_terminal(&self, words: &[&str], typed: &str) -> (bool, String) {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let terminal = || -> OwnedFd {
+            File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap().into()
+        };
+        let mut command = self.command(words);
+        command.stdin(terminal()).stdout(terminal()).stderr(terminal());
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let mut controller = File::from(controller);
+        writeln!(controller, "{typed}").unwrap();
+        let mut screen = Vec::new();
+        let mut buffer = [0; 4096];
+        // The last end of the terminal is closed with the child; Linux tells it as an error.
+        while let Ok(count) = controller.read(&mut buffer) {
+            if count == 0 {
+                break;
+            }
+            screen.extend_from_slice(&buffer[..count]);
+        }
+        (child.wait().unwrap().success(), String::from_utf8_lossy(&screen).into_owned())
+    }
+
+    fn policy(&self, server: &str) -> String {
+        fs::read_to_string(self.folder.path().join(format!("home/policies/{server}.json"))).unwrap()
+    }
+
+    fn explain(&self, words: &[&str]) -> Value {
+        let mut all = vec!["policy", "explain", "--json"];
+        all.extend(words);
+        serde_json::from_str(&self.say(&all)).unwrap()
+    }
+}
+
+#[test]
+fn the_first_edit_gives_a_server_its_own_copy_of_the_default_policy() {
+    let callgate = Callgate::new();
+    let said = callgate.say(&["block", "pw", "evaluate", "--reason", "no scripts"]);
+    assert!(
+        said.contains("policy of its own") && said.contains("undo     callgate allow pw evaluate"),
+        "{said}"
+    );
+    let policy = callgate.policy("pw");
+    assert!(policy.contains("safety_net") && policy.contains("no scripts"), "{policy}");
+    let verdict = callgate.explain(&["--server", "pw", "--tool", "evaluate"]);
+    assert_eq!(
+        (&verdict["decision"], &verdict["rule"], &verdict["reason"]),
+        (&"deny".into(), &"/tools/evaluate/action".into(), &"no scripts".into())
+    );
+    assert_eq!(callgate.explain(&["--server", "other", "--tool", "evaluate"])["decision"], "allow");
+}
+
+#[test]
+fn comments_and_order_survive_every_edit() {
+    let callgate = Callgate::new();
+    callgate.say(&["block", "s", "x"]);
+    let path = callgate.folder.path().join("home/policies/s.json");
+    let text =
+        "// mine\n{\n\t\"default\": \"allow\", // open\n\t\"version\": \"1\",\n\t\"tools\": {} // none\n}\n";
+    fs::write(&path, text).unwrap();
+    for words in [["hide", "s", "a"].as_slice(), &["cap", "s", "b", "10/minute"], &["block", "s", "c"]] {
+        callgate.say(words);
+    }
+    let edited = callgate.policy("s");
+    for kept in ["// mine\n", "\"default\": \"allow\", // open\n\t\"version\": \"1\"", "// none"] {
+        assert!(edited.contains(kept), "{kept:?} is gone:\n{edited}");
+    }
+    assert_eq!(callgate.explain(&["--server", "s", "--tool", "a"])["kind"], "hidden");
+    assert_eq!(callgate.explain(&["--server", "s", "--tool", "b"])["counters"][0]["max"], 10);
+    assert_eq!(callgate.explain(&["--server", "s", "--tool", "c"])["decision"], "deny");
+}
+
+#[test]
+fn loosening_needs_a_person_at_a_terminal() {
+    let callgate = Callgate::new();
+    callgate.say(&["block", "s", "x"]);
+    callgate.say(&["cap", "s", "y", "5/minute"]);
+    callgate.say(&["pause"]);
+    let before = callgate.policy("s");
+    for words in [
+        ["allow", "s", "x"].as_slice(),
+        &["cap", "s", "y", "50/minute"],
+        &["cap", "s", "y", "none"],
+        &["resume"],
+    ] {
+        assert!(callgate.fail(words).contains("needs a person at a terminal"), "{words:?}");
+    }
+    assert_eq!(callgate.policy("s"), before);
+    assert!(callgate.say(&["status"]).contains("Everything is paused"));
+}
+
+#[test]
+fn a_person_who_types_the_word_loosens_and_it_is_on_record() {
+    let callgate = Callgate::new();
+    callgate.say(&["block", "s", "x"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "x"], "perhaps");
+    assert!(!done && screen.contains("nothing was changed"), "{screen}");
+    assert_eq!(callgate.explain(&["--server", "s", "--tool", "x"])["decision"], "deny");
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "x"], "allow");
+    assert!(done, "{screen}");
+    assert_eq!(callgate.explain(&["--server", "s", "--tool", "x"])["decision"], "allow");
+    callgate.say(&["pause", "s"]);
+    let (done, screen) = callgate.at_terminal(&["resume", "s"], "resume");
+    assert!(done, "{screen}");
+    let history =
+        callgate_store::History::open_reader(&callgate_store::Home::at(callgate.folder.path().join("home")));
+    let events = history.unwrap().events(None, 100).unwrap();
+    let loosened: Vec<_> =
+        events.iter().filter(|event| event.kind == callgate_store::EventKind::Loosened).collect();
+    assert_eq!(loosened.len(), 2, "{events:#?}");
+    assert!(loosened.iter().all(|event| event.origin == Some(callgate_store::Origin::Cli)));
+}
+
+#[test]
+fn below_a_gated_session_nothing_is_loosened_even_at_a_terminal() {
+    let callgate = Callgate::new();
+    callgate.say(&["block", "s", "x"]);
+    let mut command = callgate.command(&["allow", "s", "x"]);
+    let output = command.env("CALLGATE_SESSION", "abcdef").stdin(Stdio::null()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("below session abcdef"));
+}
+
+#[test]
+fn a_policy_check_names_every_error_with_its_place_and_its_fix() {
+    let callgate = Callgate::new();
+    let path = callgate.folder.path().join("bad.json");
+    fs::write(&path, "{\n  \"version\": \"1\",\n  \"defalt\": \"deny\",\n  \"tools\": { \"x\": { \"limits\": [{ \"max\": 0 }] } }\n}\n").unwrap();
+    let output = callgate.run(&["policy", "check", "--json", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let problems: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(problems.len() >= 3, "{problems:?}");
+    assert!(
+        problems.iter().any(|problem| problem["line"] == 3 && problem["fix"] == "did you mean \"default\"?")
+    );
+    assert!(
+        problems.iter().all(|problem| problem["severity"] == "error" && problem["column"].as_u64() > Some(0))
+    );
+}
+
+#[test]
+fn warnings_are_told_and_the_policy_is_good_all_the_same() {
+    let callgate = Callgate::new();
+    let path = callgate.folder.path().join("hide.json");
+    fs::write(&path, r#"{"version":"1","default":"deny","hide":["clear_codegen_session"]}"#).unwrap();
+    let said = callgate.say(&["policy", "check", path.to_str().unwrap()]);
+    assert!(said.contains("warning") && said.contains("good, 0 errors"), "{said}");
+}
+
+#[test]
+fn wrong_words_get_an_answer_that_helps() {
+    let callgate = Callgate::new();
+    for (words, help) in [
+        (["show", "nonsense"].as_slice(), "k3v9qa-1z"),
+        (&["show", "aaaaaa-1"], "no call aaaaaa-1"),
+        (&["log", "--decision", "maybe"], "allowed, denied"),
+        (&["log", "--since", "soon"], "15m"),
+        (&["cap", "s", "x", "often"], "10/minute"),
+        (&["policy", "explain", "--server", "s", "--tool", "x", "--args", "{"], "not one JSON value"),
+        (&["policy", "check", "/nowhere/p.json"], "/nowhere/p.json"),
+        (&["forget"], "--before"),
+    ] {
+        assert!(callgate.fail(words).contains(help), "{words:?}: {}", callgate.fail(words));
+    }
+}
+
+#[test]
+fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
+    let callgate = Callgate::new();
+    let shown = callgate.say(&["demo"]);
+    for promise in [
+        "sees 7: clear_codegen_session is hidden",
+        "scripts are not for agents",
+        "local files are not for agents",
+        "has reached its cap of 5 calls per minute",
+        "Unknown tool: clear_codegen_session",
+        "× 35",
+    ] {
+        assert!(shown.contains(promise), "{promise:?} is missing:\n{shown}");
+    }
+    assert!(!shown.contains('\u{1b}'), "plain text when piped");
+    let rows: Vec<Value> =
+        callgate.say(&["log", "--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 48);
+    assert!(rows.iter().all(|row| row["demo"] == true && row["client"] == "demo-agent"));
+    assert!(!rows.iter().any(|row| row.to_string().contains("correct horse")), "the password was masked");
+    let call = rows[0]["id"].as_str().unwrap();
+    assert!(callgate.say(&["show", call]).contains("the rule as it was"));
+    callgate.say(&["demo", "--remove"]);
+    assert!(callgate.say(&["log"]).contains("No calls match"));
+}
