@@ -92,17 +92,18 @@ pub fn repair(line: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The id of the response that begins like this, for a line that is too long to be read whole.
+/// The id of the message that begins like this, for a line that is too long to be read whole.
 ///
-/// Only for settling who waits: the bytes themselves are thrown away. Found when `id` stands before `result`, as every
-/// server we know writes it.
-pub fn peek_answer(head: &[u8]) -> Option<IdKey> {
+/// Only for settling who waits: the bytes themselves are thrown away. Found when `id` stands before the long part, as
+/// everybody we know writes it.
+pub fn peek_id(head: &[u8]) -> Option<IdKey> {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
     };
-    let open = ["\"result\"", "\"error\""].iter().filter_map(|member| valid.find(member)).min()?;
-    // Closed before its result, the beginning is a whole object of its own.
+    let open =
+        ["\"params\"", "\"result\"", "\"error\""].iter().filter_map(|member| valid.find(member)).min()?;
+    // Closed before its long part, the beginning is a whole object of its own.
     let front = valid[..open].trim_end().strip_suffix(',')?;
     let closed = format!("{front}}}");
     Raw::parse(&closed).ok()?.get("id").and_then(|id| Id::read(id).ok()).map(|id| id.as_key())
@@ -205,16 +206,17 @@ mod peek_tests {
     use super::*;
 
     #[test]
-    fn a_long_answer_is_known_by_its_beginning() {
+    fn a_long_message_is_known_by_its_beginning() {
         for (head, id) in [
             (r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"text":"xx"#, Some("7")),
+            (r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"xx"#, Some("8")),
             (r#"{ "id" : "a" , "error":{"message":"xx"#, Some(r#""a""#)),
             (r#"{"result":{"id":7,"text":"xx"#, None),
             (r#"{"jsonrpc":"2.0","id":1.5,"result":"x"#, None),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"result":"x"#, None),
             ("just noise", None),
         ] {
-            assert_eq!(peek_answer(head.as_bytes()).map(|id| id.to_string()).as_deref(), id, "{head}");
+            assert_eq!(peek_id(head.as_bytes()).map(|id| id.to_string()).as_deref(), id, "{head}");
         }
     }
 }

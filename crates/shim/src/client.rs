@@ -11,7 +11,7 @@ use std::time::Instant;
 use callgate_policy::{Call, Judgement, RefusalKind};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
-use callgate_protocol::message::{Body, Incoming, Message, Side, read};
+use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read};
 use callgate_protocol::{Answer, Malformed, answer};
 use callgate_store::failpoint;
 use callgate_store::{Batch, CallRef, Decision, Intent, NotAdmitted, Outcome, Refused};
@@ -53,7 +53,7 @@ impl<'r> FromClient<'r> {
                     failpoint::reach("shim.line_read");
                     self.group(chunk);
                 }
-                Ok(Chunk::TooLong { bytes, .. }) => self.too_long(bytes),
+                Ok(Chunk::TooLong { head, bytes }) => self.too_long(head, bytes),
                 Ok(Chunk::End) | Err(_) => return Stop::ClientClosed,
             }
         }
@@ -68,13 +68,19 @@ impl<'r> FromClient<'r> {
         group.forward();
     }
 
-    fn too_long(&self, bytes: u64) {
+    fn too_long(&self, head: &[u8], bytes: u64) {
         let reason =
             format!("a line of {bytes} bytes is longer than the {} MiB that can be judged", MAX_LINE >> 20);
         let mut batch = self.relay.journal.batch();
         batch.refuse(Refused { decision: Decision::Malformed, reason: &reason, ..Refused::default() });
         drop(batch.commit());
-        self.answer_unaddressed(wording::INVALID_REQUEST, &reason);
+        match peek_id(head) {
+            Some(id) if self.relay.pending.check(&id).is_ok() => {
+                let text = format!("Callgate: {reason}");
+                self.relay.to_client.post(answer::error(Some(&id), wording::INVALID_REQUEST, &text));
+            }
+            _ => self.answer_unaddressed(wording::INVALID_REQUEST, &reason),
+        }
     }
 
     fn answer_unaddressed(&self, code: i64, reason: &str) {

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
-use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_answer, read};
+use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read};
 use callgate_protocol::tools::{Filtered, filter_list};
 use callgate_protocol::{Answer, Malformed, answer};
 use callgate_store::failpoint;
@@ -224,7 +224,7 @@ impl<'r> FromServer<'r> {
         let reason = format!("a line of {bytes} bytes is longer than {} MiB", MAX_LINE >> 20);
         let mut out = Delivery::new(&[]);
         out.untouched = None;
-        if let Some(id) = peek_answer(head) {
+        if let Some(id) = peek_id(head) {
             self.unusable(&mut out, &id, &reason);
         }
         self.relay.noise.heard(&self.relay.journal, head, &reason);

@@ -15,7 +15,7 @@ use crate::journal::{Shared, lock};
 use crate::limits;
 use crate::retention::Housekeeping;
 use crate::spool::reader::{Head, Reader};
-use crate::spool::record::Opened;
+use crate::spool::record::{Opened, Record};
 use crate::words::EventKind;
 
 /// How long records gather before they are moved: long enough for calls to meet their answers.
@@ -67,10 +67,15 @@ impl Drain {
             };
             let stop = shared.await_work(sleep) || (!shared.is_idle() && shared.gather(GATHER));
             shared.begin_work();
+            if stop {
+                // Notices of the last moment belong to the record too.
+                self.tell(shared);
+            }
             self.empty(shared, stop);
             if stop {
                 return;
             }
+            self.tell(shared);
             self.quiet(shared);
             if Instant::now() >= keep_house_at {
                 // One short step at a time; a call in between goes first.
@@ -182,6 +187,15 @@ impl Drain {
         {
             drop(filer);
             history::put_aside(&shared.home, shared.clock.now().wall_ms);
+        }
+    }
+
+    /// Puts on record what happened to the counters.
+    fn tell(&self, shared: &Shared) {
+        let notices = lock(&shared.limits).notices();
+        for text in notices {
+            let (at_ms, kind) = (shared.clock.now().wall_ms, EventKind::DatabaseMovedAside);
+            shared.append_one(&Record::Event { at_ms, kind, origin: None, text: &text });
         }
     }
 

@@ -120,7 +120,9 @@ fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
     if new {
         // Only works before anything else is written, so it comes before the switch to WAL.
         let connection = Connection::open(path).map_err(fail)?;
-        connection.execute_batch("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; VACUUM;").map_err(fail)?;
+        connection
+            .execute_batch("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
+            .map_err(fail)?;
     }
     let connection = sqlite::open(path)?;
     connection

@@ -54,12 +54,22 @@ pub(crate) struct Limits {
     shared: Option<Db>,
     /// Takes since the last checkpoint.
     pub(crate) since_checkpoint: u32,
+    /// What happened to the counters and is not told yet.
+    notices: Vec<String>,
 }
 
 impl Limits {
     pub(crate) fn new(home: Home, server: &str, clock: Arc<dyn Clock>) -> Self {
         let session = FxHashMap::default();
-        Limits { home, server: server.to_owned(), clock, session, shared: None, since_checkpoint: 0 }
+        Limits {
+            home,
+            server: server.to_owned(),
+            clock,
+            session,
+            shared: None,
+            since_checkpoint: 0,
+            notices: Vec::new(),
+        }
     }
 
     /// Opens the database before the first call needs it; a failure shows when it does.
@@ -124,7 +134,10 @@ impl Limits {
                     // Whatever it was, the next take starts from a fresh look at the file.
                     self.shared = None;
                     if attempt == 0 && error.is_corrupt() {
-                        db::put_aside(&self.home, &clock.now()).map_err(NotTaken::Store)?;
+                        let aside = db::put_aside(&self.home, &clock.now()).map_err(NotTaken::Store)?;
+                        self.notices.extend(aside.map(|aside| {
+                            format!("the counters were damaged and were moved to {}", aside.display())
+                        }));
                     } else {
                         return Err(NotTaken::Store(error));
                     }
@@ -140,8 +153,17 @@ impl Limits {
         }
         match self.shared {
             Some(ref mut database) => Ok(database),
-            None => Ok(self.shared.insert(Db::open(&self.home, &self.clock.now())?)),
+            None => {
+                let mut opened = Db::open(&self.home, &self.clock.now())?;
+                self.notices.extend(opened.found.take());
+                Ok(self.shared.insert(opened))
+            }
         }
+    }
+
+    /// What a person should hear about the counters.
+    pub(crate) fn notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
     }
 }
 

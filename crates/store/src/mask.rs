@@ -160,7 +160,13 @@ pub(crate) fn short(text: &str) -> &str {
 fn triggers() -> &'static AhoCorasick {
     static TRIGGERS: OnceLock<AhoCorasick> = OnceLock::new();
     TRIGGERS.get_or_init(|| {
-        search(keys::TRIGGERS.iter().copied().chain(shapes::SHAPES.iter().map(shapes::Shape::hint)).chain(["\\u"]))
+        search(
+            keys::TRIGGERS
+                .iter()
+                .copied()
+                .chain(shapes::SHAPES.iter().map(shapes::Shape::hint))
+                .chain(["\\u"]),
+        )
     })
 }
 

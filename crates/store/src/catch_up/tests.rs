@@ -239,7 +239,7 @@ fn a_damaged_history_is_put_aside_and_recording_goes_on() {
 fn a_history_deleted_under_a_session_is_started_anew_and_the_gap_told() {
     let (_folder, home) = home();
     let clock = Arc::new(ManualClock::new());
-    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let journal = Journal::open(&home, &info("s"), clock).unwrap();
     call(&journal, "a", "{}");
     assert!(journal.drained(Duration::from_secs(10)));
     for name in ["history.db", "history.db-wal", "history.db-shm"] {
@@ -253,13 +253,33 @@ fn a_history_deleted_under_a_session_is_started_anew_and_the_gap_told() {
 }
 
 #[test]
+fn lost_counters_are_told() {
+    let (_folder, home) = home();
+    for name in ["limits.db", "limits.db-wal", "limits.db-shm"] {
+        let _gone = fs::remove_file(home.path().join(name));
+    }
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    journal.end(EndReason::ClientClosed);
+    let events = History::open_reader(&home).unwrap().events(None, 9).unwrap();
+    assert!(events.iter().any(|event| event.text.starts_with("the counters were lost")), "{events:?}");
+}
+
+#[test]
 fn a_shut_journal_admits_nothing_and_says_why() {
     let (_folder, home) = home();
-    let journal = Journal::shut(&home, &info("s"), Arc::new(ManualClock::new()), "the disk is gone".to_owned());
+    let journal =
+        Journal::shut(&home, &info("s"), Arc::new(ManualClock::new()), "the disk is gone".to_owned());
     let mut batch = journal.batch();
     batch.pass(b"ping");
-    let intent =
-        Intent { method: "tools/call", tool: "a", rpc_id: "1", args: None, client: "c", rule: "", policy: "" };
+    let intent = Intent {
+        method: "tools/call",
+        tool: "a",
+        rpc_id: "1",
+        args: None,
+        client: "c",
+        rule: "",
+        policy: "",
+    };
     let call = batch.admit(intent, &[], b"call").unwrap();
     let commit = batch.commit();
     assert_eq!(commit.admitted.lines(), b"ping\n");
@@ -289,7 +309,7 @@ fn a_full_disk_refuses_the_call_and_the_session_lives_on() {
         return;
     }
     let clock = Arc::new(ManualClock::new());
-    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let journal = Journal::open(&home, &info("s"), clock).unwrap();
     call(&journal, "a", "{}");
     assert!(journal.drained(Duration::from_secs(10)));
     let before = getrlimit(Resource::Fsize);

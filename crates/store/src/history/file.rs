@@ -61,7 +61,8 @@ impl Filer {
         let writer = super::open_writer(home, wall_ms)?;
         let path = home.history_db();
         let file = identity(&path).map_err(|error| StoreError::io("look at", &path, &error))?;
-        let filer = Filer { connection: writer.connection, path, file, contexts: FxHashMap::default(), unwritten: 0 };
+        let filer =
+            Filer { connection: writer.connection, path, file, contexts: FxHashMap::default(), unwritten: 0 };
         if let Some(aside) = writer.moved_aside {
             let text = format!("the history could not be read and was moved to {}", aside.display());
             filer.note(wall_ms, EventKind::DatabaseMovedAside, &text).map_err(|error| filer.fail(&error))?;

@@ -155,7 +155,9 @@ impl History {
     /// Did this session ever record anything here?
     pub fn knows(&self, session: SessionId) -> Result<bool, StoreError> {
         self.connection
-            .query_row("SELECT EXISTS (SELECT 1 FROM sessions WHERE name = ?1)", [session.as_str()], |row| row.get(0))
+            .query_row("SELECT EXISTS (SELECT 1 FROM sessions WHERE name = ?1)", [session.as_str()], |row| {
+                row.get(0)
+            })
             .map_err(|error| self.fail(&error))
     }
 

@@ -62,7 +62,7 @@ fn filters_find_what_they_say_newest_last() {
 fn a_follower_sees_each_call_come_and_change() {
     let (_folder, home) = home();
     let clock = Arc::new(ManualClock::new());
-    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let journal = Journal::open(&home, &info("s"), clock).unwrap();
     let one = call(&journal, "a", "{}");
     assert!(journal.drained(Duration::from_secs(10)));
     let history = History::open_reader(&home).unwrap();

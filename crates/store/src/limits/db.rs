@@ -58,6 +58,8 @@ pub(crate) struct Db {
     pub(super) anchor: Option<Anchor>,
     /// Ledger time at which everything counts as used up.
     pub(super) full_since: Option<i64>,
+    /// What was found wrong at opening, for people.
+    pub(super) found: Option<String>,
 }
 
 impl Db {
@@ -68,8 +70,9 @@ impl Db {
         let was_there = home.was_prepared();
         let opened = match open_or_create(&path, was_there, now) {
             Err(error) if error.is_corrupt() => {
-                sqlite::move_aside(&path, now.wall_ms)?;
-                open_or_create(&path, true, now)
+                let aside = sqlite::move_aside(&path, now.wall_ms)?;
+                let found = format!("the counters were damaged and were moved to {}", aside.display());
+                open_or_create(&path, true, now).map(|database| Db { found: Some(found), ..database })
             }
             other => other,
         };
@@ -85,16 +88,13 @@ impl Db {
 }
 
 /// Puts a broken database out of the way while the session runs.
-pub(super) fn put_aside(home: &Home, now: &Moment) -> Result<(), StoreError> {
+pub(super) fn put_aside(home: &Home, now: &Moment) -> Result<Option<PathBuf>, StoreError> {
     let path = home.limits_db();
     let _lock = sqlite::lock_beside(&path)?;
     // Another shim may have been here first: only what is still broken is moved.
     let broken =
         sqlite::open(&path).and_then(|connection| check(&connection, &path)).is_err_and(|e| e.is_corrupt());
-    if broken {
-        sqlite::move_aside(&path, now.wall_ms)?;
-    }
-    Ok(())
+    broken.then(|| sqlite::move_aside(&path, now.wall_ms)).transpose()
 }
 
 fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
@@ -128,8 +128,8 @@ fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, Stor
             .optional()
             .map_err(fail)?,
     };
+    let full = known != Some(inode) && (was_there || version > 0);
     if known != Some(inode) {
-        let full = was_there || version > 0;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(fail)?;
         let made = make(&connection, inode, full, now);
         connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" }).map_err(fail)?;
@@ -150,6 +150,8 @@ fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, Stor
         counters: FxHashMap::default(),
         anchor: None,
         full_since,
+        found: full
+            .then(|| "the counters were lost or replaced; every shared limit counts as used up".to_owned()),
     })
 }
 

@@ -266,8 +266,25 @@ pub(super) const TRIGGERS: &[&str] = &[
 
 /// In every secret name, also without what stands around it. Most names have none of these: no closer look.
 const IN_NAMES: &[&str] = &[
-    "pass", "pwd", "secret", "token", "credential", "cookie", "auth", "bearer", "jwt", "mnemonic", "pin", "cvv", "cvc",
-    "otp", "ssn", "key", "number", "code", "phrase",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "cookie",
+    "auth",
+    "bearer",
+    "jwt",
+    "mnemonic",
+    "pin",
+    "cvv",
+    "cvc",
+    "otp",
+    "ssn",
+    "key",
+    "number",
+    "code",
+    "phrase",
 ];
 
 fn is_worth_a_look(name: &str) -> bool {

@@ -67,7 +67,7 @@ fn a_session_keeps_house_by_itself() {
     old.end(EndReason::ClientClosed);
     fs::write(home.settings(), r#"{"history":{"days":1,"megabytes":"many"}}"#).unwrap();
     clock.advance(Duration::from_secs(2 * 24 * 60 * 60));
-    let new = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let new = Journal::open(&home, &info("s"), clock).unwrap();
     let until = std::time::Instant::now() + Duration::from_secs(20);
     while calls(&home) > 0 && std::time::Instant::now() < until {
         std::thread::sleep(Duration::from_millis(10));

@@ -73,7 +73,10 @@ impl Reader {
     }
 
     fn next_up_to(&mut self, at_most: usize) -> io::Result<Vec<ReadGroup<'_>>> {
-        let mut want = CHUNK;
+        // No larger than what is there: most of the time that is little, and memory has to be cleared first.
+        let there = self.file.metadata()?.len().saturating_sub(self.offset);
+        let there = usize::try_from(there).unwrap_or(usize::MAX);
+        let mut want = CHUNK.min(there);
         loop {
             self.buffer.resize(want, 0);
             let got = read_at(&self.file, &mut self.buffer, self.offset)?;
@@ -81,7 +84,9 @@ impl Reader {
             // A first group that is larger than a chunk is read whole, if the file has it whole.
             match length_at(&self.buffer, 0) {
                 Some(length) if length > LARGEST => return Ok(Vec::new()),
-                Some(length) if GROUP_HEAD + length > want && got == want => want = GROUP_HEAD + length,
+                Some(length) if GROUP_HEAD + length > want && GROUP_HEAD + length <= there && got == want => {
+                    want = GROUP_HEAD + length;
+                }
                 _ => break,
             }
         }
