@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read};
 /// The longest line that is looked at. A longer one is thrown away up to its end and reported.
 pub(crate) const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// What an idle reader holds on to: the size of a Linux pipe, so one read can empty it.
+/// What an idle reader holds on to: what a pipe usually holds, so one read can empty it.
 const RESTING: usize = 64 * 1024;
 /// Long lines grow the buffer by at most this much at a time, so that it never holds much more than the line.
 const GROWTH: usize = 4 * 1024 * 1024;

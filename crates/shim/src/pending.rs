@@ -48,6 +48,8 @@ struct Table {
     ended: Option<String>,
     /// Has the client asked for anything yet?
     used: bool,
+    /// Somebody waits for a change. Waking nobody is a system call too, and this table changes twice a call.
+    watched: bool,
 }
 
 /// Requests of the client that wait for the server.
@@ -65,24 +67,18 @@ impl Pending {
     /// Enters a request; to be done before the server can see it.
     pub(crate) fn enter(&self, id: IdKey, asked: Asked) -> Result<(), NotEntered> {
         let mut table = self.table();
-        let first = !std::mem::replace(&mut table.used, true);
+        table.used = true;
         let entered = table.enter(id, asked);
-        drop(table);
-        if first {
-            self.changed.notify_all();
-        }
+        self.tell(table);
         entered
     }
 
     /// May a request with this id be let through now?
     pub(crate) fn check(&self, id: &IdKey) -> Result<(), NotEntered> {
         let mut table = self.table();
-        let first = !std::mem::replace(&mut table.used, true);
+        table.used = true;
         let checked = table.check(id);
-        drop(table);
-        if first {
-            self.changed.notify_all();
-        }
+        self.tell(table);
         checked
     }
 
@@ -90,11 +86,7 @@ impl Pending {
     pub(crate) fn answer(&self, id: &IdKey) -> Option<Asked> {
         let mut table = self.table();
         let asked = table.waiting.remove(id).or_else(|| table.cancelled.remove(id));
-        let empty = table.waiting.is_empty();
-        drop(table);
-        if empty {
-            self.changed.notify_all();
-        }
+        self.tell(table);
         asked
     }
 
@@ -109,8 +101,7 @@ impl Pending {
         if table.cancelled.len() < MAX_PENDING {
             table.cancelled.insert(id.clone(), asked);
         }
-        drop(table);
-        self.changed.notify_all();
+        self.tell(table);
         call
     }
 
@@ -120,8 +111,7 @@ impl Pending {
         table.ended.get_or_insert_with(|| reason.to_owned());
         table.cancelled.clear();
         let mut left: Vec<_> = table.waiting.drain().collect();
-        drop(table);
-        self.changed.notify_all();
+        self.tell(table);
         left.sort_by_key(|(_, asked)| asked.since);
         left
     }
@@ -136,12 +126,24 @@ impl Pending {
         self.wait(limit, |table| table.used)
     }
 
+    /// For the one thread that sees the session out.
     fn wait(&self, limit: Duration, reached: impl Fn(&Table) -> bool) -> bool {
-        let (table, _) = self
+        let mut table = self.table();
+        table.watched = true;
+        let (mut table, _) = self
             .changed
-            .wait_timeout_while(self.table(), limit, |table| !reached(table))
+            .wait_timeout_while(table, limit, |table| !reached(table))
             .unwrap_or_else(PoisonError::into_inner);
+        table.watched = false;
         reached(&table)
+    }
+
+    fn tell(&self, table: MutexGuard<'_, Table>) {
+        let watched = table.watched;
+        drop(table);
+        if watched {
+            self.changed.notify_all();
+        }
     }
 }
 

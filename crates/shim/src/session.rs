@@ -33,6 +33,8 @@ const LAST_ANSWERS: Duration = Duration::from_secs(60);
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// What the keeper needs at most to end a tree, with some air.
 const TREE_END: Duration = Duration::from_secs(6);
+/// Housekeeping waits for the session to have started in peace.
+const SETTLED: Duration = Duration::from_secs(1);
 /// How long the two signs of a server's end (its output closes, the keeper reports) may lie apart.
 const BOTH_SIGNS: Duration = Duration::from_millis(700);
 
@@ -92,6 +94,8 @@ impl Session {
     fn open(options: Options, session: SessionId, server: Server) -> io::Result<Session> {
         let Options { home, server: name, client, program, args, demo } = options;
         let Server { stdin, stdout, stderr, keeper } = server;
+        stdio::widen(&stdin);
+        stdio::widen(&stdout);
         // What the server inherits as a secret must not be written down when the server repeats it.
         let secrets = secret_values(std::env::vars_os());
         let masker = Masker::new(&secrets);
@@ -329,6 +333,8 @@ impl Farewell {
 fn sweep_leftovers(home: &Home, relay: Arc<Relay>) -> io::Result<()> {
     let home = home.clone();
     let work = move || {
+        // It looks at every process there is; the session's own start goes first.
+        thread::sleep(SETTLED);
         let swept = callgate_supervise::sweep(|session| match session.parse() {
             Ok(session) if lease::is_live(&home, session) => SessionState::Alive,
             Ok(session) if lease::was_here(&home, session) => SessionState::Ended,

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,7 +12,10 @@ use signal_hook::iterator::Signals;
 /// The client's bytes, unbuffered.
 pub(crate) fn stdin() -> File {
     match rustix::io::dup(rustix::stdio::stdin()) {
-        Ok(fd) => File::from(fd),
+        Ok(fd) => {
+            widen(&fd);
+            File::from(fd)
+        }
         // Closed from the start: nothing to read is what /dev/null says too.
         Err(_) => File::open("/dev/null").unwrap_or_else(|_| std::process::abort()),
     }
@@ -22,9 +25,21 @@ pub(crate) fn stdin() -> File {
 /// output leads nowhere, so that the client's pipe ends when we close it, and no stray print reaches it.
 pub(crate) fn take_stdout() -> io::Result<(File, ClientEnd)> {
     let pipe = rustix::io::dup(rustix::stdio::stdout())?;
+    widen(&pipe);
     rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
     Ok((File::from(rustix::io::dup(&pipe)?), ClientEnd(pipe)))
 }
+
+/// Lets a pipe hold more than the usual 64 KiB, so that a large message takes fewer turns between the processes. Not
+/// the largest that is allowed: all pipes of a person share one budget, and other programs need theirs.
+#[cfg(target_os = "linux")]
+pub(crate) fn widen(pipe: impl AsFd) {
+    // Sockets and files cannot, and need not.
+    let _as_it_was = rustix::pipe::fcntl_setpipe_size(pipe, 256 * 1024);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn widen(_pipe: impl AsFd) {}
 
 /// Tells whether the client still reads.
 #[derive(Debug)]

@@ -14,6 +14,9 @@ pub(crate) fn take_stdout() -> io::Result<(File, ClientEnd)> {
     Ok((File::from(io::stdout().as_handle().try_clone_to_owned()?), ClientEnd))
 }
 
+/// Pipes keep the size they were made with.
+pub(crate) fn widen(_pipe: impl AsHandle) {}
+
 /// Windows tells a writer only when it writes.
 #[derive(Debug)]
 pub(crate) struct ClientEnd;

@@ -11,13 +11,7 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Replaces `path` with `bytes`; a reader sees the old content or the new, never a part. Private (0600).
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = beside(path);
-    let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // What is left of a failed attempt is of no use to anyone.
-        let _gone = fs::remove_file(&temporary);
-    }
-    written?;
+    put(path, bytes, File::sync_all)?;
     // The rename itself is durable when the folder is; a file system that cannot do this still has the rename.
     if let Some(folder) = path.parent() {
         let _synced = private::sync_folder(folder);
@@ -25,15 +19,30 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// The same without waiting for the disk: for what says something about a running process and is worth nothing after
+/// a power loss.
+pub(crate) fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, |_| Ok(()))
+}
+
+fn put(path: &Path, bytes: &[u8], settle: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
+    let temporary = beside(path);
+    let written = private::options()
+        .write(true)
+        .create_new(true)
+        .open(&temporary)
+        .and_then(|mut file: File| file.write_all(bytes).and_then(|()| settle(&file)))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // What is left of a failed attempt is of no use to anyone.
+        let _gone = fs::remove_file(&temporary);
+    }
+    written
+}
+
 /// Writes `path` unless it is there already.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.symlink_metadata().is_ok() { Ok(()) } else { replace(path, bytes) }
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file: File = private::options().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 fn beside(path: &Path) -> PathBuf {

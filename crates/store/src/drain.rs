@@ -13,6 +13,7 @@ use crate::history;
 use crate::history::file::Filer;
 use crate::journal::{Shared, lock};
 use crate::limits;
+use crate::mask;
 use crate::retention::Housekeeping;
 use crate::spool::reader::{Head, Reader};
 use crate::spool::record::{Opened, Record};
@@ -54,6 +55,9 @@ struct Drain {
 
 impl Drain {
     fn run(mut self, shared: &Shared) {
+        // The session's own start goes first; a call that needs the counters before opens them itself.
+        let _stopped = shared.gather(GATHER);
+        mask::warm();
         lock(&shared.limits).warm();
         let mut housekeeping = Some(Housekeeping::new(shared.home.clone(), shared.clock.clone()));
         let mut keep_house_at = Instant::now() + SETTLED;

@@ -92,7 +92,7 @@ fn is_same_file(_file: &File, path: &Path) -> bool {
 pub(crate) fn write(home: &Home, lease: &Lease) -> Result<(), StoreError> {
     let path = home.lease(lease.session);
     let text = serde_json::to_vec_pretty(lease).unwrap_or_default();
-    atomic::replace(&path, &text).map_err(|error| StoreError::io("write", &path, &error))
+    atomic::swap(&path, &text).map_err(|error| StoreError::io("write", &path, &error))
 }
 
 /// Removes a lease that we hold.

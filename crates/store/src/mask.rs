@@ -93,7 +93,11 @@ impl Masker {
         if !self.may_hold_secrets(looked_at) {
             return Cow::Borrowed(looked_at);
         }
-        text::mask(self, looked_at, true).map_or(Cow::Borrowed(looked_at), |masked| Cow::Owned(masked.text))
+        self.masked_text(looked_at)
+    }
+
+    fn masked_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        text::mask(self, text, true).map_or(Cow::Borrowed(text), |masked| Cow::Owned(masked.text))
     }
 
     /// A command line, argument by argument; a value that follows a telling flag is masked whole.
@@ -105,7 +109,8 @@ impl Masker {
                 let flag = argument.starts_with('-') && !argument.contains('=');
                 let kept = match after_flag && !flag {
                     true => marker(argument),
-                    false => self.keep_text(argument).into_owned(),
+                    // Without the look-up of the calls: a session starts with this, and has few arguments.
+                    false => self.masked_text(argument).into_owned(),
                 };
                 after_flag = flag && keys::is_secret(argument);
                 kept
@@ -160,21 +165,27 @@ pub(crate) fn short(text: &str) -> &str {
 fn triggers() -> &'static AhoCorasick {
     static TRIGGERS: OnceLock<AhoCorasick> = OnceLock::new();
     TRIGGERS.get_or_init(|| {
-        search(
-            keys::TRIGGERS
-                .iter()
-                .copied()
-                .chain(shapes::SHAPES.iter().map(shapes::Shape::hint))
-                .chain(["\\u"]),
-        )
+        let hints = shapes::SHAPES.iter().map(shapes::Shape::hint);
+        let patterns = keys::TRIGGERS.iter().copied().chain(hints).chain(["\\u"]);
+        // Every call goes through this one: worth a millisecond of building.
+        build(patterns, AhoCorasickKind::DFA)
     })
 }
 
-/// Looks for all of them in one pass, in any case.
+/// Builds the look-up that every call needs, before a call has to wait for it.
+pub(crate) fn warm() {
+    triggers();
+}
+
+/// Looks for all of them in one pass, in any case. Quick to build, because a session may start with it.
 fn search(patterns: impl Iterator<Item = &'static str>) -> AhoCorasick {
+    build(patterns, AhoCorasickKind::NoncontiguousNFA)
+}
+
+fn build(patterns: impl Iterator<Item = &'static str>, kind: AhoCorasickKind) -> AhoCorasick {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
+        .kind(Some(kind))
         .build(patterns)
         .expect("a short list of fixed patterns")
 }

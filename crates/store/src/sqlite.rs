@@ -17,6 +17,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Opens an existing file for writing, in WAL mode.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    open_paged(path, 4096)
+}
+
+/// The same; a file that is still empty gets pages of this size.
+pub(crate) fn open_paged(path: &Path, page_bytes: u32) -> Result<Connection, StoreError> {
     let fail = |error: rusqlite::Error| StoreError::database(path, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
@@ -26,6 +31,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     connection.set_prepared_statement_cache_capacity(32);
     // The last to close would write the whole log back and wait for the disk: at the end of a session, of all times.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
+    connection.pragma_update(None, "page_size", page_bytes).map_err(fail)?;
     to_wal(&connection).map_err(fail)?;
     connection
         .execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA foreign_keys=OFF;")

@@ -18,6 +18,9 @@ use crate::sqlite;
 /// Format of this database. A newer one is refused: its counters might mean something else.
 const VERSION: i64 = 1;
 
+/// A take changes a few bytes on a few pages, and every commit writes and sums up whole pages: small ones cost less.
+const PAGE: u32 = 1024;
+
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 -- Where the ledger stood at the first use in a boot; from there it advances with the time since boot.
@@ -114,7 +117,7 @@ fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
 fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, StoreError> {
     let fail = |error: rusqlite::Error| StoreError::database(path, &error);
     sqlite::create_file(path)?;
-    let connection = sqlite::open(path)?;
+    let connection = sqlite::open_paged(path, PAGE)?;
     let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0)).map_err(fail)?;
     if version > VERSION {
         return Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION });
