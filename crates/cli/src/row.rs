@@ -122,12 +122,15 @@ pub(crate) fn took(call: &CallRow) -> String {
 const ID: usize = 10;
 const SERVER: usize = 14;
 const SUBJECT: usize = 24;
-const STATUS: usize = 13;
+const STATUS: usize = 14;
 const TOOK: usize = 6;
 
-/// The log's line. `width` is the width of the terminal.
-pub(crate) fn line(screen: &Screen, call: &CallRow, width: usize) -> String {
-    let (status, style) = status(call);
+/// The log's line. `width` is the width of the terminal; `times` says how often the same happened in a row.
+pub(crate) fn line(screen: &Screen, call: &CallRow, width: usize, times: usize) -> String {
+    let (mut status, style) = status(call);
+    if times > 1 {
+        status.push_str(&format!(" × {times}"));
+    }
     let time = local(call.at_ms).strftime("%H:%M:%S").to_string();
     let gist = match call.decision {
         Decision::Allowed => call.args.as_ref().map(|args| args.text.as_str()),

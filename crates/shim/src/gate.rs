@@ -142,8 +142,9 @@ impl Gate {
             }
             Err(reason) => {
                 if !seen.good {
-                    let sentence = format!("the policy {} cannot be used: {reason}", path.display());
-                    seen.rules.policy = Arc::new(Policy::refuse_all(sentence));
+                    // An agent reads this: the file's name is enough for a person to find it.
+                    let file = path.file_name().unwrap_or_default().to_string_lossy();
+                    seen.rules.policy = Arc::new(Policy::refuse_all(format!("{file}: {reason}")));
                 }
                 seen.changes.push(Change::Broken { path: path.to_owned(), reason, kept: seen.good });
             }

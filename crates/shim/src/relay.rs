@@ -65,7 +65,7 @@ impl Relay {
         }
     }
 
-    fn note(&self, change: &Change) {
+    pub(crate) fn note(&self, change: &Change) {
         let event = |kind, text: &str| self.journal.event(Event { kind, text });
         match change {
             Change::Policy { before, after, text } => {

@@ -15,7 +15,9 @@ use callgate_protocol::answer;
 use callgate_store::clock::SystemClock;
 use callgate_store::lease;
 use callgate_store::mask::{Masker, secret_values};
-use callgate_store::{EndReason, Event, EventKind, Home, Journal, Outcome, SessionId, SessionInfo};
+use callgate_store::{
+    EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, SessionId, SessionInfo,
+};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
 
 use crate::client::FromClient;
@@ -96,6 +98,9 @@ impl Session {
         let Server { stdin, stdout, stderr, keeper } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
+        let prepared = home.prepare();
+        let gate = Gate::new(home.clone(), &name);
+        let (rules, changes) = gate.look();
         // What the server inherits as a secret must not be written down when the server repeats it.
         let secrets = secret_values(std::env::vars_os());
         let masker = Masker::new(&secrets);
@@ -107,24 +112,15 @@ impl Session {
                 .chain(&args)
                 .map(|arg| arg.to_string_lossy().into_owned())
                 .collect(),
-            policy_version: None,
-            watch_only: false,
+            policy_version: rules.policy.broken().is_none().then(|| rules.policy.version().to_owned()),
+            watch_only: rules.policy.watch_only(),
             demo,
             secrets,
         };
-        let clock = Arc::new(SystemClock::default());
-        let opened = home
-            .prepare()
-            .map_err(|error| error.to_string())
-            .and_then(|()| Journal::open(&home, &info, clock.clone()).map_err(|error| error.to_string()));
-        let journal = opened.unwrap_or_else(|cause| {
-            stdio::complain(&format!("{name}: calls are refused, because they cannot be recorded: {cause}"));
-            Journal::shut(&home, &info, clock, cause)
-        });
         let (to_client, client_end) = stdio::take_stdout()?;
         let relay = Arc::new(Relay {
-            gate: Gate::new(home.clone(), &name),
-            journal,
+            gate,
+            journal: open_journal(&home, prepared, &info),
             pending: Pending::default(),
             server_asks: ServerAsks::default(),
             to_client: Outlet::new("to-client", to_client)?,
@@ -133,7 +129,7 @@ impl Session {
             listed: AtomicBool::new(false),
             noise: Noise::default(),
         });
-        relay.rules();
+        changes.iter().for_each(|change| relay.note(change));
         let (stop, stops) = mpsc::channel();
         let keeper = Arc::new(keeper);
         let stderr = StderrTee::start(&home, &name, masker, stderr)?;
@@ -327,6 +323,21 @@ impl Farewell {
             None => gone("the server closed its output before it answered".to_owned(), 0),
         }
     }
+}
+
+/// The session's record; without a usable home, one that admits nothing and says why.
+fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo) -> Journal {
+    let clock = Arc::new(SystemClock::default());
+    let opened = prepared
+        .map_err(|error| error.to_string())
+        .and_then(|()| Journal::open(home, info, clock.clone()).map_err(|error| error.to_string()));
+    opened.unwrap_or_else(|cause| {
+        stdio::complain(&format!(
+            "{}: calls are refused, because they cannot be recorded: {cause}",
+            info.server
+        ));
+        Journal::shut(home, info, clock, cause)
+    })
 }
 
 /// Ends what sessions of this home left behind whose shim and keeper were both killed.

@@ -160,6 +160,9 @@ impl Home {
     fn make_folders(&self) -> Result<(), HomeError> {
         for folder in FOLDERS {
             let path = self.path.join(folder);
+            if path.is_dir() {
+                continue;
+            }
             private::create_folders(&path).map_err(|source| self.cannot_create(&path, source))?;
         }
         self.check_folder(&self.policies_dir())

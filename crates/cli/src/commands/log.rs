@@ -9,7 +9,7 @@ use callgate_store::{History, Home, catch_up};
 
 use crate::args::{FilterArgs, LogArgs};
 use crate::row::{self, CallObject};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 
 /// How often a follower looks. The gate itself is at most about 50 ms behind.
 const LOOK: Duration = Duration::from_millis(150);
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
             let line = if args.json {
                 CallObject::of(call).line()
             } else {
-                row::line(&screen, call, Screen::columns())
+                row::line(&screen, call, Screen::columns(), 1)
             };
             screen.line(&line);
         }
@@ -78,11 +78,7 @@ pub(crate) fn print(calls: &[CallRow], screen: &Screen) {
     while let Some(first) = rest.first() {
         let same = rest.iter().take_while(|call| repeats(first, call)).count();
         let last = &rest[same - 1];
-        let mut line = row::line(screen, last, width);
-        if same > 1 {
-            line.push_str(&screen.paint(screen::WARN, &format!("  × {same}")));
-        }
-        screen.line(&line);
+        screen.line(&row::line(screen, last, width, same));
         rest = &rest[same..];
     }
 }

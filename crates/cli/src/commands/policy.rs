@@ -112,7 +112,7 @@ fn effective(home: &Home, server: &str) -> Policy {
             guard(&mut policy, home.path());
             policy
         }
-        Err(reason) => Policy::refuse_all(format!("the policy {} cannot be used: {reason}", path.display())),
+        Err(reason) => Policy::refuse_all(format!("{}: {reason}", path.display())),
     }
 }
 
