@@ -5,13 +5,21 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use callgate_policy::{Rate, RateError};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::duration::Ago;
 
-/// A gate in front of every tool call that an AI client makes to a local MCP server.
 #[derive(Debug, Parser)]
-#[command(name = "callgate", version, about, max_term_width = 100)]
+#[command(
+    name = "callgate",
+    version,
+    about = "A gate in front of every tool call that an AI client makes to a local MCP server.",
+    after_help = "Put it in front of a server by letting the client start this instead of COMMAND:\n  \
+                  callgate run --server NAME -- COMMAND ARGS…\n\n\
+                  Policies, history and counters are in ~/.callgate, or where CALLGATE_HOME says.",
+    max_term_width = 100
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -53,7 +61,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Name of the server; its policy is policies/NAME.json
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Name of the AI client; otherwise what the client calls itself
     #[arg(long)]
@@ -99,7 +107,8 @@ pub(crate) struct FilterArgs {
     /// Only this tool
     #[arg(long)]
     pub(crate) tool: Option<String>,
-    /// Only calls decided so: allowed, denied, capped, hidden, paused, malformed, broken, unrecorded
+    /// Only calls decided so: allowed, denied, capped, hidden, paused, malformed, broken, unrecorded,
+    /// unsupported
     #[arg(long)]
     pub(crate) decision: Option<String>,
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
@@ -108,6 +117,13 @@ pub(crate) struct FilterArgs {
     /// Only calls that hold this text in tool, arguments, result or reason
     #[arg(long)]
     pub(crate) grep: Option<String>,
+}
+
+impl FilterArgs {
+    pub(crate) fn is_empty(&self) -> bool {
+        let texts = [&self.server, &self.client, &self.tool, &self.decision, &self.grep];
+        texts.iter().all(|text| text.is_none()) && self.since.is_none()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -168,9 +184,9 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
     /// The call's arguments, as JSON
     #[arg(long, value_name = "JSON")]
@@ -185,7 +201,11 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
     /// What the agent is told
     #[arg(long)]
@@ -194,7 +214,11 @@ pub(crate) struct EditArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HideArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
     /// For your own notes: kept with the change in the history, never told to the agent
     #[arg(long)]
@@ -203,7 +227,11 @@ pub(crate) struct HideArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CapArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
     /// For example 10/minute, 100/day, 5/90s; "none" takes the cap back (asks first)
     pub(crate) cap: CapTo,
@@ -211,13 +239,18 @@ pub(crate) struct CapArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AllowArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PauseArgs {
     /// Only this server; all when left out
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
 }
 

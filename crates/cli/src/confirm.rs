@@ -7,12 +7,12 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
 
-/// Asks a person to type `word`, after saying what it would do.
+/// Asks a person to type `word`, after saying what it would do (`what`: "let agents call x").
 pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
     if let Some(session) = callgate_supervise::session_above() {
         bail!(
-            "refused: {what}. This command runs below session {session}, which the gate itself watches. \
-             Loosening is done by a person: open a terminal of your own and run it there."
+            "refused to {what}; nothing was changed. This command runs below session {session}, which the gate itself \
+             watches. Loosening is done by a person: open a terminal of your own and run it there."
         );
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
@@ -21,13 +21,13 @@ pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
         );
     }
     let mut err = io::stderr();
-    write!(err, "This loosens the gate: {what}.\nType {word} to go on: ")
+    write!(err, "This loosens the gate: it would {what}.\nType {word} to go on: ")
         .context("the terminal cannot be written")?;
     err.flush().context("the terminal cannot be written")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;
     if typed.trim() != word {
-        bail!("nothing was changed");
+        bail!("{:?} is not {word:?}; nothing was changed", typed.trim());
     }
     Ok(())
 }

@@ -13,11 +13,23 @@ mod screen;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse().command) {
+    let cli = Cli::try_parse().unwrap_or_else(|error| {
+        let words: Vec<_> = std::env::args_os().collect();
+        let forgot_dashes =
+            words.get(1).is_some_and(|word| word == "run") && !words.iter().any(|word| word == "--");
+        if error.kind() == ErrorKind::UnknownArgument && forgot_dashes {
+            screen::hint(
+                "put -- before the server's own command: callgate run --server NAME -- COMMAND ARGS…",
+            );
+        }
+        error.exit()
+    });
+    match dispatch(cli.command) {
         Ok(code) => code,
         Err(error) => {
             screen::error(&error);

@@ -63,6 +63,11 @@ pub(crate) fn error(error: &anyhow::Error) {
     drop(writeln!(io::stderr(), "{text}"));
 }
 
+/// A word of advice beside an error.
+pub(crate) fn hint(text: &str) {
+    drop(writeln!(io::stderr(), "callgate: {text}"));
+}
+
 /// Text from a server or an agent, safe to print: nothing that moves the cursor, changes colours, turns the
 /// writing direction or hides. Each such character is shown as its number.
 pub(crate) fn harmless(text: &str) -> String {
@@ -99,6 +104,18 @@ pub(crate) fn clip(text: &str, width: usize) -> String {
     let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
     cut.push('…');
     cut
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);
+    let shown = harmless(word);
+    if shown.chars().all(plain) { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
+}
+
+/// `1 call`, `2 calls`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// `text` filled with blanks to `width` characters.

@@ -123,6 +123,27 @@ fn comments_and_order_survive_every_edit() {
 }
 
 #[test]
+fn blocks_at_the_same_time_are_all_in_the_file() {
+    let callgate = Callgate::new();
+    let tools: Vec<String> = (0..8).map(|n| format!("tool{n}")).collect();
+    let blocks: Vec<_> = tools
+        .iter()
+        .map(|tool| {
+            let mut command = callgate.command(&["block", "s", tool]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for block in blocks {
+        let output = block.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let policy = callgate.policy("s");
+    for tool in &tools {
+        assert!(policy.contains(&format!("{tool:?}")), "{tool} is not blocked:\n{policy}");
+    }
+}
+
+#[test]
 fn loosening_needs_a_person_at_a_terminal() {
     let callgate = Callgate::new();
     callgate.say(&["block", "s", "x"]);
@@ -242,5 +263,5 @@ fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
     let call = rows[0]["id"].as_str().unwrap();
     assert!(callgate.say(&["show", call]).contains("the rule as it was"));
     callgate.say(&["demo", "--remove"]);
-    assert!(callgate.say(&["log"]).contains("No calls match"));
+    assert!(callgate.say(&["log"]).contains("No calls yet"));
 }

@@ -167,7 +167,8 @@ fn methods(old: &Policy, new: &Policy, found: &mut Vec<String>) {
     for family in old.methods.iter().filter(|o| !new.methods.iter().any(|n| n.prefix == o.prefix)) {
         found.push(format!("requests {}… were refused, are now let through", family.prefix));
     }
-    if old.other_methods_denied.is_some() && new.other_methods_denied.is_none() {
+    // A broken policy refuses what the protocol does not know, too.
+    if old.other_methods_denied.is_some() && new.other_methods_denied.is_none() && new.broken.is_none() {
         found.push("methods that the protocol does not know were denied, are now let through".to_owned());
     }
 }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use callgate_protocol::json::Raw;
+use callgate_protocol::method::{Class, class};
 
 use crate::call::{Call, Judgement, Pass, Refusal, RefusalKind, Target};
 use crate::evaluate::{Clause, Standing};
@@ -17,22 +18,9 @@ const DEFAULT: &str = "/default";
 /// Requests that no rule of a policy speaks of are let through by this.
 const METHODS: &str = "/other_methods";
 
-/// Methods that the protocol knows; `other_methods` speaks of all others.
-const KNOWN_METHODS: &[&str] = &[
-    "initialize",
-    "ping",
-    "server/discover",
-    "logging/setLevel",
-    "tools/",
-    "resources/",
-    "prompts/",
-    "completion/",
-    "tasks/",
-    "subscriptions/",
-    "roots/",
-    "sampling/",
-    "elicitation/",
-];
+/// What an overlay can rule over besides tools, lists included.
+const RULED_BY_OVERLAYS: [&str; 6] =
+    ["resources/", "subscriptions/", "prompts/", "completion/", "sampling/", "elicitation/"];
 
 type Verdict = Result<(), Refusal>;
 
@@ -41,7 +29,7 @@ impl Policy {
     pub fn judge<'p>(&'p self, call: &Call<'_>) -> Judgement<'p> {
         let judged = match call.target {
             Target::Tool { name, args } => self.judge_tool(call.client, name, args),
-            Target::Method { method, .. } => self.judge_method(call.client, method),
+            Target::Method { method, params } => self.judge_method(call.client, method, params),
         };
         match judged {
             Ok(pass) => Judgement::Pass(pass),
@@ -50,10 +38,7 @@ impl Policy {
     }
 
     fn judge_tool(&self, client: &str, tool: &str, args: Option<Raw<'_>>) -> Result<Pass<'_>, Refusal> {
-        if let Some(reason) = &self.broken {
-            let reason = format!("the policy cannot be used: {reason}");
-            return Err(refusal(RefusalKind::Broken, "(broken policy)", reason));
-        }
+        self.usable()?;
         let named = self.names.get(tool);
         if named.is_none() {
             self.unknown_name(tool)?;
@@ -65,12 +50,7 @@ impl Policy {
         let rule = named.and_then(|n| n.rule).map(|i| &self.rules[i]);
         self.denied(tool, rule)?;
         self.not_built_for(client, tool, rule.is_some())?;
-        for guard in &self.homes {
-            if args.is_some_and(|args| guard.is_named_in(args)) {
-                let reason = "the arguments name Callgate's own folder".to_owned();
-                return Err(refusal(RefusalKind::Denied, "(callgate home)", reason));
-            }
-        }
+        self.not_our_home(args)?;
         for rule in rule.into_iter().chain([&self.all_tools]) {
             rule.conditions(tool, args)?;
         }
@@ -82,6 +62,20 @@ impl Policy {
             rule: rule.map_or(DEFAULT, |rule| rule.pointer.as_str()),
             limits: Limits::of(rule.map_or(&[], |rule| rule.limits.as_slice()), &self.all_tools.limits),
         })
+    }
+
+    fn usable(&self) -> Verdict {
+        let Some(reason) = &self.broken else { return Ok(()) };
+        let reason = format!("the policy cannot be used: {reason}");
+        Err(refusal(RefusalKind::Broken, "(broken policy)", reason))
+    }
+
+    fn not_our_home(&self, args: Option<Raw<'_>>) -> Verdict {
+        if !args.is_some_and(|args| self.homes.iter().any(|guard| guard.is_named_in(args))) {
+            return Ok(());
+        }
+        let reason = "the arguments name Callgate's own folder".to_owned();
+        Err(refusal(RefusalKind::Denied, "(callgate home)", reason))
     }
 
     /// Names that the file does not hold exactly: unusable ones, and other spellings of those that it does hold.
@@ -136,10 +130,14 @@ impl Policy {
         }
     }
 
-    fn judge_method(&self, client: &str, method: &str) -> Result<Pass<'_>, Refusal> {
+    fn judge_method(&self, client: &str, method: &str, params: Option<Raw<'_>>) -> Result<Pass<'_>, Refusal> {
+        let class = class(method);
+        if class != Class::Harmless {
+            self.usable()?;
+        }
         let folded = name::folded(method);
-        // A near miss of a method that we guard is refused before anything else: some dispatcher may fold it.
-        if method == "tools/call" || (folded == "tools/call") {
+        // A near miss of a method that we guard is refused before any rule: some dispatcher may fold it.
+        if folded == "tools/call" {
             let reason = format!("{method:?} is not how a tool is called");
             return Err(refusal(RefusalKind::Denied, "(not a tool call)", reason));
         }
@@ -147,21 +145,20 @@ impl Policy {
             refuse_unbuilt(Some(&family.unbuilt), method)?;
         }
         for overlay in self.not_built.clients.iter().filter(|p| name::matches(&p.text, client)) {
-            // An overlay may rule over these families; the handshake and lists of tools stay usable.
-            let guarded = ["resources/", "prompts/", "completion/", "sampling/", "elicitation/"];
-            if guarded.iter().any(|prefix| folded.starts_with(prefix)) {
+            // The handshake and lists of tools stay usable.
+            if RULED_BY_OVERLAYS.iter().any(|prefix| folded.starts_with(prefix)) {
                 refuse_unbuilt(Some(&overlay.unbuilt), method)?;
             }
         }
-        if let Some(pointer) = &self.other_methods_denied {
-            let known = |known: &&&str| match known.strip_suffix('/') {
-                Some(_) => method.starts_with(**known),
-                None => method == **known,
-            };
-            if !KNOWN_METHODS.iter().any(|k| known(&k)) {
-                let reason = format!("the method {method:?} is not one that this policy lets through");
-                return Err(refusal(RefusalKind::Denied, pointer.as_str(), reason));
-            }
+        if class == Class::Unknown
+            && let Some(pointer) = &self.other_methods_denied
+        {
+            let reason = format!("the method {method:?} is not one that this policy lets through");
+            return Err(refusal(RefusalKind::Denied, pointer.as_str(), reason));
+        }
+        // Not for the harmless: a client may name its folders in the handshake, and nothing is opened by that.
+        if class != Class::Harmless {
+            self.not_our_home(params)?;
         }
         Ok(Pass { rule: METHODS, limits: Limits::of(&[], &[]) })
     }

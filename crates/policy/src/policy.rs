@@ -121,7 +121,8 @@ impl Policy {
         }
     }
 
-    /// The broken or missing policy as a value: every tool call is refused, lists and the handshake work.
+    /// The broken or missing policy as a value: every request is refused but the harmless ones, so that lists
+    /// and the handshake work.
     pub fn refuse_all(reason: impl Into<String>) -> Policy {
         let reason = reason.into();
         Policy { version: version_of(&reason), broken: Some(reason), ..Policy::empty() }

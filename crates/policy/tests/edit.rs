@@ -6,7 +6,7 @@ mod common;
 use std::num::NonZeroU32;
 
 use callgate_policy::edit::{Edit, EditError, apply};
-use callgate_policy::{Call, DEFAULT_POLICY, Judgement, Policy, Window};
+use callgate_policy::{Call, DEFAULT_POLICY, Judgement, Policy, Window, compare};
 
 fn block(tool: &str) -> Edit {
     Edit::Block { tool: tool.to_owned(), reason: None }
@@ -151,10 +151,20 @@ fn a_cap_is_added_once_and_then_replaced() {
     "#);
     let tighter = edited(&text, &cap("x", 5));
     assert_eq!(tighter, text.replace("\"max\": 10", "\"max\": 5"));
-    assert!(matches!(apply(&text, &cap("x", 11)), Err(EditError::WouldLoosen(_))));
-    let raise =
-        Edit::Recap { tool: "x".to_owned(), max: NonZeroU32::new(11).unwrap(), window: Window::MINUTE };
-    assert_eq!(edited(&text, &raise), text.replace("\"max\": 10", "\"max\": 11"));
+}
+
+#[test]
+fn a_raised_cap_is_made_and_called_looser() {
+    let text = edited(DEFAULT_POLICY, &cap("x", 10));
+    let raised = edited(&text, &cap("x", 11));
+    assert_eq!(raised, text.replace("\"max\": 10", "\"max\": 11"));
+    let loosened =
+        |a: &str, b: &str| compare::loosened(&Policy::parse(a).unwrap(), &Policy::parse(b).unwrap());
+    assert_eq!(
+        loosened(&text, &raised),
+        ["\"x\": the cap was 10 per minute by grant, is now 11 per minute by grant"]
+    );
+    assert!(loosened(&raised, &text).is_empty());
 }
 
 #[test]
@@ -163,6 +173,13 @@ fn a_cap_must_not_let_a_denied_tool_through() {
     assert!(matches!(apply(text, &cap("end_codegen_session", 5)), Err(EditError::NotAllowed { .. })));
     let text = edited(text, &cap("get_codegen_session", 5));
     assert_eq!(decision(&text, "get_codegen_session"), "/tools/get_codegen_session 1");
+}
+
+#[test]
+fn a_cap_must_not_let_out_a_look_alike_of_a_hidden_tool() {
+    let text = r#"{ "version": "1", "default": "allow", "hide": ["Alpha"] }"#;
+    assert!(matches!(apply(text, &cap("alpha", 5)), Err(EditError::NotAllowed { .. })));
+    assert_eq!(decision(&edited(text, &cap("Alpha", 5)), "Alpha"), "Hidden /hide/0");
 }
 
 #[test]

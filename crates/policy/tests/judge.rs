@@ -7,29 +7,33 @@ use callgate_policy::{Call, Judgement, Policy, RefusalKind};
 use callgate_protocol::json::Raw;
 use common::{Section, cases};
 
-/// `tool {args}`, `"odd name" {args}`, `@client tool {args}`, `method resources/read`
+/// `tool {args}`, `"odd name" {args}`, `@client tool {args}`, `method resources/read {params}`
 fn judge(policy: &Policy, call: &str) -> String {
     let (client, call) = match call.strip_prefix('@') {
         Some(rest) => rest.split_once(' ').unwrap(),
         None => ("claude", call),
     };
-    let judgement = if let Some(method) = call.strip_prefix("method ") {
-        let name: String =
-            if method.starts_with('"') { serde_json::from_str(method).unwrap() } else { method.to_owned() };
-        policy.judge(&Call::method(client, &name, None))
+    if let Some(method) = call.strip_prefix("method ") {
+        let (name, params) = name_and_args(method);
+        let params = params.as_deref().map(|params| Raw::parse(params).unwrap());
+        shown(&policy.judge(&Call::method(client, &name, params)))
     } else {
-        let (name, args) = if call.starts_with('"') {
-            let mut stream = serde_json::Deserializer::from_str(call).into_iter::<String>();
-            let name = stream.next().unwrap().unwrap();
-            (name, call[stream.byte_offset()..].trim().to_owned())
-        } else {
-            let (name, args) = call.split_once(' ').unwrap_or((call, ""));
-            (name.to_owned(), args.trim().to_owned())
-        };
-        let args = (!args.is_empty()).then(|| Raw::parse(&args).unwrap_or_else(|e| panic!("{args}: {e}")));
-        return shown(&policy.judge(&Call::tool(client, &name, args)));
+        let (name, args) = name_and_args(call);
+        let args = args.as_deref().map(|args| Raw::parse(args).unwrap_or_else(|e| panic!("{args}: {e}")));
+        shown(&policy.judge(&Call::tool(client, &name, args)))
+    }
+}
+
+fn name_and_args(call: &str) -> (String, Option<String>) {
+    let (name, args) = if call.starts_with('"') {
+        let mut stream = serde_json::Deserializer::from_str(call).into_iter::<String>();
+        let name = stream.next().unwrap().unwrap();
+        (name, call[stream.byte_offset()..].trim())
+    } else {
+        let (name, args) = call.split_once(' ').unwrap_or((call, ""));
+        (name.to_owned(), args.trim())
     };
-    shown(&judgement)
+    (name, (!args.is_empty()).then(|| args.to_owned()))
 }
 
 fn shown(judgement: &Judgement<'_>) -> String {
@@ -120,6 +124,28 @@ fn other_methods_pass_unless_ruled() {
 fn a_broken_policy_refuses_every_tool_and_lets_lists_work() {
     let policy = Policy::refuse_all("line 3, column 1: a comma is missing here");
     assert!(judge(&policy, "x").starts_with("broken (broken policy) | the policy cannot be used: line 3"));
-    assert_eq!(judge(&policy, "method tools/list"), "allow /other_methods");
+    for method in ["initialize", "ping", "tools/list", "resources/list", "prompts/list", "logging/setLevel"] {
+        assert_eq!(judge(&policy, &format!("method {method}")), "allow /other_methods", "{method}");
+    }
     assert!(!policy.is_hidden("claude", "x") && !policy.watch_only());
+}
+
+#[test]
+fn a_broken_policy_lets_no_resource_be_read_and_no_unknown_method_run() {
+    let policy = Policy::refuse_all("line 3, column 1: a comma is missing here");
+    for method in [
+        "resources/read",
+        "resources/subscribe",
+        "subscriptions/listen",
+        "prompts/get",
+        "completion/complete",
+        "tasks/result",
+        "tools/something_new",
+        "acme/run",
+        "Ping",
+        "tools/call",
+    ] {
+        let found = judge(&policy, &format!("method {method}"));
+        assert!(found.starts_with("broken (broken policy) | "), "{method}: {found}");
+    }
 }

@@ -213,7 +213,11 @@ proptest! {
         let Ok(old) = Policy::parse(&text) else { return Ok(()) };
         let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
         let new = Policy::parse(&edited.text).unwrap();
-        prop_assert_eq!(compare::loosened(&old, &new), Vec::<String>::new());
+        // A second cap may be higher than the first; that is the only thing that it may loosen.
+        let cap = matches!(edit, Edit::Cap { .. });
+        for looser in compare::loosened(&old, &new) {
+            prop_assert!(cap && looser.contains("the cap was"), "{}", looser);
+        }
         for ((call, was), (_, is)) in refused(&old).into_iter().zip(refused(&new)) {
             prop_assert!(is || !was, "{} was refused and passes now:\n{}\n{}", call, text, edited.text);
         }

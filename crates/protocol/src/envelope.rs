@@ -230,7 +230,7 @@ impl Envelope {
         };
         let guarded = match method::standing(&method) {
             Standing::NearMiss(known) => return Err(Cause::NearMiss(known)),
-            Standing::Guarded => true,
+            Standing::Exact => true,
             Standing::Other => false,
         };
         if guarded && let Some(reserved) = self.param_look_alike {

@@ -12,11 +12,11 @@ pub mod fold;
 pub mod id;
 pub mod json;
 pub mod message;
+pub mod method;
 pub mod tools;
 
 mod cause;
 mod envelope;
-mod method;
 
 pub use cause::{Answer, Cause, Malformed};
 pub use message::{Incoming, Side, read};

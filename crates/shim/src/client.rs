@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::io::Read;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_policy::{Call, Judgement, RefusalKind};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read};
+use callgate_protocol::method::{Class, class};
 use callgate_protocol::{Answer, Malformed, answer};
 use callgate_store::failpoint;
 use callgate_store::{Batch, CallRef, Decision, Intent, NotAdmitted, Outcome, Refused};
@@ -26,16 +27,20 @@ use crate::wording::{self, Expects};
 /// junk must not become a flood of answers.
 const UNADDRESSED_ANSWERS: u32 = 32;
 
+/// How long a broken pipe waits for the news that its server ended.
+const SERVER_END: Duration = Duration::from_secs(1);
+
 /// The thread that reads the client.
 pub(crate) struct FromClient<'r> {
     relay: &'r Relay,
     unaddressed: AtomicU32,
 }
 
-/// An admitted request of the group under way, in case its record fails.
-struct Admitted {
+/// A request of the group under way that waits for an answer, in case it does not get to the server.
+struct Entered {
     id: IdKey,
-    call: CallRef,
+    /// Its row, unless it is one of those that are not recorded.
+    call: Option<CallRef>,
     expects: Expects,
 }
 
@@ -61,7 +66,13 @@ impl<'r> FromClient<'r> {
 
     fn group(&self, chunk: &[u8]) {
         let rules = self.relay.rules();
-        let mut group = Group { from: self, rules, batch: self.relay.journal.batch(), admitted: Vec::new() };
+        let mut group = Group {
+            from: self,
+            rules,
+            batch: self.relay.journal.batch(),
+            entered: Vec::new(),
+            cancelled: Vec::new(),
+        };
         for line in split(chunk) {
             group.line(line);
         }
@@ -95,7 +106,9 @@ struct Group<'r> {
     from: &'r FromClient<'r>,
     rules: Rules,
     batch: Batch<'r>,
-    admitted: Vec<Admitted>,
+    entered: Vec<Entered>,
+    /// Calls that were given up; booked after the group, which may hold the calls themselves.
+    cancelled: Vec<CallRef>,
 }
 
 impl Group<'_> {
@@ -147,12 +160,12 @@ impl Group<'_> {
             }
             return self.judge(&ask);
         }
-        match recorded_name(method, params) {
-            Some(name) => {
-                ask.name = name;
+        match class(method) {
+            Class::Harmless => self.pass(&ask),
+            Class::Guarded | Class::Unknown => {
+                ask.name = named(method, params);
                 self.judge(&ask);
             }
-            None => self.pass(&ask),
         }
     }
 
@@ -167,7 +180,10 @@ impl Group<'_> {
             _ => What::Other,
         };
         match self.from.relay.pending.enter(ask.key.clone(), Asked { what, since: Instant::now() }) {
-            Ok(()) => self.batch.pass(&ask.message.wire()),
+            Ok(()) => {
+                self.batch.pass(&ask.message.wire());
+                self.entered.push(Entered { id: ask.key.clone(), call: None, expects: ask.expects });
+            }
             Err(why) => self.not_entered(&ask.key, ask.method, &why),
         }
     }
@@ -211,8 +227,10 @@ impl Group<'_> {
     fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
         let asked = Asked { what: What::Call(call), since: Instant::now() };
         match self.from.relay.pending.enter(ask.key.clone(), asked) {
-            Ok(()) => self.admitted.push(Admitted { id: ask.key.clone(), call, expects: ask.expects }),
-            // Only the server's end can come between the check and here; the call then goes to nobody.
+            Ok(()) => {
+                self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });
+            }
+            // Only the server's end can come between the check and here: its line goes into a pipe that nobody reads.
             Err(why) => {
                 self.from.relay.journal.settle_one(&call, Outcome::NotDelivered);
                 self.not_entered(&ask.key, ask.method, &why);
@@ -226,7 +244,18 @@ impl Group<'_> {
             && let Ok(id) = Id::read(id)
             && let Some(call) = self.from.relay.pending.cancel(&id.as_key())
         {
-            self.from.relay.journal.settle_one(&call, Outcome::Cancelled);
+            self.cancelled.push(call);
+        }
+        // What is no notification of the protocol may be a call under another name.
+        if !method.starts_with("notifications/") {
+            if self.rules.paused.is_some() {
+                return self.drop_silently(Some(method), "calls are paused");
+            }
+            let policy = self.rules.policy.clone();
+            let client = self.from.relay.client.name();
+            if let Judgement::Refuse(refusal) = policy.judge(&Call::method(&client, method, params)) {
+                return self.drop_silently(Some(method), &refusal.reason);
+            }
         }
         self.batch.pass(&message.wire());
     }
@@ -301,10 +330,9 @@ impl Group<'_> {
         let relay = self.from.relay;
         let commit = self.batch.commit();
         for (call, cause) in &commit.unrecorded {
-            let Some(lost) = self.admitted.iter().find(|admitted| admitted.call.id() == call.id()) else {
-                continue;
-            };
-            if relay.pending.answer(&lost.id).is_some() {
+            let lost =
+                self.entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
+            if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id).is_some()) {
                 let reason = wording::unrecorded(&cause.to_string());
                 let line =
                     wording::refusal(lost.expects, &lost.id, &reason, &call.id().to_string(), "(record)");
@@ -312,18 +340,22 @@ impl Group<'_> {
             }
         }
         failpoint::reach("shim.before_forward");
-        if let Err(error) = relay.to_server.send(&commit.admitted) {
-            let reason = format!("the server no longer reads ({error})");
-            for lost in &self.admitted {
-                if relay.pending.answer(&lost.id).is_some() {
-                    relay.journal.settle_one(&lost.call, Outcome::NotDelivered);
-                    relay.to_client.post(answer::error(
-                        Some(&lost.id),
-                        wording::INTERNAL,
-                        &format!("Callgate: {reason}"),
-                    ));
+        // A server that no longer reads has mostly ended; whoever sees that out says it better and answers everybody.
+        if let Err(undelivered) = relay.to_server.send(&commit.admitted)
+            && !relay.pending.wait_ended(SERVER_END)
+        {
+            let text = format!("Callgate: the server no longer reads ({})", undelivered.cause);
+            // What was written in part may have been read in part.
+            let outcome = if undelivered.written == 0 { Outcome::NotDelivered } else { Outcome::Unknown };
+            for lost in self.entered.iter().filter(|lost| relay.pending.answer(&lost.id).is_some()) {
+                if let Some(call) = &lost.call {
+                    relay.journal.settle_one(call, outcome);
                 }
+                relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &text));
             }
+        }
+        for call in &self.cancelled {
+            relay.journal.settle_one(call, Outcome::Cancelled);
         }
         failpoint::reach("shim.after_forward");
     }
@@ -358,12 +390,13 @@ fn decision_of(kind: RefusalKind) -> Decision {
     }
 }
 
-/// Requests beside `tools/call` that move data or run code in the server are recorded too, under what they name.
-fn recorded_name<'a>(method: &str, params: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
+/// What a request beside `tools/call` is about, for the record.
+fn named<'a>(method: &str, params: Option<Raw<'a>>) -> Cow<'a, str> {
     let member = match method {
-        "resources/read" | "resources/subscribe" => "uri",
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
         "prompts/get" => "name",
-        _ => return None,
+        _ if method.starts_with("tasks/") => "taskId",
+        _ => return Cow::Borrowed(""),
     };
-    Some(params.and_then(|params| params.get(member)).and_then(Raw::as_str).unwrap_or_default())
+    params.and_then(|params| params.get(member)).and_then(Raw::as_str).unwrap_or_default()
 }

@@ -60,6 +60,8 @@ struct Seen {
     rules: Rules,
     /// Has any policy been good in this session?
     good: bool,
+    /// What was said about a broken policy last, so that it is not said twice.
+    told: Option<String>,
     changes: Vec<Change>,
 }
 
@@ -68,6 +70,8 @@ struct Seen {
 enum Stamp {
     Unseen,
     Missing,
+    /// It was there, and was taken away.
+    Deleted,
     /// Length, time of change in two forms, inode; `None` in place of a time that is too fresh to be trusted.
     File {
         len: u64,
@@ -88,6 +92,7 @@ impl Gate {
             pause: Stamp::Unseen,
             rules,
             good: false,
+            told: None,
             changes: Vec::new(),
         };
         Gate { home, server: server.to_owned(), seen: Mutex::new(seen) }
@@ -105,20 +110,22 @@ impl Gate {
         let own = self.home.policy(&self.server);
         let stamp = Stamp::of(&own);
         if stamp == Stamp::Missing {
-            if seen.own != Stamp::Missing && seen.own != Stamp::Unseen {
-                // Its own policy was deleted under a running session: what held goes on, loudly.
-                let reason = "the policy file was deleted; the last policy stays in force".to_owned();
-                seen.changes.push(Change::Broken { path: own, reason, kept: true });
-                seen.own = Stamp::Missing;
-                return;
-            }
-            let first = seen.own == Stamp::Unseen;
-            seen.own = Stamp::Missing;
-            let fallback = self.home.default_policy();
-            let stamp = Stamp::of(&fallback);
-            // After a deletion `default` was never looked at, and stays out of it: the last policy holds.
-            if stamp != seen.default && (first || seen.default != Stamp::Unseen) {
-                seen.default = self.reload(seen, &fallback, stamp);
+            match seen.own {
+                Stamp::Unseen | Stamp::Missing => {
+                    seen.own = Stamp::Missing;
+                    let fallback = self.home.default_policy();
+                    let stamp = Stamp::of(&fallback);
+                    if stamp != seen.default {
+                        seen.default = self.reload(seen, &fallback, stamp);
+                    }
+                }
+                // Its own policy was deleted under a running session: what held goes on, whatever the default says.
+                Stamp::File { .. } | Stamp::Unknown(_) => {
+                    seen.own = Stamp::Deleted;
+                    let reason = "the file was deleted".to_owned();
+                    seen.changes.push(Change::Broken { path: own, reason, kept: true });
+                }
+                Stamp::Deleted => {}
             }
         } else if stamp != seen.own {
             seen.own = self.reload(seen, &own, stamp);
@@ -134,10 +141,13 @@ impl Gate {
             Ok((policy, text))
         });
         match parsed {
+            // Read again only because its time stamp was too fresh, or saved without a change.
+            Ok((policy, _)) if seen.good && policy.version() == seen.rules.policy.version() => {}
             Ok((policy, text)) => {
                 let after = Arc::new(policy);
                 let before = std::mem::replace(&mut seen.rules.policy, after.clone());
                 seen.good = true;
+                seen.told = None;
                 seen.changes.push(Change::Policy { before, after, text: text.into() });
             }
             Err(reason) => {
@@ -146,7 +156,10 @@ impl Gate {
                     let file = path.file_name().unwrap_or_default().to_string_lossy();
                     seen.rules.policy = Arc::new(Policy::refuse_all(format!("{file}: {reason}")));
                 }
-                seen.changes.push(Change::Broken { path: path.to_owned(), reason, kept: seen.good });
+                if seen.told.as_ref() != Some(&reason) {
+                    seen.told = Some(reason.clone());
+                    seen.changes.push(Change::Broken { path: path.to_owned(), reason, kept: seen.good });
+                }
             }
         }
         stamp

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// How much may wait for the courier before a poster has to wait too.
 const POSTED_BYTES: usize = 4 * 1024 * 1024;
@@ -64,7 +65,7 @@ impl Outlet {
     }
 
     /// Writes whole lines, waiting as long as the reader takes. For the one thread that fills this pipe.
-    pub(crate) fn send(&self, lines: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&self, lines: &[u8]) -> Result<(), Undelivered> {
         self.shared.write(lines)
     }
 
@@ -80,6 +81,13 @@ impl Outlet {
         self.shared.changed.notify_all();
     }
 
+    /// The same without ever waiting: for the thread that sees the session out, which leaves a bounded number of them.
+    pub(crate) fn post_last(&self, mut line: Vec<u8>) {
+        line.push(b'\n');
+        held(&self.shared.posts).push(line);
+        self.shared.changed.notify_all();
+    }
+
     /// Leaves text for the courier unless too much is waiting; says whether it was taken.
     pub(crate) fn offer(&self, text: &[u8]) -> bool {
         let mut posts = held(&self.shared.posts);
@@ -92,19 +100,30 @@ impl Outlet {
         true
     }
 
-    /// Waits until everything posted so far is written (or can no longer be).
-    pub(crate) fn flush(&self) {
-        let mut posts = held(&self.shared.posts);
-        while (posts.carrying || !posts.waiting.is_empty()) && !posts.closed {
-            posts = self.shared.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
-        }
+    /// Waits until everything posted so far is written or can no longer be; false after `limit`.
+    pub(crate) fn flush(&self, limit: Duration) -> bool {
+        let unwritten = |posts: &mut Posts| (posts.carrying || !posts.waiting.is_empty()) && !posts.closed;
+        let posts = held(&self.shared.posts);
+        let waited = self.shared.changed.wait_timeout_while(posts, limit, unwritten);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// Closes the pipe. Later lines are refused with `BrokenPipe`.
+    /// Closes the pipe, at once or as soon as the write under way ends. Later lines are refused. Never waits: a reader
+    /// that sleeps must not keep a session from ending.
     pub(crate) fn close(&self) {
-        held(&self.shared.pipe).writer = None;
         self.shared.give_up();
+        if let Ok(mut pipe) = self.shared.pipe.try_lock() {
+            pipe.writer = None;
+        }
     }
+}
+
+/// Lines that did not reach the pipe whole.
+#[derive(Debug)]
+pub(crate) struct Undelivered {
+    /// How much of them did.
+    pub(crate) written: usize,
+    pub(crate) cause: io::Error,
 }
 
 impl Posts {
@@ -117,10 +136,25 @@ impl Posts {
 }
 
 impl Shared {
-    fn write(&self, lines: &[u8]) -> io::Result<()> {
+    fn write(&self, lines: &[u8]) -> Result<(), Undelivered> {
         let mut pipe = held(&self.pipe);
-        let writer = pipe.writer.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        writer.write_all(lines)
+        let mut written = 0;
+        while written < lines.len() {
+            let Some(writer) = pipe.writer.as_mut() else {
+                return Err(Undelivered { written, cause: io::ErrorKind::BrokenPipe.into() });
+            };
+            match writer.write(&lines[written..]) {
+                Ok(0) => return Err(Undelivered { written, cause: io::ErrorKind::WriteZero.into() }),
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(Undelivered { written, cause }),
+            }
+            if held(&self.posts).closed {
+                // Somebody closed it meanwhile and could not wait for us.
+                pipe.writer = None;
+            }
+        }
+        Ok(())
     }
 
     /// The courier's life.
@@ -195,7 +229,7 @@ mod tests {
         // More than any pipe holds; nobody reads yet.
         (0..2_000).for_each(|_| outlet.post(vec![b'x'; 1_000]));
         let lines = thread::spawn(move || BufReader::new(reader).lines().take(2_000).count());
-        outlet.flush();
+        assert!(outlet.flush(Duration::from_secs(30)));
         assert_eq!(lines.join().unwrap(), 2_000);
     }
 
@@ -205,8 +239,19 @@ mod tests {
         let outlet = Outlet::new("test", writer).unwrap();
         drop(reader);
         outlet.post(b"lost".to_vec());
-        outlet.flush();
+        assert!(outlet.flush(Duration::from_secs(30)));
         outlet.close();
-        assert_eq!(outlet.send(b"x\n").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(outlet.send(b"x\n").unwrap_err().cause.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn closing_does_not_wait_for_a_reader_that_sleeps() {
+        let (reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::new("test", writer).unwrap();
+        outlet.post(vec![b'x'; 1_000_000]);
+        assert!(!outlet.flush(Duration::from_millis(20)), "nobody reads");
+        outlet.close();
+        assert!(outlet.flush(Duration::ZERO), "closed: nothing is waited for any more");
+        drop(reader);
     }
 }

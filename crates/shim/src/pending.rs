@@ -48,8 +48,8 @@ struct Table {
     ended: Option<String>,
     /// Has the client asked for anything yet?
     used: bool,
-    /// Somebody waits for a change. Waking nobody is a system call too, and this table changes twice a call.
-    watched: bool,
+    /// How many wait for a change. Waking nobody is a system call too, and this table changes twice a call.
+    watchers: u32,
 }
 
 /// Requests of the client that wait for the server.
@@ -126,20 +126,24 @@ impl Pending {
         self.wait(limit, |table| table.used)
     }
 
-    /// For the one thread that sees the session out.
+    /// Waits until the server is known to have ended; false after `limit`.
+    pub(crate) fn wait_ended(&self, limit: Duration) -> bool {
+        self.wait(limit, |table| table.ended.is_some())
+    }
+
     fn wait(&self, limit: Duration, reached: impl Fn(&Table) -> bool) -> bool {
         let mut table = self.table();
-        table.watched = true;
+        table.watchers += 1;
         let (mut table, _) = self
             .changed
             .wait_timeout_while(table, limit, |table| !reached(table))
             .unwrap_or_else(PoisonError::into_inner);
-        table.watched = false;
+        table.watchers -= 1;
         reached(&table)
     }
 
     fn tell(&self, table: MutexGuard<'_, Table>) {
-        let watched = table.watched;
+        let watched = table.watchers > 0;
         drop(table);
         if watched {
             self.changed.notify_all();
@@ -152,7 +156,8 @@ impl Table {
         if let Some(reason) = &self.ended {
             return Err(NotEntered::Ended(reason.clone()));
         }
-        if self.waiting.contains_key(id) {
+        // A late answer to a cancelled request must not be taken for the answer to another.
+        if self.waiting.contains_key(id) || self.cancelled.contains_key(id) {
             return Err(NotEntered::IdInUse);
         }
         if self.waiting.len() >= MAX_PENDING {
@@ -163,7 +168,6 @@ impl Table {
 
     fn enter(&mut self, id: IdKey, asked: Asked) -> Result<(), NotEntered> {
         self.check(&id)?;
-        self.cancelled.remove(&id);
         self.waiting.insert(id, asked);
         Ok(())
     }
@@ -219,11 +223,13 @@ mod tests {
         pending.enter(key("1"), asked()).unwrap();
         pending.cancel(&key("1"));
         assert!(pending.wait_empty(Duration::ZERO));
+        assert_eq!(
+            pending.enter(key("1"), asked()),
+            Err(NotEntered::IdInUse),
+            "its answer may be on the way"
+        );
         assert!(pending.answer(&key("1")).is_some());
-        pending.enter(key("2"), asked()).unwrap();
-        pending.cancel(&key("2"));
-        pending.enter(key("2"), asked()).unwrap();
-        assert_eq!(pending.end("gone").len(), 1, "the id was used again, and that request waits");
+        assert_eq!(pending.enter(key("1"), asked()), Ok(()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use callgate_store::{Admitted, Event, EventKind, Journal, Origin};
 use callgate_supervise::Ending;
 
 use crate::gate::{Change, Gate, Rules};
-use crate::outlet::Outlet;
+use crate::outlet::{Outlet, Undelivered};
 use crate::pending::{Pending, ServerAsks};
 use crate::stdio;
 
@@ -111,7 +111,7 @@ impl ServerPipe {
         Ok(ServerPipe(Outlet::new("to-server", writer)?))
     }
 
-    pub(crate) fn send(&self, admitted: &Admitted) -> io::Result<()> {
+    pub(crate) fn send(&self, admitted: &Admitted) -> Result<(), Undelivered> {
         if admitted.lines().is_empty() { Ok(()) } else { self.0.send(admitted.lines()) }
     }
 
@@ -178,7 +178,8 @@ pub(crate) struct Noise(AtomicU32);
 impl Noise {
     pub(crate) fn heard(&self, journal: &Journal, line: &[u8], why: &str) {
         if self.0.fetch_add(1, Ordering::Relaxed) < NOISE_ROWS {
-            let text: String = String::from_utf8_lossy(line).chars().take(300).collect();
+            // Cut generously: the journal masks, and cuts after it; a secret must not lose its end here.
+            let text: String = String::from_utf8_lossy(line).chars().take(4000).collect();
             journal.event(Event { kind: EventKind::Noise, text: &format!("{why}: {text}") });
         }
     }

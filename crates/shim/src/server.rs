@@ -6,9 +6,11 @@
 use std::io::Read;
 use std::sync::atomic::Ordering;
 
+use callgate_policy::{Call, Judgement};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read};
+use callgate_protocol::method::is_for_servers;
 use callgate_protocol::tools::{Filtered, filter_list};
 use callgate_protocol::{Answer, Malformed, answer};
 use callgate_store::failpoint;
@@ -123,29 +125,35 @@ impl<'r> FromServer<'r> {
     fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<Place>) {
         match &message.body {
             Body::Notification { .. } => out.deliver(message, place),
-            Body::Request { id, method, .. } => {
-                if is_for_servers(method) {
+            Body::Request { id, method, params } => match self.objection(id, method, *params) {
+                None => out.deliver(message, place),
+                Some((code, text)) => {
                     out.skip(place);
-                    let text = format!("Callgate: a server cannot ask for {method}");
-                    self.relay.to_server.answer(answer::error(
-                        Some(&id.as_key()),
-                        wording::METHOD_NOT_FOUND,
-                        &text,
-                    ));
-                } else if self.relay.server_asks.enter(id.as_key()) {
-                    out.deliver(message, place);
-                } else {
-                    out.skip(place);
-                    let text = "Callgate: the id belongs to a request that is not answered yet";
-                    self.relay.to_server.answer(answer::error(
-                        Some(&id.as_key()),
-                        wording::INVALID_REQUEST,
-                        text,
-                    ));
+                    let text = format!("Callgate: {text}");
+                    self.relay.to_server.answer(answer::error(Some(&id.as_key()), code, &text));
                 }
-            }
+            },
             Body::Response { id, outcome } => self.response(out, message, id, *outcome, place),
         }
+    }
+
+    /// Why a request of the server (sampling, elicitation, roots) does not reach the client, if so.
+    fn objection(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Option<(i64, String)> {
+        if is_for_servers(method) {
+            // The server has the direction wrong, or hopes that we have.
+            return Some((wording::METHOD_NOT_FOUND, format!("a server cannot ask for {method}")));
+        }
+        let client = self.relay.client.name();
+        if let Judgement::Refuse(refusal) =
+            self.relay.rules().policy.judge(&Call::method(&client, method, params))
+        {
+            return Some((wording::REFUSED, refusal.reason));
+        }
+        if !self.relay.server_asks.enter(id.as_key()) {
+            let text = "the id belongs to a request that is not answered yet";
+            return Some((wording::INVALID_REQUEST, text.to_owned()));
+        }
+        None
     }
 
     fn response<'c>(
@@ -224,7 +232,9 @@ impl<'r> FromServer<'r> {
         let reason = format!("a line of {bytes} bytes is longer than {} MiB", MAX_LINE >> 20);
         let mut out = Delivery::new(&[]);
         out.untouched = None;
-        if let Some(id) = peek_id(head) {
+        // A request of the server's own has an id too, and it is not one of the client's.
+        let is_request = memchr::memmem::find(head, b"\"method\"").is_some();
+        if let Some(id) = peek_id(head).filter(|_| !is_request) {
             self.unusable(&mut out, &id, &reason);
         }
         self.relay.noise.heard(&self.relay.journal, head, &reason);
@@ -253,12 +263,6 @@ impl<'r> FromServer<'r> {
         }
         settlement.commit();
     }
-}
-
-/// Requests that only a client makes. A server that sends one has the direction wrong, or hopes that we have.
-fn is_for_servers(method: &str) -> bool {
-    const FAMILIES: [&str; 6] = ["tools/", "resources/", "prompts/", "completion/", "logging/", "server/"];
-    method == "initialize" || FAMILIES.iter().any(|family| method.starts_with(family))
 }
 
 impl<'c> Delivery<'c> {

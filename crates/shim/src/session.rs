@@ -33,6 +33,10 @@ use crate::{stdio, watch, wording};
 const LAST_ANSWERS: Duration = Duration::from_secs(60);
 /// How long a server that never got a request waits for one, so that the client hears why it ended.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
+/// How long a client that reads slowly has for the last words of a server that ended.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How often an ending looks for a signal while it waits for something else.
+const LOOK: Duration = Duration::from_millis(50);
 /// What the keeper needs at most to end a tree, with some air.
 const TREE_END: Duration = Duration::from_secs(6);
 /// Housekeeping waits for the session to have started in peace.
@@ -88,7 +92,7 @@ struct Session {
     _stop: Sender<Stop>,
     server: String,
     stderr: StderrTee,
-    client_end: stdio::ClientEnd,
+    reader: stdio::ReaderWatch,
     _watch: Option<watch::Watch>,
 }
 
@@ -117,7 +121,12 @@ impl Session {
             demo,
             secrets,
         };
-        let (to_client, client_end) = stdio::take_stdout()?;
+        let (stop, stops) = mpsc::channel();
+        let to_client = stdio::take_stdout()?;
+        let reader = stdio::watch_reader(&to_client, {
+            let stop = stop.clone();
+            move || drop(stop.send(Stop::ClientGone))
+        })?;
         let relay = Arc::new(Relay {
             gate,
             journal: open_journal(&home, prepared, &info),
@@ -130,7 +139,6 @@ impl Session {
             noise: Noise::default(),
         });
         changes.iter().for_each(|change| relay.note(change));
-        let (stop, stops) = mpsc::channel();
         let keeper = Arc::new(keeper);
         let stderr = StderrTee::start(&home, &name, masker, stderr)?;
         spawn("from-server", &stop, {
@@ -159,7 +167,7 @@ impl Session {
         })?;
         let watch = watch::Watch::start(&home, relay.clone());
         sweep_leftovers(&home, relay.clone())?;
-        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, client_end, _watch: watch })
+        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, reader, _watch: watch })
     }
 
     /// Waits for the first reason to stop and sees it through.
@@ -208,7 +216,7 @@ impl Session {
     /// The client closed its end. It may still be reading: calls under way are answered first.
     fn client_closed(self) -> u8 {
         let deadline = Instant::now() + LAST_ANSWERS;
-        while !self.relay.pending.wait_empty(Duration::from_millis(100)) {
+        while !self.relay.pending.wait_empty(LOOK) && Instant::now() < deadline {
             match self.stops.try_recv() {
                 Ok(Stop::Signal(signal)) => return self.signalled(signal),
                 Ok(Stop::ClientGone) => break,
@@ -216,16 +224,27 @@ impl Session {
                 Ok(Stop::Ended(ending)) => return self.process_ended(&ending),
                 Ok(Stop::ClientClosed) | Err(_) => {}
             }
-            if Instant::now() > deadline || !self.client_end.is_read() {
-                break;
+        }
+        match self.hand_over(deadline) {
+            Some(signal) => self.signalled(signal),
+            None => self.part(),
+        }
+    }
+
+    /// Waits until the client has what was left for it. Cut short when nobody reads, or by a signal, which it returns.
+    fn hand_over(&self, deadline: Instant) -> Option<i32> {
+        while !self.relay.to_client.flush(LOOK) && Instant::now() < deadline {
+            match self.stops.try_recv() {
+                Ok(Stop::Signal(signal)) => return Some(signal),
+                Ok(Stop::ClientGone) => return None,
+                Ok(_) | Err(_) => {}
             }
         }
-        self.part()
+        None
     }
 
     /// Ends the server because the client is done, and waits for its tree to be gone.
     fn part(self) -> u8 {
-        self.relay.to_client.flush();
         self.relay.to_server.close();
         self.keeper.finish();
         let deadline = Instant::now() + TREE_END;
@@ -249,16 +268,17 @@ impl Session {
 
     /// The server is gone: everybody who waits hears it, then our output closes.
     fn server_ended(self, ending: Option<&Ending>) -> u8 {
+        // First of all, whatever the client does or does not read: nothing of the tree stays.
+        self.keeper.finish();
         let said = Farewell::of(ending);
         stdio::complain(&format!("{}: {}", self.server, said.reason));
         self.relay.pending.wait_used(FIRST_REQUEST);
         self.leave_waiting(&said.reason, said.outcome);
-        self.relay.to_client.flush();
-        self.stderr.flush();
+        self.hand_over(Instant::now() + LAST_WORDS);
+        self.stderr.flush(LAST_WORDS);
         self.close_journal(said.end);
         self.relay.to_client.close();
-        drop(self.client_end);
-        self.keeper.finish();
+        drop(self.reader);
         // The client has its end; we stay until nothing of the tree is left, in case the keeper cannot.
         self.keeper.join();
         said.code
@@ -283,7 +303,7 @@ impl Session {
             if let What::Call(call) = asked.what {
                 self.relay.journal.settle_one(&call, outcome);
             }
-            self.relay.to_client.post(answer::error(Some(&id), wording::INTERNAL, &text));
+            self.relay.to_client.post_last(answer::error(Some(&id), wording::INTERNAL, &text));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
 use callgate_store::mask::Masker;
 use callgate_store::{Home, slug};
@@ -37,8 +38,8 @@ impl StderrTee {
     }
 
     /// Waits until what was taken so far is passed on.
-    pub(crate) fn flush(&self) {
-        self.ours.flush();
+    pub(crate) fn flush(&self, limit: Duration) {
+        self.ours.flush(limit);
     }
 }
 
@@ -47,7 +48,11 @@ fn drain(mut source: impl Read, to: &Outlet, mut log: Log) {
     let mut dropped = 0_usize;
     loop {
         match source.read(&mut buffer) {
-            Ok(0) => return,
+            Ok(0) => {
+                // Last words often come without an end of line.
+                log.keep(b"\n");
+                return;
+            }
             Ok(count) => {
                 let text = &buffer[..count];
                 log.keep(text);
@@ -81,6 +86,9 @@ impl Log {
 
     /// A log that cannot be written is no reason to disturb the session.
     fn keep(&mut self, text: &[u8]) {
+        if text == b"\n" && self.unfinished.is_empty() {
+            return;
+        }
         self.unfinished.extend_from_slice(text);
         let whole = match memchr::memrchr(b'\n', &self.unfinished) {
             Some(last) => last + 1,

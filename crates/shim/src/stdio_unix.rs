@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::thread;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -23,11 +23,33 @@ pub(crate) fn stdin() -> File {
 
 /// Takes the way to the client, unbuffered: whole lines are written with one call. What stays behind as our standard
 /// output leads nowhere, so that the client's pipe ends when we close it, and no stray print reaches it.
-pub(crate) fn take_stdout() -> io::Result<(File, ClientEnd)> {
+pub(crate) fn take_stdout() -> io::Result<File> {
     let pipe = rustix::io::dup(rustix::stdio::stdout())?;
     widen(&pipe);
     rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
-    Ok((File::from(rustix::io::dup(&pipe)?), ClientEnd(pipe)))
+    Ok(File::from(pipe))
+}
+
+/// Calls `gone` when nobody can read `pipe` any more, also while we neither read from the client nor write to it.
+pub(crate) fn watch_reader(pipe: &File, gone: impl FnOnce() + Send + 'static) -> io::Result<ReaderWatch> {
+    let pipe = pipe.try_clone()?;
+    let (ended, watch) = io::pipe()?;
+    let work = move || {
+        let mut asked = [PollFd::new(&pipe, PollFlags::empty()), PollFd::new(&ended, PollFlags::empty())];
+        while poll(&mut asked, None).is_err() {}
+        // A pipe without a reader reports an error, a socket whose other end is closed a hang-up.
+        if asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
+            gone();
+        }
+    };
+    thread::Builder::new().name("reader-watch".to_owned()).stack_size(128 * 1024).spawn(work)?;
+    Ok(ReaderWatch { _ends: watch })
+}
+
+/// Dropping it ends the watch, and lets go of the pipe.
+#[derive(Debug)]
+pub(crate) struct ReaderWatch {
+    _ends: io::PipeWriter,
 }
 
 /// Lets a pipe hold more than the usual 64 KiB, so that a large message takes fewer turns between the processes. Not
@@ -40,21 +62,6 @@ pub(crate) fn widen(pipe: impl AsFd) {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn widen(_pipe: impl AsFd) {}
-
-/// Tells whether the client still reads.
-#[derive(Debug)]
-pub(crate) struct ClientEnd(OwnedFd);
-
-impl ClientEnd {
-    /// A pipe or socket without a reader reports an error.
-    pub(crate) fn is_read(&self) -> bool {
-        let mut asked = [PollFd::new(&self.0, PollFlags::empty())];
-        match poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-            Ok(_) => !asked[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
-            Err(_) => true,
-        }
-    }
-}
 
 /// Our error output, for what the server says on its own.
 pub(crate) fn stderr() -> io::Result<File> {

@@ -10,22 +10,21 @@ pub(crate) fn stdin() -> impl Read + Send {
 }
 
 /// The way to the client, unbuffered. Its pipe ends with this process.
-pub(crate) fn take_stdout() -> io::Result<(File, ClientEnd)> {
-    Ok((File::from(io::stdout().as_handle().try_clone_to_owned()?), ClientEnd))
+pub(crate) fn take_stdout() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
 }
+
+/// Windows tells a writer only when it writes.
+#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
+pub(crate) fn watch_reader(_pipe: &File, _gone: impl FnOnce() + Send + 'static) -> io::Result<ReaderWatch> {
+    Ok(ReaderWatch)
+}
+
+#[derive(Debug)]
+pub(crate) struct ReaderWatch;
 
 /// Pipes keep the size they were made with.
 pub(crate) fn widen(_pipe: impl AsHandle) {}
-
-/// Windows tells a writer only when it writes.
-#[derive(Debug)]
-pub(crate) struct ClientEnd;
-
-impl ClientEnd {
-    pub(crate) fn is_read(&self) -> bool {
-        true
-    }
-}
 
 /// Our error output, for what the server says on its own.
 pub(crate) fn stderr() -> io::Result<File> {

@@ -191,25 +191,23 @@ impl<'j> Batch<'j> {
         let seq = self.shared.number();
         let text = call.args.map(Raw::text);
         let kept = text.map(|text| self.shared.masker.keep(text));
-        let reason = self.shared.masker.keep_text(call.reason);
+        let masked = |text| self.shared.masker.keep_text(text);
+        // What stands in a tool's place may be a URI with a password, and an id may be any text. Masked before they are
+        // shortened: half a secret is not recognised.
+        let (tool, rpc_id, reason) = (masked(call.tool), masked(call.rpc_id), masked(call.reason));
         self.group.push(&Record::Call(CallRecord {
             seq,
             run,
             at_ms: self.now.wall_ms,
             decision: call.decision,
             method: short(call.method),
-            tool: short(call.tool),
-            rpc_id: short(call.rpc_id),
+            tool: short(&tool),
+            rpc_id: short(&rpc_id),
             client: short(call.client),
             policy: short(call.policy),
             rule: short(call.rule),
             reason: &reason,
-            args: kept.as_ref().zip(text).map(|(kept, text)| Body {
-                text: &kept.text,
-                bytes: text.len() as u64,
-                cut: kept.cut,
-                masked: kept.masked,
-            }),
+            args: kept.as_ref().zip(text).map(|(kept, text)| Body::of(kept, text)),
         }));
         self.records += 1;
         CallRef { session: self.shared.session, seq, started: self.started }

@@ -120,19 +120,13 @@ impl Drain {
         let (Some(filer), Some((reader, opened, base))) = (&mut self.filer, &mut self.reader) else {
             return Ok(());
         };
-        loop {
-            while filer.file(opened, reader, TRANSACTION)? {
-                filer.checkpoint(CHECKPOINT);
-            }
-            if shared.truncate(reader.offset())? {
-                break;
-            }
+        while filer.file(opened, reader, TRANSACTION)? {
+            filer.checkpoint(CHECKPOINT);
+        }
+        if !shared.truncate(reader.offset())? {
             let mut spool = shared.hold();
-            if spool.len() < LARGE {
-                drop(spool);
-                if last {
-                    continue;
-                }
+            // At the end nothing comes after, and a part that cannot be read would be tried for ever.
+            if spool.len() < LARGE && !last {
                 // The rest has already rung the bell.
                 return Ok(());
             }
@@ -143,7 +137,6 @@ impl Drain {
                     cause: "a part of it cannot be read".to_owned(),
                 });
             }
-            break;
         }
         shared.notify_room();
         reader.seek(*base);
@@ -199,7 +192,7 @@ impl Drain {
         let notices = lock(&shared.limits).notices();
         for text in notices {
             let (at_ms, kind) = (shared.clock.now().wall_ms, EventKind::DatabaseMovedAside);
-            shared.append_one(&Record::Event { at_ms, kind, origin: None, text: &text });
+            shared.append_one_now(&Record::Event { at_ms, kind, origin: None, text: &text });
         }
     }
 

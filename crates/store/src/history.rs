@@ -29,27 +29,40 @@ const STEP: i64 = 1_000;
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-INSERT OR IGNORE INTO meta VALUES ('rev', 0);
+-- generation: raised whenever contexts were removed, so that whoever remembers their ids forgets them too.
+INSERT OR IGNORE INTO meta VALUES ('rev', 0), ('generation', 0);
 CREATE TABLE IF NOT EXISTS sessions(
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, server TEXT NOT NULL, client TEXT, command TEXT NOT NULL,
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, server TEXT NOT NULL, client TEXT, command TEXT NOT NULL,
   started_ms INTEGER NOT NULL, ended_ms INTEGER, end_reason TEXT, demo INTEGER NOT NULL,
   -- Number of the last spool group that is in here.
-  drained INTEGER NOT NULL DEFAULT 0);
+  drained INTEGER NOT NULL DEFAULT 0,
+  -- When the policy that it took up last was put on record by whoever edited it; NULL if nobody did.
+  edited_ms INTEGER,
+  -- Names are short and may come again.
+  UNIQUE (name, started_ms));
 -- What calls have in common, once: rows stay small, and filters look at few of them.
+-- Ids are never used again: a filer may still remember one that was removed.
 CREATE TABLE IF NOT EXISTS contexts(
-  id INTEGER PRIMARY KEY, client TEXT NOT NULL, policy TEXT NOT NULL, method TEXT NOT NULL, tool TEXT NOT NULL,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, client TEXT NOT NULL, policy TEXT NOT NULL, method TEXT NOT NULL, tool TEXT NOT NULL,
   decision TEXT NOT NULL, rule TEXT NOT NULL, UNIQUE (tool, method, decision, rule, policy, client));
+CREATE INDEX IF NOT EXISTS contexts_policy ON contexts(policy);
 -- flags: 1 arguments cut, 2 arguments masked, 4 result cut, 8 result masked. Large columns last.
 CREATE TABLE IF NOT EXISTS calls(
   rev INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, context INTEGER NOT NULL,
   run INTEGER NOT NULL, at_ms INTEGER NOT NULL, outcome TEXT, duration_us INTEGER, flags INTEGER NOT NULL,
   args_bytes INTEGER, result_bytes INTEGER, rpc_id TEXT, reason TEXT, args TEXT, result TEXT);
 CREATE UNIQUE INDEX IF NOT EXISTS calls_id ON calls(session, seq);
+-- Finds out whether a context is still of use without reading every call.
+CREATE INDEX IF NOT EXISTS calls_context ON calls(context);
 -- Only calls without an outcome are in it, so it costs almost nothing to keep.
 CREATE INDEX IF NOT EXISTS calls_open ON calls(session) WHERE outcome IS NULL;
 CREATE TABLE IF NOT EXISTS changes(rev INTEGER PRIMARY KEY, call INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS policy_versions(
   version TEXT NOT NULL, server TEXT NOT NULL, text TEXT NOT NULL, first_seen_ms INTEGER NOT NULL,
+  -- An older text may come back, so the last one seen is not always the one first seen last.
+  seen_ms INTEGER NOT NULL,
+  -- When somebody last put it on record as an edit of theirs.
+  edited_ms INTEGER,
   origin TEXT NOT NULL, PRIMARY KEY (version, server));
 CREATE TABLE IF NOT EXISTS events(
   id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, server TEXT, session TEXT,
@@ -99,6 +112,11 @@ pub(crate) fn open_writer(home: &Home, wall_ms: i64) -> Result<Writer, StoreErro
     };
     drop(lock);
     opened
+}
+
+/// Says that contexts were removed. Inside the transaction that removes them.
+pub(crate) fn raise_generation(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", ()).map(drop)
 }
 
 /// Puts a history that turned out broken while it was used out of the way, and says so in a new one.

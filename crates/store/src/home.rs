@@ -67,6 +67,11 @@ impl Home {
         self.control_dir().join("paused.json")
     }
 
+    /// Held while the pause switch is read and written: it has one place for every server.
+    pub(crate) fn paused_lock(&self) -> PathBuf {
+        self.control_dir().join("paused.lock")
+    }
+
     pub fn leases_dir(&self) -> PathBuf {
         self.path.join("leases")
     }
@@ -135,13 +140,7 @@ impl Home {
     fn make(&self) -> Result<(), HomeError> {
         // Many shims start at once when a client starts: the first makes the home, the others wait for it.
         let path = self.path.join("prepare.lock");
-        let lock = private::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .and_then(|lock| lock.lock().map(|()| lock))
-            .map_err(|source| HomeError::Write { path, source })?;
+        let lock = lock_file(&path).map_err(|source| HomeError::Write { path, source })?;
         if self.read_format()?.is_some() {
             return self.make_folders();
         }
@@ -200,6 +199,26 @@ impl Home {
 /// Why a file or folder is not ours alone to write, if so.
 pub fn shared_with_others(meta: &Metadata) -> Option<String> {
     private::shared_with_others(meta)
+}
+
+/// A lock between processes: ours as long as this lives.
+#[derive(Debug)]
+#[must_use = "it is free again once this is dropped"]
+pub struct Locked {
+    _file: File,
+}
+
+/// Waits until nobody else edits policies. Held from reading a policy to having written it, so that of two edits at once
+/// neither is lost.
+pub fn lock_policies(home: &Home) -> io::Result<Locked> {
+    lock_file(&home.policies_dir().join(".lock"))
+}
+
+/// The file stays: removing it would let two hold a lock on two files of one name.
+pub(crate) fn lock_file(path: &Path) -> io::Result<Locked> {
+    let file = private::options().write(true).create(true).truncate(false).open(path)?;
+    file.lock()?;
+    Ok(Locked { _file: file })
 }
 
 /// Reads a file that decides what is allowed: a regular file of ours, not a link, pipe or device, not too

@@ -26,7 +26,8 @@ pub struct CallId {
 pub struct BadId(pub String);
 
 impl SessionId {
-    /// A new one. Two sessions that draw the same name meet at the lease, where the second draws again.
+    /// A new one. Nothing makes it the only one of its name: of two that run at once the second does not get the
+    /// lease, and the history tells a session from an earlier one by when it started.
     pub fn random() -> Self {
         let mut bytes = [0u8; LENGTH];
         if getrandom::fill(&mut bytes).is_err() {

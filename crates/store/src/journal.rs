@@ -89,6 +89,15 @@ pub(crate) struct Shared {
     ended: AtomicBool,
 }
 
+/// What an append does when the spool is large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// Waits for the drain to make room.
+    Awaited,
+    /// Takes what there is. For the drain, which would wait for itself.
+    AsItIs,
+}
+
 #[derive(Debug, Default)]
 struct Bell {
     rung: bool,
@@ -333,9 +342,13 @@ impl Shared {
     }
 
     /// Appends a group, whole or not at all. `records` is what is lost if it fails.
-    pub(crate) fn append(&self, mut group: Group, records: u64) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, group: Group, records: u64) -> Result<(), StoreError> {
+        self.append_with(group, records, Room::Awaited)
+    }
+
+    fn append_with(&self, mut group: Group, records: u64, room: Room) -> Result<(), StoreError> {
         group.seal();
-        let appended = self.append_sealed(&mut group);
+        let appended = self.append_sealed(&mut group, room);
         let buffer = group.into_buffer();
         if buffer.capacity() <= KEPT_BUFFER {
             *lock(&self.buffer) = buffer;
@@ -344,7 +357,7 @@ impl Shared {
             Ok(()) => {
                 self.ring();
                 if self.lost.load(Ordering::Relaxed) > 0 {
-                    self.tell_gap();
+                    self.tell_gap(room);
                 }
             }
             Err(_) => {
@@ -354,11 +367,13 @@ impl Shared {
         appended
     }
 
-    fn append_sealed(&self, group: &mut Group) -> Result<(), StoreError> {
+    fn append_sealed(&self, group: &mut Group, room: Room) -> Result<(), StoreError> {
         let mut spool = lock(&self.spool);
         while spool.len() > SPOOL_WAIT {
-            if let Some(cause) = lock(&self.stuck).clone() {
+            let stuck = lock(&self.stuck).clone();
+            if room == Room::AsItIs || stuck.is_some() {
                 if spool.len() > SPOOL_FULL {
+                    let cause = stuck.unwrap_or_else(|| "the history is far behind".to_owned());
                     return Err(StoreError::SpoolFull { megabytes: spool.len() >> 20, cause });
                 }
                 break;
@@ -371,18 +386,28 @@ impl Shared {
     }
 
     pub(crate) fn append_one(&self, record: &Record<'_>) {
+        self.append_one_with(record, Room::Awaited);
+    }
+
+    /// For the drain.
+    pub(crate) fn append_one_now(&self, record: &Record<'_>) {
+        self.append_one_with(record, Room::AsItIs);
+    }
+
+    fn append_one_with(&self, record: &Record<'_>, room: Room) {
         let mut group = self.group();
         group.push(record);
         // A failure is counted and told later; an event is never worth stopping for.
-        let _counted = self.append(group, 1);
+        let _counted = self.append_with(group, 1, room);
     }
 
-    fn tell_gap(&self) {
+    fn tell_gap(&self, room: Room) {
         let lost = self.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let text = format!("{lost} records could not be written; the calls among them were refused");
             let at_ms = self.clock.now().wall_ms;
-            self.append_one(&Record::Event { at_ms, kind: EventKind::Gap, origin: None, text: &text });
+            let record = Record::Event { at_ms, kind: EventKind::Gap, origin: None, text: &text };
+            self.append_one_with(&record, room);
         }
     }
 
@@ -437,3 +462,7 @@ impl Shared {
         self.room.notify_all();
     }
 }
+
+#[cfg(test)]
+#[path = "journal/tests.rs"]
+mod tests;

@@ -6,6 +6,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,10 @@ use crate::atomic;
 use crate::error::StoreError;
 use crate::home::{Home, private};
 use crate::id::SessionId;
+
+/// How often a new session tries to get its own lock, and how long it waits in between.
+const LOOKS: u32 = 20;
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What a session says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,11 +52,16 @@ pub(crate) struct Held {
 
 /// Takes the lease of a new session.
 pub(crate) fn take(home: &Home, session: SessionId) -> Result<Held, StoreError> {
-    match try_take(&home.lease_lock(session), true) {
-        Ok(Some(held)) => Ok(held),
-        Ok(None) => Err(StoreError::SessionTaken(session.to_string())),
-        Err(error) => Err(StoreError::io("take the lease", &home.lease_lock(session), &error)),
+    let path = home.lease_lock(session);
+    // Whoever looks whether a session is alive holds its lock for a moment; that is not a session.
+    for _ in 0..LOOKS {
+        match try_take(&path, true) {
+            Ok(Some(held)) => return Ok(held),
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(error) => return Err(StoreError::io("take the lease", &path, &error)),
+        }
     }
+    Err(StoreError::SessionTaken(session.to_string()))
 }
 
 /// Takes the lease of a session that may be dead; `None` while it lives.
@@ -153,4 +163,28 @@ pub(crate) fn process_start() -> Option<u64> {
 
 pub(crate) fn pid_namespace() -> Option<String> {
     Some(fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_starts_though_somebody_looks_at_its_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.prepare().unwrap();
+        let session = SessionId::random();
+        let looked_at = File::create(home.lease_lock(session)).unwrap();
+        looked_at.lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            let taking = scope.spawn(|| take(&home, session).map(drop));
+            std::thread::sleep(LOOK * 2);
+            drop(looked_at);
+            taking.join().unwrap().unwrap();
+        });
+        let _held = take(&home, session).unwrap();
+        assert!(matches!(take(&home, session), Err(StoreError::SessionTaken(_))));
+    }
 }

@@ -128,6 +128,8 @@ pub fn secret_values(environment: impl IntoIterator<Item = (OsString, OsString)>
     environment
         .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        // Every shell sets these two, and there "PWD" is where one works, not a password.
+        .filter(|(name, _)| !matches!(name.as_str(), "PWD" | "OLDPWD"))
         .filter(|(name, value)| {
             value.len() >= SHORTEST_LITERAL && (keys::is_secret(name) || !shapes::find(value).is_empty())
         })

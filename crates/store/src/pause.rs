@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::atomic;
 use crate::clock::Moment;
-use crate::home::{Home, read_private};
+use crate::home::{Home, lock_file, read_private};
 
 /// Everything that is paused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +74,7 @@ pub fn reason(home: &Home, server: &str) -> Option<String> {
 
 /// Pauses one server, or all of them. What was there and could not be understood is replaced by this.
 pub fn pause(home: &Home, server: Option<&str>, reason: Option<&str>, now: &Moment) -> io::Result<()> {
+    let _alone = lock_file(&home.paused_lock())?;
     let mut pauses = match read(home) {
         Switch::Readable(pauses) => pauses,
         // Stays as wide as it was: everything.
@@ -93,6 +94,7 @@ pub fn pause(home: &Home, server: Option<&str>, reason: Option<&str>, now: &Mome
 
 /// Ends the pause of one server (a pause of all stays), or every pause. Says whether anything was paused.
 pub fn resume(home: &Home, server: Option<&str>) -> io::Result<bool> {
+    let _alone = lock_file(&home.paused_lock())?;
     let before = read(home);
     let after = match (&before, server) {
         (Switch::Readable(pauses), Some(server)) => {
@@ -143,6 +145,19 @@ mod tests {
         assert!(resume(&home, None).unwrap());
         assert_eq!(reason(&home, "a"), None);
         assert!(!resume(&home, None).unwrap());
+    }
+
+    #[test]
+    fn pauses_made_at_once_all_hold() {
+        let (_folder, home) = home();
+        let now = ManualClock::new().now();
+        let names: Vec<String> = (0..16).map(|number| format!("s{number}")).collect();
+        std::thread::scope(|scope| {
+            for name in &names {
+                scope.spawn(|| pause(&home, Some(name), None, &now).unwrap());
+            }
+        });
+        assert!(names.iter().all(|name| reason(&home, name).is_some()), "{:?}", read(&home));
     }
 
     #[test]

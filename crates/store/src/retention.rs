@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 use crate::clock::Clock;
 use crate::history::file::Filer;
+use crate::history::raise_generation;
 use crate::home::Home;
 use crate::settings::Settings;
 use crate::words::EventKind;
@@ -89,6 +90,11 @@ pub(crate) fn trim(connection: &Connection, settings: &Settings, now: i64) -> ru
 }
 
 fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
+    // What nothing refers to goes first: calls must not make room for it.
+    let unused = remove_policies(connection, if too_large { i64::MAX } else { cutoff })?;
+    if unused > 0 {
+        return Ok(unused);
+    }
     // Calls stand in the order in which they came, so the old ones are at the front: no scan.
     let oldest: Vec<(i64, i64)> = connection
         .prepare_cached("SELECT rev, at_ms FROM calls ORDER BY rev LIMIT ?1")?
@@ -98,7 +104,12 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         oldest.iter().take_while(|(_, at_ms)| too_large || *at_ms < cutoff).last().map(|(rev, _)| *rev);
     let mut removed = 0;
     if let Some(last) = last {
+        let contexts: Vec<i64> = connection
+            .prepare_cached("SELECT DISTINCT context FROM calls WHERE rev <= ?1")?
+            .query_map([last], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
         removed += connection.execute("DELETE FROM calls WHERE rev <= ?1", [last])?;
+        remove_contexts(connection, &contexts)?;
         connection.execute("DELETE FROM changes WHERE rev <= ?1", [last])?;
     }
     let latest: i64 =
@@ -117,7 +128,43 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
            AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.session = s.id) LIMIT 200)",
         [cutoff],
     )?;
+    if removed == 0 {
+        // A scan of all of them, which are few by now: only once there is nothing else to do.
+        removed += connection.execute(
+            "DELETE FROM changes WHERE rev IN (
+               SELECT rev FROM changes WHERE call < coalesce((SELECT min(rev) FROM calls), ?1) LIMIT 2000)",
+            [i64::MAX],
+        )?;
+    }
     Ok(removed)
+}
+
+/// Removes those of these contexts that no call is left of.
+fn remove_contexts(connection: &Connection, contexts: &[i64]) -> rusqlite::Result<()> {
+    let mut removed = 0;
+    for id in contexts {
+        removed += connection
+            .prepare_cached(
+                "DELETE FROM contexts WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM calls WHERE context = ?1)",
+            )?
+            .execute([id])?;
+    }
+    if removed > 0 { raise_generation(connection) } else { Ok(()) }
+}
+
+/// Removes policies last seen before `cutoff` that no call was judged by. The newest of a server stays: it is in force,
+/// and the next call may need it.
+fn remove_policies(connection: &Connection, cutoff: i64) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "DELETE FROM policy_versions WHERE rowid IN (
+               SELECT p.rowid FROM policy_versions p WHERE p.seen_ms < ?1
+               AND NOT EXISTS (SELECT 1 FROM contexts x WHERE x.policy = p.version)
+               AND EXISTS (SELECT 1 FROM policy_versions n WHERE n.server = p.server
+                           AND (n.seen_ms, n.rowid) > (p.seen_ms, p.rowid))
+               LIMIT 100)",
+        )?
+        .execute([cutoff])
 }
 
 /// Returns free pages to the system. The pragma works while it is being stepped.

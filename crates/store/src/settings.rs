@@ -36,6 +36,8 @@ struct HistorySettings {
     days: Option<serde_json::Value>,
     #[serde(default)]
     megabytes: Option<serde_json::Value>,
+    #[serde(flatten)]
+    unknown: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Settings {
@@ -51,7 +53,11 @@ impl Settings {
         };
         match serde_json::from_str::<SettingsFile>(&text) {
             Ok(file) => {
-                let mut problems = Vec::new();
+                let mut problems: Vec<String> = Vec::new();
+                for name in file.history.unknown.keys() {
+                    let known = "history.days and history.megabytes are";
+                    problems.push(format!("{}: history.{name} is not known ({known})", path.display()));
+                }
                 let mut number = |name: &str, value: Option<serde_json::Value>, default: NonZeroU32| {
                     let Some(value) = value else { return default };
                     let read = value.as_u64().and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);

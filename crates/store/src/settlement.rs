@@ -32,12 +32,7 @@ impl<'j> Settlement<'j> {
             seq: call.seq,
             outcome,
             duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            result: kept.as_ref().zip(text).map(|(kept, text)| Body {
-                text: &kept.text,
-                bytes: text.len() as u64,
-                cut: kept.cut,
-                masked: kept.masked,
-            }),
+            result: kept.as_ref().zip(text).map(|(kept, text)| Body::of(kept, text)),
         }));
         self.records += 1;
     }

@@ -25,12 +25,14 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     if args.remove {
         let gone = forget(&home, Forget::Demo, &SystemClock::default())?;
-        let policy = home.policy(SERVER);
-        if policy.exists() {
-            std::fs::remove_file(&policy)
-                .with_context(|| format!("{} cannot be removed", policy.display()))?;
-        }
-        screen.line(&format!("Removed {} calls of the demonstration, and its policy.", gone.calls));
+        let path = home.policy(SERVER);
+        let policy = if path.exists() {
+            std::fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
+            " and its policy"
+        } else {
+            ""
+        };
+        screen.line(&format!("Removed {} of the demonstration{policy}.", screen::count(gone.calls, "call")));
         return Ok(ExitCode::SUCCESS);
     }
     if !home.policy(SERVER).exists() {
@@ -240,9 +242,11 @@ fn show_history(home: &Home, screen: &Screen) -> anyhow::Result<()> {
         log::current(home)?.sessions(1)?.pop().context("the demonstration left no session in the history")?;
     let filter =
         Filter { server: Some(SERVER.to_owned()), since_ms: Some(session.started_ms), ..Filter::default() };
-    log::print(&log::current(home)?.calls(&filter)?, screen);
+    log::print(&log::newest(&log::current(home)?, &filter, 100)?, screen);
     screen.line("");
     screen.line("Look closer: callgate show CALL      Remove these rows: callgate demo --remove");
     screen.line("Put it in front of a server of yours: callgate run --server NAME -- COMMAND ARGS…");
+    let callgate = std::env::current_exe().context("this program's own file cannot be found")?;
+    screen.line(&screen.paint(screen::DIM, &format!("callgate is {}", callgate.display())));
     Ok(())
 }

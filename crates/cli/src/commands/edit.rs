@@ -2,14 +2,15 @@
 //!
 //! The file is edited losslessly and replaced atomically; every running gate has it before its next call.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
-use callgate_policy::edit::{Edit, Edited, apply};
+use anyhow::{Context, anyhow, bail};
+use callgate_policy::edit::{Edit, EditError, Edited, apply};
 use callgate_policy::{Policy, Rate, compare};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::{PolicyEdit, record_edit};
-use callgate_store::home::read_private;
+use callgate_store::home::{Locked, lock_policies, read_private};
 use callgate_store::{Home, Origin, atomic};
 
 use crate::args::{AllowArgs, CapArgs, CapTo, EditArgs, HideArgs};
@@ -18,55 +19,91 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn block(args: EditArgs) -> anyhow::Result<ExitCode> {
     let EditArgs { server, tool, reason } = args;
-    let undo = format!("callgate allow {server} {tool}");
+    let undo = command("allow", &server, &tool);
     restrict(&server, &Edit::Block { tool, reason }, &undo, None)
 }
 
 pub(crate) fn hide(args: HideArgs) -> anyhow::Result<ExitCode> {
     let HideArgs { server, tool, reason } = args;
-    let undo = format!("callgate allow {server} {tool}");
+    let undo = command("allow", &server, &tool);
     restrict(&server, &Edit::Hide { tool }, &undo, reason.as_deref())
 }
 
 pub(crate) fn cap(args: CapArgs) -> anyhow::Result<ExitCode> {
     let CapArgs { server, tool, cap } = args;
-    let undo = format!("callgate cap {server} {tool} none");
     let CapTo::Rate(Rate { max, window }) = cap else {
-        let change = Change::plan(&server, &Edit::Uncap { tool: tool.clone() })?;
-        if change.edited.changed {
-            let what = format!("\"{}\" on server {server} is no longer capped", screen::harmless(&tool));
-            confirm::loosening(&what, "uncap")?;
-        }
-        return change.make("set the cap again: callgate cap SERVER TOOL RATE", None);
+        let what = format!("take the cap off \"{}\" on server {server}", screen::harmless(&tool));
+        let undo = format!("{} RATE", command("cap", &server, &tool));
+        return loosen(&server, &Edit::Uncap { tool }, &undo, "uncap", |change| {
+            Ok(change.edited.changed.then(|| what.clone()))
+        });
     };
-    let change = Change::plan(&server, &Edit::Recap { tool, max, window })?;
+    let undo = format!("{} none (takes the cap away)", command("cap", &server, &tool));
     // A cap that is higher than the one before lets more through.
-    if let Some(loosened) = change.loosened()?.first() {
-        confirm::loosening(&format!("on server {server}, {loosened}"), "cap")?;
-    }
-    change.make(&undo, None)
+    loosen(&server, &Edit::Cap { tool, max, window }, &undo, "cap", |change| {
+        let loosened = change.loosened()?;
+        Ok((!loosened.is_empty()).then(|| format!("loosen server {server}: {}", loosened.join("; "))))
+    })
 }
 
 pub(crate) fn allow(args: AllowArgs) -> anyhow::Result<ExitCode> {
     let AllowArgs { server, tool } = args;
-    let undo = format!("callgate block {server} {tool}");
-    let change = Change::plan(&server, &Edit::Allow { tool: tool.clone() })?;
-    if change.edited.changed {
-        confirm::loosening(
-            &format!("agents may call \"{}\" on server {server}", screen::harmless(&tool)),
-            "allow",
-        )?;
-    }
-    change.make(&undo, None)
+    let undo = command("block", &server, &tool);
+    let what = format!("let agents call \"{}\" on server {server}", screen::harmless(&tool));
+    loosen(&server, &Edit::Allow { tool }, &undo, "allow", |change| {
+        Ok(change.edited.changed.then(|| what.clone()))
+    })
+}
+
+/// A command line that can be pasted back.
+fn command(verb: &str, server: &str, tool: &str) -> String {
+    format!("callgate {verb} {} {}", screen::quoted(server), screen::quoted(tool))
 }
 
 fn restrict(server: &str, edit: &Edit, undo: &str, note: Option<&str>) -> anyhow::Result<ExitCode> {
-    Change::plan(server, edit)?.make(undo, note)
+    let home = prepared_home()?;
+    let _held = lock(&home)?;
+    Change::plan(&home, server, edit)?.make(undo, note)
+}
+
+/// Makes an edit that may loosen; `question` says what, if this one does, and a person types `word` to confirm it.
+fn loosen(
+    server: &str,
+    edit: &Edit,
+    undo: &str,
+    word: &str,
+    question: impl Fn(&Change<'_>) -> anyhow::Result<Option<String>>,
+) -> anyhow::Result<ExitCode> {
+    let home = prepared_home()?;
+    let held = lock(&home)?;
+    let change = Change::plan(&home, server, edit)?;
+    let Some(what) = question(&change)? else { return change.make(undo, None) };
+    // Not held while a person thinks: nobody else could restrict anything meanwhile.
+    drop(held);
+    confirm::loosening(&what, word)?;
+    let _held = lock(&home)?;
+    let again = Change::plan(&home, server, edit)?;
+    if again != change {
+        return Err(changed_meanwhile(&home.policy(server)));
+    }
+    again.make(undo, None)
+}
+
+fn prepared_home() -> anyhow::Result<Home> {
+    let home = Home::locate()?;
+    home.prepare()?;
+    Ok(home)
+}
+
+/// To be held from the plan to the replacement, or of two edits at once the second undoes the first.
+fn lock(home: &Home) -> anyhow::Result<Locked> {
+    lock_policies(home).with_context(|| format!("{} cannot be locked", home.policies_dir().display()))
 }
 
 /// An edit that was worked out and is not written yet.
-struct Change {
-    home: Home,
+#[derive(PartialEq)]
+struct Change<'h> {
+    home: &'h Home,
     server: String,
     before: String,
     /// The server has no policy of its own yet: the default is copied first.
@@ -74,16 +111,24 @@ struct Change {
     edited: Edited,
 }
 
-impl Change {
-    fn plan(server: &str, edit: &Edit) -> anyhow::Result<Change> {
-        let home = Home::locate()?;
-        home.prepare()?;
+impl<'h> Change<'h> {
+    fn plan(home: &'h Home, server: &str, edit: &Edit) -> anyhow::Result<Change<'h>> {
+        if server == "_default" {
+            bail!(
+                "the default policy is for all servers without one of their own: edit {} by hand",
+                home.default_policy().display()
+            );
+        }
         let own = home.policy(server);
         let first = !own.exists();
         let source = if first { home.default_policy() } else { own };
         let before = read_private(&source).with_context(|| format!("{} cannot be read", source.display()))?;
-        let edited = apply(&before, edit).with_context(|| {
-            format!("{} cannot be edited; `callgate policy check` says more", source.display())
+        let edited = apply(&before, edit).map_err(|error| match error {
+            EditError::Broken(report) => {
+                let first = format!("{} is broken; `callgate policy check` says all of it", source.display());
+                anyhow::Error::new(report).context(first)
+            }
+            other => other.into(),
         })?;
         Ok(Change { home, server: server.to_owned(), before, first, edited })
     }
@@ -102,6 +147,7 @@ impl Change {
         }
         let policy = parse(&self.edited.text)?;
         let loosened = self.loosened()?;
+        self.still_as_read(&path)?;
         // Known to the history first, so that a gate that reads the file next knows where it came from.
         let edit = PolicyEdit {
             version: policy.version(),
@@ -111,9 +157,8 @@ impl Change {
             summary: &self.summary(note),
             loosened: &loosened,
         };
-        record_edit(&self.home, SystemClock::default().now().wall_ms, &edit)
+        record_edit(self.home, SystemClock::default().now().wall_ms, &edit)
             .context("the change cannot be recorded, so it was not made")?;
-        self.still_as_read(&path)?;
         atomic::replace(&path, self.edited.text.as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;
         for line in &self.edited.summary {
@@ -139,18 +184,19 @@ impl Change {
         summary
     }
 
-    /// Somebody may have saved the file while a person was asked.
-    fn still_as_read(&self, path: &std::path::Path) -> anyhow::Result<()> {
+    /// Commands wait for each other; an editor does not know of the lock and may have saved the file since.
+    fn still_as_read(&self, path: &Path) -> anyhow::Result<()> {
         let now = if self.first { None } else { read_private(path).ok() };
         let as_read = if self.first { !path.exists() } else { now.as_deref() == Some(self.before.as_str()) };
-        if !as_read {
-            bail!(
-                "{} was changed by somebody else meanwhile; nothing was written. Run the command again.",
-                path.display()
-            );
-        }
-        Ok(())
+        if as_read { Ok(()) } else { Err(changed_meanwhile(path)) }
     }
+}
+
+fn changed_meanwhile(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "{} was changed by somebody else meanwhile; nothing was written. Run the command again.",
+        path.display()
+    )
 }
 
 fn parse(text: &str) -> anyhow::Result<Policy> {

@@ -7,7 +7,7 @@ use callgate_store::clock::SystemClock;
 use callgate_store::history::{Forget, forget};
 
 use crate::args::ForgetArgs;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
@@ -20,14 +20,17 @@ pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
     };
     let gone = forget(&home, what, &SystemClock::default())?;
     let screen = Screen::new();
-    screen.line(&format!(
-        "Forgotten: {} calls, {} events, {} sessions.",
-        gone.calls, gone.events, gone.sessions
-    ));
+    if gone.calls + gone.events + gone.sessions == 0 {
+        screen.line("Nothing was forgotten: nothing in the history matches.");
+        return Ok(ExitCode::FAILURE);
+    }
+    let numbers = [(gone.calls, "call"), (gone.events, "event"), (gone.sessions, "session")];
+    let [calls, events, sessions] = numbers.map(|(number, what)| screen::count(number, what));
+    screen.line(&format!("Forgotten: {calls}, {events}, {sessions}."));
     if !gone.log_emptied {
         screen.line(
             "A program is reading the history right now; traces stay in its log until that program ends.",
         );
     }
-    Ok(if gone.calls == 0 && matches!(what, Forget::Call(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(ExitCode::SUCCESS)
 }

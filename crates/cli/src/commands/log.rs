@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter};
-use callgate_store::{History, Home, catch_up};
+use callgate_store::{Decision, History, Home, catch_up};
 
 use crate::args::{FilterArgs, LogArgs};
 use crate::row::{self, CallObject};
@@ -19,19 +19,19 @@ const STEP: usize = 1000;
 pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
-    let filter = filter(&args.filter, args.limit)?;
+    let filter = filter(&args.filter)?;
     let screen = Screen::new();
     let history = current(&home)?;
     let mut rev = history.latest_rev()?;
-    let calls = history.calls(&filter)?;
     if args.json {
+        let calls = history.calls(&Filter { limit: Some(args.limit), ..filter.clone() })?;
         calls.iter().for_each(|call| screen.line(&CallObject::of(call).line()));
-    } else if calls.is_empty() && !args.follow {
-        screen.line(
-            "No calls match. A call appears here as soon as an AI client makes one through `callgate run`.",
-        );
     } else {
-        print(&calls, &screen);
+        let runs = newest(&history, &filter, args.limit)?;
+        if runs.is_empty() && !args.follow {
+            screen.line(&nothing(&args.filter));
+        }
+        print(&runs, &screen);
     }
     if !args.follow {
         return Ok(ExitCode::SUCCESS);
@@ -51,6 +51,11 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
+fn nothing(asked: &FilterArgs) -> String {
+    let first = if asked.is_empty() { "No calls yet." } else { "No calls match." };
+    format!("{first} A call appears here as soon as an AI client makes one through `callgate run`.")
+}
+
 /// The history with everything in it that was recorded until now.
 pub(crate) fn current(home: &Home) -> anyhow::Result<History> {
     // A home that cannot be written (a full disk, another user's copy) can still be read.
@@ -58,7 +63,7 @@ pub(crate) fn current(home: &Home) -> anyhow::Result<History> {
     Ok(History::open_reader(home)?)
 }
 
-fn filter(args: &FilterArgs, limit: usize) -> anyhow::Result<Filter> {
+fn filter(args: &FilterArgs) -> anyhow::Result<Filter> {
     Ok(Filter {
         server: args.server.clone(),
         client: args.client.clone(),
@@ -66,29 +71,50 @@ fn filter(args: &FilterArgs, limit: usize) -> anyhow::Result<Filter> {
         decision: args.decision.as_deref().map(str::parse).transpose()?,
         since_ms: args.since.map(|since| since.0),
         grep: args.grep.clone(),
-        limit: Some(limit),
         ..Filter::default()
     })
 }
 
-/// Prints calls as a table, with equal refusals in a row folded into one line.
-pub(crate) fn print(calls: &[CallRow], screen: &Screen) {
-    let width = Screen::columns();
-    let mut rest = calls;
-    while let Some(first) = rest.first() {
-        let same = rest.iter().take_while(|call| repeats(first, call)).count();
-        let last = &rest[same - 1];
-        screen.line(&row::line(screen, last, width, same));
-        rest = &rest[same..];
+/// One line of the log: a call, or the last of several equal refusals in a row.
+pub(crate) struct Run {
+    last: CallRow,
+    times: usize,
+}
+
+/// The newest lines, oldest first. The limit counts lines, so that a runaway loop does not push everything else out.
+pub(crate) fn newest(history: &History, filter: &Filter, limit: usize) -> anyhow::Result<Vec<Run>> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut page = Filter { limit: Some(STEP), ..filter.clone() };
+    'pages: loop {
+        let calls = history.calls(&page)?;
+        for call in calls.iter().rev() {
+            let full = runs.len() == limit;
+            match runs.last_mut() {
+                Some(run) if repeats(&run.last, call) => run.times += 1,
+                _ if full => break 'pages,
+                _ => runs.push(Run { last: call.clone(), times: 1 }),
+            }
+        }
+        match calls.first() {
+            Some(oldest) if calls.len() == STEP => page.before = Some(oldest.rev),
+            _ => break,
+        }
     }
+    runs.reverse();
+    Ok(runs)
+}
+
+/// Prints the lines as a table.
+pub(crate) fn print(runs: &[Run], screen: &Screen) {
+    let width = Screen::columns();
+    runs.iter().for_each(|run| screen.line(&row::line(screen, &run.last, width, run.times)));
 }
 
 /// The same refusal once more?
 fn repeats(first: &CallRow, call: &CallRow) -> bool {
-    first.id == call.id
-        || (first.decision != callgate_store::Decision::Allowed
-            && first.session == call.session
-            && first.tool == call.tool
-            && first.decision == call.decision
-            && first.rule == call.rule)
+    first.decision != Decision::Allowed
+        && first.session == call.session
+        && first.tool == call.tool
+        && first.decision == call.decision
+        && first.rule == call.rule
 }

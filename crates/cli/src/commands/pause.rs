@@ -9,14 +9,14 @@ use callgate_store::{EventKind, Home, Origin, pause as switch};
 
 use crate::args::PauseArgs;
 use crate::confirm;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 
 pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     let home = prepared()?;
     let server = args.server.as_deref();
     switch::pause(&home, server, None, &SystemClock::default().now())
         .context("the pause cannot be written")?;
-    let resume = server.map_or_else(String::new, |server| format!(" {server}"));
+    let resume = server.map_or_else(String::new, |server| format!(" {}", screen::quoted(server)));
     let screen = Screen::new();
     screen.line(&format!("Paused: every call of {} is refused from now on.", scope(server)));
     screen.line(&format!("Let them through again: callgate resume{resume}"));
@@ -26,13 +26,13 @@ pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
 pub(crate) fn resume(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     let home = prepared()?;
     let server = args.server.as_deref();
-    confirm::loosening(&format!("calls of {} pass again", scope(server)), "resume")?;
-    let resumed = switch::resume(&home, server).context("the pause cannot be lifted")?;
-    let screen = Screen::new();
-    if !resumed {
-        screen.line(&format!("Nothing was paused for {}.", scope(server)));
+    if !anything_paused(&home, server) {
+        Screen::new().line(&format!("Nothing is paused for {}.", scope(server)));
         return Ok(ExitCode::SUCCESS);
     }
+    confirm::loosening(&format!("let calls of {} pass again", scope(server)), "resume")?;
+    switch::resume(&home, server).context("the pause cannot be lifted")?;
+    let screen = Screen::new();
     let now = SystemClock::default().now().wall_ms;
     record_event(
         &home,
@@ -47,6 +47,15 @@ pub(crate) fn resume(args: &PauseArgs) -> anyhow::Result<ExitCode> {
         screen.line("All servers are still paused: callgate resume");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Is there a pause of this server's own (or, without one, any pause at all)?
+fn anything_paused(home: &Home, server: Option<&str>) -> bool {
+    match (switch::read(home), server) {
+        (switch::Switch::Broken(_), _) => true,
+        (switch::Switch::Readable(pauses), Some(server)) => pauses.servers.contains_key(server),
+        (switch::Switch::Readable(pauses), None) => pauses != switch::Pauses::default(),
+    }
 }
 
 fn scope(server: Option<&str>) -> String {

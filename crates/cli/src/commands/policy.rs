@@ -47,7 +47,8 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         let word =
             if good { screen.paint(screen::GOOD, "good") } else { screen.paint(screen::BAD, "broken") };
-        screen.line(&format!("{}: {word}, {errors} errors, {warnings} warnings", args.file.display()));
+        let counts = format!("{}, {}", screen::count(errors, "error"), screen::count(warnings, "warning"));
+        screen.line(&format!("{}: {word}, {counts}", args.file.display()));
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

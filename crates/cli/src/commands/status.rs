@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use callgate_policy::Policy;
 use callgate_store::home::read_private;
 use callgate_store::pause::{self, Switch};
-use callgate_store::{Home, Lease, running};
+use callgate_store::{Home, Lease, Settings, running};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ impl State {
         if let Some(reason) = pause::reason(home, &lease.server) {
             return State { word: "paused", style: screen::WARN, problem: Some(reason) };
         }
-        let problem = policy_problem(home, &lease.server);
+        let problem = policy_problem(home, lease);
         match (&problem, &lease.policy_version) {
             // It never had a good policy: everything is refused.
             (_, None) => State { word: "broken", style: screen::BAD, problem },
@@ -64,8 +64,8 @@ impl State {
 }
 
 /// What is wrong with the policy file as it is now. A session may still run on an earlier, good one.
-fn policy_problem(home: &Home, server: &str) -> Option<String> {
-    let own = home.policy(server);
+fn policy_problem(home: &Home, lease: &Lease) -> Option<String> {
+    let own = home.policy(&lease.server);
     let path = if own.exists() { own } else { home.default_policy() };
     match read_private(&path) {
         Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
@@ -105,6 +105,9 @@ fn summary(home: &Home, screen: &Screen, sessions: usize) {
         1 => screen.line("1 session runs."),
         n => screen.line(&format!("{n} sessions run.")),
     }
+    for problem in Settings::read(home).1 {
+        screen.line(&screen.paint(screen::WARN, &screen::harmless(&problem)));
+    }
     match pause::read(home) {
         Switch::Broken(why) => {
             screen.line(&screen.paint(screen::BAD, &format!("Everything is paused, because {why}")))
@@ -114,7 +117,11 @@ fn summary(home: &Home, screen: &Screen, sessions: usize) {
         }
         Switch::Readable(pauses) => {
             for server in pauses.servers.keys() {
-                let text = format!("Paused: {0} (callgate resume {0})", screen::harmless(server));
+                let text = format!(
+                    "Paused: {} (callgate resume {})",
+                    screen::harmless(server),
+                    screen::quoted(server)
+                );
                 screen.line(&screen.paint(screen::WARN, &text));
             }
         }

@@ -1,14 +1,15 @@
 //! Changes to a policy file that leave everything else as it stands: comments, order, indentation, line ends.
 //!
 //! Owns the changes that a person makes with one click or one command. An edit that cannot be made cleanly is not
-//! made. Blocking, hiding and capping never open anything: an edit of theirs that would is refused.
+//! made. Blocking and hiding never open anything: an edit of theirs that would is refused. A cap opens no tool that is
+//! refused now; raising or taking back one loosens, and so does allowing: whoever makes these edits asks a person.
 
 mod draft;
 mod layout;
 
 use std::num::NonZeroU32;
 
-use crate::call::{Call, Judgement, RefusalKind};
+use crate::call::{Call, Judgement};
 use crate::compare;
 use crate::file::{Action, DefaultAction, LimitEntry, PolicyFile};
 use crate::limit::Scope;
@@ -24,12 +25,11 @@ pub enum Edit {
     Block { tool: String, reason: Option<String> },
     /// Deny it and leave it out of lists.
     Hide { tool: String },
-    /// At most so many calls a window, counted per client with this server.
+    /// At most so many calls a window, counted per client with this server. A second time it may be a higher cap:
+    /// `compare::loosened` tells, and then a person has to confirm it.
     Cap { tool: String, max: NonZeroU32, window: Window },
     /// Take back what denies or hides the tool; its limits and conditions stay.
     Allow { tool: String },
-    /// Like `Cap`, and may also widen the cap that `Cap` has set: a loosening, to be confirmed by a person.
-    Recap { tool: String, max: NonZeroU32, window: Window },
     /// Take back the cap that `Cap` has set; other limits stay.
     Uncap { tool: String },
 }
@@ -67,7 +67,6 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
     | Edit::Hide { tool }
     | Edit::Cap { tool, .. }
     | Edit::Allow { tool }
-    | Edit::Recap { tool, .. }
     | Edit::Uncap { tool }) = edit;
     if name::unusable(tool).is_some() || name::is_pattern(tool) {
         return Err(EditError::NotATool(tool.clone()));
@@ -85,7 +84,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
     match edit {
         Edit::Block { tool, reason } => block(&mut draft, &file, tool, reason.as_deref(), &mut summary),
         Edit::Hide { tool } => hide(&mut draft, &old, tool, &mut summary),
-        Edit::Cap { tool, max, window } | Edit::Recap { tool, max, window } => {
+        Edit::Cap { tool, max, window } => {
             may_be_capped(&old, tool)?;
             cap(&mut draft, &file, tool, Rate { max: *max, window: *window }, &mut summary);
         }
@@ -94,14 +93,14 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
     }
     let new = Policy::parse(draft.text()).map_err(EditError::Broken)?;
     match edit {
-        Edit::Block { .. } | Edit::Hide { .. } | Edit::Cap { .. } => {
+        Edit::Block { .. } | Edit::Hide { .. } => {
             let looser = compare::loosened(&old, &new);
             if !looser.is_empty() {
                 return Err(EditError::WouldLoosen(looser));
             }
         }
         Edit::Allow { tool } => still_refused(&new, tool)?,
-        Edit::Recap { .. } | Edit::Uncap { .. } => {}
+        Edit::Cap { .. } | Edit::Uncap { .. } => {}
     }
     let changed = draft.text() != text;
     Ok(Edited { text: draft.into_text(), summary, changed })
@@ -138,7 +137,8 @@ fn hide(draft: &mut Draft, old: &Policy, tool: &str, summary: &mut Vec<String>) 
 /// A cap lists the tool, and listed is allowed: so it must not be what lets the tool through.
 fn may_be_capped(old: &Policy, tool: &str) -> Result<(), EditError> {
     match old.judge(&Call::tool("", tool, None)) {
-        Judgement::Refuse(refusal) if old.rule_of(tool).is_none() && refusal.kind != RefusalKind::Hidden => {
+        // Hidden by its own name it stays hidden; as a look-alike of a hidden one it would be let out.
+        Judgement::Refuse(refusal) if old.rule_of(tool).is_none() && !old.is_hidden("", tool) => {
             Err(EditError::NotAllowed { tool: tool.to_owned(), reason: refusal.reason })
         }
         _ => Ok(()),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::notes;
 use super::rows::{ARGS_CUT, ARGS_MASKED, RESULT_CUT, RESULT_MASKED};
 use crate::error::StoreError;
 use crate::failpoint;
@@ -18,7 +19,7 @@ use crate::home::Home;
 use crate::home::private::{Identity, identity};
 use crate::spool::reader::{ReadGroup, Reader};
 use crate::spool::record::{Body, CallRecord, Opened, OutcomeRecord, Record, records};
-use crate::words::{EndReason, EventKind, Outcome};
+use crate::words::{EndReason, EventKind, Origin, Outcome};
 
 /// Names of calls in common that are remembered; hostile names must not fill the memory.
 const REMEMBERED: usize = 4096;
@@ -29,6 +30,8 @@ pub(crate) struct Filer {
     path: PathBuf,
     file: Identity,
     contexts: FxHashMap<u64, (Context, i64)>,
+    /// Of the history when `contexts` was last known to be true.
+    generation: i64,
     /// Bytes filed since the last checkpoint.
     unwritten: u64,
 }
@@ -61,8 +64,14 @@ impl Filer {
         let writer = super::open_writer(home, wall_ms)?;
         let path = home.history_db();
         let file = identity(&path).map_err(|error| StoreError::io("look at", &path, &error))?;
-        let filer =
-            Filer { connection: writer.connection, path, file, contexts: FxHashMap::default(), unwritten: 0 };
+        let filer = Filer {
+            connection: writer.connection,
+            path,
+            file,
+            contexts: FxHashMap::default(),
+            generation: 0,
+            unwritten: 0,
+        };
         if let Some(aside) = writer.moved_aside {
             let text = format!("the history could not be read and was moved to {}", aside.display());
             filer.note(wall_ms, EventKind::DatabaseMovedAside, &text).map_err(|error| filer.fail(&error))?;
@@ -155,14 +164,25 @@ impl Filer {
         let before = drained;
         let mut rev = self.rev().map_err(|error| self.fail(&error))?;
         let more = loop {
+            let (from, at_start) = (reader.offset(), reader.is_at_start());
             let groups = reader
                 .next_groups()
                 .map_err(|error| StoreError::io("read the spool of", &self.path, &error))?;
-            let Some(last) = groups.last().map(|group| group.number) else { break false };
-            self.file_groups(opened, session, &groups, drained, &mut rev)
+            let found = groups.len();
+            let groups = &groups[..consecutive(&groups, drained, at_start)];
+            let Some(last) = groups.last().map(|group| group.number) else {
+                reader.seek(from);
+                break false;
+            };
+            self.file_groups(opened, session, groups, drained, &mut rev)
                 .map_err(|error| self.fail(&error))?;
             self.unwritten += groups.iter().map(|group| group.records.len() as u64).sum::<u64>();
             drained = drained.max(last.cast_signed());
+            if groups.len() < found {
+                let filed = groups.iter().map(ReadGroup::bytes).sum::<u64>();
+                reader.seek(from + filed);
+                break false;
+            }
             if Instant::now() >= until {
                 break true;
             }
@@ -301,6 +321,8 @@ impl Filer {
         rev: &mut i64,
     ) -> rusqlite::Result<()> {
         match record {
+            Record::Event { kind: EventKind::Loosened, origin: Some(Origin::File), text, .. }
+                if self.is_told(opened, session, text)? => {}
             Record::Event { at_ms, kind, origin, text } => {
                 self.connection
                     .prepare_cached(
@@ -312,17 +334,36 @@ impl Filer {
                         kind.word(),
                         &opened.server,
                         &opened.session,
-                        origin.map(crate::words::Origin::word),
+                        origin.map(Origin::word),
                         text,
                     ))?;
             }
             Record::Policy { at_ms, version, origin, text } => {
-                super::notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
+                // Asked first: from here on this version is the newest in any case.
+                let edited_ms = notes::edited_ms(&self.connection, version, &opened.server)?;
+                self.connection
+                    .prepare_cached("UPDATE sessions SET edited_ms = ?2 WHERE id = ?1")?
+                    .execute((session, edited_ms))?;
+                notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
             }
             Record::Ended { at_ms, reason } => self.end_session(session, *at_ms, *reason, rev)?,
             Record::Call(_) | Record::Outcome(_) => {}
         }
         Ok(())
+    }
+
+    /// Was this loosening put on record by whoever made it? A session only sees that the file is another one. By its
+    /// text as well as by the policy: an edit that nobody saw may be in the same file.
+    fn is_told(&self, opened: &Opened, session: i64, text: &str) -> rusqlite::Result<bool> {
+        self.connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM events WHERE kind = ?1 AND server = ?2 AND text = ?3 AND origin <> ?4
+                 AND at_ms >= (SELECT edited_ms FROM sessions WHERE id = ?5))",
+            )?
+            .query_row(
+                (EventKind::Loosened.word(), &opened.server, text, Origin::File.word(), session),
+                |row| row.get(0),
+            )
     }
 
     fn end_session(
@@ -353,11 +394,10 @@ impl Filer {
 
     /// The session's row, made if it is not there, and the number of the last group in here.
     fn session(&self, opened: &Opened) -> rusqlite::Result<(i64, i64)> {
-        let find = "SELECT id, drained FROM sessions WHERE name = ?1";
+        let find = "SELECT id, drained FROM sessions WHERE name = ?1 AND started_ms = ?2";
         let mut statement = self.connection.prepare_cached(find)?;
-        if let Some(found) =
-            statement.query_row([&opened.session], |row| Ok((row.get(0)?, row.get(1)?))).optional()?
-        {
+        let key = (&opened.session, opened.started_ms);
+        if let Some(found) = statement.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
             return Ok(found);
         }
         self.connection.execute(
@@ -367,10 +407,19 @@ impl Filer {
         Ok((self.connection.last_insert_rowid(), 0))
     }
 
-    fn rev(&self) -> rusqlite::Result<i64> {
-        self.connection
-            .prepare_cached("SELECT value FROM meta WHERE key = 'rev'")?
-            .query_row((), |row| row.get(0))
+    /// The newest `rev`. Also notices that contexts were removed since the last time.
+    fn rev(&mut self) -> rusqlite::Result<i64> {
+        let (rev, generation) = self
+            .connection
+            .prepare_cached(
+                "SELECT r.value, g.value FROM meta r, meta g WHERE r.key = 'rev' AND g.key = 'generation'",
+            )?
+            .query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if generation != self.generation {
+            self.contexts.clear();
+            self.generation = generation;
+        }
+        Ok(rev)
     }
 
     fn keep_rev(&self, rev: i64) -> rusqlite::Result<()> {
@@ -388,6 +437,21 @@ impl Filer {
             let _later = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
         }
     }
+}
+
+/// How many of these groups come after group `drained` without a gap. A spool that is shortened and written anew under
+/// a reader can have a later group where the next one was; what is between must not count as filed. At the start of
+/// a spool any number will do: what was before it was filed, if only into a history that is gone.
+fn consecutive(groups: &[ReadGroup<'_>], drained: i64, at_start: bool) -> usize {
+    let mut next = drained + 1;
+    for (index, group) in groups.iter().enumerate() {
+        let number = group.number.cast_signed();
+        if number > next && !(at_start && index == 0) {
+            return index;
+        }
+        next = next.max(number + 1);
+    }
+    groups.len()
 }
 
 /// The row of what this call has in common with others.

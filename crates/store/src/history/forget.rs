@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::query::NEWEST_OF_NAME;
 use crate::catch_up::catch_up;
 use crate::clock::Clock;
 use crate::error::StoreError;
@@ -71,7 +72,11 @@ fn matching(connection: &Connection, what: Forget<'_>) -> rusqlite::Result<Vec<i
     };
     match what {
         Forget::Call(id) => {
-            collect("s.name = ?1 AND c.seq = ?2", &[&id.session.as_str(), &id.seq.cast_signed()])
+            // The one that is shown under this id.
+            collect(
+                &format!("s.id = {NEWEST_OF_NAME} AND c.seq = ?2"),
+                &[&id.session.as_str(), &id.seq.cast_signed()],
+            )
         }
         Forget::Server(server) => collect("s.server = ?1", &[&server]),
         Forget::Before(at_ms) => collect("c.at_ms < ?1", &[&at_ms]),
@@ -117,7 +122,10 @@ fn remove_rest(
             }
         };
     if done.calls > 0 {
-        connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())?;
+        let unused = "NOT EXISTS (SELECT 1 FROM calls c WHERE c.context = contexts.id)";
+        if connection.execute(&format!("DELETE FROM contexts WHERE {unused}"), ())? > 0 {
+            super::raise_generation(connection)?;
+        }
         connection.execute("DELETE FROM changes WHERE call NOT IN (SELECT rev FROM calls)", ())?;
     }
     if done.calls + done.events > 0 && what != Forget::Demo {

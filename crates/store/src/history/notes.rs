@@ -1,6 +1,6 @@
 //! Rows that no session writes: what a person did from the command line or the window.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::StoreError;
 use crate::home::Home;
@@ -82,11 +82,32 @@ pub(super) fn keep_policy(
     at_ms: i64,
     origin: Origin,
 ) -> rusqlite::Result<()> {
+    let edited_ms = (origin != Origin::File).then_some(at_ms);
     connection
         .execute(
-            "INSERT OR IGNORE INTO policy_versions(version, server, text, first_seen_ms, origin)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            (version, server, text, at_ms, origin.word()),
+            "INSERT INTO policy_versions(version, server, text, first_seen_ms, seen_ms, edited_ms, origin)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+             ON CONFLICT DO UPDATE SET seen_ms = max(seen_ms, excluded.seen_ms),
+               edited_ms = coalesce(excluded.edited_ms, edited_ms)",
+            (version, server, text, at_ms, edited_ms, origin.word()),
         )
         .map(drop)
+}
+
+/// When this policy was put on record by whoever edited it, if it was, and no other came after it. (One that did may
+/// have been replaced by a copy of this one, and that is a new edit.)
+pub(super) fn edited_ms(
+    connection: &Connection,
+    version: &str,
+    server: &str,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .query_row(
+            "SELECT edited_ms FROM policy_versions p WHERE version = ?1 AND server = ?2 AND edited_ms IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM policy_versions o
+                             WHERE o.server = ?2 AND o.version <> ?1 AND o.seen_ms > p.edited_ms)",
+            (version, server),
+            |row| row.get(0),
+        )
+        .optional()
 }

@@ -9,6 +9,10 @@ use crate::error::StoreError;
 use crate::id::{CallId, SessionId};
 use crate::words::Decision;
 
+/// The id of the newest session whose name is `?1`.
+pub(super) const NEWEST_OF_NAME: &str =
+    "(SELECT id FROM sessions WHERE name = ?1 ORDER BY started_ms DESC, id DESC LIMIT 1)";
+
 /// Which calls. What is `None` does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
@@ -90,8 +94,10 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// The call of this id; of sessions that drew the same name, the newest counts.
     pub fn call(&self, id: &CallId) -> Result<Option<CallRow>, StoreError> {
-        let sql = format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE s.name = ?1 AND c.seq = ?2");
+        let sql =
+            format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE s.id = {NEWEST_OF_NAME} AND c.seq = ?2");
         self.connection
             .query_row(&sql, (id.session.as_str(), id.seq.cast_signed()), rows::call)
             .optional()
@@ -142,7 +148,7 @@ impl History {
             .query_row(
                 "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0), coalesce(sum(c.outcome IS NULL), 0),
                         (SELECT count(*) FROM sessions WHERE started_ms >= ?1)
-                 FROM calls c JOIN contexts x ON x.id = c.context WHERE c.at_ms >= ?1",
+                 FROM calls c JOIN contexts x ON x.id = +c.context WHERE c.at_ms >= ?1",
                 [since],
                 |row| {
                     let count = |column: usize| row.get::<_, i64>(column).map(i64::unsigned_abs);
@@ -165,9 +171,10 @@ impl History {
     pub fn session_counts(&self, session: SessionId) -> Result<(u64, u64), StoreError> {
         self.connection
             .query_row(
-                "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0)
-                 FROM calls c JOIN contexts x ON x.id = c.context
-                 WHERE c.session = (SELECT id FROM sessions WHERE name = ?1)",
+                &format!(
+                    "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0)
+                     FROM calls c JOIN contexts x ON x.id = +c.context WHERE c.session = {NEWEST_OF_NAME}"
+                ),
                 [session.as_str()],
                 |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs())),
             )

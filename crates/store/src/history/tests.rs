@@ -157,3 +157,163 @@ fn the_history_gives_space_back() {
         .unwrap();
     assert_eq!(mode, 2, "incremental from the start");
 }
+
+fn tools(home: &Home) -> Vec<String> {
+    let calls = History::open_reader(home).unwrap().calls(&Filter::default()).unwrap();
+    calls.into_iter().filter_map(|row| row.tool).collect()
+}
+
+#[test]
+fn calls_after_a_forget_keep_their_own_tool() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let one = call(&journal, "a", "{}");
+    assert!(journal.drained(Duration::from_secs(10)));
+    forget(&home, Forget::Call(one.id()), clock.as_ref()).unwrap();
+    // Somebody else takes the next id, which must not be the one that our session remembers for `a`.
+    let other = Journal::open(&home, &info("s"), clock).unwrap();
+    call(&other, "b", "{}");
+    assert!(other.drained(Duration::from_secs(10)));
+    call(&journal, "a", "{}");
+    assert!(journal.drained(Duration::from_secs(10)));
+    assert_eq!(tools(&home), ["b", "a"]);
+    other.end(EndReason::ClientClosed);
+    journal.end(EndReason::ClientClosed);
+}
+
+#[test]
+fn a_name_drawn_again_is_another_session() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let who = info("s");
+    let mut ids = Vec::new();
+    for tool in ["old", "new"] {
+        let journal = Journal::open(&home, &who, clock.clone()).unwrap();
+        ids.push(call(&journal, tool, "{}").id());
+        journal.end(EndReason::ClientClosed);
+        clock.advance(Duration::from_secs(60));
+    }
+    assert_eq!(ids[0], ids[1]);
+    assert_eq!(tools(&home), ["old", "new"]);
+    let shown = || History::open_reader(&home).unwrap().call(&ids[0]).unwrap();
+    assert_eq!(shown().unwrap().tool.as_deref(), Some("new"));
+    assert_eq!(History::open_reader(&home).unwrap().session_counts(who.id).unwrap(), (1, 0));
+    assert_eq!(forget(&home, Forget::Call(ids[0]), clock.as_ref()).unwrap().calls, 1);
+    assert_eq!((tools(&home), shown()), (vec!["old".to_owned()], None), "what is shown is what is forgotten");
+}
+
+#[test]
+fn a_uri_with_a_password_is_masked_in_place_of_a_tool() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    let mut batch = journal.batch();
+    let uri = format!("postgres://app:s3cr3tpw@db/x?password=hunter2&{}", "y".repeat(2_000));
+    batch.refuse(Refused { tool: &uri, rpc_id: "\"token=abcdef123\"", ..Refused::default() });
+    batch.commit();
+    journal.end(EndReason::ClientClosed);
+    let row = &History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap()[0];
+    let (tool, id) = (row.tool.as_deref().unwrap(), row.rpc_id.as_deref().unwrap());
+    assert!(tool.starts_with("postgres://app:[masked") && tool.len() <= 1024, "{tool}");
+    assert!(
+        !tool.contains("s3cr3tpw") && !tool.contains("hunter2") && !id.contains("abcdef123"),
+        "{tool} {id}"
+    );
+}
+
+#[test]
+fn a_group_after_a_gap_is_not_filed_before_what_is_missing() {
+    use crate::spool::reader::{Head, Reader};
+    use crate::spool::record::{Opened, Record};
+    use crate::spool::writer::{Group, Spool};
+    let (folder, home) = home();
+    let opened = Opened {
+        session: "abc123".to_owned(),
+        server: "s".to_owned(),
+        client: None,
+        command: "[]".to_owned(),
+        started_ms: 1,
+        demo: false,
+        pid: 1,
+    };
+    let path = folder.path().join("abc123");
+    let mut spool = Spool::create(&path, &opened).unwrap();
+    let append = |spool: &mut Spool, text: &str| {
+        let mut group = Group::new();
+        group.push(&Record::Event { at_ms: 1, kind: EventKind::Note, origin: None, text });
+        group.seal();
+        spool.append(&mut group).unwrap();
+    };
+    let texts = || {
+        let events = History::open_reader(&home).unwrap().events(None, 99).unwrap();
+        events.into_iter().map(|event| event.text).collect::<Vec<_>>()
+    };
+    let mut filer = file::Filer::open(&home, 1).unwrap();
+    append(&mut spool, "1");
+    let (mut reader, Head::Session(opened)) = Reader::open(&path).unwrap() else { panic!() };
+    while filer.file(&opened, &mut reader, Duration::from_secs(1)).unwrap() {}
+    assert_eq!(texts(), ["1"]);
+    // Emptied and written anew under the reader, which now stands between groups 2 and 3.
+    let len = spool.len();
+    assert!(spool.truncate(len).unwrap());
+    append(&mut spool, "2");
+    append(&mut spool, "3");
+    let before = reader.offset();
+    assert!(!filer.file(&opened, &mut reader, Duration::from_secs(1)).unwrap());
+    assert_eq!((texts(), reader.offset()), (vec!["1".to_owned()], before));
+    let (mut reader, _) = Reader::open(&path).unwrap();
+    assert!(!filer.file(&opened, &mut reader, Duration::from_secs(1)).unwrap());
+    assert_eq!(texts(), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_loosening_from_the_command_line_is_told_once() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    use crate::clock::Clock;
+    let journals = [(); 2].map(|()| Journal::open(&home, &info("s"), clock.clone()).unwrap());
+    let see = |version: &str, loosened: &[&str]| {
+        clock.advance(Duration::from_secs(600));
+        for journal in &journals {
+            journal.policy_seen(version, "{}", Origin::File);
+            for text in loosened {
+                journal.event_from(crate::Event { kind: EventKind::Loosened, text }, Some(Origin::File));
+            }
+            assert!(journal.drained(Duration::from_secs(10)));
+        }
+    };
+    let told = || {
+        let events = History::open_reader(&home).unwrap().events(None, 99).unwrap();
+        let loosened = events.into_iter().filter(|event| event.kind == EventKind::Loosened);
+        loosened.map(|event| (event.text, event.origin.unwrap())).collect::<Vec<_>>()
+    };
+    let edit = |version| {
+        clock.advance(Duration::from_secs(1));
+        let loosened = ["x is allowed".to_owned()];
+        let edit = PolicyEdit {
+            version,
+            server: "s",
+            text: "{}",
+            origin: Origin::Cli,
+            summary: "x",
+            loosened: &loosened,
+        };
+        record_edit(&home, clock.now().wall_ms, &edit).unwrap();
+    };
+    let x = |origin| ("x is allowed".to_owned(), origin);
+    see("v1", &[]);
+    edit("v2");
+    see("v2", &["x is allowed"]);
+    assert_eq!(told(), [x(Origin::Cli)], "however late a session sees it");
+    see("v1", &[]);
+    see("v2", &["x is allowed"]);
+    assert_eq!(told(), [x(Origin::Cli), x(Origin::File), x(Origin::File)], "an old text put back is an edit");
+    edit("v1");
+    see("v1", &["x is allowed", "and y"]);
+    let rest = told().split_off(3);
+    let y = ("and y".to_owned(), Origin::File);
+    assert_eq!(rest, [x(Origin::Cli), y.clone(), y], "what the command line did not do is told");
+    for journal in journals {
+        journal.end(EndReason::ClientClosed);
+    }
+}

@@ -51,6 +51,24 @@ fn many_processes_may_prepare_one_home_at_once() {
     assert!(home.was_prepared());
 }
 
+#[test]
+fn of_two_edits_of_policies_the_second_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    home.prepare().unwrap();
+    let first = lock_policies(&home).unwrap();
+    let path = home.policies_dir().join(".lock");
+    let second = File::options().write(true).open(&path).unwrap();
+    assert!(second.try_lock().is_err());
+    drop(first);
+    second.try_lock().unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
 #[cfg(unix)]
 mod on_unix {
     use std::os::unix::fs::{PermissionsExt, symlink};

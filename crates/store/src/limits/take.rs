@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::failpoint;
 
 /// Admissions are kept for at least this long, so that a longer window written tomorrow finds the recent past.
-const KEPT_MS: u64 = 60 * 60 * 1000;
+const KEPT_MS: i64 = 60 * 60 * 1000;
 /// Every so many admissions of a counter, its oldest are removed.
 const PRUNE_EVERY: i64 = 64;
 const PRUNE_AT_MOST: i64 = 256;
@@ -97,7 +97,7 @@ impl Db {
                 moment.wall_ms,
             ))?;
             if (last + 1) % PRUNE_EVERY == 0 {
-                self.prune(counter, last + 1, now)?;
+                self.prune(counter.id, last + 1, now)?;
             }
         }
         Ok(None)
@@ -186,19 +186,16 @@ impl Db {
             .optional()
     }
 
-    fn prune(&self, counter: Counter, last: i64, now: i64) -> rusqlite::Result<()> {
-        let kept = i64::try_from(counter.reach_ms.max(KEPT_MS)).unwrap_or(i64::MAX);
+    /// The reach is read from the row: what we remember of it may be from before another shim widened it.
+    fn prune(&self, counter: i64, last: i64, now: i64) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
-                "DELETE FROM admissions WHERE counter = ?1 AND at_ms <= ?2 AND n <= ?3
-                 AND n < (SELECT min(n) FROM admissions WHERE counter = ?1) + ?4",
+                "DELETE FROM admissions WHERE counter = ?1
+                 AND at_ms <= ?2 - max(?3, (SELECT reach_ms FROM counters WHERE id = ?1))
+                 AND n <= ?4 - (SELECT reach_max FROM counters WHERE id = ?1)
+                 AND n < (SELECT min(n) FROM admissions WHERE counter = ?1) + ?5",
             )?
-            .execute((
-                counter.id,
-                now.saturating_sub(kept),
-                last - i64::from(counter.reach_max),
-                PRUNE_AT_MOST,
-            ))?;
+            .execute((counter, now, KEPT_MS, last, PRUNE_AT_MOST))?;
         Ok(())
     }
 

@@ -386,3 +386,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_narrow_limit_does_not_delete_what_a_wider_one_counts() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let (mut narrow, mut wide) = (limits(&home, "s", &clock), limits(&home, "s", &clock));
+    let (few, many) = (limit("x", 10, 1, Scope::Server), limit("x", 200, 24 * 3600, Scope::Server));
+    // The narrow one learns the counter first and never looks again.
+    for _ in 0..2 {
+        assert!(is_capped(narrow.take("c", &[&few])).is_none());
+    }
+    assert!(is_capped(wide.take("c", &[&many])).is_none());
+    for _ in 3..200 {
+        clock.advance(Duration::from_secs(120));
+        assert!(is_capped(narrow.take("c", &[&few])).is_none());
+    }
+    assert_eq!(is_capped(wide.take("c", &[&many])).unwrap().used, 200);
+}

@@ -100,3 +100,57 @@ fn old_logs_go_and_fresh_ones_stay() {
     limit_logs(folder.path(), 0, 30);
     assert_eq!(left(), ["fresh"]);
 }
+
+#[test]
+fn what_no_call_refers_to_goes_before_any_call_does() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    call(&journal, "a", "{}");
+    let large = "y".repeat(50_000);
+    for version in 0..60 {
+        clock.advance(Duration::from_secs(1));
+        journal.policy_seen(&format!("edit-{version}"), &large, crate::Origin::File);
+    }
+    // The call's own; then the oldest edit is put back and in force.
+    journal.policy_seen("v1", "{}", crate::Origin::File);
+    clock.advance(Duration::from_secs(1));
+    journal.policy_seen("edit-0", &large, crate::Origin::File);
+    journal.end(EndReason::ClientClosed);
+    let settings = Settings { history_megabytes: NonZeroU32::new(1).unwrap(), ..Settings::default() };
+    trim_all(&home, &settings, clock.now().wall_ms);
+    assert_eq!(calls(&home), 1);
+    let history = History::open_reader(&home).unwrap();
+    let known = |version: &str| history.policy_text(version, "s").unwrap().is_some();
+    assert_eq!(["v1", "edit-0", "edit-1", "edit-59"].map(known), [true, true, false, false]);
+}
+
+#[test]
+fn names_of_calls_that_are_gone_do_not_stay_for_ever() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    for tool in 0..700 {
+        let one = call(&journal, &format!("tool-{tool}"), "{}");
+        if tool % 100 == 0 {
+            assert!(journal.drained(Duration::from_secs(10)));
+            journal.settle_one(&one, crate::Outcome::Ok);
+        }
+    }
+    assert!(journal.drained(Duration::from_secs(10)));
+    let settings = Settings::default();
+    clock.advance(Duration::from_secs(100 * 24 * 60 * 60));
+    call(&journal, "tool-699", "{}");
+    assert!(journal.drained(Duration::from_secs(10)));
+    trim_all(&home, &settings, clock.now().wall_ms);
+    let writer = open_writer(&home, 0).unwrap();
+    let count = |table: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        writer.connection.query_row(&sql, (), |row| row.get(0)).unwrap()
+    };
+    assert_eq!(["calls", "contexts", "changes"].map(count), [1, 1, 0]);
+    // And the session, which remembers them, goes on with new ones.
+    call(&journal, "tool-5", "{}");
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(calls(&home), 2);
+}

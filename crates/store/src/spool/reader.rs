@@ -19,6 +19,8 @@ pub(crate) struct Reader {
     file: File,
     /// The file offset of the next group.
     offset: u64,
+    /// Where the first group after the head starts.
+    start: u64,
     buffer: Vec<u8>,
 }
 
@@ -38,9 +40,16 @@ pub(crate) struct ReadGroup<'b> {
     pub(crate) records: &'b [u8],
 }
 
+impl ReadGroup<'_> {
+    /// How much of the file it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        (GROUP_HEAD + self.records.len()) as u64
+    }
+}
+
 impl Reader {
     pub(crate) fn open(path: &Path) -> io::Result<(Reader, Head)> {
-        let mut reader = Reader { file: File::open(path)?, offset: 0, buffer: Vec::new() };
+        let mut reader = Reader { file: File::open(path)?, offset: 0, start: 0, buffer: Vec::new() };
         let mut magic = [0; MAGIC.len()];
         let got = read_at(&reader.file, &mut magic, 0)?;
         if got < MAGIC.len() {
@@ -54,12 +63,18 @@ impl Reader {
             Some(group) => postcard::from_bytes(group.records).map_or(Head::Foreign, Head::Session),
             None => Head::Empty,
         };
+        reader.start = reader.offset;
         Ok((reader, head))
     }
 
     /// Where the next group would start.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Is the next group the first after the head?
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.offset == self.start
     }
 
     /// Goes on from `offset`.

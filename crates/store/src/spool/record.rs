@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mask::Kept;
 use crate::words::{Decision, EndReason, EventKind, Origin, Outcome};
 
 /// The first record of every spool: enough for a stranger to file what follows.
@@ -77,6 +78,13 @@ pub(crate) struct Body<'a> {
     pub(crate) bytes: u64,
     pub(crate) cut: bool,
     pub(crate) masked: bool,
+}
+
+impl<'a> Body<'a> {
+    /// What is kept of `text`.
+    pub(crate) fn of(kept: &'a Kept<'_>, text: &str) -> Body<'a> {
+        Body { text: &kept.text, bytes: text.len() as u64, cut: kept.cut, masked: kept.masked }
+    }
 }
 
 /// Appends one record to a group under way.
