@@ -52,8 +52,6 @@ CREATE TABLE IF NOT EXISTS calls(
   run INTEGER NOT NULL, at_ms INTEGER NOT NULL, outcome TEXT, duration_us INTEGER, flags INTEGER NOT NULL,
   args_bytes INTEGER, result_bytes INTEGER, rpc_id TEXT, reason TEXT, args TEXT, result TEXT);
 CREATE UNIQUE INDEX IF NOT EXISTS calls_id ON calls(session, seq);
--- Finds out whether a context is still of use without reading every call.
-CREATE INDEX IF NOT EXISTS calls_context ON calls(context);
 -- Only calls without an outcome are in it, so it costs almost nothing to keep.
 CREATE INDEX IF NOT EXISTS calls_open ON calls(session) WHERE outcome IS NULL;
 CREATE TABLE IF NOT EXISTS changes(rev INTEGER PRIMARY KEY, call INTEGER NOT NULL);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::clock::Clock;
 use crate::history::file::Filer;
@@ -18,6 +18,8 @@ use crate::words::EventKind;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Calls removed in one step.
 const STEP_CALLS: i64 = 300;
+/// Contexts removed in one step.
+const STEP_CONTEXTS: usize = 200;
 /// Pages given back to the system in one step.
 const STEP_PAGES: i64 = 256;
 /// Changes that a follower may still want to see.
@@ -86,6 +88,7 @@ pub(crate) fn trim(connection: &Connection, settings: &Settings, now: i64) -> ru
         give_back(connection, STEP_PAGES)?;
         return Ok(Step::More);
     }
+    sweep_contexts(connection)?;
     Ok(Step::Done)
 }
 
@@ -104,12 +107,8 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         oldest.iter().take_while(|(_, at_ms)| too_large || *at_ms < cutoff).last().map(|(rev, _)| *rev);
     let mut removed = 0;
     if let Some(last) = last {
-        let contexts: Vec<i64> = connection
-            .prepare_cached("SELECT DISTINCT context FROM calls WHERE rev <= ?1")?
-            .query_map([last], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
         removed += connection.execute("DELETE FROM calls WHERE rev <= ?1", [last])?;
-        remove_contexts(connection, &contexts)?;
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('unswept', 1)", ())?;
         connection.execute("DELETE FROM changes WHERE rev <= ?1", [last])?;
     }
     let latest: i64 =
@@ -139,17 +138,40 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
     Ok(removed)
 }
 
-/// Removes those of these contexts that no call is left of.
-fn remove_contexts(connection: &Connection, contexts: &[i64]) -> rusqlite::Result<()> {
-    let mut removed = 0;
-    for id in contexts {
-        removed += connection
-            .prepare_cached(
-                "DELETE FROM contexts WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM calls WHERE context = ?1)",
-            )?
-            .execute([id])?;
+/// Removes the contexts that no call is left of, once calls were removed.
+///
+/// An index would find them at once, and every call would pay for it. So they are looked for without a lock, and each
+/// is looked at again when it is removed: only calls that came meanwhile can have taken it up.
+fn sweep_contexts(connection: &Connection) -> rusqlite::Result<()> {
+    let meta = |key: &str| -> rusqlite::Result<Option<i64>> {
+        connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
+    };
+    if meta("unswept")? != Some(1) {
+        return Ok(());
     }
-    if removed > 0 { raise_generation(connection) } else { Ok(()) }
+    let latest = meta("rev")?;
+    let unused: Vec<i64> = connection
+        .prepare("SELECT id FROM contexts WHERE id NOT IN (SELECT context FROM calls)")?
+        .query_map((), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for step in unused.chunks(STEP_CONTEXTS) {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let removed = remove_contexts(connection, step, latest);
+        connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        removed?;
+    }
+    connection.execute("UPDATE meta SET value = 0 WHERE key = 'unswept'", ()).map(drop)
+}
+
+fn remove_contexts(connection: &Connection, contexts: &[i64], since: Option<i64>) -> rusqlite::Result<()> {
+    let mut delete = connection.prepare_cached(
+        "DELETE FROM contexts WHERE id = ?1
+         AND NOT EXISTS (SELECT 1 FROM calls WHERE rev > ?2 AND context = ?1)",
+    )?;
+    for id in contexts {
+        delete.execute((id, since.unwrap_or_default()))?;
+    }
+    raise_generation(connection)
 }
 
 /// Removes policies last seen before `cutoff` that no call was judged by. The newest of a server stays: it is in force,

@@ -122,8 +122,7 @@ fn remove_rest(
             }
         };
     if done.calls > 0 {
-        let unused = "NOT EXISTS (SELECT 1 FROM calls c WHERE c.context = contexts.id)";
-        if connection.execute(&format!("DELETE FROM contexts WHERE {unused}"), ())? > 0 {
+        if connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())? > 0 {
             super::raise_generation(connection)?;
         }
         connection.execute("DELETE FROM changes WHERE call NOT IN (SELECT rev FROM calls)", ())?;

@@ -148,7 +148,7 @@ impl History {
             .query_row(
                 "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0), coalesce(sum(c.outcome IS NULL), 0),
                         (SELECT count(*) FROM sessions WHERE started_ms >= ?1)
-                 FROM calls c JOIN contexts x ON x.id = +c.context WHERE c.at_ms >= ?1",
+                 FROM calls c JOIN contexts x ON x.id = c.context WHERE c.at_ms >= ?1",
                 [since],
                 |row| {
                     let count = |column: usize| row.get::<_, i64>(column).map(i64::unsigned_abs);
@@ -173,7 +173,7 @@ impl History {
             .query_row(
                 &format!(
                     "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0)
-                     FROM calls c JOIN contexts x ON x.id = +c.context WHERE c.session = {NEWEST_OF_NAME}"
+                     FROM calls c JOIN contexts x ON x.id = c.context WHERE c.session = {NEWEST_OF_NAME}"
                 ),
                 [session.as_str()],
                 |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs())),

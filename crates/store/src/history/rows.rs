@@ -91,7 +91,7 @@ pub(super) const CALL_COLUMNS: &str = "c.rev, s.name, c.seq, c.at_ms, s.server, 
      c.result_bytes, c.args, c.result, s.demo";
 // The `+` keeps SQLite from going through the index on contexts: it would then have to sort, where calls stand in order.
 pub(super) const CALL_TABLES: &str =
-    "calls c JOIN sessions s ON s.id = c.session JOIN contexts x ON x.id = +c.context";
+    "calls c JOIN sessions s ON s.id = c.session JOIN contexts x ON x.id = c.context";
 
 pub(super) fn call(row: &Row<'_>) -> rusqlite::Result<CallRow> {
     let session = session_name(row, 1)?;
