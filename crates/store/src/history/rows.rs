@@ -89,7 +89,6 @@ pub(super) const RESULT_MASKED: i64 = 8;
 pub(super) const CALL_COLUMNS: &str = "c.rev, s.name, c.seq, c.at_ms, s.server, x.client, c.run, x.method, x.tool, \
      c.rpc_id, x.decision, x.rule, c.reason, x.policy, c.outcome, c.duration_us, c.flags, c.args_bytes, \
      c.result_bytes, c.args, c.result, s.demo";
-// The `+` keeps SQLite from going through the index on contexts: it would then have to sort, where calls stand in order.
 pub(super) const CALL_TABLES: &str =
     "calls c JOIN sessions s ON s.id = c.session JOIN contexts x ON x.id = c.context";
 
