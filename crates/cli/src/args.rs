@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Log(LogArgs),
     /// Everything about one call, with the rule that decided it
     Show(ShowArgs),
+    /// What happened beside the calls: loosenings and where they came from, pauses, broken policies, noise
+    Events(EventsArgs),
     /// What runs now, under which policy
     Status(StatusArgs),
     /// Remove calls from the history for good
@@ -133,6 +135,19 @@ pub(crate) struct ShowArgs {
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// Only since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    #[arg(long)]
+    pub(crate) since: Option<Ago>,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How many at the most
+    #[arg(long, short = 'n', default_value_t = 50)]
+    pub(crate) limit: usize,
 }
 
 #[derive(Debug, Args)]

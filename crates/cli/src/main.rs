@@ -45,6 +45,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::DemoServer => commands::demo_server::serve(),
         Command::Log(args) => commands::log::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Events(args) => commands::events::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Forget(args) => commands::forget::run(&args),
         Command::Policy(args) => commands::policy::run(args),

@@ -175,13 +175,14 @@ fn a_person_who_types_the_word_loosens_and_it_is_on_record() {
     callgate.say(&["pause", "s"]);
     let (done, screen) = callgate.at_terminal(&["resume", "s"], "resume");
     assert!(done, "{screen}");
-    let history =
-        callgate_store::History::open_reader(&callgate_store::Home::at(callgate.folder.path().join("home")));
-    let events = history.unwrap().events(None, 100).unwrap();
-    let loosened: Vec<_> =
-        events.iter().filter(|event| event.kind == callgate_store::EventKind::Loosened).collect();
-    assert_eq!(loosened.len(), 2, "{events:#?}");
-    assert!(loosened.iter().all(|event| event.origin == Some(callgate_store::Origin::Cli)));
+    let loosened: Vec<Value> = callgate
+        .say(&["events", "--json"])
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|event: &Value| event["kind"] == "loosened")
+        .collect();
+    assert_eq!(loosened.len(), 2, "{loosened:#?}");
+    assert!(loosened.iter().all(|event| event["origin"] == "cli" && event["server"] == "s"));
 }
 
 #[test]

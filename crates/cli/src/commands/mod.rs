@@ -3,6 +3,7 @@
 pub(crate) mod demo;
 pub(crate) mod demo_server;
 pub(crate) mod edit;
+pub(crate) mod events;
 pub(crate) mod forget;
 pub(crate) mod log;
 pub(crate) mod pause;

@@ -1,0 +1,62 @@
+//! `callgate events`: what happened beside the calls. Loosenings with their origin first of all, then pauses, broken
+//! policies, noise, what was swept or forgotten.
+
+use std::process::ExitCode;
+
+use callgate_store::history::EventRow;
+use callgate_store::{EventKind, Home, Origin};
+use serde_json::json;
+
+use crate::args::EventsArgs;
+use crate::commands::log::current;
+use crate::duration::{iso, local};
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: &EventsArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    home.prepare()?;
+    let screen = Screen::new();
+    let events = current(&home)?.events(args.since.map(|since| since.0), args.limit)?;
+    for event in &events {
+        screen.line(&if args.json { object(event).to_string() } else { line(&screen, event) });
+    }
+    if events.is_empty() && !args.json {
+        screen.line("Nothing happened beside calls.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(event: &EventRow) -> serde_json::Value {
+    json!({
+        "time": iso(event.at_ms),
+        "kind": event.kind.word(),
+        "server": event.server,
+        "session": event.session.map(|session| session.to_string()),
+        "origin": event.origin.map(Origin::word),
+        "text": event.text,
+    })
+}
+
+fn line(screen: &Screen, event: &EventRow) -> String {
+    let style = match event.kind {
+        EventKind::Loosened | EventKind::PolicyBroken | EventKind::Gap | EventKind::DatabaseMovedAside => {
+            screen::BAD
+        }
+        EventKind::Paused | EventKind::KeeperLost | EventKind::Noise | EventKind::Swept => screen::WARN,
+        _ => screen::DIM,
+    };
+    let kind = event.kind.word().replace('_', " ");
+    let kind = match event.origin {
+        Some(origin) => format!("{kind} ({origin})"),
+        None => kind,
+    };
+    let time = local(event.at_ms).strftime("%Y-%m-%d %H:%M:%S").to_string();
+    let server = event.server.as_deref().map(screen::harmless).unwrap_or_default();
+    let line = [
+        screen.paint(screen::DIM, &time),
+        screen::pad(&screen::clip(&server, 16), 16),
+        screen.paint(style, &screen::pad(&kind, 20)),
+        screen::harmless(&event.text),
+    ];
+    line.join("  ").trim_end().to_owned()
+}
