@@ -17,7 +17,8 @@ pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!(
-            "refused: {what}. Loosening needs a person at a terminal; run this command in one, without pipes."
+            "refused to {what}; nothing was changed. Loosening needs a person at a terminal: run this command in one, \
+             without pipes."
         );
     }
     let mut err = io::stderr();

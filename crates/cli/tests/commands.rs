@@ -263,6 +263,11 @@ fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
     assert!(!rows.iter().any(|row| row.to_string().contains("correct horse")), "the password was masked");
     let call = rows[0]["id"].as_str().unwrap();
     assert!(callgate.say(&["show", call]).contains("the rule as it was"));
+    let last = callgate.say(&["log", "-n", "4"]);
+    assert!(
+        last.lines().count() == 4 && last.contains("capped × 35"),
+        "a loop is one line, fully counted: {last}"
+    );
     callgate.say(&["demo", "--remove"]);
     assert!(callgate.say(&["log"]).contains("No calls yet"));
 }

@@ -56,7 +56,11 @@ impl State {
         let problem = policy_problem(home, lease);
         match (&problem, &lease.policy_version) {
             // It never had a good policy: everything is refused.
-            (_, None) => State { word: "broken", style: screen::BAD, problem },
+            (_, None) => {
+                let problem =
+                    problem.or_else(|| Some("there was no usable policy when it started".to_owned()));
+                State { word: "broken", style: screen::BAD, problem }
+            }
             _ if lease.watch_only => State { word: "watch-only", style: screen::WARN, problem },
             _ => State { word: "enforcing", style: screen::GOOD, problem },
         }
@@ -67,11 +71,21 @@ impl State {
 fn policy_problem(home: &Home, lease: &Lease) -> Option<String> {
     let own = home.policy(&lease.server);
     let path = if own.exists() { own } else { home.default_policy() };
-    match read_private(&path) {
-        Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
-        Ok(text) => {
-            Policy::parse(&text).err().map(|report| format!("{}: {}", path.display(), report.headline()))
+    let text = match read_private(&path) {
+        Ok(text) => text,
+        Err(error) => return Some(format!("{} cannot be read: {error}", path.display())),
+    };
+    let in_force = lease.policy_version.as_deref()?;
+    match Policy::parse(&text) {
+        Err(report) => {
+            let what = format!("{}: {}", path.display(), report.headline());
+            Some(format!("{what}; policy {in_force} stays in force until this is mended"))
         }
+        // Its own file was deleted: the session keeps what it had, and a new one would not have it.
+        Ok(policy) if policy.version() != in_force => {
+            Some(format!("this session keeps policy {in_force}, but a new one would get {}", path.display()))
+        }
+        Ok(_) => None,
     }
 }
 

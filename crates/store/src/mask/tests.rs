@@ -303,3 +303,14 @@ proptest::proptest! {
         proptest::prop_assert_eq!(kept(&json), json);
     }
 }
+
+#[test]
+fn the_folder_one_works_in_is_no_password() {
+    let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+    let found = secret_values([
+        pair("PWD", "/home/me/project"),
+        pair("OLDPWD", "/home/me/other"),
+        pair("DB_PWD", "hunter22"),
+    ]);
+    assert_eq!(found, ["hunter22"]);
+}
