@@ -179,7 +179,12 @@ impl Group<'_> {
             "tools/list" => What::ToolsList,
             _ => What::Other,
         };
-        match self.from.relay.pending.enter(ask.key.clone(), Asked { what, since: Instant::now() }) {
+        match self
+            .from
+            .relay
+            .pending
+            .enter(ask.key.clone(), Asked { what, since: Instant::now(), lasting: false })
+        {
             Ok(()) => {
                 self.batch.pass(&ask.message.wire());
                 self.entered.push(Entered { id: ask.key.clone(), call: None, expects: ask.expects });
@@ -225,7 +230,8 @@ impl Group<'_> {
 
     /// An admitted call waits for its answer from here on.
     fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
-        let asked = Asked { what: What::Call(call), since: Instant::now() };
+        let lasting = ask.method == "subscriptions/listen";
+        let asked = Asked { what: What::Call(call), since: Instant::now(), lasting };
         match self.from.relay.pending.enter(ask.key.clone(), asked) {
             Ok(()) => {
                 self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });

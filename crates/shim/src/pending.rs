@@ -19,6 +19,8 @@ const MAX_PENDING: usize = 65_536;
 pub(crate) struct Asked {
     pub(crate) what: What,
     pub(crate) since: Instant,
+    /// Answered only when somebody ends it (`subscriptions/listen`): no reason to keep a session open.
+    pub(crate) lasting: bool,
 }
 
 /// What was asked, as far as the answer is treated differently.
@@ -116,9 +118,9 @@ impl Pending {
         left
     }
 
-    /// Waits until nobody waits for an answer; false after `limit`.
+    /// Waits until nobody waits for an answer that is to be expected; false after `limit`.
     pub(crate) fn wait_empty(&self, limit: Duration) -> bool {
-        self.wait(limit, |table| table.waiting.is_empty())
+        self.wait(limit, |table| table.waiting.values().all(|asked| asked.lasting))
     }
 
     /// Waits until the client has asked for anything at all; false after `limit`.
@@ -204,7 +206,17 @@ mod tests {
     }
 
     fn asked() -> Asked {
-        Asked { what: What::Other, since: Instant::now() }
+        Asked { what: What::Other, since: Instant::now(), lasting: false }
+    }
+
+    #[test]
+    fn a_subscription_keeps_no_session_open() {
+        let pending = Pending::default();
+        pending.enter(key("1"), Asked { lasting: true, ..asked() }).unwrap();
+        assert!(pending.wait_empty(Duration::ZERO));
+        pending.enter(key("2"), asked()).unwrap();
+        assert!(!pending.wait_empty(Duration::ZERO));
+        assert_eq!(pending.end("gone").len(), 2, "and is told the end like everybody else");
     }
 
     #[test]
