@@ -277,7 +277,8 @@ pub(super) fn ledger_time(
             let latest = latest_admission(connection)?;
             let (at, wall_ms) =
                 latest.filter(|(at, _)| *at >= anchor.ledger_ms).unwrap_or((anchor.ledger_ms, wall_ms));
-            at + (moment.wall_ms - wall_ms).max(0)
+            // At least a moment, which every boot takes: so an admission at the anchor's time or later is of its boot.
+            at + (moment.wall_ms - wall_ms).max(1)
         }
         None => 0,
     };

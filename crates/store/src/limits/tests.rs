@@ -316,6 +316,24 @@ fn readings_show_without_taking() {
     assert_eq!(readings.standing(&limit).frees_in, Some(Duration::from_secs(60)));
 }
 
+#[test]
+fn a_wall_clock_set_back_before_a_reboot_delays_nothing_after_the_next_one() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let mut limits = limits(&home, "s", &clock);
+    let limit = limit("x", 1, 1, Scope::Server);
+    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    clock.set_wall(clock.now().wall_ms - 29_000);
+    clock.reboot("second", Duration::ZERO);
+    assert!(is_capped(limits.take("c", &[&limit])).is_some(), "no time has passed that anybody could tell");
+    clock.advance(Duration::from_secs(4));
+    clock.reboot("third", Duration::from_secs(5));
+    assert!(
+        is_capped(limits.take("c", &[&limit])).is_none(),
+        "nine seconds have, by one and the same wall clock"
+    );
+}
+
 /// What may happen to a counter and its clocks.
 #[derive(Clone, Debug)]
 enum Step {
@@ -368,7 +386,7 @@ proptest! {
                 Step::Take => {
                     let wall = clock.now().wall_ms;
                     if let Some((at, at_wall)) = known.filter(|_| rebooted) {
-                        now = at + (wall - at_wall).max(0);
+                        now = at + (wall - at_wall).max(1);
                         known = Some((now, wall));
                     }
                     rebooted = false;
