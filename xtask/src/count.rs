@@ -62,10 +62,10 @@ fn pass_on(mut from: impl BufRead, mut to: impl Write) -> Result<Tests> {
 /// Reads `Summary [0.1s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` (nextest)
 /// and `test result: ok. 4 passed; 1 failed; 0 ignored; …` (libtest).
 fn closing(line: &str) -> Option<Tests> {
-    let line = line.trim_start();
-    let figures = if let Some(rest) = line.strip_prefix("Summary [") {
+    let figures = if let Some(rest) = line.trim_start().strip_prefix("Summary [") {
         rest.split_once("run:")?.1
     } else {
+        // Only at the very front: nextest repeats a failed test's own closing line, set in.
         line.strip_prefix("test result:")?.split_once('.')?.1
     };
     let mut tests = Tests::default();
@@ -106,6 +106,7 @@ mod tests {
         for (line, (passed, failed, skipped)) in cases {
             assert_eq!(closing(line), Some(Tests { passed, failed, skipped }), "{line}");
         }
+        assert_eq!(closing("    test result: FAILED. 0 passed; 1 failed; 0 ignored\n"), None);
         assert_eq!(closing("        PASS [   0.004s] callgate-bench stats::tests::x\n"), None);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use callgate_policy::{Call, Judgement};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
-use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read};
+use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
 use callgate_protocol::method::is_for_servers;
 use callgate_protocol::tools::{Filtered, filter_list};
 use callgate_protocol::{Answer, Malformed, answer};
@@ -80,10 +80,10 @@ impl<'r> FromServer<'r> {
 
     /// False when the client cannot be reached any more.
     fn chunk(&self, chunk: &[u8]) -> bool {
-        match std::str::from_utf8(chunk) {
-            Ok(_) => self.lines(chunk),
-            // A stray byte in a file that a tool read must not cost the client its answer. LF stays where it is.
-            Err(_) => self.lines(String::from_utf8_lossy(chunk).as_bytes()),
+        // A stray byte in a file that a tool read must not cost the client its answer. LF stays where it is.
+        match repair(chunk) {
+            None => self.lines(chunk),
+            Some(repaired) => self.lines(&repaired),
         }
     }
 

@@ -120,10 +120,6 @@ impl Admitted {
         &self.lines
     }
 
-    pub fn into_lines(self) -> Vec<u8> {
-        self.lines
-    }
-
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
