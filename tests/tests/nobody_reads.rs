@@ -52,6 +52,20 @@ fn a_signal_ends_a_session_whose_server_never_reads() {
     gone("server", server, ENDED);
 }
 
+/// The signal may come at any moment once the server can be seen, also before the shim listens for it.
+#[test]
+fn a_signal_while_a_session_starts_ends_it_in_order() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    for _ in 0..20 {
+        let command = bench.command(Gate::Callgate, &shell("exec cat >&2")).unwrap();
+        let (mut session, _stdout) = Session::start_unread(command).unwrap();
+        let keeper = eventually("the keeper", PATIENCE, || children(session.pid()).first().copied());
+        session.signal(Signal::TERM);
+        assert_eq!(session.ended(ENDED).unwrap().code(), Some(143));
+        gone("keeper", keeper, ENDED);
+    }
+}
+
 #[test]
 fn a_client_that_dies_is_noticed_although_the_server_never_reads() {
     let bench = Bench::new(OPEN_POLICY).unwrap();

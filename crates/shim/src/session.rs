@@ -99,7 +99,7 @@ struct Session {
 impl Session {
     fn open(options: Options, session: SessionId, server: Server) -> io::Result<Session> {
         let Options { home, server: name, client, program, args, demo } = options;
-        let Server { stdin, stdout, stderr, keeper } = server;
+        let Server { stdin, stdout, stderr, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
         let prepared = home.prepare();
@@ -165,6 +165,7 @@ impl Session {
             let stop = stop.clone();
             move |signal| drop(stop.send(Stop::Signal(signal)))
         })?;
+        drop(held);
         let watch = watch::Watch::start(&home, relay.clone());
         sweep_leftovers(&home, relay.clone())?;
         Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, reader, _watch: watch })

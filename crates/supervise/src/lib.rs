@@ -52,7 +52,7 @@ use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
 pub use launch::{Grace, Launch, MARKER};
-pub use platform::{Keeper, Server, start};
+pub use platform::{HeldSignals, Keeper, Server, start};
 pub use system::{session_above, sweep};
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.

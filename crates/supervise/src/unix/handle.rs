@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
 use super::keeper::{self, Ends};
 use super::program;
-use super::raw;
+use super::raw::{self, HeldSignals};
 use super::report::Report;
 use crate::launch::search_path;
 use crate::system::{self, Tree};
@@ -26,6 +26,8 @@ pub struct Server {
     pub stdout: PipeReader,
     pub stderr: PipeReader,
     pub keeper: Keeper,
+    /// To be dropped, by the thread that called [`start`], once it listens for these signals.
+    pub held: HeldSignals,
 }
 
 /// Starts a server under a keeper. To be called before any thread exists, and before signal handlers are installed
@@ -43,6 +45,7 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
     let (keeper_control, control) = pipe()?;
     let (status, keeper_status) = pipe()?;
     system::adopt_orphans();
+    let held = HeldSignals::hold();
 
     let ours = (stdin, stdout, stderr, control, status);
     let theirs = Ends {
@@ -73,7 +76,7 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
         program: launch.program,
         search_path,
     };
-    Ok(Server { stdin, stdout, stderr, keeper })
+    Ok(Server { stdin, stdout, stderr, keeper, held })
 }
 
 /// Close-on-exec at both ends: a pipe that leaks into a grandchild never ends.

@@ -7,3 +7,4 @@ pub(crate) mod raw;
 mod report;
 
 pub use handle::{Keeper, Server, start};
+pub use raw::HeldSignals;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,6 +37,45 @@ pub(super) fn unblock_signals() {
         let mut none = std::mem::zeroed::<libc::sigset_t>();
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+/// The signals that end a shim, held back by the thread that made this until it is dropped.
+///
+/// From before the keeper exists until the shim listens for them: one that came in between would end the shim on the
+/// spot, with its session neither begun nor ended on record.
+#[derive(Debug)]
+pub struct HeldSignals {
+    before: libc::sigset_t,
+    /// A mask belongs to its thread.
+    _here: PhantomData<*const ()>,
+}
+
+impl HeldSignals {
+    #[expect(unsafe_code, reason = "signal masks have no safe form")]
+    pub(super) fn hold() -> HeldSignals {
+        // SAFETY: the sets are initialised before they are used, and are ours; the signals are valid ones.
+        let before = unsafe {
+            let mut held = std::mem::zeroed::<libc::sigset_t>();
+            let mut before = std::mem::zeroed::<libc::sigset_t>();
+            libc::sigemptyset(&raw mut held);
+            for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+                libc::sigaddset(&raw mut held, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
+            before
+        };
+        HeldSignals { before, _here: PhantomData }
+    }
+}
+
+impl Drop for HeldSignals {
+    #[expect(unsafe_code, reason = "signal masks have no safe form")]
+    fn drop(&mut self) {
+        // SAFETY: the set was filled by `hold`, on this thread.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
     }
 }
 

@@ -24,7 +24,12 @@ pub struct Server {
     pub stdout: PipeReader,
     pub stderr: PipeReader,
     pub keeper: Keeper,
+    /// As elsewhere; nothing is held here, because Windows ends a process without asking it.
+    pub held: HeldSignals,
 }
+
+#[derive(Debug)]
+pub struct HeldSignals;
 
 /// Starts a server in a job that ends with this process. Whether the command could be run is known from
 /// [`Keeper::started`] or [`Keeper::wait`], as elsewhere.
@@ -52,7 +57,7 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
         Ok(Running { process, child: Mutex::new(child) })
     });
     let state = state.map(Arc::new).map_err(|error| explain(&program, search_path.as_deref(), &error));
-    Ok(Server { stdin, stdout, stderr, keeper: Keeper { state, grace } })
+    Ok(Server { stdin, stdout, stderr, keeper: Keeper { state, grace }, held: HeldSignals })
 }
 
 fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> StartFailure {

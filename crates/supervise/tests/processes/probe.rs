@@ -44,10 +44,11 @@ fn shim(args: &[OsString]) {
         session: text(0).to_owned(),
         grace: Grace { closing: millis(1), term: millis(2) },
     };
-    let Server { stdin, stdout, stderr, keeper } = match start(launch) {
+    let Server { stdin, stdout, stderr, keeper, held } = match start(launch) {
         Ok(server) => server,
         Err(error) => return say(&format!("error {error}")),
     };
+    drop(held);
     say(&format!("keeper {}", keeper.id()));
     let keeper = &*Box::leak(Box::new(keeper));
     thread::spawn(move || {
