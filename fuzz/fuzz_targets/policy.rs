@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use callgate_policy::{
-    Call, Judgement, Policy, Unused, Window, compare, decide,
+    Call, Circumstances, Judgement, Policy, Unused, Window, compare, decide,
     edit::{Edit, apply},
 };
 use callgate_protocol::json::Raw;
@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
         let again = apply(&edited.text, &edit).expect("an edit can be made twice");
         assert!(!again.changed, "the second time changes nothing");
         if let Edit::Block { .. } | Edit::Hide { .. } = edit {
-            assert!(matches!(new.judge(&Call::tool("client", TOOL, args)), Judgement::Refuse(_)));
+            assert!(matches!(new.judge(&Call::tool("client", TOOL, args), &Circumstances::timeless()), Judgement::Refuse(_)));
         }
         if let Ok(old) = &parsed {
             compare::loosened(old, &new);
@@ -35,12 +35,12 @@ fuzz_target!(|data: &[u8]| {
     policy.visibility();
     for name in [TOOL, "delete_file", "Read_File", ""] {
         let call = Call::tool("client", name, args);
-        let passes = matches!(policy.judge(&call), Judgement::Pass(_));
+        let passes = matches!(policy.judge(&call, &Circumstances::timeless()), Judgement::Pass(_));
         assert!(!passes || !policy.is_hidden("client", name), "a hidden tool never passes");
-        decide(&policy, &call, &Unused);
+        decide(&policy, &call, &Circumstances::timeless(), &Unused);
     }
     for method in ["resources/read", "prompts/get", "acme/x"] {
-        decide(&policy, &Call::method("client", method, args), &Unused);
+        decide(&policy, &Call::method("client", method, args), &Circumstances::timeless(), &Unused);
     }
 });
 

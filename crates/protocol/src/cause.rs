@@ -53,6 +53,24 @@ pub enum Cause {
     ToolName,
     #[error("\"arguments\" must be an object.")]
     ArgumentsKind,
+    #[error("A member of the result could be mistaken for \"{0}\".")]
+    ResultLookAlike(&'static str),
+    #[error("\"resultType\" must be a string.")]
+    ResultTypeKind,
+    #[error("\"inputRequests\" must be an object of requests.")]
+    InputRequestsKind,
+    #[error("The key of an input request is not plain text.")]
+    InputRequestKey,
+    #[error("A member of an input request could be mistaken for \"{0}\".")]
+    InputRequestLookAlike(&'static str),
+    #[error("\"elicitations\" must be an array of objects.")]
+    ElicitationsKind,
+    #[error("\"notifications\" must be an object, and its \"resourceSubscriptions\" an array of strings.")]
+    SubscriptionsKind,
+    #[error("\"ref\" must be an object that names one prompt or one resource.")]
+    RefKind,
+    #[error("The type of \"ref\" could be mistaken for \"{0}\".")]
+    RefNearMiss(&'static str),
 }
 
 impl Cause {

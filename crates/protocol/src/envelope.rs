@@ -15,7 +15,7 @@ use crate::{
 };
 
 const RESERVED: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-const RESERVED_PARAMS: [&str; 12] = [
+const RESERVED_PARAMS: [&str; 17] = [
     "name",
     "arguments",
     "_meta",
@@ -28,6 +28,11 @@ const RESERVED_PARAMS: [&str; 12] = [
     "inputResponses",
     "requestState",
     "level",
+    "notifications",
+    "tools",
+    "toolChoice",
+    "mode",
+    "url",
 ];
 
 /// Which reserved member the scan is in: an index into [`RESERVED`].
@@ -40,6 +45,11 @@ enum Slot {
     Result,
     Error,
     Other,
+}
+
+/// The member of some method's params that a lenient reader could take this other one for.
+pub(crate) fn param_look_alike(key: &str) -> Option<&'static str> {
+    if RESERVED_PARAMS.contains(&key) { None } else { fold::resembles(key, &RESERVED_PARAMS) }
 }
 
 type Span = Option<Range<usize>>;
@@ -138,9 +148,7 @@ impl Envelope {
                 "arguments" => Some(Param::Arguments),
                 "task" => Some(Param::Task),
                 _ => {
-                    if !RESERVED_PARAMS.contains(&key)
-                        && let Some(reserved) = fold::resembles(key, &RESERVED_PARAMS)
-                    {
+                    if let Some(reserved) = param_look_alike(key) {
                         self.param_look_alike = Some(reserved);
                     }
                     None

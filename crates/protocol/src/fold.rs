@@ -21,12 +21,26 @@ pub fn fold(name: &str) -> Cow<'_, str> {
 }
 
 /// Which of `reserved` (ASCII) a lenient reader could take `name` for, itself included.
+///
+/// Of words like `inputRequests`, `input_requests` too: models exist that also take a member under the name that it
+/// has in their own language.
 pub(crate) fn resembles(name: &str, reserved: &[&'static str]) -> Option<&'static str> {
     if let Some(start) = before_nul(name) {
         return resembles(start, reserved).or_else(|| resembles(&name.replace('\0', ""), reserved));
     }
     let folded = if is_simple(name) { Cow::Borrowed(name.trim_matches(' ')) } else { head(name) };
-    reserved.iter().copied().find(|word| word.eq_ignore_ascii_case(&folded))
+    reserved.iter().copied().find(|word| {
+        word.eq_ignore_ascii_case(&folded) || folded.contains('_') && is_snake_case(&folded, word)
+    })
+}
+
+/// Whether `name` is what a camel-case word becomes in a language that writes words apart.
+fn is_snake_case(name: &str, word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_uppercase())
+        && word
+            .bytes()
+            .map(|byte| byte.to_ascii_lowercase())
+            .eq(name.bytes().filter(|&byte| byte != b'_').map(|byte| byte.to_ascii_lowercase()))
 }
 
 /// What a reader that ends names at NUL would see, if there is one.
@@ -182,6 +196,23 @@ mod tests {
             Some("tools/call")
         );
         assert_eq!(resembles(&"\u{fdfa}".repeat(1_000_000), &["name"]), None);
+    }
+
+    #[test]
+    fn a_camel_case_word_is_seen_in_snake_case() {
+        let words = ["inputRequests", "name", "_meta"];
+        for name in [
+            "input_requests",
+            "INPUT_REQUESTS",
+            "Input_Requests ",
+            "input\u{ff3f}requests",
+            "input_requests\0",
+        ] {
+            assert_eq!(resembles(name, &words), Some("inputRequests"), "{name:?}");
+        }
+        for name in ["input-requests", "na_me", "meta", "input_request", "_", ""] {
+            assert_eq!(resembles(name, &words), None, "{name:?}");
+        }
     }
 
     proptest! {

@@ -8,11 +8,15 @@
 
 pub mod answer;
 pub mod call;
+pub mod digest;
 pub mod fold;
 pub mod id;
+pub mod input;
 pub mod json;
+pub mod lists;
 pub mod message;
 pub mod method;
+pub mod target;
 pub mod tools;
 
 mod cause;

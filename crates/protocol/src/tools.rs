@@ -1,137 +1,69 @@
-//! The result of a tools/list with some of its tools taken out.
-//!
-//! Cuts at byte ranges: what stays, stays as the server wrote it, with cursors, metadata, numbers and members that no
-//! revision knows yet.
+//! The result of a tools/list: what it offers, and the same with some of its tools taken out.
 
-use std::{borrow::Cow, collections::HashSet, ops::Range};
+use std::{borrow::Cow, collections::HashSet};
 
 use crate::{
     fold,
-    json::{Items, Kind, Members, Raw, compact_text, is_safe},
+    json::{Kind, Raw},
+    lists::{self, List},
 };
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Filtered {
-    /// Nothing had to go: the result may be passed on as it came.
-    Unchanged,
-    /// The new result, safe to put into a line.
-    Rewritten { result: Vec<u8>, removed: usize },
-    /// Some reader might see tools elsewhere than we do: the result must not reach the client.
-    Unusable(ListFault),
+pub use crate::lists::{Filtered, ListFault};
+
+/// [`lists::filter`] for tools.
+pub fn filter_list(result: Raw<'_>, keep: impl FnMut(&str) -> bool) -> Filtered {
+    lists::filter(List::Tools, result, keep)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ListFault {
-    #[error("the result is not an object")]
-    NotAnObject,
-    #[error("the result has no tools")]
-    NoTools,
-    #[error("the tools are not an array")]
-    ToolsKind,
-    #[error("a member of the result could be mistaken for \"tools\"")]
-    LookAlike,
+/// A tool as its server describes it.
+#[derive(Clone, Debug)]
+pub struct ListedTool<'a> {
+    pub name: Cow<'a, str>,
+    /// The whole entry, as it was written.
+    pub definition: Raw<'a>,
+    /// An object. `None` also where some reader could see another schema than we do: whoever has to check arguments
+    /// must not check them against the wrong one.
+    pub input_schema: Option<Raw<'a>>,
 }
 
-/// Drops the entries that `keep` refuses by decoded name, those that are not objects with one plain name, and later
-/// entries of a name seen before (a second definition would shadow the first).
-pub fn filter_list(result: Raw<'_>, mut keep: impl FnMut(&str) -> bool) -> Filtered {
-    if result.kind() != Kind::Object {
-        return Filtered::Unusable(ListFault::NotAnObject);
-    }
-    let mut list = None;
-    let mut top = result.members();
-    while let Some(name) = top.next_name() {
-        if name.is("tools") {
-            let start = top.at();
-            let Some(mut entries) = top.enter_array() else {
-                return Filtered::Unusable(ListFault::ToolsKind);
-            };
-            let sorted = sort_out(&mut entries, &mut keep);
-            top.leave_array(&entries);
-            list = Some((start..top.at(), sorted));
-        } else if fold::resembles(&name.decoded(), &["tools"]).is_some() {
-            return Filtered::Unusable(ListFault::LookAlike);
-        } else {
-            top.take_value();
-        }
-    }
-    match list {
-        None => Filtered::Unusable(ListFault::NoTools),
-        Some((_, Sorted { removed: 0, .. })) => Filtered::Unchanged,
-        Some((span, Sorted { kept, removed })) => {
-            Filtered::Rewritten { result: splice(result.text(), span, &kept), removed }
-        }
-    }
-}
-
-struct Sorted {
-    /// Places of the entries that stay, in the text of the result. Neighbours are one span.
-    kept: Vec<Range<usize>>,
-    removed: usize,
-}
-
-fn sort_out(entries: &mut Items<'_>, keep: &mut impl FnMut(&str) -> bool) -> Sorted {
+/// The tools of a list that a client could see: those that [`filter_list`] keeps when nothing is hidden.
+pub fn learn_tools(result: Raw<'_>) -> Result<Vec<ListedTool<'_>>, ListFault> {
+    let entries = lists::entries(List::Tools, result)?;
     let mut seen = HashSet::new();
-    let mut sorted = Sorted { kept: Vec::new(), removed: 0 };
-    let mut last_stayed = false;
-    while entries.seek() {
-        let start = entries.at();
-        let name = match entries.enter_object() {
-            Some(mut members) => {
-                let name = plain_name(&mut members);
-                entries.leave_object(&members);
-                name
-            }
-            None => {
-                entries.take_item();
-                None
-            }
-        };
-        let stays = name.filter(|name| keep(name)).is_some_and(|name| seen.insert(name));
-        match sorted.kept.last_mut() {
-            Some(last) if stays && last_stayed => last.end = entries.at(),
-            _ if stays => sorted.kept.push(start..entries.at()),
-            _ => sorted.removed += 1,
-        }
-        last_stayed = stays;
-    }
-    sorted
+    Ok(entries.filter_map(learn).filter(|tool| seen.insert(tool.name.clone())).collect())
 }
 
-/// The name of a tool entry, unless some reader could see another one. Walks the entry to its end in any case.
-fn plain_name<'a>(members: &mut Members<'a>) -> Option<Cow<'a, str>> {
+fn learn(definition: Raw<'_>) -> Option<ListedTool<'_>> {
     let mut name = None;
-    let mut doubtful = false;
-    while let Some(key) = members.next_name() {
-        if key.is("name") {
-            name = members.take_value().as_str();
-        } else {
-            doubtful |= fold::resembles(&key.decoded(), &["name"]).is_some();
-            members.take_value();
+    let mut input_schema = None;
+    let mut doubtful_schema = false;
+    // Nothing for what is not an object.
+    for (key, value) in definition.members() {
+        match key.as_ref() {
+            "name" => name = value.as_str(),
+            "inputSchema" => input_schema = Some(value),
+            _ => match fold::resembles(&key, &["name", "inputSchema"]) {
+                Some("name") => return None,
+                Some(_) => doubtful_schema = true,
+                None => {}
+            },
         }
     }
-    name.filter(|_| !doubtful)
+    let input_schema = input_schema.filter(|schema| !doubtful_schema && schema.kind() == Kind::Object);
+    Some(ListedTool { name: name?, definition, input_schema })
 }
 
-fn splice(text: &str, list: Range<usize>, kept: &[Range<usize>]) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    out.extend_from_slice(&bytes[..list.start]);
-    out.push(b'[');
-    for (place, span) in kept.iter().enumerate() {
-        if place > 0 {
-            out.push(b',');
+/// Where the list goes on. `None` at its end, and where readers could disagree on where that is.
+pub fn next_cursor(result: Raw<'_>) -> Option<Cow<'_, str>> {
+    let mut cursor = None;
+    for (key, value) in result.members() {
+        if key == "nextCursor" {
+            cursor = value.as_str();
+        } else if fold::resembles(&key, &["nextCursor"]).is_some() {
+            return None;
         }
-        out.extend_from_slice(&bytes[span.clone()]);
     }
-    out.push(b']');
-    out.extend_from_slice(&bytes[list.end..]);
-    if is_safe(&out) {
-        return out;
-    }
-    let mut safe = Vec::new();
-    compact_text(&out, &mut safe);
-    safe
+    cursor
 }
 
 #[cfg(test)]
@@ -139,81 +71,79 @@ fn splice(text: &str, list: Range<usize>, kept: &[Range<usize>]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn filter(result: &str) -> Filtered {
-        filter_list(Raw::parse(result).unwrap(), |name| name != "hidden_one")
-    }
-
-    fn rewritten(result: &str) -> String {
-        match filter(result) {
-            Filtered::Rewritten { result, .. } => String::from_utf8(result).unwrap(),
-            other => panic!("{other:?}"),
-        }
+    fn learned(result: &str) -> Vec<(String, Option<String>)> {
+        let tools = learn_tools(Raw::parse(result).unwrap()).unwrap();
+        tools
+            .iter()
+            .map(|tool| (tool.name.to_string(), tool.input_schema.map(|schema| schema.text().to_owned())))
+            .collect()
     }
 
     #[test]
-    fn a_list_without_hidden_tools_is_unchanged() {
-        for result in [r#"{"tools":[]}"#, r#"{"tools":[{"name":"safe"},{"name":"slow"}],"Nextcursor":1}"#] {
-            assert_eq!(filter(result), Filtered::Unchanged, "{result}");
-        }
+    fn tools_are_learned_with_their_schemas() {
+        let result = r#"{"nextCursor":"2","tools":[{"name":"\u0061","inputSchema":{"type":"object"},"x":1e400}, {"name":"b"}]}"#;
+        assert_eq!(
+            learned(result),
+            [("a".to_owned(), Some(r#"{"type":"object"}"#.to_owned())), ("b".to_owned(), None)]
+        );
+        let raw = Raw::parse(result).unwrap();
+        let tools = learn_tools(raw).unwrap();
+        assert_eq!(
+            tools[0].definition.text(),
+            r#"{"name":"\u0061","inputSchema":{"type":"object"},"x":1e400}"#
+        );
+        assert_eq!(next_cursor(raw).unwrap(), "2");
     }
 
     #[test]
-    fn what_stays_stays_as_it_was() {
-        // l01 l08 l16 l17 l22 l23 k08
-        for (before, after) in [
-            (
-                r#"{"_meta":{"x":1.0},"tools":[{"name":"safe","n":1e400},{"name":"hidden_one"}],"nextCursor":"a\/b","ttlMs":5.00}"#,
-                r#"{"_meta":{"x":1.0},"tools":[{"name":"safe","n":1e400}],"nextCursor":"a\/b","ttlMs":5.00}"#,
-            ),
-            (
-                r#"{"tools":[{"name":"hidden\u005fone"}],"nextCursor":"2"}"#,
-                r#"{"tools":[],"nextCursor":"2"}"#,
-            ),
-            (
-                r#"{"tools":[{"name":"hidden_one"},{"name":"safe","inputSchema":{"name":1}}]}"#,
-                r#"{"tools":[{"name":"safe","inputSchema":{"name":1}}]}"#,
-            ),
-            (
-                r#"{"tools":[{"name":"safe","v":1},{"name":"slow"},{"name":"safe","v":2}]}"#,
-                r#"{"tools":[{"name":"safe","v":1},{"name":"slow"}]}"#,
-            ),
-            ("{\"tools\":[\r{\"name\":\"safe\u{2028}\"},7]}", r#"{"tools":[{"name":"safe\u2028"}]}"#),
+    fn what_is_not_shown_is_not_learned() {
+        let entries = r#"7,[],{},{"name":1},{"name":"a","Name":"b"},{"name":"\ud800"},{"name":"a","v":1},{"name":"a","v":2}"#;
+        let result = format!(r#"{{"tools":[{entries}]}}"#);
+        let tools = learn_tools(Raw::parse(&result).unwrap()).unwrap();
+        let definitions: Vec<&str> = tools.iter().map(|tool| tool.definition.text()).collect();
+        assert_eq!(definitions, [r#"{"name":"a","v":1}"#]);
+    }
+
+    #[test]
+    fn a_doubtful_schema_is_no_schema() {
+        for rest in [
+            r#""inputSchema":true"#,
+            r#""inputSchema":null"#,
+            r#""inputSchema":[{}]"#,
+            r#""inputSchema":{},"InputSchema":{}"#,
+            r#""inputSchema":{},"input_schema":{}"#,
+            r#""input_schema":{}"#,
         ] {
-            assert_eq!(rewritten(before), after);
+            let result = format!(r#"{{"tools":[{{"name":"a",{rest}}}]}}"#);
+            assert_eq!(learned(&result), [("a".to_owned(), None)], "{rest}");
         }
     }
 
     #[test]
-    fn entries_with_a_doubtful_name_are_dropped() {
-        // l10 l11 l12 l14
-        for entry in [
-            r#"{"name":"safe","Name":"hidden_one"}"#,
-            r#"{"name":"safe","name\u0000":"hidden_one"}"#,
-            r#"{"Name":"hidden_one"}"#,
-            r#"{"name":["safe"]}"#,
-            r#"{"name":"safe\ud800"}"#,
-            r#""hidden_one""#,
-            r#"[{"name":"safe"}]"#,
-            "null",
-            "{}",
-        ] {
-            assert_eq!(rewritten(&format!(r#"{{"tools":[{entry}]}}"#)), r#"{"tools":[]}"#, "{entry}");
-        }
-    }
-
-    #[test]
-    fn a_list_that_readers_may_see_elsewhere_is_unusable() {
+    fn an_unusable_list_teaches_nothing() {
         for (result, fault) in [
-            // l12 l13
-            (r#"{"tools":[],"Tools":[]}"#, ListFault::LookAlike),
-            (r#"{"tools":[],"tools\u0000":[]}"#, ListFault::LookAlike),
-            (r#"{"Tools":[]}"#, ListFault::LookAlike),
-            (r#"{"tools":{"a":{"name":"hidden_one"}}}"#, ListFault::ToolsKind),
-            (r#"{"tools":"x"}"#, ListFault::ToolsKind),
-            (r#"{"other":[]}"#, ListFault::NoTools),
             ("[]", ListFault::NotAnObject),
+            ("{}", ListFault::Missing(List::Tools)),
+            (r#"{"tools":null}"#, ListFault::NotAnArray(List::Tools)),
+            (r#"{"tools":[],"TOOLS":[]}"#, ListFault::LookAlike(List::Tools)),
         ] {
-            assert_eq!(filter(result), Filtered::Unusable(fault), "{result}");
+            assert_eq!(learn_tools(Raw::parse(result).unwrap()).unwrap_err(), fault, "{result}");
         }
+    }
+
+    #[test]
+    fn a_doubtful_cursor_ends_the_list() {
+        for result in [
+            "{}",
+            "7",
+            r#"{"nextCursor":null}"#,
+            r#"{"nextCursor":7}"#,
+            r#"{"nextCursor":"\ud800"}"#,
+            r#"{"nextCursor":"2","next_cursor":"3"}"#,
+            r#"{"NextCursor":"2"}"#,
+        ] {
+            assert_eq!(next_cursor(Raw::parse(result).unwrap()), None, "{result}");
+        }
+        assert_eq!(next_cursor(Raw::parse(r#"{"nextCursor":""}"#).unwrap()).unwrap(), "");
     }
 }

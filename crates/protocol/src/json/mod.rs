@@ -10,6 +10,7 @@ mod raw;
 mod scan;
 mod stack;
 mod string;
+mod tokens;
 
 pub use emit::{compact, write_string};
 pub use raw::{Items, Kind, Members, Raw};
@@ -18,3 +19,4 @@ pub use scan::{JsonError, MAX_DEPTH, Problem};
 pub(crate) use emit::{compact_text, is_safe};
 pub(crate) use scan::{Duplicates, Sink, scan, structure};
 pub(crate) use string::decode;
+pub(crate) use tokens::{Token, tokens};

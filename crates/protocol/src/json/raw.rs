@@ -60,6 +60,11 @@ impl<'a> Raw<'a> {
         whole.then_some(text)
     }
 
+    /// The decoded text of a string with its lone surrogates, in bytes that no two different strings share.
+    pub(crate) fn as_exact(self) -> Option<Cow<'a, [u8]>> {
+        self.string_inner().map(string::decode_exact)
+    }
+
     pub fn as_bool(self) -> Option<bool> {
         match self.0 {
             "true" => Some(true),
@@ -108,6 +113,22 @@ impl<'a> Raw<'a> {
 pub(crate) struct Name<'a>(&'a str);
 
 impl<'a> Name<'a> {
+    /// For text that a scan has already passed as the inside of a string.
+    pub(super) fn checked(inner: &'a str) -> Name<'a> {
+        Name(inner)
+    }
+
+    /// `None` when it holds a lone surrogate.
+    pub(crate) fn as_str(self) -> Option<Cow<'a, str>> {
+        let (text, whole) = string::decode(self.0);
+        whole.then_some(text)
+    }
+
+    /// As [`Raw::as_exact`].
+    pub(crate) fn exact(self) -> Cow<'a, [u8]> {
+        string::decode_exact(self.0)
+    }
+
     pub(crate) fn decoded(self) -> Cow<'a, str> {
         string::decode(self.0).0
     }
@@ -240,7 +261,7 @@ fn past_separator(bytes: &[u8], at: usize) -> usize {
 
 /// The end of the valid value that starts at `at`.
 #[inline]
-fn value_end(bytes: &[u8], at: usize) -> usize {
+pub(super) fn value_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(b'"') => string::closing_quote(bytes, at + 1) + 1,
         Some(b'{' | b'[') => container_end(bytes, at),

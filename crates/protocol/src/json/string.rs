@@ -99,48 +99,83 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 /// A lone surrogate has no meaning as text. It reads as U+FFFD, and the flag says so; what must not be guessed at
 /// (a tool's name, an id) has to look at the flag.
 pub(crate) fn decode(inner: &str) -> (Cow<'_, str>, bool) {
-    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return (Cow::Borrowed(inner), true);
-    };
-    let bytes = inner.as_bytes();
+    }
     let mut text = String::with_capacity(inner.len());
     let mut whole = true;
-    let mut copied = 0;
-    let mut next = Some(first);
-    while let Some(at) = next {
-        text.push_str(&inner[copied..at]);
-        let (character, length) = match bytes.get(at + 1) {
-            Some(b'b') => ('\u{8}', 2),
-            Some(b'f') => ('\u{c}', 2),
-            Some(b'n') => ('\n', 2),
-            Some(b'r') => ('\r', 2),
-            Some(b't') => ('\t', 2),
-            Some(b'u') => {
-                let (character, length) = unicode(bytes, at);
-                whole &= character.is_some();
-                (character.unwrap_or(char::REPLACEMENT_CHARACTER), length)
-            }
-            Some(&other) => (other as char, 2),
-            None => break,
-        };
-        text.push(character);
-        copied = at + length;
-        next = memchr::memchr(b'\\', &bytes[copied..]).map(|found| copied + found);
-    }
-    text.push_str(&inner[copied..]);
+    unescape(inner, |piece| match piece {
+        Piece::Plain(plain) => text.push_str(plain),
+        Piece::Character(character) => text.push(character),
+        Piece::LoneSurrogate(_) => {
+            whole = false;
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    });
     (Cow::Owned(text), whole)
 }
 
-/// The character of the `\u` escape at `at`, with its length in the text: 12 for a surrogate pair.
-fn unicode(bytes: &[u8], at: usize) -> (Option<char>, usize) {
-    let Some(first) = hex4(bytes, at + 2) else { return (None, 2) };
+/// What a valid string says, to the last bit: lone surrogates are kept, in the three bytes that UTF-8 would give them
+/// if it had them (WTF-8). Two strings have the same bytes only if every reader takes them for the same.
+pub(crate) fn decode_exact(inner: &str) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Cow::Borrowed(inner.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(inner.len());
+    unescape(inner, |piece| match piece {
+        Piece::Plain(plain) => bytes.extend_from_slice(plain.as_bytes()),
+        Piece::Character(character) => {
+            bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        Piece::LoneSurrogate(unit) => {
+            bytes.extend([0xED, 0x80 | (unit >> 6 & 0x3f) as u8, 0x80 | (unit & 0x3f) as u8]);
+        }
+    });
+    Cow::Owned(bytes)
+}
+
+enum Piece<'a> {
+    /// A run without escapes.
+    Plain(&'a str),
+    Character(char),
+    LoneSurrogate(u32),
+}
+
+#[inline]
+fn unescape<'a>(inner: &'a str, mut hear: impl FnMut(Piece<'a>)) {
+    let bytes = inner.as_bytes();
+    let mut copied = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[copied..]) {
+        let at = copied + found;
+        hear(Piece::Plain(&inner[copied..at]));
+        let (piece, length) = match bytes.get(at + 1) {
+            Some(b'b') => (Piece::Character('\u{8}'), 2),
+            Some(b'f') => (Piece::Character('\u{c}'), 2),
+            Some(b'n') => (Piece::Character('\n'), 2),
+            Some(b'r') => (Piece::Character('\r'), 2),
+            Some(b't') => (Piece::Character('\t'), 2),
+            Some(b'u') => unicode(bytes, at),
+            Some(&other) => (Piece::Character(other as char), 2),
+            None => return,
+        };
+        hear(piece);
+        copied = at + length;
+    }
+    hear(Piece::Plain(&inner[copied..]));
+}
+
+/// What the `\u` escape at `at` stands for, with its length in the text: 12 for a surrogate pair.
+fn unicode<'a>(bytes: &[u8], at: usize) -> (Piece<'a>, usize) {
+    // A valid string has four digits here.
+    let Some(first) = hex4(bytes, at + 2) else { return (Piece::Plain(""), 2) };
     if (0xD800..0xDC00).contains(&first)
         && bytes.get(at + 6..at + 8) == Some(b"\\u")
         && let Some(second @ 0xDC00..0xE000) = hex4(bytes, at + 8)
+        && let Some(pair) = char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
     {
-        return (char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)), 12);
+        return (Piece::Character(pair), 12);
     }
-    (char::from_u32(first), 6)
+    (char::from_u32(first).map_or(Piece::LoneSurrogate(first), Piece::Character), 6)
 }
 
 #[cfg(test)]
@@ -162,7 +197,21 @@ mod tests {
             (r"\u0000", "\0", true),
         ] {
             assert_eq!(decode(inner), (Cow::Borrowed(text), whole), "{inner}");
+            assert_eq!(decode_exact(inner) == text.as_bytes(), whole, "{inner}");
         }
+    }
+
+    #[test]
+    fn lone_surrogates_stay_apart_from_each_other_and_from_text() {
+        let spellings =
+            [r"\ud800", r"\ud801", r"\udbff", r"\udc00", r"\udfff", r"\ufffd", r"\ud800x", r"\ud800\ud800"];
+        for (place, one) in spellings.iter().enumerate() {
+            for other in &spellings[..place] {
+                assert_ne!(decode_exact(one), decode_exact(other), "{one} {other}");
+            }
+        }
+        assert_eq!(&*decode_exact(r"\uD800"), [0xED, 0xA0, 0x80]);
+        assert_eq!(&*decode_exact(r"\uDFFF"), [0xED, 0xBF, 0xBF]);
     }
 
     #[test]
