@@ -2,6 +2,7 @@
 
 use callgate_protocol::json::Raw;
 
+use crate::files::{AsWritten, Files};
 use crate::limit::Limits;
 
 /// One request of a client.
@@ -34,6 +35,46 @@ impl<'a> Call<'a> {
     }
 }
 
+/// What a judgement depends on beside the policy and the call.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances<'a> {
+    /// The wall clock, for rules that end by themselves.
+    pub now_ms: i64,
+    pub files: &'a dyn Files,
+    pub waived: Waived,
+}
+
+impl Circumstances<'_> {
+    /// At no particular time (rules that end by themselves are still in force) and place: for looking at a policy itself.
+    pub fn timeless() -> Circumstances<'static> {
+        Circumstances { now_ms: i64::MIN, files: &AsWritten, waived: Waived::Nothing }
+    }
+}
+
+/// What a person has set aside for this call. Callgate's own built-in rules are never waived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waived {
+    #[default]
+    Nothing,
+    /// That the tool is hidden, denied by its rule, or not listed. Conditions, limits and a block of the whole server stay.
+    Denials,
+    /// Everything that the policy says. Its limits are given all the same, to be counted.
+    Everything,
+    /// That it is enforced: everything is judged as if the policy were only observed.
+    Enforcement,
+}
+
+/// How much of a call is kept in the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keep {
+    #[default]
+    Full,
+    /// The names of the arguments.
+    Keys,
+    /// Neither arguments nor result.
+    Nothing,
+}
+
 /// What the rules say, before anything is counted.
 #[derive(Clone, Debug)]
 pub enum Judgement<'p> {
@@ -46,7 +87,15 @@ pub enum Judgement<'p> {
 pub struct Pass<'p> {
     /// Pointer of the rule that let it through: `/tools/x` or `/default`.
     pub rule: &'p str,
+    /// Each of them must have room.
     pub limits: Limits<'p>,
+    pub keep: Keep,
+    /// Pointer of the rule that wants the arguments checked against the tool's own schema.
+    pub validate: Option<&'p str>,
+    /// Nothing is refused: what the schema or a limit would refuse is only noted.
+    pub observing: bool,
+    /// What would have been refused, were it not only observed.
+    pub would: Option<Refusal>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +105,7 @@ pub struct Refusal {
     pub rule: String,
     /// A sentence for people, and for the model.
     pub reason: String,
+    pub keep: Keep,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +113,8 @@ pub enum RefusalKind {
     Denied,
     /// To be answered exactly as if there were no such tool.
     Hidden,
+    /// A person would have to be asked, which this version cannot do yet.
+    Ask,
     /// The policy asks for something that this version cannot do.
     Unsupported,
     /// There is no usable policy.

@@ -10,7 +10,9 @@ use callgate_protocol::json::{Kind, Raw};
 use regex::Regex;
 
 use crate::file::{self, Operator, Path, Value};
+use crate::files::Files;
 use crate::number::Decimal;
+use crate::path;
 
 /// Why a condition could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +31,15 @@ enum Test {
     Regex(Box<Regex>),
     Contains(Value),
     Exists(bool),
+    /// The path, or every path of a list, leads into one of these folders; a list with both kinds cannot be judged.
+    Inside(Vec<String>),
+    /// Neither the path nor any path of a list leads into one of these folders.
+    NotInside(Vec<String>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
-    path: Path,
+    pub(crate) path: Path,
     test: Test,
     /// For comparing policies and for sentences: `args.url matches "^file:"`.
     pub(crate) words: String,
@@ -57,7 +63,7 @@ pub(crate) enum Standing {
 }
 
 impl Clause {
-    /// `None` when the clause uses an operator that is not built yet.
+    /// `None` when an operator cannot use its value; the file's reader has complained about it.
     pub(crate) fn compile(clause: &file::Clause) -> Option<Clause> {
         let conditions: Option<Vec<_>> = clause.conditions.iter().map(Condition::compile).collect();
         Some(Clause {
@@ -68,10 +74,10 @@ impl Clause {
     }
 
     /// A condition that fails settles the matter whatever the unclear ones would have said; so order does not matter.
-    pub(crate) fn standing(&self, args: Option<Raw<'_>>) -> Standing {
+    pub(crate) fn standing(&self, args: Option<Raw<'_>>, files: &dyn Files) -> Standing {
         let mut unclear = None;
         for (i, condition) in self.conditions.iter().enumerate() {
-            match condition.holds(args) {
+            match condition.holds(args, files) {
                 Ok(true) => {}
                 Ok(false) => return Standing::Fails(i),
                 Err(e) => unclear = unclear.or(Some(e)),
@@ -84,15 +90,6 @@ impl Clause {
     pub(crate) fn words(&self) -> String {
         let words: Vec<&str> = self.conditions.iter().map(|c| c.words.as_str()).collect();
         words.join(" and ")
-    }
-
-    pub(crate) fn same_test(&self, other: &Clause) -> bool {
-        let words = |c: &Clause| {
-            let mut words: Vec<String> = c.conditions.iter().map(|c| c.words.clone()).collect();
-            words.sort();
-            words
-        };
-        words(self) == words(other)
     }
 }
 
@@ -119,12 +116,13 @@ impl Condition {
             },
             Operator::Contains => Test::Contains(value),
             Operator::Exists => Test::Exists(value != Value::Bool(false)),
-            Operator::Inside | Operator::NotInside => return None,
+            Operator::Inside => Test::Inside(folders(value)),
+            Operator::NotInside => Test::NotInside(folders(value)),
         };
         Some(Condition { words: words(predicate), path: predicate.path.clone(), test })
     }
 
-    fn holds(&self, args: Option<Raw<'_>>) -> Outcome {
+    fn holds(&self, args: Option<Raw<'_>>, files: &dyn Files) -> Outcome {
         let found = args.and_then(|args| resolve(args, &self.path));
         let Some(found) = found else {
             // Absent arguments satisfy nothing but the wish that they be absent.
@@ -138,12 +136,16 @@ impl Condition {
             Test::NotIn(values) => self.any_equals(found, values).map(|some| !some),
             Test::Order(wanted, value) => Ok(wanted.contains(&self.order(found, value)?)),
             Test::Regex(regex) => Ok(regex.is_match(&self.text(found)?)),
+            Test::Inside(folders) => self.paths(found, folders, files, true),
+            Test::NotInside(folders) => self.paths(found, folders, files, false),
             Test::Contains(value) => self.contains(found, value),
         }
     }
 
     fn any_equals(&self, found: Raw<'_>, values: &[Value]) -> Outcome {
-        self.plain(found)?;
+        if values.iter().any(|value| *value != Value::Null) {
+            self.plain(found)?;
+        }
         for value in values {
             if self.equals(found, value)? {
                 return Ok(true);
@@ -154,10 +156,13 @@ impl Condition {
 
     /// Numbers by value, a number and a text that spells one by value too, everything else by its text.
     fn equals(&self, found: Raw<'_>, value: &Value) -> Outcome {
+        // Whether something is null is clear for lists and objects too.
+        if *value == Value::Null {
+            return Ok(found.kind() == Kind::Null);
+        }
         self.plain(found)?;
         Ok(match (found.kind(), value) {
-            (Kind::Null, Value::Null) => true,
-            (Kind::Null, _) | (_, Value::Null) => false,
+            (Kind::Null, _) => false,
             (Kind::String, Value::Text(text)) => self.text(found)? == text.as_str(),
             (Kind::Bool, Value::Bool(b)) => found.as_bool() == Some(*b),
             (Kind::Bool, Value::Text(text)) => found.text() == text,
@@ -208,6 +213,35 @@ impl Condition {
         }
     }
 
+    /// Is every path inside (`wanted`), or none? A list without any names no place, and so satisfies neither. Where one
+    /// path is inside and another is not, both answers would be wrong somewhere: a denial means any of them, a
+    /// requirement all.
+    fn paths(&self, found: Raw<'_>, folders: &[String], files: &dyn Files, wanted: bool) -> Outcome {
+        if found.kind() == Kind::String {
+            return self.inside(found, folders, files).map(|inside| inside == wanted);
+        }
+        if found.kind() != Kind::Array {
+            return Err(self.cannot(found));
+        }
+        let mut all = None;
+        for item in found.items() {
+            let inside = self.inside(item, folders, files)?;
+            if *all.get_or_insert(inside) != inside {
+                let why = format!("{} holds paths inside and outside", self.path.text);
+                return Err(CannotJudge(format!("{why}, which the rule \"{}\" cannot judge", self.words)));
+            }
+        }
+        Ok(all == Some(wanted))
+    }
+
+    fn inside(&self, found: Raw<'_>, folders: &[String], files: &dyn Files) -> Outcome {
+        if found.kind() != Kind::String {
+            return Err(self.cannot(found));
+        }
+        path::is_inside(&self.text(found)?, folders, files)
+            .map_err(|why| CannotJudge(format!("{} {why}", self.path.text)))
+    }
+
     fn plain(&self, found: Raw<'_>) -> Result<(), CannotJudge> {
         match found.kind() {
             Kind::Array | Kind::Object => Err(self.cannot(found)),
@@ -250,12 +284,23 @@ impl Condition {
     }
 }
 
+fn folders(value: Value) -> Vec<String> {
+    let values = match value {
+        Value::List(values) => values,
+        single => vec![single],
+    };
+    values
+        .into_iter()
+        .filter_map(|value| if let Value::Text(text) = value { Some(text) } else { None })
+        .collect()
+}
+
 /// A text that spells a number; servers are lenient about blanks around it.
 fn number(text: &str) -> Option<Decimal<'_>> {
     Decimal::parse(text.trim_matches([' ', '\t', '\n', '\r']))
 }
 
-fn resolve<'a>(args: Raw<'a>, path: &Path) -> Option<Raw<'a>> {
+pub(crate) fn resolve<'a>(args: Raw<'a>, path: &Path) -> Option<Raw<'a>> {
     path.steps.iter().try_fold(args, |at, step| match (at.kind(), step.index) {
         (Kind::Object, _) => at.get(&step.name),
         (Kind::Array, Some(index)) => at.items().nth(index),

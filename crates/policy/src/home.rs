@@ -7,6 +7,8 @@
 use callgate_protocol::json::Raw;
 use memchr::{memchr2_iter, memmem};
 
+use crate::percent;
+
 /// The usual name, which is also looked for below a person's home however that is written.
 const USUAL: &str = ".callgate";
 const HOMES: [&str; 6] = ["~", "$home", "${home}", "%userprofile%", "$env:userprofile", "$env:home"];
@@ -57,7 +59,7 @@ impl HomeGuard {
                 if self.forms.iter().any(|form| holds_path(&normal, form)) {
                     return true;
                 }
-                match percent_decode(&reading) {
+                match percent::decode(&reading) {
                     Some(next) => reading = next,
                     None => return false,
                 }
@@ -106,28 +108,6 @@ fn normalise(text: &str) -> String {
         first = false;
     }
     parts.join("/")
-}
-
-/// `None` when there is nothing to decode.
-fn percent_decode(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let hex = |at: usize| bytes.get(at).and_then(|b| char::from(*b).to_digit(16));
-    let mut out = Vec::with_capacity(bytes.len());
-    let (mut at, mut found) = (0, false);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, hex(at + 1), hex(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
-                found = true;
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    found.then(|| String::from_utf8_lossy(&out).into_owned())
 }
 
 /// The insides of all strings of a JSON text, names of members included; without recursion.

@@ -1,35 +1,32 @@
-//! The decision for one call: hidden, denied, conditions; then the limits that have to have room.
+//! The decision for one call: hidden, denied, conditions; then the limits that have to have room, and what is asked.
 //!
 //! This is the hot path: one lookup by name, no allocation unless it refuses or an argument needs unescaping.
 
 use std::borrow::Cow;
 
 use callgate_protocol::json::Raw;
-use callgate_protocol::method::{Class, class};
 
-use crate::call::{Call, Judgement, Pass, Refusal, RefusalKind, Target};
+use crate::amount;
+use crate::applying::Applying;
+use crate::call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
 use crate::evaluate::{Clause, Standing};
-use crate::limit::Limits;
+use crate::files::Files;
+use crate::layer::{Default, Rule};
+use crate::limit::{Kind, Limit, Limits, Taking};
 use crate::name;
-use crate::policy::{Default, Policy, Rule};
-use crate::unbuilt::Unbuilt;
-
-const DEFAULT: &str = "/default";
-/// Requests that no rule of a policy speaks of are let through by this.
-const METHODS: &str = "/other_methods";
-
-/// What an overlay can rule over besides tools, lists included.
-const RULED_BY_OVERLAYS: [&str; 6] =
-    ["resources/", "subscriptions/", "prompts/", "completion/", "sampling/", "elicitation/"];
+use crate::policy::Policy;
+use crate::unbuilt::{Feature, Unbuilt};
 
 type Verdict = Result<(), Refusal>;
 
 impl Policy {
     /// What the rules say about this call. Total: every call gets an answer, and what cannot be judged is refused.
-    pub fn judge<'p>(&'p self, call: &Call<'_>) -> Judgement<'p> {
+    pub fn judge<'p>(&'p self, call: &Call<'_>, circumstances: &Circumstances<'_>) -> Judgement<'p> {
         let judged = match call.target {
-            Target::Tool { name, args } => self.judge_tool(call.client, name, args),
-            Target::Method { method, params } => self.judge_method(call.client, method, params),
+            Target::Tool { name, args } => self.judge_tool(call.client, name, args, circumstances),
+            Target::Method { method, params } => {
+                self.judge_method(call.client, method, params, circumstances)
+            }
         };
         match judged {
             Ok(pass) => Judgement::Pass(pass),
@@ -37,137 +34,211 @@ impl Policy {
         }
     }
 
-    fn judge_tool(&self, client: &str, tool: &str, args: Option<Raw<'_>>) -> Result<Pass<'_>, Refusal> {
+    fn judge_tool(
+        &self,
+        client: &str,
+        tool: &str,
+        args: Option<Raw<'_>>,
+        circumstances: &Circumstances<'_>,
+    ) -> Result<Pass<'_>, Refusal> {
         self.usable()?;
-        let named = self.names.get(tool);
-        if named.is_none() {
-            self.unknown_name(tool)?;
+        let applying = self.applying(client, tool, circumstances.now_ms);
+        self.weigh(&applying, tool, args, circumstances)
+            .map_err(|refusal| Refusal { keep: applying.keep(), ..refusal })
+    }
+
+    fn weigh<'p>(
+        &'p self,
+        applying: &Applying<'p>,
+        tool: &str,
+        args: Option<Raw<'_>>,
+        circumstances: &Circumstances<'_>,
+    ) -> Result<Pass<'p>, Refusal> {
+        let Circumstances { files, waived, .. } = *circumstances;
+        spelled_right(applying, tool)?;
+        let observing = applying.observing() || waived == Waived::Enforcement;
+        let mut rules = Rules { observing, would: None };
+        let mut limits = Limits::none();
+        if waived != Waived::Everything {
+            rules.say(|| lets_in(applying, tool, waived))?;
         }
-        let hidden = self.hide_all.as_ref().or(named.and_then(|n| n.hidden.as_ref()));
-        if let Some(pointer) = hidden {
-            return Err(refusal(RefusalKind::Hidden, pointer, format!("{tool:?} is hidden")));
-        }
-        let rule = named.and_then(|n| n.rule).map(|i| &self.rules[i]);
-        self.denied(tool, rule)?;
-        self.not_built_for(client, tool, rule.is_some())?;
         self.not_our_home(args)?;
-        for rule in rule.into_iter().chain([&self.all_tools]) {
-            rule.conditions(tool, args)?;
+        if waived != Waived::Everything {
+            rules.say(|| applying.rules().try_for_each(|rule| rule.conditions(tool, args, files)))?;
+            for limit in applying.rules().flat_map(|rule| rule.limits_at(applying.now_ms)) {
+                match limit.taken_by(args) {
+                    Ok(amount) => {
+                        rules.say(|| fits_at_all(limit, amount, tool))?;
+                        limits.push(Taking { limit, amount });
+                    }
+                    Err(why) => rules.say(|| Err(no_amount(limit, tool, &why)))?,
+                }
+            }
+            if applying.says(|says| says.ask) || applying.default_action() == Default::Ask {
+                rules.say(|| asks(applying, tool, args, circumstances))?;
+            }
+        } else {
+            // Nothing stands in its way, but it counts like every call that is made.
+            for limit in applying.rules().flat_map(|rule| rule.limits_at(applying.now_ms)) {
+                limits.extend(limit.taken_by(args).ok().map(|amount| Taking { limit, amount }));
+            }
         }
-        for rule in rule.into_iter().chain([&self.all_tools]) {
-            refuse_unbuilt(rule.unbuilt.as_ref(), tool)?;
-        }
-        refuse_unbuilt(self.not_built.everything.as_ref(), tool)?;
+        let keep = applying.keep();
         Ok(Pass {
-            rule: rule.map_or(DEFAULT, |rule| rule.pointer.as_str()),
-            limits: Limits::of(rule.map_or(&[], |rule| rule.limits.as_slice()), &self.all_tools.limits),
+            rule: applying.pointer(),
+            limits,
+            keep,
+            validate: applying.validate().filter(|_| waived != Waived::Everything),
+            observing: rules.observing,
+            would: rules.would.map(|refusal| Refusal { keep, ..refusal }),
         })
     }
 
-    fn usable(&self) -> Verdict {
+    pub(crate) fn usable(&self) -> Verdict {
         let Some(reason) = &self.broken else { return Ok(()) };
         let reason = format!("the policy cannot be used: {reason}");
         Err(refusal(RefusalKind::Broken, "(broken policy)", reason))
     }
 
-    fn not_our_home(&self, args: Option<Raw<'_>>) -> Verdict {
+    pub(crate) fn not_our_home(&self, args: Option<Raw<'_>>) -> Verdict {
         if !args.is_some_and(|args| self.homes.iter().any(|guard| guard.is_named_in(args))) {
             return Ok(());
         }
         let reason = "the arguments name Callgate's own folder".to_owned();
         Err(refusal(RefusalKind::Denied, "(callgate home)", reason))
     }
+}
 
-    /// Names that the file does not hold exactly: unusable ones, and other spellings of those that it does hold.
-    fn unknown_name(&self, tool: &str) -> Verdict {
-        if let Some(flaw) = name::unusable(tool) {
-            return Err(refusal(RefusalKind::Denied, "(unusable name)", flaw.to_owned()));
-        }
-        let Some(meant) = self.look_alike(tool) else { return Ok(()) };
-        let rule = format!("(look-alike of {meant})");
-        if self.is_hidden("", meant) {
-            return Err(refusal(RefusalKind::Hidden, rule, format!("{tool:?} looks like a hidden tool")));
-        }
-        let reason = format!("{tool:?} looks like {meant:?} but is not spelled like it");
-        Err(refusal(RefusalKind::Denied, rule, reason))
-    }
+/// What the policy's rules say, as far as it counts: in observe mode the first refusal is noted and nothing is refused.
+struct Rules {
+    observing: bool,
+    would: Option<Refusal>,
+}
 
-    fn denied(&self, tool: &str, rule: Option<&Rule>) -> Verdict {
-        let Some(denial) = rule.and_then(|r| r.denied.as_ref()).or(self.all_tools.denied.as_ref()) else {
+impl Rules {
+    fn say(&mut self, judge: impl FnOnce() -> Verdict) -> Verdict {
+        if self.would.is_some() {
             return Ok(());
-        };
-        let reason = denial.reason.clone().unwrap_or_else(|| format!("{tool:?} is denied"));
-        Err(refusal(RefusalKind::Denied, denial.pointer.as_str(), reason))
-    }
-
-    /// Patterns, classes and overlays come before the default: each of them may stand above it.
-    fn not_built_for(&self, client: &str, tool: &str, ruled: bool) -> Verdict {
-        let not_built = &self.not_built;
-        let matching = |text: &str, pattern: &str| name::matches(pattern, text);
-        for pattern in not_built.hide_patterns.iter().filter(|p| matching(tool, &p.text)) {
-            refuse_unbuilt(Some(&pattern.unbuilt), tool)?;
         }
-        if !ruled {
-            for pattern in not_built.tool_patterns.iter().filter(|p| matching(tool, &p.text)) {
-                refuse_unbuilt(Some(&pattern.unbuilt), tool)?;
+        match judge() {
+            Err(refusal) if self.observing => {
+                self.would = Some(refusal);
+                Ok(())
             }
-            refuse_unbuilt(not_built.classes.as_ref(), tool)?;
-        }
-        for overlay in not_built.clients.iter().filter(|p| matching(client, &p.text)) {
-            refuse_unbuilt(Some(&overlay.unbuilt), tool)?;
-        }
-        match self.default {
-            _ if ruled => Ok(()),
-            Default::Allow => Ok(()),
-            Default::Deny => {
-                let reason = format!("{tool:?} is not on the list of allowed tools");
-                Err(refusal(RefusalKind::Denied, DEFAULT, reason))
-            }
-            Default::Ask => {
-                let feature = crate::unbuilt::Feature::Ask;
-                refuse_unbuilt(Some(&Unbuilt { feature, pointer: DEFAULT.to_owned() }), tool)
-            }
+            verdict => verdict,
         }
     }
+}
 
-    fn judge_method(&self, client: &str, method: &str, params: Option<Raw<'_>>) -> Result<Pass<'_>, Refusal> {
-        let class = class(method);
-        if class != Class::Harmless {
-            self.usable()?;
+/// Names that no server should be asked for, and other spellings of those that the file holds. Built in: no mode and no
+/// allowance changes it.
+fn spelled_right(applying: &Applying<'_>, tool: &str) -> Verdict {
+    if !applying.is_exact()
+        && let Some(flaw) = name::unusable(tool)
+    {
+        return Err(refusal(RefusalKind::Denied, "(unusable name)", flaw.to_owned()));
+    }
+    let Some(meant) = applying.imitated() else { return Ok(()) };
+    let rule = format!("(look-alike of {})", meant.name);
+    if meant.hidden {
+        return Err(refusal(RefusalKind::Hidden, rule, format!("{tool:?} looks like a hidden tool")));
+    }
+    let reason = format!("{tool:?} looks like {:?} but is not spelled like it", meant.name);
+    Err(refusal(RefusalKind::Denied, rule, reason))
+}
+
+/// Hidden, denied, not listed.
+fn lets_in(applying: &Applying<'_>, tool: &str, waived: Waived) -> Verdict {
+    let denied = |rule: &Rule| match &rule.denied {
+        None => Ok(()),
+        Some(denial) => {
+            let reason = denial.reason.clone().unwrap_or_else(|| format!("{tool:?} is denied"));
+            Err(refusal(RefusalKind::Denied, denial.pointer.as_str(), reason))
         }
-        let folded = name::folded(method);
-        // A near miss of a method that we guard is refused before any rule: some dispatcher may fold it.
-        if folded == "tools/call" {
-            let reason = format!("{method:?} is not how a tool is called");
-            return Err(refusal(RefusalKind::Denied, "(not a tool call)", reason));
+    };
+    if waived == Waived::Denials {
+        // Only this tool was let in: a block of the whole server stays.
+        return applying.rules_for_all().try_for_each(denied);
+    }
+    if let Some(pointer) = applying.hidden() {
+        return Err(refusal(RefusalKind::Hidden, pointer, format!("{tool:?} is hidden")));
+    }
+    applying.rules().try_for_each(denied)?;
+    refuse_unbuilt(applying.classes(), tool)?;
+    match applying.default() {
+        Some(default) if applying.default_action() == Default::Deny => {
+            let reason = format!("{tool:?} is not on the list of allowed tools");
+            Err(refusal(RefusalKind::Denied, default.pointer.as_str(), reason))
         }
-        if let Some(family) = self.methods.iter().find(|m| folded.starts_with(&*name::folded(m.prefix))) {
-            refuse_unbuilt(Some(&family.unbuilt), method)?;
+        _ => Ok(()),
+    }
+}
+
+/// A single call that asks for more than a sum ever allows is not a matter of waiting.
+pub(crate) fn fits_at_all(limit: &Limit, amount: u64, tool: &str) -> Verdict {
+    if amount <= limit.ceiling() {
+        return Ok(());
+    }
+    // Without the amount itself: it is an argument, and may be one that is not to be kept.
+    let reason = limit.on_deny.clone();
+    let reason =
+        reason.unwrap_or_else(|| format!("{tool:?} asks for more at once than its cap of {}", limit.words()));
+    Err(refusal(RefusalKind::Denied, limit.pointer.as_str(), reason))
+}
+
+pub(crate) fn no_amount(limit: &Limit, tool: &str, why: &str) -> Refusal {
+    let reason = format!("{tool:?} is capped at {}: {why}", limit.words());
+    refusal(RefusalKind::Denied, limit.pointer.as_str(), reason)
+}
+
+/// Rules that want a person to be asked. An allowance for the tool answers what its own rules ask without conditions.
+fn asks(
+    applying: &Applying<'_>,
+    tool: &str,
+    args: Option<Raw<'_>>,
+    circumstances: &Circumstances<'_>,
+) -> Verdict {
+    let Circumstances { files, waived, .. } = *circumstances;
+    let ask = |pointer: &str, said: Option<&String>| {
+        let sentence = || format!("{tool:?} is refused because {}", Feature::Ask.sentence());
+        Err(refusal(RefusalKind::Ask, pointer, said.cloned().unwrap_or_else(sentence)))
+    };
+    let always =
+        |rule: &Rule| rule.ask.as_ref().map_or(Ok(()), |said| ask(&said.pointer, said.reason.as_ref()));
+    if waived != Waived::Denials {
+        applying.own_rules().try_for_each(always)?;
+    }
+    applying.rules_for_all().try_for_each(always)?;
+    for clause in applying.rules().flat_map(|rule| &rule.ask_if) {
+        match clause.standing(args, files) {
+            Standing::AllHold => return ask(&clause.pointer, clause.on_deny.as_ref()),
+            Standing::Fails(_) => {}
+            // Whether it has to be asked cannot be told: a person can.
+            Standing::Unclear(why) => return ask(&clause.pointer, Some(&why.0)),
         }
-        for overlay in self.not_built.clients.iter().filter(|p| name::matches(&p.text, client)) {
-            // The handshake and lists of tools stay usable.
-            if RULED_BY_OVERLAYS.iter().any(|prefix| folded.starts_with(prefix)) {
-                refuse_unbuilt(Some(&overlay.unbuilt), method)?;
-            }
+    }
+    match applying.default() {
+        Some(default) if applying.default_action() == Default::Ask && waived != Waived::Denials => {
+            ask(&default.pointer, None)
         }
-        if class == Class::Unknown
-            && let Some(pointer) = &self.other_methods_denied
-        {
-            let reason = format!("the method {method:?} is not one that this policy lets through");
-            return Err(refusal(RefusalKind::Denied, pointer.as_str(), reason));
+        _ => Ok(()),
+    }
+}
+
+impl Limit {
+    /// One call, or the amount that it is about.
+    pub(crate) fn taken_by(&self, args: Option<Raw<'_>>) -> Result<u64, String> {
+        match &self.kind {
+            Kind::Sum { from, .. } => amount::of(args, from),
+            Kind::Calls(_) | Kind::Concurrent | Kind::Total => Ok(1),
         }
-        // Not for the harmless: a client may name its folders in the handshake, and nothing is opened by that.
-        if class != Class::Harmless {
-            self.not_our_home(params)?;
-        }
-        Ok(Pass { rule: METHODS, limits: Limits::of(&[], &[]) })
     }
 }
 
 impl Rule {
-    fn conditions(&self, tool: &str, args: Option<Raw<'_>>) -> Verdict {
+    fn conditions(&self, tool: &str, args: Option<Raw<'_>>, files: &dyn Files) -> Verdict {
         for clause in &self.deny_if {
-            match clause.standing(args) {
+            match clause.standing(args, files) {
                 Standing::AllHold => {
                     let reason = clause.reason(|| format!("{tool:?} is denied when {}", clause.words()));
                     return Err(refusal(RefusalKind::Denied, clause.pointer.as_str(), reason));
@@ -179,7 +250,7 @@ impl Rule {
             }
         }
         for clause in &self.require {
-            match clause.standing(args) {
+            match clause.standing(args, files) {
                 Standing::AllHold => {}
                 Standing::Fails(which) => {
                     let wanted = || clause.conditions.get(which).map_or("", |c| c.words.as_str());
@@ -212,5 +283,5 @@ fn refuse_unbuilt(unbuilt: Option<&Unbuilt>, what: &str) -> Verdict {
 }
 
 fn refusal<'r>(kind: RefusalKind, rule: impl Into<Cow<'r, str>>, reason: String) -> Refusal {
-    Refusal { kind, rule: rule.into().into_owned(), reason }
+    Refusal { kind, rule: rule.into().into_owned(), reason, keep: Keep::Full }
 }

@@ -6,32 +6,55 @@
 
 #![forbid(unsafe_code)]
 
+mod amount;
+mod applying;
 mod call;
 mod compile;
 mod decide;
 mod evaluate;
 mod excerpt;
+mod files;
+mod glob;
 mod home;
 mod judge;
+mod judge_method;
+mod layer;
 mod limit;
+mod lookup;
+mod methods;
+mod moment;
 mod name;
 mod number;
+mod overlay;
+mod path;
+mod percent;
 mod policy;
 mod problem;
+mod reads;
+mod request;
+mod run_tests;
 mod unbuilt;
+mod uri;
+mod visibility;
 mod warnings;
 mod window;
 
 pub mod compare;
+pub mod diff;
 pub mod edit;
 pub mod file;
 
-pub use call::{Call, Judgement, Pass, Refusal, RefusalKind, Target};
+pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
-pub use limit::{Limit, Limits, Scope};
-pub use policy::{Policy, Visibility};
+pub use files::{AsWritten, Files, Flavour};
+pub use judge_method::Listing;
+pub use limit::{Kind, Limit, Limits, Scope, Taking, UNIT};
+pub use policy::Policy;
 pub use problem::{Place, Problem, Report, Severity};
+pub use reads::Reads;
+pub use run_tests::{TestResult, run_tests};
+pub use visibility::Visibility;
 pub use window::{Rate, RateError, Window, WindowError};
 
 /// The grammar as a JSON Schema (draft 2020-12), for editors.

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::time::Duration;
 
+use crate::file::Path;
 use crate::window::Window;
 
 /// Who is counted together.
@@ -40,35 +41,87 @@ impl fmt::Display for Scope {
     }
 }
 
-/// At most `max` calls in any `window`.
+/// What is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Calls in any window of this length.
+    Calls(Duration),
+    /// Calls under way at the same time.
+    Concurrent,
+    /// Calls ever.
+    Total,
+    /// A number from the arguments, added up over any window of this length.
+    Sum { window: Duration, from: Path },
+}
+
+/// Amounts are counted in millionths.
+pub const UNIT: u64 = 1_000_000;
+
+/// At most `max` of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The rule: `/tools/x/limits/0`.
     pub pointer: String,
     pub counter: String,
-    pub window: Duration,
+    pub kind: Kind,
     pub max: NonZeroU32,
     pub scope: Scope,
     /// The rule's own words for a refusal.
     pub on_deny: Option<String>,
+    /// From this moment on it is as if it were not written.
+    pub until_ms: Option<i64>,
+}
+
+/// One limit's share of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taking<'p> {
+    pub limit: &'p Limit,
+    /// 1, or the amount in millionths for a sum.
+    pub amount: u64,
 }
 
 impl Limit {
-    /// `10 calls per minute`, `5 calls per 90s`
+    pub fn window(&self) -> Option<Duration> {
+        match self.kind {
+            Kind::Calls(window) | Kind::Sum { window, .. } => Some(window),
+            Kind::Concurrent | Kind::Total => None,
+        }
+    }
+
+    /// `max` in the unit in which amounts are counted.
+    pub fn ceiling(&self) -> u64 {
+        let max = u64::from(self.max.get());
+        if matches!(self.kind, Kind::Sum { .. }) { max * UNIT } else { max }
+    }
+
+    /// `10 calls per minute`, `5 calls per 90s`, `2 calls at once`, `100 calls in all`, `500 of args.amount per day`
     pub fn words(&self) -> String {
         let calls = if self.max.get() == 1 { "call" } else { "calls" };
-        let window = Window::from_seconds(self.window.as_secs()).unwrap_or(Window::SECOND);
-        format!("{} {calls} per {window}", self.max)
+        let shown = |window: &Duration| Window::from_seconds(window.as_secs()).unwrap_or(Window::SECOND);
+        match &self.kind {
+            Kind::Calls(window) => format!("{} {calls} per {}", self.max, shown(window)),
+            Kind::Concurrent => format!("{} {calls} at once", self.max),
+            Kind::Total => format!("{} {calls} in all", self.max),
+            Kind::Sum { window, from } => format!("{} of {} per {}", self.max, from.text, shown(window)),
+        }
     }
 
     /// What a refused caller is told.
     pub fn refusal(&self, tool: &str) -> String {
-        match &self.on_deny {
-            Some(words) => words.clone(),
-            None if self.pointer.starts_with("/all_tools") => {
-                format!("all tools together have reached their cap of {}", self.words())
+        if let Some(words) = &self.on_deny {
+            return words.clone();
+        }
+        let cap = self.words();
+        // What was counted together stands in the pointer, below the client that it may be for.
+        let mut steps = self.pointer.split('/').skip(1).peekable();
+        let _client = steps.next_if_eq(&"clients").and_then(|_| steps.next());
+        match (steps.next(), steps.next()) {
+            (Some("all_tools"), _) => format!("all tools together have reached their cap of {cap}"),
+            (Some("tools"), Some(name)) if crate::name::is_pattern(name) => {
+                let name = name.replace("~1", "/").replace("~0", "~");
+                format!("the tools named {name:?} together have reached their cap of {cap}")
             }
-            None => format!("{tool:?} has reached its cap of {}", self.words()),
+            _ => format!("{tool:?} has reached its cap of {cap}"),
         }
     }
 }
@@ -78,41 +131,50 @@ const INLINE: usize = 4;
 static NO_LIMIT: Limit = Limit {
     pointer: String::new(),
     counter: String::new(),
-    window: Duration::ZERO,
+    kind: Kind::Total,
     max: NonZeroU32::MIN,
     scope: Scope::All,
     on_deny: None,
+    until_ms: None,
 };
+
+const NOTHING: Taking<'static> = Taking { limit: &NO_LIMIT, amount: 0 };
 
 /// The limits of one call, without allocation up to four of them. Reads as a slice.
 #[derive(Clone)]
 pub struct Limits<'p> {
-    inline: [&'p Limit; INLINE],
+    inline: [Taking<'p>; INLINE],
     length: usize,
     /// Holds all of them when they are more than fit.
-    spilled: Vec<&'p Limit>,
+    spilled: Vec<Taking<'p>>,
 }
 
 impl<'p> Limits<'p> {
-    pub(crate) fn of(first: &'p [Limit], second: &'p [Limit]) -> Limits<'p> {
-        let mut limits =
-            Limits { inline: [&NO_LIMIT; INLINE], length: first.len() + second.len(), spilled: Vec::new() };
-        let all = first.iter().chain(second);
-        if limits.length > INLINE {
-            limits.spilled = all.collect();
+    pub(crate) fn none() -> Limits<'p> {
+        Limits { inline: [NOTHING; INLINE], length: 0, spilled: Vec::new() }
+    }
+
+    pub(crate) fn extend(&mut self, takings: impl IntoIterator<Item = Taking<'p>>) {
+        takings.into_iter().for_each(|taking| self.push(taking));
+    }
+
+    pub(crate) fn push(&mut self, taking: Taking<'p>) {
+        if self.length < INLINE {
+            self.inline[self.length] = taking;
         } else {
-            for (slot, limit) in limits.inline.iter_mut().zip(all) {
-                *slot = limit;
+            if self.spilled.is_empty() {
+                self.spilled.extend_from_slice(&self.inline);
             }
+            self.spilled.push(taking);
         }
-        limits
+        self.length += 1;
     }
 }
 
 impl<'p> Deref for Limits<'p> {
-    type Target = [&'p Limit];
+    type Target = [Taking<'p>];
 
-    fn deref(&self) -> &[&'p Limit] {
+    fn deref(&self) -> &[Taking<'p>] {
         if self.length > INLINE { &self.spilled } else { &self.inline[..self.length] }
     }
 }

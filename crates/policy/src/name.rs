@@ -33,62 +33,9 @@ pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?'])
 }
 
-/// `*` stands for any text, `?` for one character. Also tried on the folded name: a refusal must not hang on spelling.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    glob(pattern, name) || glob(&folded(pattern), &folded(name))
-}
-
-/// Linear in practice: on a mismatch only the last `*` is tried again.
-fn glob(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut p, mut n) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                retry = Some((p, n));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == name[n] => {
-                p += 1;
-                n += 1;
-            }
-            _ => match retry {
-                Some((star, from)) => {
-                    retry = Some((star, from + 1));
-                    p = star + 1;
-                    n = from + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{glob, unusable};
-
-    #[test]
-    fn patterns_match_whole_names() {
-        for (pattern, name) in [
-            ("*", ""),
-            ("*", "x"),
-            ("a*", "a"),
-            ("a*c", "abc"),
-            ("a*c", "abcbc"),
-            ("?b", "ab"),
-            ("*_get_*", "x_get_y"),
-        ] {
-            assert!(glob(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in
-            [("a*", "ba"), ("a*c", "abcd"), ("?", ""), ("?", "ab"), ("", "a"), ("a?c", "ac")]
-        {
-            assert!(!glob(pattern, name), "{pattern} {name}");
-        }
-    }
+    use super::unusable;
 
     #[test]
     fn names_that_readers_may_cut_or_split_are_unusable() {

@@ -54,6 +54,31 @@ impl<'a> Decimal<'a> {
         Some(Decimal { negative, digits, scale: scale.checked_add(exponent)? })
     }
 
+    pub(crate) fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// Its size in millionths; finer parts are rounded up. `None` when that is beyond counting.
+    pub(crate) fn millionths(&self) -> Option<u64> {
+        let places = self.scale.checked_add(6)?;
+        if self.digits.is_empty() {
+            return Some(0);
+        }
+        if places <= 0 {
+            return Some(1);
+        }
+        // No u64 has more than 20 digits, so longer ones need not be read.
+        let places = usize::try_from(places).ok().filter(|places| *places <= 20)?;
+        let mut digits = self.digits();
+        let mut sum = 0u64;
+        for _ in 0..places {
+            let digit = digits.next().map_or(0, |digit| digit - b'0');
+            sum = sum.checked_mul(10)?.checked_add(u64::from(digit))?;
+        }
+        // There are no trailing zeros: a digit that is left makes it more.
+        if digits.next().is_some() { sum.checked_add(1) } else { Some(sum) }
+    }
+
     fn digits(&self) -> impl Iterator<Item = u8> + 'a {
         self.digits.bytes().filter(|b| *b != b'.')
     }
@@ -135,6 +160,31 @@ mod tests {
             ["19", "2e1"],
         ] {
             assert_eq!(cmp(rising[0], rising[1]), Ordering::Less, "{rising:?}");
+        }
+    }
+
+    #[test]
+    fn millionths_are_exact_and_rounded_up() {
+        for (text, millionths) in [
+            ("0", Some(0)),
+            ("-0.0", Some(0)),
+            ("1", Some(1_000_000)),
+            ("12.5", Some(12_500_000)),
+            ("1e2", Some(100_000_000)),
+            ("0.000001", Some(1)),
+            ("0.0000001", Some(1)),
+            ("1e-999999", Some(1)),
+            ("0.0000011", Some(2)),
+            ("1.9999999", Some(2_000_000)),
+            ("0.1", Some(100_000)),
+            ("100.00000000000000000000000000001", Some(100_000_001)),
+            ("18446744073709.551615", Some(u64::MAX)),
+            ("18446744073709.5516151", None),
+            ("18446744073709.551616", None),
+            ("1e99", None),
+            ("1e999999999999", None),
+        ] {
+            assert_eq!(Decimal::parse(text).unwrap().millionths(), millionths, "{text}");
         }
     }
 

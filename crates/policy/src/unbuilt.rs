@@ -7,40 +7,14 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feature {
     Ask,
-    Pattern,
     Classes,
-    Client,
-    PathOperator,
-    Validate,
-    LimitKind(&'static str),
-    Until,
-    Observe,
-    Record,
-    Resources,
-    Prompts,
-    Completion,
-    Sampling,
-    Elicitation,
 }
 
 impl Feature {
-    fn verb(self) -> String {
+    fn verb(self) -> &'static str {
         match self {
-            Feature::Ask => "ask for approval".to_owned(),
-            Feature::Pattern => "apply rules by name pattern".to_owned(),
-            Feature::Classes => "apply rules by risk class".to_owned(),
-            Feature::Client => "apply rules by client".to_owned(),
-            Feature::PathOperator => "judge paths with inside and not_inside".to_owned(),
-            Feature::Validate => "check arguments against the tool's schema".to_owned(),
-            Feature::LimitKind(kind) => format!("keep limits of kind {kind}"),
-            Feature::Until => "end a rule by itself".to_owned(),
-            Feature::Observe => "observe without enforcing".to_owned(),
-            Feature::Record => "keep less than the full record of a call".to_owned(),
-            Feature::Resources => "apply rules to resources".to_owned(),
-            Feature::Prompts => "apply rules to prompts".to_owned(),
-            Feature::Completion => "apply rules to completion".to_owned(),
-            Feature::Sampling => "apply rules to sampling".to_owned(),
-            Feature::Elicitation => "apply rules to elicitation".to_owned(),
+            Feature::Ask => "ask for approval",
+            Feature::Classes => "apply rules by risk class",
         }
     }
 

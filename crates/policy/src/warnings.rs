@@ -5,17 +5,34 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::file::{
-    Action, Body, Clause, DefaultAction, Mode, Operator, PolicyFile, Record, Spot, ToolRule, Value,
+    Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, ToolRule, Value,
 };
+use crate::glob::Glob;
 use crate::name;
 use crate::problem::{Place, Problems};
 use crate::unbuilt::Feature;
 
 pub(crate) fn look(file: &PolicyFile, problems: &mut Problems<'_>) {
-    let body = &file.body;
-    default(body, problems);
+    default(file, problems);
+    layer(&file.body, problems);
+    for overlay in &file.clients {
+        layer(&overlay.body, problems);
+        if overlay.body == Body::default() {
+            let message = format!("nothing is said for the client {:?}", overlay.client);
+            problems.warn(&overlay.place, message, "remove it".to_owned());
+        }
+        opened_for_a_client(&file.body, &overlay.body, &overlay.client, problems);
+    }
+    nothing_to_observe(file, problems);
+    not_built(file, problems);
+    not_acted_on(file, problems);
+}
+
+/// What can be odd in the policy itself, and in what it adds for one client.
+fn layer(body: &Body, problems: &mut Problems<'_>) {
     hide(body, problems);
     spellings(body, problems);
+    never_first(body, problems);
     for rule in &body.tools {
         tool(rule, &format!("{:?}", rule.name), problems);
     }
@@ -23,13 +40,14 @@ pub(crate) fn look(file: &PolicyFile, problems: &mut Problems<'_>) {
         tool(rule, "all tools", problems);
         all_tools(rule, problems);
     }
-    not_built(file, problems);
-    not_acted_on(file, problems);
 }
 
-fn default(body: &Body, problems: &mut Problems<'_>) {
+fn default(file: &PolicyFile, problems: &mut Problems<'_>) {
+    let body = &file.body;
     let Some(default) = &body.default else { return };
-    if default.value != DefaultAction::Deny || !body.tools.is_empty() || !body.classes.is_empty() {
+    let opened = |body: &Body| !body.tools.is_empty() || !body.classes.is_empty();
+    let by_client = file.clients.iter().any(|o| opened(&o.body) || o.body.default.is_some());
+    if default.value != DefaultAction::Deny || opened(body) || by_client {
         return;
     }
     let message = match body.hide.iter().map(|h| format!("{:?}", h.value)).collect::<Vec<_>>().join(", ") {
@@ -55,12 +73,77 @@ fn hide(body: &Body, problems: &mut Problems<'_>) {
             );
         }
     }
-    let hides_all = seen.contains("*");
+    let globs: Vec<Glob> =
+        body.hide.iter().filter(|h| name::is_pattern(&h.value)).map(|h| Glob::new(&h.value)).collect();
     for rule in &body.tools {
-        if hides_all || seen.contains(rule.name.as_str()) {
+        let by_pattern = |hidden: &Glob| {
+            if name::is_pattern(&rule.name) {
+                hidden.covers(&Glob::new(&rule.name))
+            } else {
+                hidden.matches(&rule.name)
+            }
+        };
+        if seen.contains(rule.name.as_str()) || globs.iter().any(by_pattern) {
             let message = format!("{:?} is hidden, so this rule is never reached", rule.name);
             problems.warn(&rule.place, message, "remove the rule, or the entry in \"hide\"".to_owned());
         }
+    }
+}
+
+/// Patterns that match nothing that a pattern before them leaves over.
+fn never_first(body: &Body, problems: &mut Problems<'_>) {
+    let mut globs: Vec<(Glob, &ToolRule)> = body
+        .tools
+        .iter()
+        .filter(|rule| name::is_pattern(&rule.name))
+        .map(|rule| (Glob::new(&rule.name), rule))
+        .collect();
+    globs.sort_by(|(a, _), (b, _)| a.rank().cmp(&b.rank()));
+    for (i, (glob, rule)) in globs.iter().enumerate() {
+        // A rule that ends leaves its names to the next.
+        let before = globs[..i].iter().filter(|(_, rule)| rule.until.is_none());
+        if let Some((_, other)) = before.into_iter().find(|(other, _)| other.covers(glob)) {
+            let message = format!(
+                "this rule is never reached: {:?} matches the same tools and comes first",
+                other.name
+            );
+            problems.warn(&rule.place, message, "keep one of them".to_owned());
+        }
+    }
+}
+
+/// The one thing by which an overlay gives more than the policy does.
+fn opened_for_a_client(base: &Body, overlay: &Body, client: &str, problems: &mut Problems<'_>) {
+    let Some(default) = overlay.default.as_ref().filter(|d| d.value == DefaultAction::Allow) else { return };
+    if base.default.as_ref().is_some_and(|d| d.value != DefaultAction::Allow) {
+        let message = format!("the client {client:?} may call every tool that is not listed, others may not");
+        problems.warn(&default.place, message, None);
+    }
+}
+
+fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
+    let Some(mode) = file.body.mode.as_ref().filter(|mode| mode.value == Mode::Observe) else { return };
+    let refuses = |body: &Body| {
+        let rule = |rule: &ToolRule| {
+            rule.action.as_ref().is_some_and(|action| action.value != Action::Allow)
+                || !rule.require.is_empty()
+                || !rule.deny_if.is_empty()
+                || !rule.ask_if.is_empty()
+                || !rule.limits.is_empty()
+                || rule.rate_limit.is_some()
+                || rule.validate.as_ref().is_some_and(|validate| validate.value)
+        };
+        body.default.as_ref().is_some_and(|default| default.value != DefaultAction::Allow)
+            || !body.hide.is_empty()
+            || !body.classes.is_empty()
+            || body.validate.as_ref().is_some_and(|validate| validate.value)
+            || body.tools.iter().chain(&body.all_tools).any(rule)
+            || [&body.resources, &body.prompts].iter().any(|rules| rules.is_some())
+            || [&body.completion, &body.sampling, &body.elicitation].iter().any(|rule| rule.is_some())
+            || body.other_methods.as_ref().is_some_and(|other| other.value == OtherMethods::Deny)
+    };
+    if !refuses(&file.body) && !file.clients.iter().any(|overlay| refuses(&overlay.body)) {
+        problems.warn(&mode.place, "there is nothing to observe: no rule here refuses anything", None);
     }
 }
 
@@ -160,107 +243,47 @@ fn not_built(file: &PolicyFile, problems: &mut Problems<'_>) {
     let mut refused = |feature: Feature, place: &Place, what: &str| {
         problems.warn(place, format!("{}: {what} refused", feature.sentence()), None);
     };
-    let body = &file.body;
+    in_layer(&file.body, &mut refused);
+    for overlay in &file.clients {
+        in_layer(&overlay.body, &mut refused);
+    }
+}
+
+fn in_layer(body: &Body, refused: &mut impl FnMut(Feature, &Place, &str)) {
     if let Some(default) = body.default.as_ref().filter(|d| d.value == DefaultAction::Ask) {
         refused(Feature::Ask, &default.place, "calls of tools that are not listed are");
     }
-    for entry in body.hide.iter().filter(|h| h.value != "*" && name::is_pattern(&h.value)) {
-        refused(Feature::Pattern, &entry.place, "calls of the tools that it matches are");
-    }
     for rule in &body.tools {
-        if name::is_pattern(&rule.name) {
-            refused(Feature::Pattern, &rule.place, "calls of the tools that it matches are");
-        } else {
-            in_rule(rule, &format!("every call of {:?} is", rule.name), &mut refused);
-        }
+        in_rule(rule, &format!("calls of {:?}", rule.name), refused);
     }
     if let Some(rule) = &body.all_tools {
-        in_rule(rule, "every call is", &mut refused);
+        in_rule(rule, "calls", refused);
     }
     if let Some(class) = body.classes.first() {
         refused(Feature::Classes, &class.place, "calls of tools that are not listed are");
     }
-    for overlay in &file.clients {
-        refused(Feature::Client, &overlay.place, &format!("calls of the client {:?} are", overlay.client));
-    }
-    server_wide(
-        body.mode.as_ref(),
-        body.record.as_ref(),
-        body.validate.as_ref(),
-        "every call is",
-        &mut refused,
-    );
-    let families = [
-        (Feature::Resources, body.resources.as_ref().map(|r| &r.place)),
-        (Feature::Prompts, body.prompts.as_ref().map(|r| &r.place)),
-        (Feature::Completion, body.completion.as_ref().map(|r| &r.place)),
-        (Feature::Sampling, body.sampling.as_ref().map(|r| &r.place)),
-        (Feature::Elicitation, body.elicitation.as_ref().map(|r| &r.place)),
-    ];
-    for (feature, place) in families {
-        if let Some(place) = place {
-            refused(feature, place, "these requests are");
-        }
-    }
 }
 
-fn in_rule(rule: &ToolRule, what: &str, refused: &mut impl FnMut(Feature, &Place, &str)) {
+fn in_rule(rule: &ToolRule, calls: &str, refused: &mut impl FnMut(Feature, &Place, &str)) {
     if let Some(action) = rule.action.as_ref().filter(|a| a.value == Action::Ask) {
-        refused(Feature::Ask, &action.place, what);
+        refused(Feature::Ask, &action.place, &format!("{calls} are"));
     }
     if let Some(clause) = rule.ask_if.first() {
-        refused(Feature::Ask, &clause.place, what);
-    }
-    for clause in rule.require.iter().chain(&rule.deny_if) {
-        if let Some(path) =
-            clause.conditions.iter().find(|c| matches!(c.op, Operator::Inside | Operator::NotInside))
-        {
-            refused(Feature::PathOperator, &path.place, what);
-        }
-    }
-    for limit in &rule.limits {
-        if limit.kind.value != crate::file::LimitKind::Calls {
-            refused(Feature::LimitKind(limit.kind.value.word()), &limit.place, what);
-        }
-        if let Some(until) = &limit.until {
-            refused(Feature::Until, &until.place, what);
-        }
-    }
-    if let Some(until) = &rule.until {
-        refused(Feature::Until, &until.place, what);
-    }
-    server_wide(rule.mode.as_ref(), rule.record.as_ref(), rule.validate.as_ref(), what, refused);
-}
-
-/// What can be said of one tool and of all.
-fn server_wide(
-    mode: Option<&Spot<Mode>>,
-    record: Option<&Spot<Record>>,
-    validate: Option<&Spot<bool>>,
-    what: &str,
-    refused: &mut impl FnMut(Feature, &Place, &str),
-) {
-    if let Some(mode) = mode.filter(|m| m.value == Mode::Observe) {
-        refused(Feature::Observe, &mode.place, what);
-    }
-    if let Some(record) = record.filter(|r| r.value != Record::Full) {
-        refused(Feature::Record, &record.place, what);
-    }
-    if let Some(validate) = validate.filter(|v| v.value) {
-        refused(Feature::Validate, &validate.place, what);
+        refused(Feature::Ask, &clause.place, &format!("{calls} that fit this are"));
     }
 }
 
 /// Features that change no decision: read, and left alone for now.
 fn not_acted_on(file: &PolicyFile, problems: &mut Problems<'_>) {
-    let rules = file.body.tools.iter().chain(&file.body.all_tools);
     let mut places: Vec<(&str, &Place)> = Vec::new();
     places.extend(file.process.iter().map(|p| ("process", &p.place)));
-    places.extend(file.body.pin.iter().map(|p| ("pin", &p.place)));
-    places.extend(file.body.loops.iter().map(|l| ("loop", &l.place)));
-    for rule in rules {
-        places.extend(rule.pin.iter().map(|p| ("pin", &p.place)));
-        places.extend(rule.loops.iter().map(|l| ("loop", &l.place)));
+    for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
+        places.extend(body.pin.iter().map(|p| ("pin", &p.place)));
+        places.extend(body.loops.iter().map(|l| ("loop", &l.place)));
+        for rule in body.tools.iter().chain(&body.all_tools) {
+            places.extend(rule.pin.iter().map(|p| ("pin", &p.place)));
+            places.extend(rule.loops.iter().map(|l| ("loop", &l.place)));
+        }
     }
     for (key, place) in places {
         problems.warn(place, format!("`{key}` is not acted on yet by this version of Callgate"), None);

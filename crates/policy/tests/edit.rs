@@ -6,7 +6,7 @@ mod common;
 use std::num::NonZeroU32;
 
 use callgate_policy::edit::{Edit, EditError, apply};
-use callgate_policy::{Call, DEFAULT_POLICY, Judgement, Policy, Window, compare};
+use callgate_policy::{Call, Circumstances, DEFAULT_POLICY, Judgement, Policy, Window, compare};
 
 fn block(tool: &str) -> Edit {
     Edit::Block { tool: tool.to_owned(), reason: None }
@@ -35,7 +35,7 @@ fn edited(text: &str, edit: &Edit) -> String {
 }
 
 fn decision(text: &str, tool: &str) -> String {
-    match Policy::parse(text).unwrap().judge(&Call::tool("c", tool, None)) {
+    match Policy::parse(text).unwrap().judge(&Call::tool("c", tool, None), &Circumstances::timeless()) {
         Judgement::Pass(pass) => format!("{} {}", pass.rule, pass.limits.len()),
         Judgement::Refuse(refusal) => format!("{:?} {}", refusal.kind, refusal.rule),
     }
@@ -306,4 +306,145 @@ fn edits_that_cannot_be_made_say_why() {
     // Naming a tool takes it out of a pattern's reach: that would open it.
     let pattern = r#"{ "version": "1", "default": "allow", "tools": { "x*": { "action": "deny" } } }"#;
     assert!(apply(pattern, &cap("xy", 5)).is_err());
+}
+
+fn block_server(reason: Option<&str>) -> Edit {
+    Edit::BlockServer { reason: reason.map(str::to_owned) }
+}
+
+#[test]
+fn blocking_a_server_and_allowing_it_again_gives_the_same_text_back() {
+    for text in common::SEEDS.iter().chain([&COMMENTED, &DEFAULT_POLICY]) {
+        let blocked = edited(text, &block_server(Some("not today")));
+        for tool in ["a", "b", "get_codegen_session", "unknown"] {
+            assert_eq!(decision(&blocked, tool), "Denied /all_tools/action", "{tool}\n{blocked}");
+        }
+        assert_eq!(edited(&blocked, &Edit::AllowServer), **text);
+    }
+}
+
+#[test]
+fn allowing_a_server_leaves_what_is_said_of_single_tools_and_the_limits_of_all() {
+    let text = r#"{ "version": "1", "default": "allow", "hide": ["h"], "all_tools": { "action": "deny", "reason": "r", "deny_if": [ { "conditions": [] }, { "path": "args.p", "op": "eq", "value": 1 } ], "rate_limit": "5/minute" }, "tools": { "x": { "action": "deny" } } }"#;
+    let open = edited(text, &Edit::AllowServer);
+    assert_eq!(
+        open,
+        r#"{ "version": "1", "default": "allow", "hide": ["h"], "all_tools": { "deny_if": [ { "path": "args.p", "op": "eq", "value": 1 } ], "rate_limit": "5/minute" }, "tools": { "x": { "action": "deny" } } }"#
+    );
+    assert_eq!(decision(&open, "x"), "Denied /tools/x/action");
+    assert_eq!(decision(&open, "h"), "Hidden /hide/0");
+    assert_eq!(decision(&open, "y"), "/default 1");
+    let again = edited(&open, &block_server(None));
+    assert_eq!(decision(&again, "y"), "Denied /all_tools/action");
+}
+
+#[test]
+fn a_tool_of_a_blocked_server_can_be_capped_only_if_it_is_open_without_the_block() {
+    let blocked = |default: &str| {
+        format!(r#"{{ "version": "1", "default": "{default}", "all_tools": {{ "action": "deny" }} }}"#)
+    };
+    let capped = edited(&blocked("allow"), &cap("x", 5));
+    assert_eq!(decision(&capped, "x"), "Denied /all_tools/action");
+    assert_eq!(decision(&edited(&capped, &Edit::AllowServer), "x"), "/tools/x 1");
+    assert!(matches!(apply(&blocked("deny"), &cap("x", 5)), Err(EditError::NotAllowed { .. })));
+}
+
+#[test]
+fn a_tool_that_a_pattern_denies_is_allowed_by_a_rule_of_its_own() {
+    let text = r#"{ "version": "1", "default": "allow", "tools": { "x*": { "action": "deny" } } }"#;
+    let open = edited(text, &allow("xy"));
+    assert_eq!(decision(&open, "xy"), "/tools/xy 0");
+    assert_ne!(decision(&open, "xz"), "/default 0");
+}
+
+/// Is a call of the tool refused before and after every rule that ends?
+fn refused_at_all_times(text: &str, client: &str, tool: &str) -> bool {
+    let policy = Policy::parse(text).unwrap();
+    // 2020-01-01 and 2100-01-01 lie between these moments.
+    [i64::MIN, 1_600_000_000_000, 5_000_000_000_000, i64::MAX].into_iter().all(|now_ms| {
+        let circumstances = Circumstances { now_ms, ..Circumstances::timeless() };
+        matches!(policy.judge(&Call::tool(client, tool, None), &circumstances), Judgement::Refuse(_))
+    })
+}
+
+const PAST_AND_FUTURE: [&str; 2] = ["2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"];
+
+#[test]
+fn a_blocked_tool_is_not_let_through_by_the_end_of_its_rule() {
+    for until in PAST_AND_FUTURE {
+        for action in ["", r#", "action": "deny""#] {
+            let text = format!(
+                r#"{{ "version": "1", "default": "allow", "tools": {{ "x": {{ "until": "{until}"{action} }} }} }}"#
+            );
+            assert!(!refused_at_all_times(&text, "c", "x"));
+            assert!(refused_at_all_times(&edited(&text, &block("x")), "c", "x"), "{text}");
+            let said = apply(&text, &block("x")).unwrap().summary.join("\n");
+            assert!(
+                said.contains(&format!("the rule no longer ends by itself (\"until\" was {until:?})")),
+                "{said}"
+            );
+        }
+        let server = format!(
+            r#"{{ "version": "1", "default": "allow", "all_tools": {{ "until": "{until}", "mode": "observe" }}, "tools": {{ "x": {{}} }} }}"#
+        );
+        let blocked = edited(&server, &block_server(None));
+        assert!(
+            refused_at_all_times(&blocked, "c", "x") && refused_at_all_times(&blocked, "c", "y"),
+            "{blocked}"
+        );
+        let said = apply(&server, &block_server(None)).unwrap().summary.join("\n");
+        assert!(said.contains("no longer ends") && said.contains("no longer only observed"), "{said}");
+    }
+}
+
+#[test]
+fn a_blocked_tool_is_not_only_observed_by_its_own_rule() {
+    let text = r#"{ "version": "1", "default": "allow", "tools": { "x": { "mode": "observe" } } }"#;
+    for edit in [block("x"), hide("x")] {
+        assert!(refused_at_all_times(&edited(text, &edit), "c", "x"), "{edit:?}");
+        let said = apply(text, &edit).unwrap().summary;
+        assert!(said.contains(&"the rule is no longer only observed".to_owned()), "{said:?}");
+    }
+}
+
+#[test]
+fn a_block_that_is_only_observed_from_above_says_so() {
+    let everyone = [
+        r#"{ "version": "1", "default": "allow", "mode": "observe" }"#,
+        r#"{ "version": "1", "default": "allow", "tools": {}, "all_tools": { "mode": "observe", "until": "2100-01-01T00:00:00Z" } }"#,
+    ];
+    for text in everyone {
+        for edit in [block("x"), hide("x")] {
+            let said = apply(text, &edit).unwrap().summary;
+            assert_eq!(
+                said.last().unwrap(),
+                "but \"x\" is only observed: the policy refuses nothing here until its \"mode\" is changed"
+            );
+            edited(text, &edit);
+        }
+    }
+    let said = |text: &str| apply(text, &block_server(None)).unwrap().summary.join("\n");
+    assert!(said(everyone[0]).contains("but the block is only observed: the policy refuses nothing here"));
+    assert!(!said(everyone[1]).contains("but "), "its own mode was taken out");
+    let client = r#"{ "version": "1", "default": "allow", "clients": { "cur*": { "mode": "observe" } } }"#;
+    for edit in [block("x"), block_server(None)] {
+        let blocked = apply(client, &edit).unwrap();
+        assert!(blocked.summary.join("\n").contains("only observed for the client \"cur*\""), "{blocked:?}");
+        assert!(refused_at_all_times(&blocked.text, "c", "x"));
+    }
+    let tool = r#"{ "version": "1", "default": "allow", "tools": { "x": { "mode": "observe" } } }"#;
+    assert!(said(tool).contains("but \"x\" is only observed by its own rule"), "{}", said(tool));
+}
+
+#[test]
+fn a_cap_does_not_bring_back_a_tool_whose_pattern_has_ended() {
+    for until in PAST_AND_FUTURE {
+        let text = format!(
+            r#"{{ "version": "1", "default": "deny", "tools": {{ "x*": {{ "until": "{until}" }} }} }}"#
+        );
+        assert!(matches!(apply(&text, &cap("xy", 5)), Err(EditError::NotAllowed { .. })), "{text}");
+    }
+    // Refused only between two moments.
+    let between = r#"{ "version": "1", "default": "allow", "tools": { "xy*": { "until": "2020-01-01T00:00:00Z" }, "x*": { "action": "deny", "until": "2100-01-01T00:00:00Z" } } }"#;
+    assert!(matches!(apply(between, &cap("xyz", 5)), Err(EditError::NotAllowed { .. })));
 }

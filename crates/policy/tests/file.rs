@@ -76,11 +76,11 @@ fn visibility_is_equal_when_the_same_tools_are_listed() {
         Policy::parse(&format!("{{\"version\":\"1\",\"default\":\"allow\",\"hide\":{hide}{rest}}}")).unwrap()
     };
     assert_eq!(
-        policy("[\"a\",\"b\"]", "").visibility(),
-        policy("[\"b\",\"a\"]", ",\"tools\":{\"c\":{}}").visibility()
+        policy("[\"a\",\"b\"]", "").visibility("any"),
+        policy("[\"b\",\"a\"]", ",\"tools\":{\"c\":{}}").visibility("any")
     );
-    assert_ne!(policy("[\"a\"]", "").visibility(), policy("[]", "").visibility());
-    assert_eq!(policy("[\"*\",\"a\"]", "").visibility(), policy("[\"*\"]", "").visibility());
+    assert_ne!(policy("[\"a\"]", "").visibility("any"), policy("[]", "").visibility("any"));
+    assert_eq!(policy("[\"*\",\"a\"]", "").visibility("any"), policy("[\"*\"]", "").visibility("any"));
     assert!(policy("[\"a\"]", "").is_hidden("any", "a") && !policy("[\"a\"]", "").is_hidden("any", "b"));
     assert!(policy("[\"a\"]", "").hides_anything() && !policy("[]", "").hides_anything());
 }

@@ -3,25 +3,70 @@
 
 mod common;
 
-use callgate_policy::{Call, Judgement, Policy, RefusalKind};
+use callgate_policy::{Call, Circumstances, Judgement, Keep, Listing, Policy, Refusal, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
+use common::disk::FakeDisk;
 use common::{Section, cases};
 
-/// `tool {args}`, `"odd name" {args}`, `@client tool {args}`, `method resources/read {params}`
+/// `tool {args}`, `"odd name" {args}`, `method resources/read {params}`; before it, in this order, who calls
+/// (`@cursor`), when (`at 2026-03-01T18:00:00Z`), and what is waived (`waiving denials`, `waiving everything`).
+/// `list prompts name` asks whether it is listed.
 fn judge(policy: &Policy, call: &str) -> String {
-    let (client, call) = match call.strip_prefix('@') {
+    judge_on(policy, call, &FakeDisk::default())
+}
+
+fn judge_on(policy: &Policy, call: &str, disk: &FakeDisk) -> String {
+    let mut circumstances = Circumstances { files: disk, ..Circumstances::timeless() };
+    let (client, mut call) = match call.strip_prefix('@') {
         Some(rest) => rest.split_once(' ').unwrap(),
         None => ("claude", call),
     };
+    if let Some((moment, rest)) = call.strip_prefix("at ").and_then(|rest| rest.split_once(' ')) {
+        circumstances.now_ms = milliseconds(moment);
+        call = rest;
+    }
+    let waivers = [
+        ("denials", Waived::Denials),
+        ("everything", Waived::Everything),
+        ("enforcement", Waived::Enforcement),
+    ];
+    for (word, waived) in waivers {
+        if let Some(rest) = call.strip_prefix(&format!("waiving {word} ")) {
+            circumstances.waived = waived;
+            call = rest;
+        }
+    }
+    if let Some((listing, name)) = call.strip_prefix("list ").and_then(|rest| rest.split_once(' ')) {
+        let listing = match listing {
+            "resources" => Listing::Resources,
+            "templates" => Listing::Templates,
+            "prompts" => Listing::Prompts,
+            other => panic!("{other}"),
+        };
+        return if policy.is_listed(listing, client, name) { "listed" } else { "unlisted" }.to_owned();
+    }
     if let Some(method) = call.strip_prefix("method ") {
         let (name, params) = name_and_args(method);
         let params = params.as_deref().map(|params| Raw::parse(params).unwrap());
-        shown(&policy.judge(&Call::method(client, &name, params)))
+        shown(&policy.judge(&Call::method(client, &name, params), &circumstances))
     } else {
         let (name, args) = name_and_args(call);
         let args = args.as_deref().map(|args| Raw::parse(args).unwrap_or_else(|e| panic!("{args}: {e}")));
-        shown(&policy.judge(&Call::tool(client, &name, args)))
+        shown(&policy.judge(&Call::tool(client, &name, args), &circumstances))
     }
+}
+
+/// `2026-03-01T18:00:00Z`, counted day by day.
+fn milliseconds(moment: &str) -> i64 {
+    let numbers: Vec<i64> = moment.split(['-', 'T', ':', 'Z']).filter_map(|n| n.parse().ok()).collect();
+    let [year, month, day, hour, minute, second] = numbers[..] else { panic!("{moment}") };
+    let leap = |year: i64| i64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+    let months = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let days: i64 = (1970..year).map(|year| 365 + leap(year)).sum::<i64>()
+        + months.iter().take(usize::try_from(month - 1).unwrap()).sum::<i64>()
+        + day
+        - 1;
+    (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 }
 
 fn name_and_args(call: &str) -> (String, Option<String>) {
@@ -39,19 +84,42 @@ fn name_and_args(call: &str) -> (String, Option<String>) {
 fn shown(judgement: &Judgement<'_>) -> String {
     match judgement {
         Judgement::Pass(pass) => {
-            let limits: Vec<String> =
-                pass.limits.iter().map(|l| format!(" [{} {}: {}]", l.counter, l.scope, l.words())).collect();
-            format!("allow {}{}", pass.rule, limits.concat())
+            let mut out = format!("allow {}", pass.rule);
+            for taking in pass.limits.iter() {
+                let limit = taking.limit;
+                let amount =
+                    if taking.amount == 1 { String::new() } else { format!(" takes {}", taking.amount) };
+                out += &format!(" [{} {}: {}{amount}]", limit.counter, limit.scope, limit.words());
+            }
+            out += kept(pass.keep);
+            out += &pass.validate.map(|by| format!(" (checked by {by})")).unwrap_or_default();
+            out += if pass.observing { " (observing)" } else { "" };
+            if let Some(would) = &pass.would {
+                assert_eq!(would.keep, pass.keep);
+                out += &format!(" would {}", refused(would));
+            }
+            out
         }
-        Judgement::Refuse(refusal) => {
-            let kind = match refusal.kind {
-                RefusalKind::Denied => "deny",
-                RefusalKind::Hidden => "hidden",
-                RefusalKind::Unsupported => "unsupported",
-                RefusalKind::Broken => "broken",
-            };
-            format!("{kind} {} | {}", refusal.rule, refusal.reason)
-        }
+        Judgement::Refuse(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    let kind = match refusal.kind {
+        RefusalKind::Denied => "deny",
+        RefusalKind::Hidden => "hidden",
+        RefusalKind::Ask => "ask",
+        RefusalKind::Unsupported => "unsupported",
+        RefusalKind::Broken => "broken",
+    };
+    format!("{kind} {}{} | {}", refusal.rule, kept(refusal.keep), refusal.reason)
+}
+
+fn kept(keep: Keep) -> &'static str {
+    match keep {
+        Keep::Full => "",
+        Keep::Keys => " (keys)",
+        Keep::Nothing => " (nothing)",
     }
 }
 
@@ -61,15 +129,18 @@ fn run(file: &str) {
     assert!(!sections.is_empty(), "{file} holds no cases");
     for Section { title, settings, policy, lines } in sections {
         let mut policy = Policy::parse(&policy).unwrap_or_else(|report| panic!("{file}: {title}:\n{report}"));
+        let mut disk = FakeDisk::default();
         for (name, value) in settings {
-            assert_eq!(name, "home", "{title}");
-            policy.guard_home(&value);
+            if !disk.set(&name, &value) {
+                assert_eq!(name, "home", "{title}");
+                policy.guard_home(&value);
+            }
         }
         assert!(!lines.is_empty(), "{file}: {title} expects nothing");
         for line in lines {
             let (call, expected) =
                 line.rsplit_once(" -> ").unwrap_or_else(|| panic!("{file}: {title}: {line}"));
-            let found = judge(&policy, call.trim());
+            let found = judge_on(&policy, call.trim(), &disk);
             // The reason is checked where it is written down.
             let compared = if expected.contains(" | ") { &found } else { found.split(" | ").next().unwrap() };
             if compared != expected.trim() {
@@ -106,6 +177,46 @@ fn what_is_not_built_yet_refuses_only_what_it_touches() {
 }
 
 #[test]
+fn patterns_rule_what_no_exact_name_does() {
+    run("globs.txt");
+}
+
+#[test]
+fn a_client_s_rules_come_on_top_of_everyone_s() {
+    run("clients.txt");
+}
+
+#[test]
+fn a_rule_past_its_end_is_as_if_not_written() {
+    run("until.txt");
+}
+
+#[test]
+fn what_is_only_observed_is_let_through_and_noted() {
+    run("observe.txt");
+}
+
+#[test]
+fn the_most_private_record_counts() {
+    run("record.txt");
+}
+
+#[test]
+fn validation_is_asked_for_by_the_rule_or_the_top() {
+    run("validate.txt");
+}
+
+#[test]
+fn limits_of_every_kind_take_their_amount() {
+    run("kinds.txt");
+}
+
+#[test]
+fn waivers_set_aside_what_a_person_named_and_no_more() {
+    run("waived.txt");
+}
+
+#[test]
 fn sample_policies_do_what_they_say() {
     run("samples.txt");
 }
@@ -118,6 +229,53 @@ fn arguments_that_name_our_own_folder_are_refused() {
 #[test]
 fn other_methods_pass_unless_ruled() {
     run("methods.txt");
+}
+
+#[test]
+fn paths_are_judged_by_where_they_lead() {
+    run("paths.txt");
+}
+
+#[test]
+fn windows_paths_are_judged_by_what_windows_makes_of_them() {
+    run("paths_windows.txt");
+}
+
+#[test]
+fn a_uri_is_what_any_reader_may_take_it_for() {
+    run("uris.txt");
+}
+
+#[test]
+fn resources_are_hidden_denied_and_allowed() {
+    run("resources.txt");
+}
+
+#[test]
+fn prompts_are_ruled_by_name() {
+    run("prompts.txt");
+}
+
+#[test]
+fn what_a_server_asks_of_its_client_is_ruled() {
+    run("server_asks.txt");
+}
+
+#[test]
+fn names_and_addresses_that_are_too_long_are_refused_where_there_are_rules() {
+    let policy =
+        Policy::parse(r#"{"version":"1","default":"allow","hide":["x"],"resources":{"deny":["x:a"]}}"#)
+            .unwrap();
+    let long = "\u{200b}".repeat(1000);
+    assert!(judge(&policy, &format!("x{long}")).starts_with("deny (unusable name)"));
+    let found = judge(&policy, &format!("method made/up{long}"));
+    assert_eq!(found, "deny (unusable name) | the method's name is too long");
+    let read = |length: usize| {
+        let uri = format!("x:{}", "b".repeat(length - 2));
+        judge(&policy, &format!("method resources/read {{\"uri\":\"{uri}\"}}"))
+    };
+    assert_eq!(read(4096), "allow /resources");
+    assert_eq!(read(4097), "deny /resources | the URI is too long, so it cannot be judged");
 }
 
 #[test]

@@ -15,6 +15,9 @@ fn check(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), St
         check(target, root, value, at)?;
     }
     let fail = |why: &str| Err(format!("{at}: {why}: {value}"));
+    if schema == &Value::Bool(false) {
+        return fail("must not be here");
+    }
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
         && !allowed.contains(value)
     {
@@ -51,6 +54,17 @@ fn check(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), St
         && number < least
     {
         return fail("too small");
+    }
+    let size = |key: &str| schema.get(key).and_then(Value::as_u64);
+    let length = value.as_str().map(|text| text.chars().count() as u64);
+    if length.zip(size("minLength")).is_some_and(|(length, least)| length < least)
+        || length.zip(size("maxLength")).is_some_and(|(length, most)| length > most)
+    {
+        return fail("too short or too long");
+    }
+    let items = value.as_array().map(|items| items.len() as u64);
+    if items.zip(size("minItems")).is_some_and(|(items, least)| items < least) {
+        return fail("too few items");
     }
     if let Some(choices) = schema.get("anyOf").and_then(Value::as_array)
         && !choices.iter().any(|choice| check(choice, root, value, at).is_ok())
@@ -102,9 +116,26 @@ fn check_text(text: &str) -> Result<(), String> {
 
 #[test]
 fn every_policy_of_the_case_tables_fits_the_schema() {
-    for file in
-        ["samples", "operators", "order", "limits", "names", "not_built", "home", "methods", "warnings"]
-    {
+    for file in [
+        "samples",
+        "operators",
+        "order",
+        "limits",
+        "names",
+        "globs",
+        "clients",
+        "until",
+        "observe",
+        "record",
+        "validate",
+        "kinds",
+        "waived",
+        "not_built",
+        "home",
+        "methods",
+        "warnings",
+        "policy_tests",
+    ] {
         for section in common::cases(&format!("{file}.txt")) {
             Policy::parse(&section.policy).unwrap_or_else(|e| panic!("{file}: {}: {e}", section.title));
             check_text(&section.policy).unwrap_or_else(|e| panic!("{file}: {}: {e}", section.title));
@@ -125,4 +156,69 @@ fn misspelled_keys_fit_neither_the_schema_nor_the_parser() {
     let text = r#"{ "version": "1", "default": "deny", "tools": { "x": { "limit": [] } } }"#;
     assert!(check_text(text).is_err());
     assert!(Policy::parse(text).is_err());
+}
+
+#[test]
+fn a_test_of_a_tool_and_a_method_at_once_fits_neither_the_schema_nor_the_parser() {
+    for test in [
+        r#"{ "tool": "x", "method": "ping", "expect": "allow" }"#,
+        r#"{ "tool": "x", "params": {}, "expect": "allow" }"#,
+        r#"{ "method": "ping", "args": {}, "expect": "allow" }"#,
+        r#"{ "expect": "allow" }"#,
+        r#"{ "tool": "x", "after": 0, "expect": "allow" }"#,
+    ] {
+        let text = format!(r#"{{ "version": "1", "default": "deny", "tests": [ {test} ] }}"#);
+        assert!(check_text(&text).is_err(), "{test}");
+        assert!(Policy::parse(&text).is_err(), "{test}");
+    }
+}
+
+#[test]
+fn empty_lists_and_names_fit_neither_the_schema_nor_the_parser() {
+    for part in [
+        r#""resources": { "allow": [] }"#,
+        r#""resources": { "schemes": [] }"#,
+        r#""resources": { "schemes": [""] }"#,
+        r#""resources": { "allow": [""] }"#,
+        r#""resources": { "deny": [""] }"#,
+        r#""resources": { "hide": [""] }"#,
+        r#""prompts": { "allow": [] }"#,
+        r#""prompts": { "deny": [""] }"#,
+        r#""clients": { "c": { "resources": { "allow": [] } } }"#,
+        r#""clients": { "c": { "prompts": { "hide": [""] } } }"#,
+        r#""hide": [""]"#,
+        r#""tools": { "x": { "limits": [{ "counter": "", "window": "hour", "max": 1 }] } }"#,
+    ] {
+        let text = format!(r#"{{ "version": "1", "default": "deny", {part} }}"#);
+        assert!(check_text(&text).is_err(), "{part}");
+        assert!(Policy::parse(&text).is_err(), "{part}");
+    }
+    // What refuses nothing may be empty.
+    let text = r#"{ "version": "1", "default": "deny", "resources": { "deny": [], "hide": [] } }"#;
+    check_text(text).unwrap();
+    Policy::parse(text).unwrap();
+}
+
+#[test]
+fn limits_have_a_window_and_an_amount_as_their_kind_wants_in_the_schema_and_in_the_parser() {
+    for (limit, right) in [
+        (r#""window": "hour""#, true),
+        (r#""kind": "calls", "window": "hour""#, true),
+        (r#""kind": "sum", "window": "hour", "amount_from": "args.n""#, true),
+        (r#""kind": "concurrent""#, true),
+        (r#""kind": "total""#, true),
+        (r#""scope": "grant""#, false),
+        (r#""kind": "calls""#, false),
+        (r#""window": "hour", "amount_from": "args.n""#, false),
+        (r#""kind": "sum", "window": "hour""#, false),
+        (r#""kind": "sum", "amount_from": "args.n""#, false),
+        (r#""kind": "concurrent", "window": "hour""#, false),
+        (r#""kind": "total", "amount_from": "args.n""#, false),
+    ] {
+        let text = format!(
+            r#"{{ "version": "1", "default": "deny", "tools": {{ "x": {{ "limits": [{{ "counter": "n", "max": 1, {limit} }}] }} }} }}"#
+        );
+        assert_eq!(check_text(&text).is_ok(), right, "{limit}");
+        assert_eq!(Policy::parse(&text).is_ok(), right, "{limit}");
+    }
 }

@@ -1,6 +1,10 @@
 //! Where commas, line breaks and blanks go when something is added to or taken out of an object or a list.
 
+use std::ops::Range;
+
+use super::comments::{self, comma_after, line_ends};
 use super::draft::{New, Splice};
+use super::source::Fresh;
 use callgate_protocol::json::write_string;
 
 /// How a file is written.
@@ -30,19 +34,31 @@ impl Style {
         };
         Style { newline, unit, multiline: text.trim_end().contains('\n') }
     }
+
+    pub(super) fn newline(&self) -> &'static str {
+        self.newline
+    }
+
+    pub(super) fn unit(&self) -> &str {
+        &self.unit
+    }
 }
 
-/// Adds an entry at the end of a container.
-pub(super) fn insert(
-    text: &str,
-    into: &Container,
-    key: Option<&str>,
-    value: &New,
-    style: &Style,
-) -> Vec<Splice> {
-    match into.entries.as_slice() {
-        [] => insert_first(text, into, key, value, style),
-        [.., last] => insert_after(text, into, *last, key, value, style),
+/// Adds entries before the one that stands at this position now, or at the end.
+pub(super) fn insert(text: &str, into: &Container, at: usize, fresh: &[Fresh], style: &Style) -> Vec<Splice> {
+    let splices = match (into.entries.as_slice(), into.entries.get(at)) {
+        _ if fresh.is_empty() => Vec::new(),
+        ([], _) => vec![insert_first(text, into, fresh, style)],
+        (_, Some(next)) => vec![insert_before(text, into, at, *next, fresh, style)],
+        ([.., last], None) => insert_after(text, into, *last, fresh, style),
+    };
+    // Two splices at one place would have no order: make them one.
+    match splices.as_slice() {
+        [comma, addition] if comma.start == addition.start => {
+            let text = format!("{}{}", comma.text, addition.text);
+            vec![Splice { start: comma.start, end: comma.end, text }]
+        }
+        _ => splices,
     }
 }
 
@@ -50,65 +66,166 @@ fn insert_after(
     text: &str,
     into: &Container,
     last: (usize, usize),
-    key: Option<&str>,
-    value: &New,
+    fresh: &[Fresh],
     style: &Style,
 ) -> Vec<Splice> {
-    let first = into.entries.first().map_or(last.0, |e| e.0);
     let comma = comma_after(text, last.1);
     let after = comma.map_or(last.1, |at| at + 1);
-    let trailing = if comma.is_some() { "," } else { "" };
     let mut splices = Vec::new();
     if comma.is_none() {
         splices.push(Splice { start: last.1, end: last.1, text: ",".to_owned() });
     }
-    if text[into.open..first].contains('\n') {
-        let indent = indent_at(text, first);
-        let at = end_of_line_comments(text, after);
-        let entry = entry(key, value, style, &indent, false);
-        splices.push(Splice {
-            start: at,
-            end: at,
-            text: format!("{}{indent}{entry}{trailing}", style.newline),
-        });
-    } else {
-        let entry = entry(key, value, style, "", true);
-        splices.push(Splice { start: after, end: after, text: format!(" {entry}{trailing}") });
+    let lines = Lines::of(text, into, fresh, style);
+    let at = if lines.many { end_of_line_comments(text, after) } else { after };
+    let mut added = String::new();
+    for (i, entry) in fresh.iter().enumerate() {
+        let trailing = comma.is_some() || i + 1 < fresh.len();
+        added.push_str(&lines.gap(style));
+        added.push_str(&written(entry, style, &lines, trailing));
     }
-    // Two splices at one place would have no order: make them one.
-    if let [comma, addition] = splices.as_slice()
-        && comma.start == addition.start
-    {
-        let text = format!("{}{}", comma.text, addition.text);
-        return vec![Splice { start: comma.start, end: comma.end, text }];
+    if must_break(fresh, text, at) || (lines.many && !lines.before) {
+        added.push_str(&format!("{}{}", style.newline, indent_at(text, into.open)));
     }
+    splices.push(Splice { start: at, end: at, text: added });
     splices
 }
 
-fn insert_first(text: &str, into: &Container, key: Option<&str>, value: &New, style: &Style) -> Vec<Splice> {
+fn insert_before(
+    text: &str,
+    into: &Container,
+    at: usize,
+    next: (usize, usize),
+    fresh: &[Fresh],
+    style: &Style,
+) -> Splice {
+    let lines = Lines::of(text, into, fresh, style);
+    let before = at.checked_sub(1).and_then(|i| into.entries.get(i));
+    let mut spot = match before {
+        Some((_, end)) => comma_after(text, *end).map_or(*end, |comma| comma + 1),
+        None => into.open + 1,
+    };
+    if !lines.many {
+        let entries: Vec<String> = fresh.iter().map(|entry| written(entry, style, &lines, true)).collect();
+        let entries = entries.join(" ");
+        // The first one takes the blanks that stood before the old first one.
+        let (spot, text) = match before {
+            Some(_) => (spot, format!(" {entries}")),
+            None => (next.0, format!("{entries} ")),
+        };
+        return Splice { start: spot, end: spot, text };
+    }
+    let behind = end_of_line_comments(text, spot);
+    if line_ends(&text[behind..]) {
+        spot = behind;
+    }
+    let mut added = String::new();
+    for entry in fresh {
+        added.push_str(&lines.gap(style));
+        added.push_str(&written(entry, style, &lines, true));
+    }
+    if must_break(fresh, text, spot) {
+        added.push_str(&lines.gap(style));
+    }
+    Splice { start: spot, end: spot, text: added }
+}
+
+fn insert_first(text: &str, into: &Container, fresh: &[Fresh], style: &Style) -> Splice {
     let inside = &text[into.open + 1..into.close];
     let outer = indent_at(text, into.open);
-    let list_of_plain = key.is_none() && matches!(value, New::Text(_) | New::Number(_));
-    if inside.trim().is_empty() {
-        let plain = !style.multiline || (list_of_plain && !inside.contains('\n'));
-        let new = if plain {
-            let entry = entry(key, value, style, "", true);
-            if key.is_some() { format!(" {entry} ") } else { entry }
-        } else {
-            let indent = format!("{outer}{}", style.unit);
-            let entry = entry(key, value, style, &indent, false);
-            format!("{}{indent}{entry}{}{outer}", style.newline, style.newline)
-        };
-        return vec![Splice { start: into.open + 1, end: into.close, text: new }];
+    let plain_list = fresh.iter().all(|f| f.key.is_none() && f.value.is_plain());
+    let blank = inside.trim().is_empty();
+    let needs_lines = fresh.iter().any(Fresh::needs_lines);
+    let inline = !style.multiline || within_a_line(text, into.open);
+    if blank && !needs_lines && (inline || plain_list) && (!style.multiline || !inside.contains('\n')) {
+        let lines = Lines { many: false, before: false, indent: String::new() };
+        let entries: Vec<String> = fresh
+            .iter()
+            .enumerate()
+            .map(|(i, entry)| written(entry, style, &lines, i + 1 < fresh.len()))
+            .collect();
+        let entries = entries.join(" ");
+        let in_object = fresh.iter().any(|f| f.key.is_some());
+        let text = if in_object { format!(" {entries} ") } else { entries };
+        return Splice { start: into.open + 1, end: into.close, text };
     }
-    // Only comments inside: they stay, the entry comes after them.
+    let lines = Lines { many: true, before: true, indent: format!("{outer}{}", style.unit) };
+    let mut added = String::new();
+    for (i, entry) in fresh.iter().enumerate() {
+        added.push_str(&lines.gap(style));
+        added.push_str(&written(entry, style, &lines, i + 1 < fresh.len()));
+    }
+    if blank {
+        added.push_str(&format!("{}{outer}", style.newline));
+        return Splice { start: into.open + 1, end: into.close, text: added };
+    }
+    // Only comments inside: they stay, the entries come after them.
     let kept = inside.trim_end();
     let at = into.open + 1 + kept.len();
-    let indent = format!("{outer}{}", style.unit);
-    let entry = entry(key, value, style, &indent, false);
-    let closing =
-        if inside[kept.len()..].contains('\n') { String::new() } else { format!("{}{outer}", style.newline) };
-    vec![Splice { start: at, end: at, text: format!("{}{indent}{entry}{closing}", style.newline) }]
+    if !inside[kept.len()..].contains('\n') {
+        added.push_str(&format!("{}{outer}", style.newline));
+    }
+    Splice { start: at, end: at, text: added }
+}
+
+/// Is something else open already on the line of this bracket?
+fn within_a_line(text: &str, open: usize) -> bool {
+    let mut rest = &text[text[..open].rfind('\n').map_or(0, |at| at + 1)..open];
+    while let Some(at) = rest.find(['"', '{', '[']) {
+        if !rest[at..].starts_with('"') {
+            return true;
+        }
+        rest = &rest[at + comments::string_length(&rest[at..])..];
+    }
+    false
+}
+
+/// Whether entries of a container stand on lines of their own, and how far in.
+struct Lines {
+    many: bool,
+    /// It was so before.
+    before: bool,
+    indent: String,
+}
+
+impl Lines {
+    fn of(text: &str, into: &Container, fresh: &[Fresh], style: &Style) -> Lines {
+        let first = into.entries.first().map_or(into.close, |e| e.0);
+        let before = text[into.open..first].contains('\n');
+        let many = before || fresh.iter().any(Fresh::needs_lines);
+        let indent = match (before, many) {
+            (true, _) => indent_at(text, first),
+            (false, true) => format!("{}{}", indent_at(text, into.open), style.unit),
+            (false, false) => String::new(),
+        };
+        Lines { many, before, indent }
+    }
+
+    fn gap(&self, style: &Style) -> String {
+        if self.many { format!("{}{}", style.newline, self.indent) } else { " ".to_owned() }
+    }
+}
+
+/// An entry with its comments, and with a comma where one has to follow.
+fn written(fresh: &Fresh, style: &Style, lines: &Lines, comma: bool) -> String {
+    let mut out = String::new();
+    for comment in &fresh.lead {
+        out.push_str(&comment.written(style, &lines.indent, !lines.many));
+        out.push_str(&lines.gap(style));
+    }
+    out.push_str(&entry(fresh.key.as_deref(), &fresh.value, style, &lines.indent, !lines.many));
+    if comma {
+        out.push(',');
+    }
+    for comment in &fresh.trail {
+        out.push(' ');
+        out.push_str(&comment.written(style, &lines.indent, !lines.many));
+    }
+    out
+}
+
+/// Would what follows fall into a line comment at the end of what is added?
+fn must_break(fresh: &[Fresh], text: &str, at: usize) -> bool {
+    fresh.last().is_some_and(Fresh::ends_in_line_comment) && !line_ends(&text[at..])
 }
 
 /// Takes an entry out, with its comma, and with its line when nothing else stands there. Comments stay.
@@ -151,12 +268,25 @@ pub(super) fn remove(text: &str, from: &Container, position: usize) -> Vec<Splic
     splices
 }
 
+/// Takes a comment out, with its line when nothing else stands there.
+pub(super) fn remove_comment(text: &str, comment: Range<usize>) -> Splice {
+    let line_start = text[..comment.start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[comment.end..].find('\n').map_or(text.len(), |at| comment.end + at + 1);
+    let (before, after) = (&text[line_start..comment.start], &text[comment.end..line_end]);
+    if before.trim().is_empty() && after.trim().is_empty() && line_end < text.len() {
+        return Splice { start: line_start, end: line_end, text: String::new() };
+    }
+    let blanks = before.len() - before.trim_end_matches([' ', '\t']).len();
+    Splice { start: comment.start - blanks, end: comment.end, text: String::new() }
+}
+
 /// A value as text, one line or several.
 pub(super) fn render(value: &New, style: &Style, indent: &str, inline: bool) -> String {
     let inline = inline || !style.multiline;
     match value {
         New::Text(text) => quoted(text),
         New::Number(number) => number.to_string(),
+        New::Source(source) => source.written(style, indent, inline),
         New::Object(members) if members.is_empty() => "{}".to_owned(),
         New::Object(members) if inline => {
             let members: Vec<_> = members.iter().map(|(k, v)| entry(Some(k), v, style, "", true)).collect();
@@ -168,7 +298,7 @@ pub(super) fn render(value: &New, style: &Style, indent: &str, inline: bool) -> 
             block('{', '}', members, style, indent, &inner)
         }
         New::List(items) => {
-            let plain = items.iter().all(|item| matches!(item, New::Text(_) | New::Number(_)));
+            let plain = items.iter().all(New::is_plain);
             if inline || plain {
                 let items: Vec<_> = items.iter().map(|item| render(item, style, "", true)).collect();
                 return format!("[{}]", items.join(", "));
@@ -220,20 +350,6 @@ pub(super) fn indent_at(text: &str, at: usize) -> String {
     rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()].to_owned()
 }
 
-/// The comma that follows, past blanks and comments.
-fn comma_after(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let rest = text.get(at..)?;
-        let trimmed = rest.trim_start();
-        at += rest.len() - trimmed.len();
-        if trimmed.starts_with(',') {
-            return Some(at);
-        }
-        at += comment_length(trimmed)?;
-    }
-}
-
 /// The end of the comments that stand on the same line after a place, or the place itself.
 fn end_of_line_comments(text: &str, from: usize) -> usize {
     let (mut at, mut end) = (from, from);
@@ -241,7 +357,7 @@ fn end_of_line_comments(text: &str, from: usize) -> usize {
         let rest = &text[at..];
         let trimmed = rest.trim_start_matches([' ', '\t']);
         at += rest.len() - trimmed.len();
-        match comment_length(trimmed) {
+        match comments::length(trimmed) {
             Some(length) => {
                 at += length;
                 end = at;
@@ -249,12 +365,4 @@ fn end_of_line_comments(text: &str, from: usize) -> usize {
             None => return end,
         }
     }
-}
-
-/// The length of the comment that starts here; a line comment's without its line end.
-fn comment_length(text: &str) -> Option<usize> {
-    if text.starts_with("//") {
-        return Some(text.find(['\n', '\r']).unwrap_or(text.len()));
-    }
-    text.strip_prefix("/*")?.find("*/").map(|at| at + 4)
 }

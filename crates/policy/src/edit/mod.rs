@@ -3,21 +3,36 @@
 //! Owns the changes that a person makes with one click or one command. An edit that cannot be made cleanly is not
 //! made. Blocking and hiding never open anything: an edit of theirs that would is refused. A cap opens no tool that is
 //! refused now; raising or taking back one loosens, and so does allowing: whoever makes these edits asks a person.
+//! The same holds for whole texts that are merged, put in place of the old one, or reverted: here they are only written.
 
+mod comments;
+mod difference;
 mod draft;
+mod effect;
 mod layout;
+mod merge;
+mod observing;
+mod revert;
+mod server;
+mod shape;
+mod source;
 
 use std::num::NonZeroU32;
 
-use crate::call::{Call, Judgement};
+use crate::call::{Call, Circumstances, Judgement};
 use crate::compare;
 use crate::file::{Action, DefaultAction, LimitEntry, PolicyFile};
+use crate::glob::Glob;
 use crate::limit::Scope;
 use crate::name;
 use crate::policy::Policy;
 use crate::problem::Report;
 use crate::window::{Rate, Window};
 use draft::{Draft, New};
+
+pub use difference::difference;
+pub use merge::{merge, replace};
+pub use revert::{RevertError, revert};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
@@ -32,6 +47,25 @@ pub enum Edit {
     Allow { tool: String },
     /// Take back the cap that `Cap` has set; other limits stay.
     Uncap { tool: String },
+    /// Deny every call of every tool.
+    BlockServer { reason: Option<String> },
+    /// Take back what `BlockServer` has set, and everything else that denies all tools at once. What denies or hides one
+    /// tool stays.
+    AllowServer,
+}
+
+impl Edit {
+    /// The tool that it is about; none if it is about all of them.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Edit::Block { tool, .. }
+            | Edit::Hide { tool }
+            | Edit::Cap { tool, .. }
+            | Edit::Allow { tool }
+            | Edit::Uncap { tool } => Some(tool),
+            Edit::BlockServer { .. } | Edit::AllowServer => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +80,10 @@ pub struct Edited {
 pub enum EditError {
     #[error("the policy is broken and has to be mended by hand first: {}", .0.headline())]
     Broken(Report),
+    #[error("what is to be written is no policy: {}", .0.headline())]
+    Pasted(Report),
+    #[error("together they would make no policy: {}", .0.headline())]
+    Outcome(Report),
     #[error("{0:?} is not the name of one tool")]
     NotATool(String),
     #[error("{tool:?} is not allowed now ({reason}); a cap on it would let it through")]
@@ -54,6 +92,8 @@ pub enum EditError {
     WouldLoosen(Vec<String>),
     #[error("{tool:?} would still be refused by {rule}: {reason}")]
     StillRefused { tool: String, rule: String, reason: String },
+    #[error("{tool:?} would not be refused at every time{who}: deny it by hand")]
+    NotRefused { tool: String, who: String },
 }
 
 /// The name of the counter that `Cap` sets, so that the next `Cap` finds it again.
@@ -63,13 +103,10 @@ pub fn cap_counter(tool: &str) -> String {
 
 /// Makes the edit, or says why not and leaves everything as it was. Making it twice changes nothing more.
 pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
-    let (Edit::Block { tool, .. }
-    | Edit::Hide { tool }
-    | Edit::Cap { tool, .. }
-    | Edit::Allow { tool }
-    | Edit::Uncap { tool }) = edit;
-    if name::unusable(tool).is_some() || name::is_pattern(tool) {
-        return Err(EditError::NotATool(tool.clone()));
+    if let Some(tool) = edit.tool()
+        && (name::unusable(tool).is_some() || name::is_pattern(tool))
+    {
+        return Err(EditError::NotATool(tool.to_owned()));
     }
     let mut draft = Draft::new(text);
     let mut summary = Vec::new();
@@ -83,26 +120,39 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
     let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
     match edit {
         Edit::Block { tool, reason } => block(&mut draft, &file, tool, reason.as_deref(), &mut summary),
-        Edit::Hide { tool } => hide(&mut draft, &old, tool, &mut summary),
+        Edit::Hide { tool } => hide(&mut draft, &file, &old, tool, &mut summary),
         Edit::Cap { tool, max, window } => {
-            may_be_capped(&old, tool)?;
+            may_be_capped(&draft, &file, &old, tool)?;
             cap(&mut draft, &file, tool, Rate { max: *max, window: *window }, &mut summary);
         }
         Edit::Allow { tool } => allow(&mut draft, &file, tool, &mut summary),
         Edit::Uncap { tool } => uncap(&mut draft, &file, tool, &mut summary),
+        Edit::BlockServer { reason } => server::block(&mut draft, &file, reason.as_deref(), &mut summary),
+        Edit::AllowServer => server::allow(&mut draft, &file, &mut summary),
     }
     let new = Policy::parse(draft.text()).map_err(EditError::Broken)?;
     match edit {
-        Edit::Block { .. } | Edit::Hide { .. } => {
+        Edit::Block { .. } | Edit::Hide { .. } | Edit::BlockServer { .. } => {
             let looser = compare::loosened(&old, &new);
             if !looser.is_empty() {
                 return Err(EditError::WouldLoosen(looser));
             }
         }
         Edit::Allow { tool } => still_refused(&new, tool)?,
-        Edit::Cap { .. } | Edit::Uncap { .. } => {}
+        Edit::Cap { .. } | Edit::Uncap { .. } | Edit::AllowServer => {}
     }
     let changed = draft.text() != text;
+    let but = match edit {
+        Edit::Block { tool, .. } | Edit::Hide { tool } => {
+            effect::refused_always(&new, tool)?;
+            effect::only_observed(&new, tool)
+        }
+        Edit::BlockServer { .. } => effect::server_only_observed(&new, &file),
+        _ => Vec::new(),
+    };
+    if changed {
+        summary.extend(but);
+    }
     Ok(Edited { text: draft.into_text(), summary, changed })
 }
 
@@ -119,6 +169,7 @@ fn block(draft: &mut Draft, file: &PolicyFile, tool: &str, reason: Option<&str>,
         draft.set(&["tools", tool, "action"], New::text("deny"));
         summary.push(format!("{tool:?} is now denied"));
     }
+    effect::make_lasting(draft, &["tools", tool], rule, summary);
     if let Some(reason) = reason
         && rule.reason.as_deref() != Some(reason)
     {
@@ -127,22 +178,41 @@ fn block(draft: &mut Draft, file: &PolicyFile, tool: &str, reason: Option<&str>,
     }
 }
 
-fn hide(draft: &mut Draft, old: &Policy, tool: &str, summary: &mut Vec<String>) {
-    if !old.is_hidden("", tool) {
+fn hide(draft: &mut Draft, file: &PolicyFile, old: &Policy, tool: &str, summary: &mut Vec<String>) {
+    if !old.hides(tool) {
         draft.append(&["hide"], New::text(tool));
         summary.push(format!("{tool:?} is now hidden"));
     }
+    // What is only observed is listed and passes.
+    if let Some(rule) = file.body.tools.iter().find(|rule| rule.name == tool) {
+        effect::enforce(draft, &["tools", tool], rule, summary);
+    }
 }
 
-/// A cap lists the tool, and listed is allowed: so it must not be what lets the tool through.
-fn may_be_capped(old: &Policy, tool: &str) -> Result<(), EditError> {
-    match old.judge(&Call::tool("", tool, None)) {
-        // Hidden by its own name it stays hidden; as a look-alike of a hidden one it would be let out.
-        Judgement::Refuse(refusal) if old.rule_of(tool).is_none() && !old.is_hidden("", tool) => {
-            Err(EditError::NotAllowed { tool: tool.to_owned(), reason: refusal.reason })
-        }
-        _ => Ok(()),
+/// A cap lists the tool, and listed is allowed: so it must not be what lets the tool through. At no time, whatever rules
+/// have ended by then, and not when a block of the whole server is taken back either.
+fn may_be_capped(draft: &Draft, file: &PolicyFile, old: &Policy, tool: &str) -> Result<(), EditError> {
+    if old.rule_of(tool).is_some() {
+        return Ok(());
     }
+    let mut open = draft.clone();
+    server::allow(&mut open, file, &mut Vec::new());
+    let open = Policy::parse(open.text()).map_err(EditError::Broken)?;
+    // Hidden by its own name it stays hidden; as a look-alike of a hidden one it would be let out.
+    if open.hides(tool) {
+        return Ok(());
+    }
+    for now_ms in effect::moments(&open, None) {
+        if let Judgement::Refuse(refusal) = judged(&open, tool, now_ms) {
+            return Err(EditError::NotAllowed { tool: tool.to_owned(), reason: refusal.reason });
+        }
+    }
+    Ok(())
+}
+
+/// What the rules say at this moment about a call of the tool without arguments.
+fn judged<'p>(policy: &'p Policy, tool: &str, now_ms: i64) -> Judgement<'p> {
+    policy.judge(&Call::tool("", tool, None), &Circumstances { now_ms, ..Circumstances::timeless() })
 }
 
 /// The limit that `Cap` has set, by its place among the tool's limits.
@@ -193,7 +263,8 @@ fn allow(draft: &mut Draft, file: &PolicyFile, tool: &str, summary: &mut Vec<Str
         summary.push(format!("{tool:?} is no longer hidden"));
     }
     let Some(rule) = file.body.tools.iter().find(|rule| rule.name == tool) else {
-        if file.body.default.as_ref().map(|d| d.value) != Some(DefaultAction::Allow) {
+        let not_allowed = file.body.default.as_ref().map(|d| d.value) != Some(DefaultAction::Allow);
+        if not_allowed || denied_by_pattern(file, tool) {
             draft.set(&["tools", tool], New::Object(Vec::new()));
             summary.push(format!("{tool:?} is now on the list of allowed tools"));
         }
@@ -215,8 +286,18 @@ fn allow(draft: &mut Draft, file: &PolicyFile, tool: &str, summary: &mut Vec<Str
     }
 }
 
+/// Does a rule for names like this one deny it? Then a rule of its own takes it out of that one's reach.
+fn denied_by_pattern(file: &PolicyFile, tool: &str) -> bool {
+    file.body.tools.iter().any(|rule| {
+        name::is_pattern(&rule.name)
+            && Glob::new(&rule.name).matches(tool)
+            && (rule.action.as_ref().map(|a| a.value) == Some(Action::Deny)
+                || rule.deny_if.iter().any(|clause| clause.conditions.is_empty()))
+    })
+}
+
 fn still_refused(new: &Policy, tool: &str) -> Result<(), EditError> {
-    match new.judge(&Call::tool("", tool, None)) {
+    match judged(new, tool, i64::MIN) {
         // Conditions may refuse a call without arguments; that is theirs to say, call by call.
         Judgement::Refuse(refusal)
             if !refusal.rule.contains("/require/") && !refusal.rule.contains("/deny_if/") =>

@@ -152,7 +152,7 @@ fn tool_name(reader: &mut Reader<'_, '_, '_>, name: &Spot<String>) -> bool {
         "a tool's name is missing"
     } else if name.value.len() > crate::name::LONGEST {
         "a tool's name has at most 1024 bytes"
-    } else if name.value.chars().any(char::is_control) {
+    } else if crate::name::unusable(&name.value).is_some() {
         "a tool's name has no control characters"
     } else {
         return true;

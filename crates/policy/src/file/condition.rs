@@ -276,13 +276,17 @@ fn value(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, op: Operator) -> 
             Some(Value::Text(pattern))
         }
         Operator::Inside | Operator::NotInside => {
+            let what = format!("the value of {}", op.word());
             if cursor.is_array() {
-                let folders = reader.strings(cursor, &format!("the value of {}", op.word()));
-                return Some(Value::List(
-                    folders.into_iter().map(|s: Spot<String>| Value::Text(s.value)).collect(),
-                ));
+                let folders: Vec<Spot<String>> = reader.strings(cursor, &what);
+                for folder in &folders {
+                    absolute_folder(reader, &folder.place, &folder.value);
+                }
+                return Some(Value::List(folders.into_iter().map(|s| Value::Text(s.value)).collect()));
             }
-            reader.string(cursor, &format!("the value of {}", op.word())).map(Value::Text)
+            let folder = reader.string(cursor, &what)?;
+            absolute_folder(reader, &cursor.place, &folder);
+            Some(Value::Text(folder))
         }
         Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
             match scalar(reader, cursor, &format!("the value of {}", op.word()))? {
@@ -296,6 +300,19 @@ fn value(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, op: Operator) -> 
         Operator::Eq | Operator::Neq | Operator::Contains => {
             scalar(reader, cursor, &format!("the value of {}", op.word()))
         }
+    }
+}
+
+/// A folder that starts nowhere is inside nothing: the rule would refuse every call. Either system's form will do, for a
+/// policy may be written on another machine than the one that uses it.
+fn absolute_folder(reader: &mut Reader<'_, '_, '_>, place: &Place, folder: &str) {
+    let rest = folder.strip_prefix('~');
+    let home = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
+    let drive = matches!(folder.as_bytes(), [c, b':', b'/' | b'\\', ..] if c.is_ascii_alphabetic());
+    if !home && !drive && !folder.starts_with('/') && !folder.starts_with("\\\\") {
+        let message = format!("{folder:?} is no absolute folder");
+        let fix = "begin it with / or ~/ (on Windows with a drive, such as C:\\)".to_owned();
+        reader.error(place, message, Some(fix));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Rules for what is no tool call: resources, prompts, completion, the server's own requests, all others.
 
+use jsonc_parser::ast::Value;
+
 use super::Spot;
 use super::limit::{LimitEntry, limits};
 use super::reader::{Cursor, Reader};
@@ -31,6 +33,20 @@ pub(super) fn list(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what: &
         |key: &str| fields.get(key).map(|c| reader.strings(c, &format!("`{key}`"))).unwrap_or_default();
     let (schemes, allow, deny, hide) =
         (strings("schemes"), strings("allow"), strings("deny"), strings("hide"));
+    for entry in schemes.iter().chain(&allow).chain(&deny).chain(&hide).filter(|entry| entry.value.is_empty())
+    {
+        let fix = "write what it stands for, or \"*\" for everything".to_owned();
+        reader.error(&entry.place, "an entry of this list is empty", Some(fix));
+    }
+    // A list that allows nothing must not read like one that was never written.
+    for key in ["schemes", "allow"] {
+        if let Some(c) =
+            fields.get(key).filter(|c| matches!(c.value, Value::Array(a) if a.elements.is_empty()))
+        {
+            let fix = "write \"default\": \"deny\" to refuse everything, or leave it out".to_owned();
+            reader.error(&c.place, format!("`{key}` is an empty list, which allows nothing"), Some(fix));
+        }
+    }
     Some(ListRules {
         default: fields.get("default").and_then(|c| reader.choice(c, "`default`", ACTIONS)),
         schemes,

@@ -22,7 +22,7 @@ pub use methods::{ListRules, MethodRule, OtherMethods};
 pub(crate) use reader::options as json_with_comments;
 pub use rule::{Action, ToolRule};
 pub use settings::{AskSettings, LoopSettings, Mode, Pin, ProcessSettings, Record, Restart};
-pub use tests::{Expectation, PolicyTest};
+pub use tests::{Expectation, PolicyTest, TestedCall};
 
 use crate::problem::{Place, Problems, Report};
 use reader::Reader;

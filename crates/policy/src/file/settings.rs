@@ -6,6 +6,7 @@ use super::Spot;
 use super::limit::window;
 use super::reader::{Cursor, Reader};
 use super::rule::{ACTIONS, Action};
+use crate::moment;
 use crate::window::Window;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,45 +127,13 @@ fn memory(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<u64> {
     parsed
 }
 
-/// A moment, as text: the policy crate has no clock; only the form is checked here.
+/// A moment, as text: the policy crate has no clock.
 pub(super) fn until(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<String>> {
     let text = reader.string(cursor, "`until`")?;
-    if !is_timestamp(&text) {
+    if moment::parse(&text).is_none() {
         let fix = "write a date and time with its zone, such as \"2026-03-01T18:00:00Z\"".to_owned();
         reader.error(&cursor.place, format!("{text:?} is no moment"), Some(fix));
         return None;
     }
     Some(Spot { value: text, place: cursor.place.clone() })
-}
-
-/// RFC 3339 by form and by the range of each number.
-fn is_timestamp(text: &str) -> bool {
-    let number = |range: std::ops::Range<usize>, max: u32| {
-        text.get(range).is_some_and(|s| {
-            s.bytes().all(|b| b.is_ascii_digit()) && s.parse::<u32>().is_ok_and(|n| n <= max)
-        })
-    };
-    let at = |i: usize, wanted: &[u8]| text.as_bytes().get(i).is_some_and(|b| wanted.contains(b));
-    let date = number(0..4, 9999) && at(4, b"-") && number(5..7, 12) && at(7, b"-") && number(8..10, 31);
-    let time = at(10, b"Tt ") && number(11..13, 23) && at(13, b":") && number(14..16, 59) && at(16, b":");
-    if !date || !time || !number(17..19, 60) || text.get(5..7) == Some("00") || text.get(8..10) == Some("00")
-    {
-        return false;
-    }
-    let rest = text.get(19..).unwrap_or("");
-    let zone = match rest.strip_prefix('.') {
-        Some(fraction) => {
-            let zone = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-            if zone.len() == fraction.len() {
-                return false;
-            }
-            zone
-        }
-        None => rest,
-    };
-    match zone.as_bytes() {
-        b"Z" | b"z" => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => [h1, h2, m1, m2].iter().all(|b| b.is_ascii_digit()),
-        _ => false,
-    }
 }

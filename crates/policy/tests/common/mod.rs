@@ -2,6 +2,8 @@
 
 #![expect(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod disk;
+
 use std::path::PathBuf;
 
 pub(crate) struct Section {
@@ -36,6 +38,48 @@ fn section(text: &str) -> Section {
         policy: policy.to_owned(),
         lines: lines.map(str::to_owned).collect(),
     }
+}
+
+/// A section whose texts have names: `-- name` lines, each with the text below it.
+pub(crate) struct Story {
+    pub(crate) title: String,
+    pub(crate) parts: Vec<(String, String)>,
+}
+
+impl Story {
+    pub(crate) fn part(&self, name: &str) -> &str {
+        let found = self.parts.iter().find(|(n, _)| n == name);
+        found.map_or_else(|| panic!("{}: no part {name:?}", self.title), |(_, text)| text.as_str())
+    }
+}
+
+impl std::fmt::Display for Story {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "== {}", self.title)?;
+        for (name, text) in &self.parts {
+            writeln!(f, "-- {name}")?;
+            f.write_str(text)?;
+        }
+        writeln!(f)
+    }
+}
+
+pub(crate) fn stories(file: &str) -> Vec<Story> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let story = |text: &str| {
+        let (title, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let mut parts: Vec<(String, String)> = Vec::new();
+        for line in rest.trim_end().lines() {
+            match (line.strip_prefix("-- "), parts.last_mut()) {
+                (Some(name), _) => parts.push((name.to_owned(), String::new())),
+                (None, Some((_, text))) => *text += &format!("{line}\n"),
+                (None, None) => panic!("{title}: {line:?} belongs to no part"),
+            }
+        }
+        Story { title: title.to_owned(), parts }
+    };
+    text.split("\n== ").skip(1).map(story).collect()
 }
 
 /// The pages that the sample policies were taken from, if they lie beside the project.

@@ -1,0 +1,172 @@
+//! Everything in a policy that applies to one call of a tool, put together from its layers.
+//!
+//! All rules count at once: each of them must let the call through. That is why an overlay can never take away what the
+//! policy itself refuses.
+
+use crate::call::Keep;
+use crate::file::Mode;
+use crate::layer::{Default, DefaultRule, Layer, Rule, Says};
+use crate::lookup::{Found, Imitated};
+use crate::overlay::Overlay;
+use crate::policy::Policy;
+use crate::unbuilt::Unbuilt;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Applying<'p> {
+    base: &'p Layer,
+    overlay: Option<&'p Layer>,
+    /// Those that name the tool, or a pattern that it matches, then those for every tool; each time the policy's own
+    /// rule, then the client's.
+    rules: [Option<&'p Rule>; 4],
+    exact: bool,
+    hidden: Option<&'p str>,
+    imitated: Option<Imitated<'p>>,
+    pub(crate) now_ms: i64,
+}
+
+impl Policy {
+    pub(crate) fn applying(&self, client: &str, tool: &str, now_ms: i64) -> Applying<'_> {
+        self.applying_with(self.overlays.of(client), tool, now_ms)
+    }
+
+    pub(crate) fn applying_with<'p>(
+        &'p self,
+        overlay: Option<&'p Overlay>,
+        tool: &str,
+        now_ms: i64,
+    ) -> Applying<'p> {
+        let own = self.base.find(tool, now_ms);
+        let overlaid = overlay.map(|overlay| overlay.layer.find(tool, now_ms)).unwrap_or_default();
+        let mut applying = self.applying_to(overlay, own, overlaid, now_ms);
+        // A layer that does not hold exactly this name guards the names that it does hold, whatever another one says.
+        if !own.exact {
+            applying.imitated = self.base.imitated(tool, now_ms);
+        }
+        if let Some(overlay) = overlay.filter(|_| !overlaid.exact)
+            && !applying.imitated.is_some_and(|imitated| imitated.hidden)
+        {
+            applying.imitated = overlay.layer.imitated(tool, now_ms).or(applying.imitated);
+        }
+        applying
+    }
+
+    /// For any tool of which the layers know this much.
+    pub(crate) fn applying_to<'p>(
+        &'p self,
+        overlay: Option<&'p Overlay>,
+        own: Found<'p>,
+        overlaid: Found<'p>,
+        now_ms: i64,
+    ) -> Applying<'p> {
+        let overlay = overlay.map(|overlay| &overlay.layer);
+        let for_all = overlay.and_then(|layer| layer.all_tools_at(now_ms));
+        Applying {
+            base: &self.base,
+            overlay,
+            rules: [own.rule, overlaid.rule, self.base.all_tools_at(now_ms), for_all],
+            exact: own.exact || overlaid.exact,
+            hidden: own.hidden.or(overlaid.hidden),
+            imitated: None,
+            now_ms,
+        }
+    }
+}
+
+impl<'p> Applying<'p> {
+    /// The rules that name the tool, or a pattern that it matches.
+    pub(crate) fn own_rules(&self) -> impl Iterator<Item = &'p Rule> {
+        self.rules[..2].iter().copied().flatten()
+    }
+
+    /// The rules for every tool.
+    pub(crate) fn rules_for_all(&self) -> impl Iterator<Item = &'p Rule> {
+        self.rules[2..].iter().copied().flatten()
+    }
+
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &'p Rule> {
+        self.rules.iter().copied().flatten()
+    }
+
+    /// Is this said anywhere in the layers?
+    pub(crate) fn says(&self, what: impl Fn(&Says) -> bool) -> bool {
+        what(&self.base.says) || self.overlay.is_some_and(|layer| what(&layer.says))
+    }
+
+    pub(crate) fn listed(&self) -> bool {
+        self.own_rules().next().is_some()
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Pointer of the entry that hides the tool.
+    pub(crate) fn hidden(&self) -> Option<&'p str> {
+        self.hidden
+    }
+
+    /// What the name looks like without being it.
+    pub(crate) fn imitated(&self) -> Option<Imitated<'p>> {
+        self.imitated
+    }
+
+    /// For tools that no rule names.
+    pub(crate) fn default(&self) -> Option<&'p DefaultRule> {
+        self.overlay.and_then(|layer| layer.default.as_ref()).or(self.base.default.as_ref())
+    }
+
+    /// What the default does to this tool.
+    pub(crate) fn default_action(&self) -> Default {
+        if self.listed() { Default::Allow } else { self.default().map_or(Default::Deny, |d| d.action) }
+    }
+
+    pub(crate) fn classes(&self) -> Option<&'p Unbuilt> {
+        if self.listed() {
+            return None;
+        }
+        self.overlay.and_then(|layer| layer.classes.as_ref()).or(self.base.classes.as_ref())
+    }
+
+    /// Of all that say something the nearest to the tool is heard.
+    pub(crate) fn observing(&self) -> bool {
+        if !self.says(|says| says.mode) {
+            return false;
+        }
+        let tops = self.overlay.and_then(|layer| layer.mode).or(self.base.mode);
+        self.rules().find_map(|rule| rule.mode).or(tops) == Some(Mode::Observe)
+    }
+
+    /// The most private of all counts.
+    pub(crate) fn keep(&self) -> Keep {
+        if !self.says(|says| says.keep) {
+            return Keep::Full;
+        }
+        let tops = self.overlay.map_or(Keep::Full, |layer| layer.keep).max(self.base.keep);
+        // A name that was refused for looking like another tells as much as that one.
+        let meant = self.imitated.and_then(|imitated| imitated.rule);
+        self.rules().chain(meant).map(|rule| rule.keep).fold(tops, Keep::max)
+    }
+
+    /// Pointer of what wants the arguments checked against the tool's schema. In one layer a rule overrides the top; but
+    /// no layer speaks for the other.
+    pub(crate) fn validate(&self) -> Option<&'p str> {
+        let [own, overlaid, for_all, for_all_overlaid] = self.rules;
+        let base = || validates(self.base, [own, for_all]);
+        let overlay = || self.overlay.and_then(|layer| validates(layer, [overlaid, for_all_overlaid]));
+        if self.says(|says| says.validate) { base().or_else(overlay) } else { None }
+    }
+
+    /// Pointer of what lets the call through, if nothing refuses it.
+    pub(crate) fn pointer(&self) -> &'p str {
+        let own = self.own_rules().next().map(|rule| rule.pointer.as_str());
+        own.or(self.default().map(|default| default.pointer.as_str())).unwrap_or_default()
+    }
+}
+
+/// What one layer and its rules say together.
+fn validates<'p>(layer: &'p Layer, rules: [Option<&'p Rule>; 2]) -> Option<&'p str> {
+    let said = || rules.into_iter().flatten().filter_map(|rule| rule.validate.as_ref());
+    let wanted = said().find(|said| said.wanted);
+    let top = layer.validate.as_ref().filter(|top| top.wanted && said().next().is_none());
+    wanted.or(top).map(|said| said.pointer.as_str())
+}

@@ -1,0 +1,105 @@
+//! Whether a denial that was written is one: for every client, at any time, and not only observed.
+
+use std::collections::BTreeSet;
+
+use super::EditError;
+use super::draft::Draft;
+use crate::file::{Mode, PolicyFile, ToolRule};
+use crate::layer::Layer;
+use crate::lookup::Found;
+use crate::overlay::Overlay;
+use crate::policy::Policy;
+
+/// Takes out of a rule what would end its denial, or leave it to be observed only.
+pub(super) fn make_lasting(draft: &mut Draft, at: &[&str], rule: &ToolRule, summary: &mut Vec<String>) {
+    let below = |key| [at, &[key]].concat();
+    if let Some(until) = &rule.until {
+        draft.remove(&below("until"));
+        summary.push(format!("the rule no longer ends by itself (\"until\" was {:?})", until.value));
+    }
+    enforce(draft, at, rule, summary);
+}
+
+/// Takes `"mode": "observe"` out of a rule.
+pub(super) fn enforce(draft: &mut Draft, at: &[&str], rule: &ToolRule, summary: &mut Vec<String>) {
+    if rule.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe) {
+        draft.remove(&[at, &["mode"]].concat());
+        summary.push("the rule is no longer only observed".to_owned());
+    }
+}
+
+/// Is the tool refused by rules that never end, whoever calls it? Observing is another matter.
+pub(super) fn refused_always(policy: &Policy, tool: &str) -> Result<(), EditError> {
+    for overlay in overlays(policy) {
+        for now_ms in moments(policy, overlay) {
+            let applying = policy.applying_with(overlay, tool, now_ms);
+            if applying.hidden().is_none() && applying.rules().all(|rule| rule.denied.is_none()) {
+                let who = overlay.map_or_else(String::new, |o| format!(" for the client {:?}", o.client));
+                return Err(EditError::NotRefused { tool: tool.to_owned(), who });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What to say if calls of the tool are only observed, at some time or for some client.
+pub(super) fn only_observed(policy: &Policy, tool: &str) -> Vec<String> {
+    observed(policy, &format!("{tool:?}"), |overlay, now_ms| {
+        policy.applying_with(overlay, tool, now_ms).observing()
+    })
+}
+
+/// The same for a block of all tools, some of which may have rules that are observed by themselves.
+pub(super) fn server_only_observed(policy: &Policy, file: &PolicyFile) -> Vec<String> {
+    let mut said = observed(policy, "the block", |overlay, now_ms| {
+        policy.applying_to(overlay, Found::default(), Found::default(), now_ms).observing()
+    });
+    let observes = |rule: &&ToolRule| rule.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
+    for rule in file.body.tools.iter().filter(observes) {
+        said.push(format!(
+            "but {:?} is only observed by its own rule: its calls pass until that \"mode\" is changed",
+            rule.name
+        ));
+    }
+    for client in &file.clients {
+        for rule in client.body.tools.iter().filter(observes) {
+            said.push(format!(
+                "but {:?} is only observed for the client {:?}: its calls pass until that \"mode\" is changed",
+                rule.name, client.client
+            ));
+        }
+    }
+    said
+}
+
+fn observed(policy: &Policy, what: &str, observing: impl Fn(Option<&Overlay>, i64) -> bool) -> Vec<String> {
+    let mut said = Vec::new();
+    for overlay in overlays(policy) {
+        if !moments(policy, overlay).into_iter().any(|now_ms| observing(overlay, now_ms)) {
+            continue;
+        }
+        let Some(overlay) = overlay else {
+            // What holds for everyone is not said again for single clients.
+            return vec![format!(
+                "but {what} is only observed: the policy refuses nothing here until its \"mode\" is changed"
+            )];
+        };
+        said.push(format!(
+            "but {what} is only observed for the client {:?}: nothing is refused to it until its \"mode\" is changed",
+            overlay.client
+        ));
+    }
+    said
+}
+
+/// Clients without an overlay, then those with each of them.
+fn overlays(policy: &Policy) -> impl Iterator<Item = Option<&Overlay>> {
+    std::iter::once(None).chain(policy.overlays.iter().map(Some))
+}
+
+/// Between two of these moments nothing changes by itself; after the last one nothing does any more.
+pub(super) fn moments(policy: &Policy, overlay: Option<&Overlay>) -> BTreeSet<i64> {
+    let layers = std::iter::once(&policy.base).chain(overlay.map(|overlay| &overlay.layer));
+    let ends = layers.flat_map(Layer::every_rule).filter_map(|rule| rule.ends_ms);
+    ends.chain([i64::MIN, i64::MAX]).collect()
+}

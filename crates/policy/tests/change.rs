@@ -1,0 +1,156 @@
+//! Policies merged, replaced and reverted, and the words for it: the tables under `cases/`.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use callgate_policy::edit::{EditError, Edited, RevertError, difference, merge, replace, revert};
+use callgate_policy::{DEFAULT_POLICY, Policy, diff};
+use common::{Story, stories};
+
+/// Plays each story; on a difference it prints how the story reads now.
+fn play(file: &str, given: usize, ending: impl Fn(&Story) -> Vec<(&'static str, String)>) {
+    let stories = stories(file);
+    assert!(!stories.is_empty(), "{file} holds no stories");
+    let mut failures = Vec::new();
+    for story in stories {
+        let mut parts: Vec<(String, String)> = story.parts[..given].to_vec();
+        parts.extend(ending(&story).into_iter().map(|(name, text)| (name.to_owned(), text)));
+        if parts != story.parts {
+            failures.push(Story { title: story.title, parts }.to_string());
+        }
+    }
+    assert!(failures.is_empty(), "{file}: these stories now read:\n\n{}", failures.join("\n"));
+}
+
+fn told<E: std::error::Error>(result: Result<Edited, E>) -> Vec<(&'static str, String)> {
+    match result {
+        Ok(edited) => {
+            Policy::parse(&edited.text).unwrap();
+            vec![("becomes", edited.text), ("says", lines(&edited.summary))]
+        }
+        Err(error) => vec![("refused", format!("{error}\n"))],
+    }
+}
+
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn what_is_pasted_is_merged_into_the_policy() {
+    play("merge.txt", 2, |story| {
+        let (current, pasted) = (story.part("current"), story.part("pasted"));
+        let merged = merge(current, pasted);
+        if let Ok(once) = &merged {
+            let twice = merge(&once.text, pasted).unwrap();
+            assert_eq!((twice.text.as_str(), twice.changed), (once.text.as_str(), false), "{}", story.title);
+            assert_eq!(once.changed, once.text != current);
+        }
+        told(merged)
+    });
+}
+
+#[test]
+fn one_change_is_taken_back_and_what_came_later_stays() {
+    play("revert.txt", 3, |story| {
+        let (before, after, now) = (story.part("before"), story.part("after"), story.part("now"));
+        assert_eq!(revert(after, before, after).unwrap().text, before, "{}", story.title);
+        told(revert(now, before, after))
+    });
+}
+
+#[test]
+fn differences_are_said_in_words() {
+    play("difference.txt", 2, |story| {
+        let (before, after) = (story.part("before"), story.part("after"));
+        assert!(difference(before, before).is_empty());
+        vec![("says", lines(&difference(before, after)))]
+    });
+}
+
+#[test]
+fn replacing_takes_the_new_text_as_it_is() {
+    let new = "// mine\n{ \"version\": \"1\", \"default\": \"allow\", }";
+    let edited = replace("{ \"version\": \"1\", \"default\": \"deny\" }", new).unwrap();
+    assert_eq!((edited.text.as_str(), edited.changed), (new, true));
+    assert_eq!(edited.summary, ["default deny → allow", "1 comment changed"]);
+    assert!(!replace(new, new).unwrap().changed);
+    // A broken policy can be replaced; by a broken one nothing is.
+    assert_eq!(
+        replace("{ broken", new).unwrap().summary,
+        ["everything is replaced: the text before was no policy", "1 comment changed"]
+    );
+    assert!(matches!(replace(new, "{}"), Err(EditError::Pasted(_))));
+}
+
+#[test]
+fn errors_of_a_pasted_part_are_placed_in_it() {
+    let Err(EditError::Pasted(report)) =
+        merge(DEFAULT_POLICY, "{\n  \"tools\": { \"x\": { \"acton\": 1 } } }")
+    else {
+        panic!("a misspelled key was merged");
+    };
+    assert_eq!((report.problems.len(), report.problems[0].line, report.problems[0].column), (1, 2, 21));
+    for pasted in ["", "[]", "{", "{ \"version\": \"2\" }", "{ \"hide\": [], \"hide\": [] }"] {
+        assert!(matches!(merge(DEFAULT_POLICY, pasted), Err(EditError::Pasted(_))), "{pasted}");
+    }
+    assert!(matches!(merge("{ broken", "{}"), Err(EditError::Broken(_))));
+    assert!(matches!(merge("{}", "{ \"hide\": [\"x\"] }"), Err(EditError::Outcome(_))));
+    assert!(merge("{}", DEFAULT_POLICY).unwrap().changed);
+}
+
+#[test]
+fn merging_keeps_tabs_line_ends_and_a_byte_order_mark() {
+    let current = "\u{feff}{\r\n\t\"version\": \"1\",\r\n\t\"default\": \"allow\"\r\n}\r\n";
+    let pasted = "{\n  \"tools\": {\n    // why\n    \"x\": {\n      \"action\": \"deny\"\n    }\n  }\n}";
+    let expected = "\u{feff}{\r\n\t\"version\": \"1\",\r\n\t\"default\": \"allow\",\r\n\t\"tools\": {\r\n\t\t// why\r\n\t\t\"x\": {\r\n\t\t\t\"action\": \"deny\"\r\n\t\t}\r\n\t}\r\n}\r\n";
+    assert_eq!(merge(current, pasted).unwrap().text, expected);
+    let one_line = "{ \"version\": \"1\", \"default\": \"allow\" }";
+    assert_eq!(
+        merge(one_line, "{\n  \"hide\": [\n    \"a\"\n  ]\n}").unwrap().text,
+        "{ \"version\": \"1\", \"default\": \"allow\", \"hide\": [ \"a\" ] }"
+    );
+}
+
+#[test]
+fn reverting_says_what_it_cannot_read() {
+    let policy = "{ \"version\": \"1\", \"default\": \"deny\" }";
+    assert!(matches!(revert(policy, "", "{}"), Err(RevertError::Unreadable { which: "before" })));
+    assert!(matches!(revert(policy, "{}", "[]"), Err(RevertError::Unreadable { which: "after" })));
+    assert!(matches!(revert("{}", "{}", policy), Err(RevertError::Broken(_))));
+    // The first policy of all cannot be undone: there was none before it.
+    assert!(matches!(revert(policy, "", policy), Err(RevertError::Outcome(_))));
+}
+
+#[test]
+fn a_unified_diff_shows_changes_with_three_lines_around() {
+    let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\n";
+    let after = "a\nb\nc\nd\nE\nf\ng\nh\ni\nj\nk\nl\nm\nn";
+    insta::assert_snapshot!(diff::unified(before, after, ("before", "after")), @r"
+    --- before
+    +++ after
+    @@ -2,7 +2,7 @@
+     b
+     c
+     d
+    -e
+    +E
+     f
+     g
+     h
+    @@ -11,3 +11,4 @@
+     k
+     l
+     m
+    +n
+    \ No newline at end of file
+    ");
+    assert_eq!(diff::unified(before, before, ("a", "b")), "");
+    assert_eq!(diff::unified("", "x\n", ("a", "b")), "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
+    assert_eq!(diff::unified("x\n", "", ("a", "b")), "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n");
+    assert_eq!(
+        diff::unified("x\r\n", "x\n", ("a", "b")),
+        "--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+x\n",
+        "line ends count"
+    );
+}
