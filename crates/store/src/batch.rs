@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use callgate_policy::Limit;
+use callgate_policy::{Keep, Kind, Taking};
 use callgate_protocol::json::Raw;
 
 use crate::clock::Moment;
@@ -12,9 +12,10 @@ use crate::error::StoreError;
 use crate::failpoint;
 use crate::id::{CallId, SessionId};
 use crate::journal::{Shared, lock};
-use crate::limits::{Capped, NotTaken};
-use crate::mask::short;
-use crate::spool::record::{Body, CallRecord, Record};
+use crate::keep;
+use crate::limits::{Capped, Counted, NotTaken};
+use crate::mask::{Kept, short};
+use crate::spool::record::{Body, CallRecord, Mark, Record};
 use crate::spool::writer::Group;
 use crate::words::Decision;
 
@@ -33,6 +34,13 @@ pub struct Intent<'a> {
     pub rule: &'a str,
     /// The policy's version.
     pub policy: &'a str,
+    pub keep: Keep,
+    /// Nothing is refused: a limit that is full is noted, and counted above its maximum.
+    pub observing: bool,
+    /// The rule and reason that would have refused it, were they not only observed.
+    pub would: Option<(&'a str, &'a str)>,
+    /// The id of the allowance that lets it through and is good for one call.
+    pub spend: Option<&'a str>,
 }
 
 /// A message that does not go to the server. Texts that it does not have are empty.
@@ -47,6 +55,9 @@ pub struct Refused<'a> {
     pub rule: &'a str,
     pub reason: &'a str,
     pub policy: &'a str,
+    pub keep: Keep,
+    /// What an exact repetition of the call has too.
+    pub digest: Option<[u8; 32]>,
 }
 
 impl Default for Refused<'_> {
@@ -61,7 +72,17 @@ impl Default for Refused<'_> {
             rule: "",
             reason: "",
             policy: "",
+            keep: Keep::Full,
+            digest: None,
         }
+    }
+}
+
+impl<'a> Refused<'a> {
+    /// The tool, or what stands in its place; not if that is an argument and those are not kept.
+    fn subject(&self) -> &'a str {
+        let is_name = matches!(self.method, "tools/call" | "prompts/get");
+        if self.keep == Keep::Full || is_name { self.tool } else { "" }
     }
 }
 
@@ -71,6 +92,9 @@ pub struct CallRef {
     pub(crate) session: SessionId,
     pub(crate) seq: u64,
     pub(crate) started: Instant,
+    /// It holds places of limits on calls under way, which its end gives back.
+    pub(crate) holds: bool,
+    pub(crate) keep: Keep,
 }
 
 impl CallRef {
@@ -83,8 +107,19 @@ impl CallRef {
 #[derive(Debug)]
 pub enum NotAdmitted {
     Capped(Capped),
+    /// Its allowance was good for one call, and that was made.
+    Spent,
     /// Its counters could not be read or written.
     Store(StoreError),
+}
+
+/// What a call's record says beside the message.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    seq: u64,
+    run: u32,
+    at_ms: i64,
+    holds: bool,
 }
 
 /// One group of lines on its way.
@@ -96,6 +131,8 @@ pub struct Batch<'j> {
     run: Option<u32>,
     group: Group,
     records: u64,
+    /// A number that was drawn for a call which its limits then refused.
+    spare: Option<u64>,
     lines: Vec<u8>,
     staged: Vec<(CallRef, Range<usize>)>,
 }
@@ -134,9 +171,15 @@ impl<'j> Batch<'j> {
             run: None,
             group: shared.group(),
             records: 0,
+            spare: None,
             lines: Vec::new(),
             staged: Vec::new(),
         }
+    }
+
+    /// When this group was read.
+    pub fn now(&self) -> &Moment {
+        &self.now
     }
 
     /// A line that is not a call.
@@ -146,30 +189,60 @@ impl<'j> Batch<'j> {
         self.lines.push(b'\n');
     }
 
-    /// Takes the call's limits and stages its record and its line. Nothing that was taken is given back.
+    /// Takes the call's limits and stages its record and its line. Nothing that was taken is given back, but for the
+    /// places of limits on calls under way.
     pub fn admit(
         &mut self,
         intent: Intent<'_>,
-        limits: &[&Limit],
+        limits: &[Taking<'_>],
         line: &[u8],
     ) -> Result<CallRef, NotAdmitted> {
-        if !limits.is_empty() {
-            lock(&self.shared.limits).take(intent.client, limits).map_err(|refused| match refused {
-                NotTaken::Capped(capped) => NotAdmitted::Capped(capped),
-                NotTaken::Store(error) => NotAdmitted::Store(error),
+        let run = self.run();
+        let seq = self.number();
+        let holds = limits.iter().any(|taking| taking.limit.kind == Kind::Concurrent);
+        let mut entry = Entry { seq, run, at_ms: self.now.wall_ms, holds };
+        let mut over = None;
+        if !limits.is_empty() || intent.spend.is_some() {
+            let call =
+                Counted { client: intent.client, seq, observing: intent.observing, spend: intent.spend };
+            let taken = lock(&self.shared.limits).take(call, limits).map_err(|refused| {
+                self.spare = Some(seq);
+                match refused {
+                    NotTaken::Capped(capped) => NotAdmitted::Capped(capped),
+                    NotTaken::Spent => NotAdmitted::Spent,
+                    NotTaken::Store(error) => NotAdmitted::Store(error),
+                }
             })?;
+            // When it counted: whoever replays the record sees the times that mattered.
+            entry.at_ms = taken.at.wall_ms;
+            over = taken.over.map(|over| limits[over].limit);
         }
-        let call = self.record(&Refused {
-            decision: Decision::Allowed,
-            method: intent.method,
-            tool: intent.tool,
-            rpc_id: intent.rpc_id,
-            args: intent.args,
-            client: intent.client,
-            rule: intent.rule,
-            reason: "",
-            policy: intent.policy,
-        });
+        let words;
+        let (decision, rule, reason) = match (intent.would, over) {
+            (Some((rule, reason)), _) => (Decision::WouldDeny, rule, reason),
+            // What a person has allowed in spite of its limits is simply allowed.
+            (None, Some(limit)) if intent.spend.is_none() => {
+                words = limit.refusal(intent.tool);
+                (Decision::WouldDeny, limit.pointer.as_str(), words.as_str())
+            }
+            (None, _) => (Decision::Allowed, intent.rule, ""),
+        };
+        let call = self.record(
+            entry,
+            &Refused {
+                decision,
+                method: intent.method,
+                tool: intent.tool,
+                rpc_id: intent.rpc_id,
+                args: intent.args,
+                client: intent.client,
+                rule,
+                reason,
+                policy: intent.policy,
+                keep: intent.keep,
+                digest: None,
+            },
+        );
         let start = self.lines.len();
         self.pass(line);
         self.staged.push((call, start..self.lines.len()));
@@ -179,22 +252,43 @@ impl<'j> Batch<'j> {
 
     /// A refused or malformed message: one row, no line.
     pub fn refuse(&mut self, refused: Refused<'_>) -> CallRef {
-        self.record(&refused)
+        let run = self.run();
+        let entry = Entry { seq: self.number(), run, at_ms: self.now.wall_ms, holds: false };
+        self.record(entry, &refused)
     }
 
-    fn record(&mut self, call: &Refused<'_>) -> CallRef {
-        let run = *self.run.get_or_insert_with(|| self.shared.run_at(&self.now));
-        let seq = self.shared.number();
+    /// Asked before a number is drawn: the first call of all starts no new run.
+    fn run(&mut self) -> u32 {
+        *self.run.get_or_insert_with(|| self.shared.run_at(&self.now))
+    }
+
+    fn number(&mut self) -> u64 {
+        self.spare.take().unwrap_or_else(|| self.shared.number())
+    }
+
+    fn record(&mut self, entry: Entry, call: &Refused<'_>) -> CallRef {
+        let Entry { seq, run, at_ms, holds } = entry;
+        let private = call.keep != Keep::Full;
         let text = call.args.map(Raw::text);
-        let kept = text.map(|text| self.shared.masker.keep(text));
+        let names = call.args.filter(|_| call.keep == Keep::Keys).map(keep::names);
+        let kept = match (&names, call.keep) {
+            (Some((names, cut)), _) => {
+                let kept = self.shared.masker.keep(names);
+                Some(Kept { cut: *cut || kept.cut, ..kept })
+            }
+            (None, Keep::Full) => text.map(|text| self.shared.masker.keep(text)),
+            (None, _) => None,
+        };
         let masked = |text| self.shared.masker.keep_text(text);
         // What stands in a tool's place may be a URI with a password, and an id may be any text. Masked before they are
         // shortened: half a secret is not recognised.
-        let (tool, rpc_id, reason) = (masked(call.tool), masked(call.rpc_id), masked(call.reason));
-        self.group.push(&Record::Call(CallRecord {
+        let (tool, rpc_id) = (masked(call.subject()), masked(call.rpc_id));
+        let said = if private { keep::without_values(call.reason, call.args) } else { call.reason.into() };
+        let reason = masked(&said);
+        let record = CallRecord {
             seq,
             run,
-            at_ms: self.now.wall_ms,
+            at_ms,
             decision: call.decision,
             method: short(call.method),
             tool: short(&tool),
@@ -203,10 +297,15 @@ impl<'j> Batch<'j> {
             policy: short(call.policy),
             rule: short(call.rule),
             reason: &reason,
-            args: kept.as_ref().zip(text).map(|(kept, text)| Body::of(kept, text)),
-        }));
+            args: text.map(|text| kept.as_ref().map_or(Body::size_of(text), |kept| Body::of(kept, text))),
+        };
+        let mark = Mark { withheld: private, digest: call.digest };
+        self.group.push(&match mark == Mark::default() {
+            true => Record::Call(record),
+            false => Record::MarkedCall { call: record, mark },
+        });
         self.records += 1;
-        CallRef { session: self.shared.session, seq, started: self.started }
+        CallRef { session: self.shared.session, seq, started: self.started, holds, keep: call.keep }
     }
 
     /// Records the group with one append, then hands out the lines.
@@ -224,6 +323,8 @@ impl<'j> Batch<'j> {
                 Commit { admitted: Admitted { lines }, unrecorded: Vec::new() }
             }
             Err(error) => {
+                let held = staged.iter().filter(|(call, _)| call.holds).map(|(call, _)| (call.seq, false));
+                shared.free(held.collect());
                 let lines = without(&lines, &staged);
                 let unrecorded = staged.into_iter().map(|(call, _)| (call, error.clone())).collect();
                 Commit { admitted: Admitted { lines }, unrecorded }
@@ -243,3 +344,7 @@ fn without(lines: &[u8], staged: &[(CallRef, Range<usize>)]) -> Vec<u8> {
     kept.extend_from_slice(&lines[from..]);
     kept
 }
+
+#[cfg(test)]
+#[path = "batch/tests.rs"]
+mod tests;

@@ -87,7 +87,7 @@ impl Clock for ManualClock {
 }
 
 /// What the wall clock shows, in milliseconds since 1970.
-pub(crate) fn wall_ms() -> i64 {
+pub fn wall_ms() -> i64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

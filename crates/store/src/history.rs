@@ -8,7 +8,9 @@ pub(crate) mod file;
 mod forget;
 mod notes;
 mod query;
+mod replay;
 mod rows;
+pub(crate) mod timeline;
 
 use std::path::{Path, PathBuf};
 
@@ -21,10 +23,12 @@ use crate::sqlite;
 pub use forget::{Forget, Forgotten, forget};
 pub use notes::{PolicyEdit, record_edit, record_event, record_policy};
 pub use query::{Counts, Filter};
+pub use replay::{Arguments, Lack, Replay, Replayed, ToolUse};
 pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
+pub use timeline::PolicyChange;
 
 /// Thousands: breaking changes, which an older Callgate refuses. Units: additions, which it does not mind.
-const VERSION: i64 = 1_000;
+const VERSION: i64 = 1_002;
 const STEP: i64 = 1_000;
 
 const SCHEMA: &str = "
@@ -38,6 +42,8 @@ CREATE TABLE IF NOT EXISTS sessions(
   drained INTEGER NOT NULL DEFAULT 0,
   -- When the policy that it took up last was put on record by whoever edited it; NULL if nobody did.
   edited_ms INTEGER,
+  -- Version of the policy that it took up last.
+  policy TEXT,
   -- Names are short and may come again.
   UNIQUE (name, started_ms));
 -- What calls have in common, once: rows stay small, and filters look at few of them.
@@ -46,11 +52,12 @@ CREATE TABLE IF NOT EXISTS contexts(
   id INTEGER PRIMARY KEY AUTOINCREMENT, client TEXT NOT NULL, policy TEXT NOT NULL, method TEXT NOT NULL, tool TEXT NOT NULL,
   decision TEXT NOT NULL, rule TEXT NOT NULL, UNIQUE (tool, method, decision, rule, policy, client));
 CREATE INDEX IF NOT EXISTS contexts_policy ON contexts(policy);
--- flags: 1 arguments cut, 2 arguments masked, 4 result cut, 8 result masked. Large columns last.
+-- flags: 1 arguments cut, 2 arguments masked, 4 result cut, 8 result masked, 16 arguments withheld, 32 result withheld.
+-- Large columns last; digest came later than all.
 CREATE TABLE IF NOT EXISTS calls(
   rev INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, context INTEGER NOT NULL,
   run INTEGER NOT NULL, at_ms INTEGER NOT NULL, outcome TEXT, duration_us INTEGER, flags INTEGER NOT NULL,
-  args_bytes INTEGER, result_bytes INTEGER, rpc_id TEXT, reason TEXT, args TEXT, result TEXT);
+  args_bytes INTEGER, result_bytes INTEGER, rpc_id TEXT, reason TEXT, args TEXT, result TEXT, digest BLOB);
 CREATE UNIQUE INDEX IF NOT EXISTS calls_id ON calls(session, seq);
 -- Only calls without an outcome are in it, so it costs almost nothing to keep.
 CREATE INDEX IF NOT EXISTS calls_open ON calls(session) WHERE outcome IS NULL;
@@ -62,10 +69,20 @@ CREATE TABLE IF NOT EXISTS policy_versions(
   -- When somebody last put it on record as an edit of theirs.
   edited_ms INTEGER,
   origin TEXT NOT NULL, PRIMARY KEY (version, server));
+CREATE TABLE IF NOT EXISTS policy_changes(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, server TEXT NOT NULL, version TEXT NOT NULL,
+  previous TEXT, origin TEXT NOT NULL, summary TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS policy_changes_server ON policy_changes(server, at_ms);
 CREATE TABLE IF NOT EXISTS events(
   id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, server TEXT, session TEXT,
   origin TEXT, text TEXT NOT NULL);
 ";
+
+/// Columns that came with a version, for files that are older.
+const ADDED: &[(i64, &str)] = &[
+    (1_001, "ALTER TABLE calls ADD COLUMN digest BLOB;"),
+    (1_002, "ALTER TABLE sessions ADD COLUMN policy TEXT;"),
+];
 
 /// The history, to be read.
 #[derive(Debug)]
@@ -82,8 +99,14 @@ impl History {
             // Nothing was ever recorded here: an empty history, not an error.
             drop(open_writer(home, crate::clock::wall_ms())?);
         }
-        let connection = sqlite::open_reader(&path)?;
-        check_version(&connection, &path)?;
+        let mut connection = sqlite::open_reader(&path)?;
+        if check_version(&connection, &path)? < VERSION {
+            // From an older Callgate: a writer adds what it lacks.
+            drop(connection);
+            drop(open_writer(home, crate::clock::wall_ms())?);
+            connection = sqlite::open_reader(&path)?;
+            check_version(&connection, &path)?;
+        }
         Ok(History { connection, path })
     }
 
@@ -146,8 +169,13 @@ fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
         .map_err(fail)?;
     let version = check_version(&connection, path)?;
     if version < VERSION {
+        // An older file first gets the columns that came since; a table that it lacks is in the schema.
+        let since = ADDED.iter().filter(|(came_with, _)| (STEP..*came_with).contains(&version));
+        let added: String = since.map(|(_, sql)| *sql).collect();
         connection
-            .execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;"))
+            .execute_batch(&format!(
+                "BEGIN IMMEDIATE; {added} {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;"
+            ))
             .map_err(fail)?;
     }
     Ok(connection)

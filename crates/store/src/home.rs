@@ -17,7 +17,7 @@ pub(crate) mod private;
 
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
-const FOLDERS: &[&str] = &["policies", "spool", "leases", "bell", "control", "logs"];
+const FOLDERS: &[&str] = &["policies", "spool", "leases", "bell", "control", "logs", "tools"];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
 
@@ -63,6 +63,11 @@ impl Home {
         self.path.join("control")
     }
 
+    /// The key that digests of calls are sealed with.
+    pub(crate) fn seal(&self) -> PathBuf {
+        self.control_dir().join("seal")
+    }
+
     pub fn paused(&self) -> PathBuf {
         self.control_dir().join("paused.json")
     }
@@ -70,6 +75,16 @@ impl Home {
     /// Held while the pause switch is read and written: it has one place for every server.
     pub(crate) fn paused_lock(&self) -> PathBuf {
         self.control_dir().join("paused.lock")
+    }
+
+    /// What a person allows for a while.
+    pub fn allowances(&self) -> PathBuf {
+        self.control_dir().join("allowances.json")
+    }
+
+    /// Held while the allowances are read and written.
+    pub(crate) fn allowances_lock(&self) -> PathBuf {
+        self.control_dir().join("allowances.lock")
     }
 
     pub fn leases_dir(&self) -> PathBuf {
@@ -92,6 +107,11 @@ impl Home {
 
     pub fn spool(&self, session: SessionId) -> PathBuf {
         self.spool_dir().join(session.as_str())
+    }
+
+    /// What a server listed last.
+    pub fn catalogue(&self, server: &str) -> PathBuf {
+        self.path.join("tools").join(format!("{}.json", slug(server)))
     }
 
     pub fn logs(&self) -> PathBuf {
@@ -224,20 +244,25 @@ pub(crate) fn lock_file(path: &Path) -> io::Result<Locked> {
 /// Reads a file that decides what is allowed: a regular file of ours, not a link, pipe or device, not too
 /// large, and nobody else may write it.
 pub fn read_private(path: &Path) -> io::Result<String> {
+    read_private_up_to(path, MAX_PRIVATE)
+}
+
+/// The same with another ceiling.
+pub(crate) fn read_private_up_to(path: &Path, most: u64) -> io::Result<String> {
     let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why.to_owned()));
     let file: File = private::open_no_follow(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() {
         return refuse("it is not a regular file");
     }
-    if meta.len() > MAX_PRIVATE {
-        return refuse("it is larger than 4 MiB");
+    if meta.len() > most {
+        return refuse(&format!("it is larger than {} MiB", most >> 20));
     }
     if let Some(why) = shared_with_others(&meta) {
         return refuse(&why);
     }
     let mut text = String::new();
-    file.take(MAX_PRIVATE + 1).read_to_string(&mut text)?;
+    file.take(most + 1).read_to_string(&mut text)?;
     Ok(text)
 }
 

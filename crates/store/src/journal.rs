@@ -169,6 +169,13 @@ impl Journal {
         settlement.commit();
     }
 
+    /// The server has answered: the call's places are free, also before its outcome is booked.
+    pub fn call_over(&self, call: &CallRef) {
+        if call.holds {
+            self.shared.free(vec![(call.seq, false)]);
+        }
+    }
+
     /// Records an event. Its text is masked like everything else.
     pub fn event(&self, event: Event<'_>) {
         self.event_from(event, None);
@@ -290,7 +297,7 @@ impl Shared {
         Shared {
             home: home.clone(),
             session: who.id,
-            limits: Mutex::new(Limits::new(home.clone(), &who.server, clock.clone())),
+            limits: Mutex::new(Limits::new(home.clone(), &who.server, who.id, clock.clone())),
             masker: Masker::new(&who.secrets),
             spool: Mutex::new(spool),
             room: Condvar::new(),
@@ -334,6 +341,13 @@ impl Shared {
             .open_calls
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| Some(open.saturating_sub(calls)));
         self.last_active_ms.fetch_max(self.clock.now().uptime_ms, Ordering::Relaxed);
+    }
+
+    /// Gives the places of these calls back; of those that the client gave up, after a while.
+    pub(crate) fn free(&self, calls: Vec<(u64, bool)>) {
+        if !calls.is_empty() {
+            lock(&self.limits).free(calls);
+        }
     }
 
     /// An empty group, on memory that was used before.

@@ -6,22 +6,28 @@
 
 #![deny(unsafe_code)]
 
+pub mod allowance;
 pub mod atomic;
 mod batch;
+pub mod catalogue;
 mod catch_up;
 pub mod clock;
+pub mod counters;
 mod drain;
 mod error;
 pub mod failpoint;
+mod files;
 pub mod history;
 pub mod home;
 mod id;
 mod journal;
+mod keep;
 pub mod lease;
 pub mod limits;
 pub mod mask;
 pub mod pause;
 mod retention;
+mod seal;
 mod settings;
 mod settlement;
 mod slug;
@@ -32,13 +38,15 @@ mod words;
 pub use batch::{Admitted, Batch, CallRef, Commit, Intent, NotAdmitted, Refused};
 pub use catch_up::{CaughtUp, catch_up};
 pub use error::{HomeError, StoreError, Trouble};
+pub use files::Disk;
 pub use history::History;
 pub use home::Home;
 pub use id::{BadId, CallId, SessionId};
 pub use journal::{Event, Journal, SessionInfo};
 pub use lease::{Lease, running};
 pub use limits::Capped;
+pub use seal::Seal;
 pub use settings::Settings;
 pub use settlement::Settlement;
 pub use slug::slug;
-pub use words::{Decision, EndReason, EventKind, Origin, Outcome, UnknownWord};
+pub use words::{CounterKind, Decision, EndReason, EventKind, Origin, Outcome, UnknownWord};

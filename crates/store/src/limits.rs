@@ -1,26 +1,55 @@
-//! How often something happened lately: the counters behind every cap.
+//! How often something happened: the counters behind every limit.
 //!
-//! Windows slide exactly, nothing is given back, and all limits of one call are taken together or not at all.
-//! Counters of scope `session` live in the memory of the one process that the session is; all others are
-//! rows in `limits.db`, shared exactly among shims. A `limits.db` that was lost counts as full.
+//! Windows slide exactly, and all limits of one call are taken together or not at all; nothing is given back but the
+//! places of calls that are over. Counters of scope `session` live in the memory of the one process that the session
+//! is; all others are rows in `limits.db`, shared exactly among shims. A `limits.db` that was lost counts as full.
 
+mod admissions;
+mod amounts;
 mod db;
+mod holds;
+pub(crate) mod key;
+mod ledger;
+pub(crate) mod list;
+pub(crate) mod memory;
+mod once;
+mod sums;
 mod take;
-mod window;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_policy::{Limit, Scope, Standing, Usage};
-use rustc_hash::FxHashMap;
+use callgate_policy::{Kind, Limit, Scope, Standing, Taking, Usage};
 
-use crate::clock::Clock;
+use rustc_hash::FxHashSet;
+
+use crate::clock::{Clock, Moment};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::id::SessionId;
+use crate::words::CounterKind;
 use db::Db;
-use take::{Full, Want};
-use window::Window;
+use holds::Freed;
+use key::key;
+use memory::Counters;
+pub(crate) use once::{is_spent, make_spendable};
+use sums::MOST;
+use take::{Admission, Took, Want};
+
+/// Admissions are kept for at least this long, so that a longer window written tomorrow finds the recent past.
+const KEPT_MS: i64 = 60 * 60 * 1000;
+/// How long a call that the client gave up counts as under way if no answer comes.
+const CANCELLED_MS: i64 = 60 * 1000;
+
+/// There is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full {
+    /// In the unit of the limit's amounts.
+    pub used: u64,
+    /// Until this much has room, if nothing else happens; None when time alone frees nothing.
+    pub frees_in: Option<Duration>,
+}
 
 /// Why a call is over its limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +57,13 @@ pub struct Capped {
     /// The limit, as a pointer into the policy.
     pub pointer: String,
     pub counter: String,
-    pub used: u32,
+    /// In the unit of the limit's amounts: millionths for a sum.
+    pub used: u64,
     pub max: NonZeroU32,
-    pub window: Duration,
-    /// Until one more is admitted, if nothing else happens.
-    pub frees_in: Duration,
+    /// For the kinds that have one.
+    pub window: Option<Duration>,
+    /// Until this call is admitted, if nothing else happens; None when time alone frees nothing.
+    pub frees_in: Option<Duration>,
     /// The rule's own words.
     pub on_deny: Option<String>,
 }
@@ -41,17 +72,45 @@ pub struct Capped {
 #[derive(Debug)]
 pub(crate) enum NotTaken {
     Capped(Capped),
+    /// The allowance was good for one call, and that was made.
+    Spent,
     Store(StoreError),
+}
+
+/// A call as its limits see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted<'a> {
+    pub(crate) client: &'a str,
+    /// Names it among the calls of the session.
+    pub(crate) seq: u64,
+    /// A full limit does not refuse: the call is counted all the same.
+    pub(crate) observing: bool,
+    /// The allowance that it uses up.
+    pub(crate) spend: Option<&'a str>,
+}
+
+/// Everything was taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// When it counted.
+    pub(crate) at: Moment,
+    /// The first limit that was full, when that is only observed.
+    pub(crate) over: Option<usize>,
 }
 
 /// The counters of one session.
 #[derive(Debug)]
 pub(crate) struct Limits {
     home: Home,
-    server: String,
+    server: Arc<str>,
+    session: SessionId,
     clock: Arc<dyn Clock>,
-    session: FxHashMap<String, Window>,
+    own: Counters,
     shared: Option<Db>,
+    /// Calls that hold shared places.
+    holding: FxHashSet<u64>,
+    /// Shared places that are to be given back and could not be yet.
+    unfreed: Vec<Freed>,
     /// Takes since the last checkpoint.
     pub(crate) since_checkpoint: u32,
     /// What happened to the counters and is not told yet.
@@ -59,14 +118,16 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn new(home: Home, server: &str, clock: Arc<dyn Clock>) -> Self {
-        let session = FxHashMap::default();
+    pub(crate) fn new(home: Home, server: &str, session: SessionId, clock: Arc<dyn Clock>) -> Self {
         Limits {
             home,
-            server: server.to_owned(),
-            clock,
+            server: server.into(),
             session,
+            clock,
+            own: Counters::default(),
             shared: None,
+            holding: FxHashSet::default(),
+            unfreed: Vec::new(),
             since_checkpoint: 0,
             notices: Vec::new(),
         }
@@ -77,74 +138,115 @@ impl Limits {
         let _later = self.database();
     }
 
-    /// Takes one from every counter, or from none.
-    pub(crate) fn take(&mut self, client: &str, limits: &[&Limit]) -> Result<(), NotTaken> {
-        if limits.is_empty() {
-            return Ok(());
-        }
-        let now = self.clock.now().uptime_ms;
-        for limit in limits.iter().filter(|limit| limit.scope == Scope::Session) {
-            let window = self.session.get(limit.counter.as_str());
-            if let Some(full) =
-                window.and_then(|window| window.full(now, limit.max.get(), millis(limit.window)))
-            {
-                return Err(NotTaken::Capped(capped(limit, full)));
-            }
-        }
-        self.take_shared(client, limits)?;
-        let mut counted: Vec<&str> = Vec::new();
-        for limit in limits.iter().filter(|limit| limit.scope == Scope::Session) {
-            if !self.session.contains_key(limit.counter.as_str()) {
-                self.session.insert(limit.counter.clone(), Window::default());
-            }
-            if let Some(window) = self.session.get_mut(limit.counter.as_str()) {
-                window.reach(limit.max.get());
-                if !counted.contains(&limit.counter.as_str()) {
-                    window.count(now);
-                    counted.push(&limit.counter);
+    /// Takes its share from every counter, or from none.
+    pub(crate) fn take(&mut self, call: Counted<'_>, takings: &[Taking<'_>]) -> Result<Taken, NotTaken> {
+        let mut taken = Taken { at: self.clock.now(), over: None };
+        let own = |taking: &&Taking<'_>| taking.limit.scope == Scope::Session;
+        let now = taken.at.uptime_ms.cast_signed();
+        for (index, Taking { limit, .. }) in takings.iter().enumerate().filter(|(_, taking)| own(taking)) {
+            let taking = Taking { limit, amount: amount(takings, index) };
+            if let Some(full) = self.own.full(&limit.counter, &taking, now) {
+                if !call.observing {
+                    return Err(NotTaken::Capped(capped(limit, full)));
                 }
+                taken.over = taken.over.or(Some(index));
             }
         }
-        Ok(())
+        if call.spend.is_some() || takings.iter().any(|taking| !own(&taking)) {
+            let shared = self.take_shared(call, takings)?;
+            taken.at = shared.at;
+            taken.over = [taken.over, shared.over].into_iter().flatten().min();
+        }
+        // At the moment of the shared take, if there was one, so that a call counts everywhere at once.
+        let now = taken.at.uptime_ms.cast_signed();
+        for taking in takings.iter().filter(own) {
+            self.own.take(&taking.limit.counter, taking, now, call.seq);
+        }
+        Ok(taken)
     }
 
-    fn take_shared(&mut self, client: &str, limits: &[&Limit]) -> Result<(), NotTaken> {
-        let shared: Vec<&Limit> =
-            limits.iter().copied().filter(|limit| limit.scope != Scope::Session).collect();
-        if shared.is_empty() {
-            return Ok(());
-        }
-        let wants: Vec<Want> = shared
+    fn take_shared(&mut self, call: Counted<'_>, takings: &[Taking<'_>]) -> Result<Taken, NotTaken> {
+        let server = self.server.clone();
+        let (indices, wants): (Vec<usize>, Vec<Want<'_>>) = takings
             .iter()
-            .map(|limit| Want {
-                key: key(limit, client, &self.server),
-                max: limit.max.get(),
-                window_ms: millis(limit.window),
+            .enumerate()
+            .filter(|(_, taking)| taking.limit.scope != Scope::Session)
+            .map(|(index, taking)| {
+                let amount = amount(takings, index);
+                (index, want(&Taking { amount, ..*taking }, call.client, &server))
             })
-            .collect();
+            .unzip();
         let clock = self.clock.clone();
         self.since_checkpoint += 1;
         // Twice: a database that turns out lost or broken is made anew (full), and asked again.
         for attempt in 0..2 {
-            let database = self.database().map_err(NotTaken::Store)?;
-            match database.take(clock.as_ref(), &wants) {
-                Ok(None) => return Ok(()),
-                Ok(Some((index, full))) => return Err(NotTaken::Capped(capped(shared[index], full))),
-                Err(error) => {
-                    // Whatever it was, the next take starts from a fresh look at the file.
-                    self.shared = None;
-                    if attempt == 0 && error.is_corrupt() {
-                        let aside = db::put_aside(&self.home, &clock.now()).map_err(NotTaken::Store)?;
-                        self.notices.extend(aside.map(|aside| {
-                            format!("the counters were damaged and were moved to {}", aside.display())
-                        }));
-                    } else {
-                        return Err(NotTaken::Store(error));
+            let freed = std::mem::take(&mut self.unfreed);
+            let admission = Admission {
+                wants: &wants,
+                session: self.session,
+                seq: call.seq,
+                observing: call.observing,
+                spend: call.spend,
+                freed: &freed,
+            };
+            let took = self.database().and_then(|database| database.take(clock.as_ref(), &admission));
+            match took {
+                Ok(Took::All { at, over }) => {
+                    if wants.iter().any(|want| want.kind == CounterKind::Concurrent) {
+                        self.holding.insert(call.seq);
                     }
+                    return Ok(Taken { at, over: over.map(|over| indices[over]) });
+                }
+                Ok(Took::Full(index, full)) => {
+                    return Err(NotTaken::Capped(capped(takings[indices[index]].limit, full)));
+                }
+                Ok(Took::Spent) => return Err(NotTaken::Spent),
+                Err(error) => {
+                    self.unfreed = freed;
+                    self.recover(&error, attempt == 0).map_err(NotTaken::Store)?;
                 }
             }
         }
         Err(NotTaken::Store(StoreError::Ended))
+    }
+
+    /// Calls that are over, or given up by the client: their places are to be free.
+    pub(crate) fn free(&mut self, calls: impl IntoIterator<Item = (u64, bool)>) {
+        let now = self.clock.now().uptime_ms.cast_signed();
+        for (seq, cancelled) in calls {
+            match cancelled {
+                true => self.own.cancelled(seq, now),
+                false => self.own.release(seq),
+            }
+            let shared = if cancelled { self.holding.contains(&seq) } else { self.holding.remove(&seq) };
+            if shared {
+                self.unfreed.push(Freed { seq, cancelled });
+            }
+        }
+        if self.unfreed.is_empty() {
+            return;
+        }
+        let (clock, session) = (self.clock.clone(), self.session);
+        let freed = std::mem::take(&mut self.unfreed);
+        let done = self.database().and_then(|database| database.free(clock.as_ref(), session, &freed));
+        if let Err(error) = done {
+            // The next take tries again, and fails if that does.
+            self.unfreed = freed;
+            let _later = self.recover(&error, true);
+        }
+    }
+
+    /// Whatever it was, the next take starts from a fresh look at the file. Fails unless that may help at once.
+    fn recover(&mut self, error: &StoreError, again: bool) -> Result<(), StoreError> {
+        self.shared = None;
+        if !again || !error.is_corrupt() {
+            return Err(error.clone());
+        }
+        let aside = db::put_aside(&self.home, &self.clock.now())?;
+        self.notices.extend(
+            aside.map(|aside| format!("the counters were damaged and were moved to {}", aside.display())),
+        );
+        Ok(())
     }
 
     fn database(&mut self) -> Result<&mut Db, StoreError> {
@@ -200,23 +302,47 @@ impl Readings {
 }
 
 impl Usage for Readings {
-    fn standing(&self, limit: &Limit) -> Standing {
+    fn standing(&self, taking: &Taking<'_>) -> Standing {
+        let limit = taking.limit;
         let unused = Standing { used: 0, frees_in: None };
         let Some(database) = self.database.as_ref().filter(|_| limit.scope != Scope::Session) else {
             return unused;
         };
-        let want = Want {
-            key: key(limit, &self.client, &self.server),
-            max: limit.max.get(),
-            window_ms: millis(limit.window),
-        };
+        let want = want(taking, &self.client, &self.server);
         let mut database = database.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match database.standing(self.clock.as_ref(), &want) {
-            Ok((used, frees_in)) => Standing { used, frees_in: frees_in.map(Duration::from_millis) },
+            Ok((used, full)) => Standing { used, frees_in: full.and_then(|full| full.frees_in) },
             // Counters that cannot be read refuse: show them as full.
-            Err(_) => Standing { used: limit.max.get(), frees_in: None },
+            Err(_) => Standing { used: limit.ceiling(), frees_in: None },
         }
     }
+}
+
+/// One limit's question. A sum's amount may be anything, and no more of it counts than fills every limit.
+fn want<'l>(taking: &Taking<'l>, client: &str, server: &'l str) -> Want<'l> {
+    let limit = taking.limit;
+    Want {
+        key: key(limit, client, server, ""),
+        server,
+        counter: &limit.counter,
+        kind: CounterKind::of(limit),
+        amount: taking.amount.min(MOST),
+        ceiling: limit.ceiling(),
+        window_ms: limit.window().map(millis),
+    }
+}
+
+/// How much this limit's counter is to take. One that two limits of a call name takes the larger of their amounts, once.
+fn amount(takings: &[Taking<'_>], index: usize) -> u64 {
+    let Taking { limit, amount } = takings[index];
+    if !matches!(limit.kind, Kind::Sum { .. }) {
+        return amount;
+    }
+    let same = |other: &&Taking<'_>| {
+        matches!(other.limit.kind, Kind::Sum { .. })
+            && (other.limit.scope, &other.limit.counter) == (limit.scope, &limit.counter)
+    };
+    takings.iter().filter(same).map(|other| other.amount).max().unwrap_or(amount)
 }
 
 fn capped(limit: &Limit, full: Full) -> Capped {
@@ -225,29 +351,20 @@ fn capped(limit: &Limit, full: Full) -> Capped {
         counter: limit.counter.clone(),
         used: full.used,
         max: limit.max,
-        window: limit.window,
-        frees_in: Duration::from_millis(full.frees_in_ms),
+        window: limit.window(),
+        frees_in: full.frees_in,
         on_deny: limit.on_deny.clone(),
     }
 }
 
 fn millis(window: Duration) -> u64 {
-    u64::try_from(window.as_millis()).unwrap_or(u64::MAX).max(1)
-}
-
-/// Whose counter it is. Parts are separated by NUL and led by their length's worth of meaning: the scope.
-fn key(limit: &Limit, client: &str, server: &str) -> String {
-    // A name may hold a NUL of its own; doubling keeps two pairs of names from meeting in one key.
-    let plain = |name: &str| if name.contains('\0') { name.replace('\0', "\0\0") } else { name.to_owned() };
-    match limit.scope {
-        Scope::Grant => format!("grant\0{}\0\u{1}{}\0\u{1}{}", plain(client), plain(server), limit.counter),
-        Scope::Client => format!("client\0{}\0\u{1}{}", plain(client), limit.counter),
-        Scope::All => format!("all\0{}", limit.counter),
-        // Session counters never get here; if one did, the server is the narrowest thing that is shared.
-        Scope::Server | Scope::Session => format!("server\0{}\0\u{1}{}", plain(server), limit.counter),
-    }
+    u64::try_from(window.as_millis()).unwrap_or(u64::MAX).clamp(1, i64::MAX.unsigned_abs())
 }
 
 #[cfg(test)]
 #[path = "limits/tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "limits/tests_of_kinds.rs"]
+mod tests_of_kinds;

@@ -87,6 +87,16 @@ impl Masker {
         }
     }
 
+    /// What a server says of a tool: JSON, whole. A member's name says nothing about its value here (`password` in a
+    /// schema holds a type), so only what looks like a secret by itself is masked.
+    pub fn keep_definition(&self, json: &str) -> String {
+        match json::mask_strings(self, json) {
+            Ok(masked) => masked,
+            // Not JSON after all: nothing that could be shown as a definition.
+            Err(json::NotJson) => "null".to_owned(),
+        }
+    }
+
     /// A sentence for people.
     pub fn keep_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let looked_at = &text[..text.floor_char_boundary(SENTENCE)];

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::clock::Clock;
 use crate::history::file::Filer;
-use crate::history::raise_generation;
+use crate::history::{raise_generation, timeline};
 use crate::home::Home;
 use crate::settings::Settings;
 use crate::words::EventKind;
@@ -121,6 +121,7 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at_ms < ?1 ORDER BY id LIMIT 500)",
         [cutoff],
     )?;
+    removed += timeline::forget_before(connection, cutoff)?;
     removed += connection.execute(
         "DELETE FROM sessions WHERE id IN (
            SELECT s.id FROM sessions s WHERE s.ended_ms < ?1

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callgate_policy::Keep;
 use callgate_protocol::json::Raw;
 
 use crate::batch::CallRef;
@@ -16,24 +17,31 @@ pub struct Settlement<'j> {
     shared: &'j Shared,
     group: Option<Group>,
     records: u64,
+    /// Calls whose places are to be given back, and whether the client gave them up.
+    freed: Vec<(u64, bool)>,
 }
 
 impl<'j> Settlement<'j> {
     pub(crate) fn new(shared: &'j Shared) -> Self {
-        Settlement { shared, group: Some(shared.group()), records: 0 }
+        Settlement { shared, group: Some(shared.group()), records: 0, freed: Vec::new() }
     }
 
     /// How a call ended. The first outcome of a call stays; a later one changes nothing.
     pub fn add(&mut self, call: &CallRef, outcome: Outcome, took: Duration, result: Option<Raw<'_>>) {
         let Some(group) = &mut self.group else { return };
+        if call.holds {
+            self.freed.push((call.seq, outcome == Outcome::Cancelled));
+        }
         let text = result.map(Raw::text);
-        let kept = text.map(|text| self.shared.masker.keep(text));
-        group.push(&Record::Outcome(OutcomeRecord {
+        let private = call.keep != Keep::Full;
+        let kept = text.filter(|_| !private).map(|text| self.shared.masker.keep(text));
+        let record = OutcomeRecord {
             seq: call.seq,
             outcome,
             duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            result: kept.as_ref().zip(text).map(|(kept, text)| Body::of(kept, text)),
-        }));
+            result: text.map(|text| kept.as_ref().map_or(Body::size_of(text), |kept| Body::of(kept, text))),
+        };
+        group.push(&if private { Record::WithheldOutcome(record) } else { Record::Outcome(record) });
         self.records += 1;
     }
 
@@ -48,6 +56,7 @@ impl<'j> Settlement<'j> {
         let _counted = self.shared.append(group, self.records);
         self.shared.calls_closed(self.records);
         failpoint::reach("settle.after_append");
+        self.shared.free(std::mem::take(&mut self.freed));
     }
 }
 

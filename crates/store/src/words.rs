@@ -17,7 +17,7 @@ pub struct UnknownWord {
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name { $($(#[$vdoc])* $variant,)+ }
 
         impl $name {
@@ -60,6 +60,15 @@ vocabulary! {
         Unrecorded = "unrecorded",
         /// A rule that this version knows but cannot apply yet.
         Unsupported = "unsupported",
+        /// Let through although a rule refuses it, because that rule is only observed.
+        WouldDeny = "would_deny",
+    }
+}
+
+impl Decision {
+    /// Did the call not get to its server?
+    pub fn is_refused(self) -> bool {
+        !matches!(self, Decision::Allowed | Decision::WouldDeny)
     }
 }
 
@@ -83,6 +92,31 @@ vocabulary! {
         NotSent = "not_sent",
         /// The shim was stopped before the answer was on record.
         Unknown = "unknown",
+    }
+}
+
+vocabulary! {
+    /// What a counter counts.
+    CounterKind {
+        Calls = "calls",
+        /// Calls under way at once.
+        Concurrent = "concurrent",
+        /// Calls ever.
+        Total = "total",
+        /// An amount from the arguments.
+        Sum = "sum",
+    }
+}
+
+impl CounterKind {
+    pub fn of(limit: &callgate_policy::Limit) -> CounterKind {
+        use callgate_policy::Kind;
+        match limit.kind {
+            Kind::Calls(_) => CounterKind::Calls,
+            Kind::Concurrent => CounterKind::Concurrent,
+            Kind::Total => CounterKind::Total,
+            Kind::Sum { .. } => CounterKind::Sum,
+        }
     }
 }
 
@@ -143,5 +177,11 @@ mod tests {
             assert_eq!(outcome.word().parse(), Ok(*outcome));
         }
         assert!("Allowed".parse::<Decision>().is_err());
+    }
+
+    #[test]
+    fn every_decision_but_two_keeps_the_call_from_its_server() {
+        let passed: Vec<_> = Decision::ALL.iter().filter(|decision| !decision.is_refused()).collect();
+        assert_eq!(passed, [&Decision::Allowed, &Decision::WouldDeny]);
     }
 }

@@ -39,6 +39,10 @@ pub(crate) fn call(journal: &Journal, tool: &str, args: &str) -> CallRef {
         client: "client",
         rule: "/default",
         policy: "v1",
+        keep: callgate_policy::Keep::Full,
+        observing: false,
+        would: None,
+        spend: None,
     };
     let call = batch.admit(intent, &[], b"line").unwrap();
     let commit = batch.commit();
@@ -279,6 +283,10 @@ fn a_shut_journal_admits_nothing_and_says_why() {
         client: "c",
         rule: "",
         policy: "",
+        keep: callgate_policy::Keep::Full,
+        observing: false,
+        would: None,
+        spend: None,
     };
     let call = batch.admit(intent, &[], b"call").unwrap();
     let commit = batch.commit();
@@ -324,6 +332,10 @@ fn a_full_disk_refuses_the_call_and_the_session_lives_on() {
         client: "client",
         rule: "/default",
         policy: "v1",
+        keep: callgate_policy::Keep::Full,
+        observing: false,
+        would: None,
+        spend: None,
     };
     let refused = batch.admit(intent, &[], &[b'x'; 300]).unwrap();
     let long = format!("\"{}\"", "y".repeat(400));

@@ -12,13 +12,14 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::notes;
-use super::rows::{ARGS_CUT, ARGS_MASKED, RESULT_CUT, RESULT_MASKED};
+use super::rows::{ARGS_CUT, ARGS_MASKED, ARGS_WITHHELD, RESULT_CUT, RESULT_MASKED, RESULT_WITHHELD};
+use super::timeline::{self, InForce};
 use crate::error::StoreError;
 use crate::failpoint;
 use crate::home::Home;
 use crate::home::private::{Identity, identity};
 use crate::spool::reader::{ReadGroup, Reader};
-use crate::spool::record::{Body, CallRecord, Opened, OutcomeRecord, Record, records};
+use crate::spool::record::{Body, CallRecord, Mark, Opened, OutcomeRecord, Record, records};
 use crate::words::{EndReason, EventKind, Origin, Outcome};
 
 /// Names of calls in common that are remembered; hostile names must not fill the memory.
@@ -49,12 +50,19 @@ struct Context {
 /// A call of the chunk under way, with its outcome if that is there too.
 struct Row<'b> {
     call: CallRecord<'b>,
-    outcome: Option<OutcomeRecord<'b>>,
+    mark: Mark,
+    outcome: Option<Ending<'b>>,
+}
+
+/// How a call ended, and whether its result is kept out of the record.
+struct Ending<'b> {
+    record: OutcomeRecord<'b>,
+    withheld: bool,
 }
 
 /// What else a chunk holds, in order.
 enum Other<'b> {
-    Outcome(OutcomeRecord<'b>),
+    Outcome(Ending<'b>),
     Record(Record<'b>),
 }
 
@@ -211,19 +219,30 @@ impl Filer {
         let mut of_seq: FxHashMap<u64, usize> = FxHashMap::default();
         let new = groups.iter().filter(|group| group.number.cast_signed() > drained);
         for record in new.flat_map(|group| records(group.records)) {
-            match record {
+            let ending = match record {
                 Record::Call(call) => {
                     of_seq.insert(call.seq, rows.len());
-                    rows.push(Row { call, outcome: None });
+                    rows.push(Row { call, mark: Mark::default(), outcome: None });
+                    continue;
                 }
-                Record::Outcome(outcome) => match of_seq.get(&outcome.seq) {
-                    // The first outcome stays.
-                    Some(&index) => {
-                        rows[index].outcome.get_or_insert(outcome);
-                    }
-                    None => others.push(Other::Outcome(outcome)),
-                },
-                other => others.push(Other::Record(other)),
+                Record::MarkedCall { call, mark } => {
+                    of_seq.insert(call.seq, rows.len());
+                    rows.push(Row { call, mark, outcome: None });
+                    continue;
+                }
+                Record::Outcome(record) => Ending { record, withheld: false },
+                Record::WithheldOutcome(record) => Ending { record, withheld: true },
+                other => {
+                    others.push(Other::Record(other));
+                    continue;
+                }
+            };
+            match of_seq.get(&ending.record.seq) {
+                // The first outcome stays.
+                Some(&index) => {
+                    rows[index].outcome.get_or_insert(ending);
+                }
+                None => others.push(Other::Outcome(ending)),
             }
         }
         self.insert(session, &rows, rev)?;
@@ -240,21 +259,25 @@ impl Filer {
         let Filer { connection, contexts, .. } = self;
         let mut statement = connection.prepare_cached(
             "INSERT INTO calls(rev, session, seq, context, run, at_ms, outcome, duration_us, flags, args_bytes,
-                               result_bytes, rpc_id, reason, args, result)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                               result_bytes, rpc_id, reason, args, result, digest)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
              ON CONFLICT DO NOTHING",
         )?;
-        for Row { call, outcome } in rows {
+        for Row { call, mark, outcome } in rows {
             let context = context(connection, contexts, call)?;
             *rev += 1;
-            let result = outcome.as_ref().and_then(|outcome| outcome.result.as_ref());
-            let flags =
-                flags(call.args.as_ref(), ARGS_CUT, ARGS_MASKED) | flags(result, RESULT_CUT, RESULT_MASKED);
+            let withheld = outcome.as_ref().is_some_and(|outcome| outcome.withheld);
+            let outcome = outcome.as_ref().map(|outcome| &outcome.record);
+            let result = outcome.and_then(|outcome| outcome.result.as_ref());
+            let flags = flags(call.args.as_ref(), ARGS_CUT, ARGS_MASKED)
+                | flags(result, RESULT_CUT, RESULT_MASKED)
+                | if mark.withheld { ARGS_WITHHELD } else { 0 }
+                | if withheld { RESULT_WITHHELD } else { 0 };
             let ended = match (outcome, call.decision) {
                 (Some(outcome), _) => Some(outcome.outcome),
-                (None, crate::words::Decision::Allowed) => None,
-                // Refused: there is nothing to wait for.
-                (None, _) => Some(Outcome::NotSent),
+                // There is nothing to wait for.
+                (None, decision) if decision.is_refused() => Some(Outcome::NotSent),
+                (None, _) => None,
             };
             let row = &mut *statement;
             row.raw_bind_parameter(1, *rev)?;
@@ -264,7 +287,7 @@ impl Filer {
             row.raw_bind_parameter(5, call.run)?;
             row.raw_bind_parameter(6, call.at_ms)?;
             row.raw_bind_parameter(7, ended.map(Outcome::word))?;
-            row.raw_bind_parameter(8, outcome.as_ref().map(|outcome| micros(outcome.duration_us)))?;
+            row.raw_bind_parameter(8, outcome.map(|outcome| micros(outcome.duration_us)))?;
             row.raw_bind_parameter(9, flags)?;
             row.raw_bind_parameter(10, call.args.as_ref().map(|body| body.bytes.cast_signed()))?;
             row.raw_bind_parameter(11, result.map(|body| body.bytes.cast_signed()))?;
@@ -272,13 +295,15 @@ impl Filer {
             row.raw_bind_parameter(13, known(call.reason))?;
             row.raw_bind_parameter(14, call.args.as_ref().map(|body| body.text))?;
             row.raw_bind_parameter(15, result.map(|body| body.text))?;
+            row.raw_bind_parameter(16, mark.digest.as_ref().map(|digest| &digest[..]))?;
             row.raw_execute()?;
         }
         Ok(())
     }
 
     /// The outcome of a call that was filed before.
-    fn update(&self, session: i64, outcome: &OutcomeRecord<'_>, rev: &mut i64) -> rusqlite::Result<()> {
+    fn update(&self, session: i64, ending: &Ending<'_>, rev: &mut i64) -> rusqlite::Result<()> {
+        let Ending { record: outcome, withheld } = ending;
         let result = outcome.result.as_ref();
         let call: Option<i64> = self
             .connection
@@ -293,7 +318,7 @@ impl Filer {
                     outcome.outcome.word(),
                     micros(outcome.duration_us),
                     result.map(|body| body.bytes.cast_signed()),
-                    flags(result, RESULT_CUT, RESULT_MASKED),
+                    flags(result, RESULT_CUT, RESULT_MASKED) | if *withheld { RESULT_WITHHELD } else { 0 },
                     result.map(|body| body.text),
                 ),
                 |row| row.get(0),
@@ -341,13 +366,21 @@ impl Filer {
             Record::Policy { at_ms, version, origin, text } => {
                 // Asked first: from here on this version is the newest in any case.
                 let edited_ms = notes::edited_ms(&self.connection, version, &opened.server)?;
+                let first = self
+                    .connection
+                    .prepare_cached("SELECT policy IS NULL FROM sessions WHERE id = ?1")?
+                    .query_row([session], |row| row.get(0))?;
                 self.connection
-                    .prepare_cached("UPDATE sessions SET edited_ms = ?2 WHERE id = ?1")?
-                    .execute((session, edited_ms))?;
+                    .prepare_cached("UPDATE sessions SET edited_ms = ?2, policy = ?3 WHERE id = ?1")?
+                    .execute((session, edited_ms, version))?;
+                let policy =
+                    InForce { server: &opened.server, version, text, at_ms: *at_ms, origin: *origin };
+                timeline::found(&self.connection, &policy, Some(&opened.session), first)?;
                 notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
             }
             Record::Ended { at_ms, reason } => self.end_session(session, *at_ms, *reason, rev)?,
-            Record::Call(_) | Record::Outcome(_) => {}
+            Record::Call(_) | Record::MarkedCall { .. } | Record::Outcome(_) | Record::WithheldOutcome(_) => {
+            }
         }
         Ok(())
     }

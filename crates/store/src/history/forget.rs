@@ -43,6 +43,10 @@ pub fn forget(home: &Home, what: Forget<'_>, clock: &dyn Clock) -> Result<Forgot
     catch_up(home, clock)?;
     let now = clock.now().wall_ms;
     let connection = super::open_writer(home, now)?.connection;
+    if let Forget::Server(server) = what {
+        // What it listed last. One that cannot be removed holds nothing that the server does not tell everybody.
+        let _gone = std::fs::remove_file(home.catalogue(server));
+    }
     let path = home.history_db();
     remove(&connection, what, now).map_err(|error| StoreError::database(&path, &error))
 }
@@ -103,9 +107,13 @@ fn remove_rest(
         Forget::Call(_) => 0,
         Forget::Server(server) => {
             connection.execute("DELETE FROM policy_versions WHERE server = ?1", [server])?;
+            connection.execute("DELETE FROM policy_changes WHERE server = ?1", [server])?;
             connection.execute("DELETE FROM events WHERE server = ?1", [server])?
         }
-        Forget::Before(at_ms) => connection.execute("DELETE FROM events WHERE at_ms < ?1", [at_ms])?,
+        Forget::Before(at_ms) => {
+            while super::timeline::forget_before(connection, at_ms)? > 0 {}
+            connection.execute("DELETE FROM events WHERE at_ms < ?1", [at_ms])?
+        }
         Forget::Demo => connection.execute(&format!("DELETE FROM events WHERE {of_demo}"), ())?,
     };
     // A running session's row stays: it says what of its spool is already filed.

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::timeline::{self, InForce};
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::words::{EventKind, Origin};
@@ -44,6 +45,8 @@ pub fn record_policy(
 /// An edit of a policy that is about to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyEdit<'a> {
+    /// Version and text of what it is made on. If nobody has put that on record, it was changed in the file.
+    pub before: Option<(&'a str, &'a str)>,
     pub version: &'a str,
     pub server: &'a str,
     pub text: &'a str,
@@ -60,6 +63,14 @@ pub fn record_edit(home: &Home, at_ms: i64, edit: &PolicyEdit<'_>) -> Result<(),
     let fail = |error: rusqlite::Error| StoreError::database(&home.history_db(), &error);
     let masker = crate::mask::Masker::new(&[]);
     let transaction = writer.connection.transaction().map_err(fail)?;
+    let server = edit.server;
+    if let Some((version, text)) = edit.before {
+        let policy = InForce { server, version, text, at_ms, origin: Origin::File };
+        timeline::found(&transaction, &policy, None, true).map_err(fail)?;
+        keep_policy(&transaction, version, server, text, at_ms, Origin::File).map_err(fail)?;
+    }
+    let policy = InForce { server, version: edit.version, text: edit.text, at_ms, origin: edit.origin };
+    timeline::edited(&transaction, &policy, edit.summary).map_err(fail)?;
     keep_policy(&transaction, edit.version, edit.server, edit.text, at_ms, edit.origin).map_err(fail)?;
     let looser = edit.loosened.iter().map(|text| (EventKind::Loosened, text.as_str()));
     for (kind, text) in std::iter::once((EventKind::PolicyChanged, edit.summary)).chain(looser) {

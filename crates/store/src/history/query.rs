@@ -13,6 +13,9 @@ use crate::words::Decision;
 pub(super) const NEWEST_OF_NAME: &str =
     "(SELECT id FROM sessions WHERE name = ?1 ORDER BY started_ms DESC, id DESC LIMIT 1)";
 
+/// [`Decision::is_refused`], in SQL.
+const REFUSED: &str = "x.decision NOT IN ('allowed', 'would_deny')";
+
 /// Which calls. What is `None` does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
@@ -104,6 +107,11 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// The digest of a refused call, if it was given one and is still here.
+    pub fn digest_of(&self, id: &CallId) -> Result<Option<[u8; 32]>, StoreError> {
+        Ok(self.call(id)?.and_then(|call| call.digest))
+    }
+
     /// The text of a policy as it was, for the server if it is known there, else wherever it was seen.
     pub fn policy_text(&self, version: &str, server: &str) -> Result<Option<PolicyVersion>, StoreError> {
         self.connection
@@ -115,6 +123,11 @@ impl History {
             )
             .optional()
             .map_err(|error| self.fail(&error))
+    }
+
+    /// The names of all servers on record, in the order of the alphabet.
+    pub fn servers(&self) -> Result<Vec<String>, StoreError> {
+        self.rows("SELECT DISTINCT server FROM sessions ORDER BY server", &[], |row| row.get(0))
     }
 
     /// The newest sessions, newest last.
@@ -146,9 +159,11 @@ impl History {
         let since = since_ms.unwrap_or(i64::MIN);
         self.connection
             .query_row(
-                "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0), coalesce(sum(c.outcome IS NULL), 0),
-                        (SELECT count(*) FROM sessions WHERE started_ms >= ?1)
-                 FROM calls c JOIN contexts x ON x.id = c.context WHERE c.at_ms >= ?1",
+                &format!(
+                    "SELECT count(*), coalesce(sum({REFUSED}), 0), coalesce(sum(c.outcome IS NULL), 0),
+                            (SELECT count(*) FROM sessions WHERE started_ms >= ?1)
+                     FROM calls c JOIN contexts x ON x.id = c.context WHERE c.at_ms >= ?1"
+                ),
                 [since],
                 |row| {
                     let count = |column: usize| row.get::<_, i64>(column).map(i64::unsigned_abs);
@@ -172,7 +187,7 @@ impl History {
         self.connection
             .query_row(
                 &format!(
-                    "SELECT count(*), coalesce(sum(x.decision <> 'allowed'), 0)
+                    "SELECT count(*), coalesce(sum({REFUSED}), 0)
                      FROM calls c JOIN contexts x ON x.id = c.context WHERE c.session = {NEWEST_OF_NAME}"
                 ),
                 [session.as_str()],
@@ -185,7 +200,7 @@ impl History {
         self.rows(sql, values, rows::call)
     }
 
-    fn rows<T>(
+    pub(super) fn rows<T>(
         &self,
         sql: &str,
         values: &[Value],

@@ -18,6 +18,8 @@ pub struct BodyRow {
     pub cut: bool,
     /// Something in it was masked.
     pub masked: bool,
+    /// The policy asked for it not to be kept: the text is a JSON array of the arguments' names, or empty.
+    pub withheld: bool,
 }
 
 /// Everything about one call.
@@ -46,6 +48,8 @@ pub struct CallRow {
     pub args: Option<BodyRow>,
     pub result: Option<BodyRow>,
     pub demo: bool,
+    /// Of a refused call: what an exact repetition of it has too.
+    pub digest: Option<[u8; 32]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,23 +88,26 @@ pub(super) const ARGS_CUT: i64 = 1;
 pub(super) const ARGS_MASKED: i64 = 2;
 pub(super) const RESULT_CUT: i64 = 4;
 pub(super) const RESULT_MASKED: i64 = 8;
+pub(super) const ARGS_WITHHELD: i64 = 16;
+pub(super) const RESULT_WITHHELD: i64 = 32;
 
 /// The columns that [`call`] reads, and where they come from.
 pub(super) const CALL_COLUMNS: &str = "c.rev, s.name, c.seq, c.at_ms, s.server, x.client, c.run, x.method, x.tool, \
      c.rpc_id, x.decision, x.rule, c.reason, x.policy, c.outcome, c.duration_us, c.flags, c.args_bytes, \
-     c.result_bytes, c.args, c.result, s.demo";
+     c.result_bytes, c.args, c.result, s.demo, c.digest";
 pub(super) const CALL_TABLES: &str =
     "calls c JOIN sessions s ON s.id = c.session JOIN contexts x ON x.id = c.context";
 
 pub(super) fn call(row: &Row<'_>) -> rusqlite::Result<CallRow> {
     let session = session_name(row, 1)?;
     let flags: i64 = row.get(16)?;
-    let body = |text: Option<String>, bytes: Option<i64>, cut: i64, masked: i64| {
+    let body = |text: Option<String>, bytes: Option<i64>, [cut, masked, withheld]: [i64; 3]| {
         text.map(|text| BodyRow {
             bytes: bytes.map_or(text.len() as u64, i64::unsigned_abs),
             text,
             cut: flags & cut != 0,
             masked: flags & masked != 0,
+            withheld: flags & withheld != 0,
         })
     };
     let known = |text: String| (!text.is_empty()).then_some(text);
@@ -122,9 +129,11 @@ pub(super) fn call(row: &Row<'_>) -> rusqlite::Result<CallRow> {
         policy: known(row.get(13)?),
         outcome: word(row, 14)?.map(|word: String| word.parse().unwrap_or(Outcome::Unknown)),
         duration: row.get::<_, Option<i64>>(15)?.map(|micros| Duration::from_micros(micros.unsigned_abs())),
-        args: body(row.get(19)?, row.get(17)?, ARGS_CUT, ARGS_MASKED),
-        result: body(row.get(20)?, row.get(18)?, RESULT_CUT, RESULT_MASKED),
+        args: body(row.get(19)?, row.get(17)?, [ARGS_CUT, ARGS_MASKED, ARGS_WITHHELD]),
+        result: body(row.get(20)?, row.get(18)?, [RESULT_CUT, RESULT_MASKED, RESULT_WITHHELD]),
         demo: row.get(21)?,
+        // Anything but 32 bytes is no digest of ours.
+        digest: row.get::<_, Option<Vec<u8>>>(22)?.and_then(|digest| digest.try_into().ok()),
     })
 }
 

@@ -291,6 +291,7 @@ fn a_loosening_from_the_command_line_is_told_once() {
         clock.advance(Duration::from_secs(1));
         let loosened = ["x is allowed".to_owned()];
         let edit = PolicyEdit {
+            before: None,
             version,
             server: "s",
             text: "{}",
@@ -316,4 +317,62 @@ fn a_loosening_from_the_command_line_is_told_once() {
     for journal in journals {
         journal.end(EndReason::ClientClosed);
     }
+}
+
+#[test]
+fn a_call_that_is_only_observed_counts_as_made() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    let mut batch = journal.batch();
+    let intent = crate::Intent {
+        method: "tools/call",
+        tool: "delete",
+        rpc_id: "1",
+        args: None,
+        client: "c",
+        rule: "/default",
+        policy: "v1",
+        keep: callgate_policy::Keep::Full,
+        observing: true,
+        would: Some(("/tools/delete", "not from an agent")),
+        spend: None,
+    };
+    let observed = batch.admit(intent, &[], b"x").unwrap();
+    assert_eq!(batch.commit().admitted.lines(), b"x\n");
+    assert!(journal.drained(Duration::from_secs(10)));
+    let history = History::open_reader(&home).unwrap();
+    let row = history.call(&observed.id()).unwrap().unwrap();
+    assert_eq!((row.decision, row.outcome), (Decision::WouldDeny, None), "it runs");
+    assert_eq!(
+        (row.rule.as_deref(), row.reason.as_deref()),
+        (Some("/tools/delete"), Some("not from an agent"))
+    );
+    assert_eq!(history.counts(None).unwrap(), Counts { calls: 1, refused: 0, open: 1, sessions: 1 });
+    assert_eq!(history.session_counts(journal.session()).unwrap(), (1, 0));
+    journal.end(EndReason::ClientClosed);
+}
+
+#[test]
+fn a_history_of_an_older_callgate_is_read_and_written_on() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    call(&journal, "old", "{}");
+    journal.end(EndReason::ClientClosed);
+    let older = || {
+        let database = Connection::open(home.history_db()).unwrap();
+        database
+            .execute_batch(
+                "ALTER TABLE calls DROP COLUMN digest; ALTER TABLE sessions DROP COLUMN policy;
+                 DROP TABLE policy_changes; PRAGMA user_version=1000",
+            )
+            .unwrap();
+    };
+    older();
+    assert_eq!(tools(&home), ["old"], "a reader brings it up to date");
+    older();
+    let journal = Journal::open(&home, &info("s"), clock).unwrap();
+    call(&journal, "new", "{}");
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(tools(&home), ["old", "new"]);
 }

@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension};
 use rustc_hash::FxHashMap;
 
-use crate::clock::{BootId, Moment};
+use super::ledger::{Anchor, ledger_time};
+use crate::clock::Moment;
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::home::private::{Identity, identity};
 use crate::sqlite;
 
 /// Format of this database. A newer one is refused: its counters might mean something else.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// A take changes a few bytes on a few pages, and every commit writes and sums up whole pages: small ones cost less.
 const PAGE: u32 = 1024;
@@ -34,26 +35,40 @@ CREATE TABLE IF NOT EXISTS counters(
 CREATE TABLE IF NOT EXISTS admissions(
   counter INTEGER NOT NULL, n INTEGER NOT NULL, at_ms INTEGER NOT NULL, wall_ms INTEGER NOT NULL,
   PRIMARY KEY (counter, n)) WITHOUT ROWID;
+-- The same for amounts, in millionths. total: of all so far, 16 bytes, which no number of calls can fill.
+CREATE TABLE IF NOT EXISTS amounts(
+  counter INTEGER NOT NULL, n INTEGER NOT NULL, at_ms INTEGER NOT NULL, wall_ms INTEGER NOT NULL,
+  amount INTEGER NOT NULL, total BLOB NOT NULL, PRIMARY KEY (counter, n)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS totals(counter INTEGER PRIMARY KEY, used INTEGER NOT NULL);
+-- Calls under way. frees_ms: when a cancelled one no longer counts.
+CREATE TABLE IF NOT EXISTS holds(
+  session TEXT NOT NULL, seq INTEGER NOT NULL, counter INTEGER NOT NULL, frees_ms INTEGER,
+  PRIMARY KEY (session, seq, counter)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS holds_counter ON holds(counter, frees_ms);
+-- What a person has set back to nothing, in ledger time. A loss before that no longer counts.
+CREATE TABLE IF NOT EXISTS resets(
+  server TEXT NOT NULL, counter TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (server, counter)) WITHOUT ROWID;
+-- Allowances of a single call, from their grant on.
+CREATE TABLE IF NOT EXISTS once(id TEXT PRIMARY KEY, ends_ms INTEGER NOT NULL, spent_ms INTEGER) WITHOUT ROWID;
 ";
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
     pub(super) id: i64,
-    pub(super) reach_max: u32,
-    pub(super) reach_ms: u64,
+    pub(super) reach_max: i64,
+    pub(super) reach_ms: i64,
 }
 
-/// The ledger's anchor in the current boot.
-#[derive(Clone, Debug)]
-pub(super) struct Anchor {
-    pub(super) boot: BootId,
-    pub(super) uptime_ms: u64,
-    pub(super) ledger_ms: i64,
+impl Counter {
+    pub(super) fn of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Counter> {
+        Ok(Counter { id: row.get(0)?, reach_max: row.get(1)?, reach_ms: row.get(2)? })
+    }
 }
 
 #[derive(Debug)]
 pub(crate) struct Db {
     pub(super) connection: Connection,
+    pub(super) home: Home,
     pub(super) path: PathBuf,
     file: Identity,
     wal: (PathBuf, Identity),
@@ -71,11 +86,11 @@ impl Db {
         let lock = sqlite::lock_beside(&path)?;
         // What this home once had and has no more was lost.
         let was_there = home.was_prepared();
-        let opened = match open_or_create(&path, was_there, now) {
+        let opened = match open_or_create(home, &path, was_there, now) {
             Err(error) if error.is_corrupt() => {
                 let aside = sqlite::move_aside(&path, now.wall_ms)?;
                 let found = format!("the counters were damaged and were moved to {}", aside.display());
-                open_or_create(&path, true, now).map(|database| Db { found: Some(found), ..database })
+                open_or_create(home, &path, true, now).map(|database| Db { found: Some(found), ..database })
             }
             other => other,
         };
@@ -114,7 +129,7 @@ fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     })
 }
 
-fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, StoreError> {
+fn open_or_create(home: &Home, path: &Path, was_there: bool, now: &Moment) -> Result<Db, StoreError> {
     let fail = |error: rusqlite::Error| StoreError::database(path, &error);
     sqlite::create_file(path)?;
     let connection = sqlite::open_paged(path, PAGE)?;
@@ -132,7 +147,8 @@ fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, Stor
             .map_err(fail)?,
     };
     let full = known != Some(inode) && (was_there || version > 0);
-    if known != Some(inode) {
+    // An older file gets the tables that it lacks; what it counted goes on.
+    if known != Some(inode) || version < VERSION {
         connection.execute_batch("BEGIN IMMEDIATE").map_err(fail)?;
         let made = make(&connection, inode, full, now);
         connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" }).map_err(fail)?;
@@ -147,6 +163,7 @@ fn open_or_create(path: &Path, was_there: bool, now: &Moment) -> Result<Db, Stor
     let wal = identity(&log).map_err(|error| StoreError::io("look at", &log, &error))?;
     Ok(Db {
         connection,
+        home: home.clone(),
         path: path.to_owned(),
         file,
         wal: (log, wal),
@@ -163,7 +180,11 @@ fn make(connection: &Connection, inode: i64, full: bool, now: &Moment) -> rusqli
     connection.pragma_update(None, "user_version", VERSION)?;
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('inode', ?1)", [inode])?;
     if full {
-        let at = super::take::ledger_time(connection, None, now)?.0;
+        // A person forgave an earlier loss, not this one.
+        connection.execute("DELETE FROM resets", ())?;
+        // In an older copy, what was spent since is unspent.
+        connection.execute("DELETE FROM once", ())?;
+        let at = ledger_time(connection, None, now)?.0;
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('full_since', ?1)", [at])?;
     }
     Ok(())

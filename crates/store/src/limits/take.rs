@@ -1,51 +1,96 @@
-//! One take: check every limit, then number one admission per counter, in one short transaction.
-//!
-//! Admissions are numbered, so "is the window full?" is the question whether admission `n + 1 - max` is still
-//! inside it: one look-up, at any size. Time is the ledger's: it advances with the time since boot, so setting
-//! the wall clock does nothing; at the first use in a new boot it advances by what the wall clock says.
+//! One take: check every limit, then count the call in each of its counters, in one short transaction. Who asks only
+//! to know gets the same answers ([`Db::standing`]).
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::OptionalExtension;
 
-use super::db::{Anchor, Counter, Db};
-use crate::clock::{BootId, Clock, Moment};
+use super::Full;
+use super::db::{Counter, Db};
+use super::holds::Freed;
+use crate::clock::{Clock, Moment};
 use crate::error::StoreError;
 use crate::failpoint;
-
-/// Admissions are kept for at least this long, so that a longer window written tomorrow finds the recent past.
-const KEPT_MS: i64 = 60 * 60 * 1000;
-/// Every so many admissions of a counter, its oldest are removed.
-const PRUNE_EVERY: i64 = 64;
-const PRUNE_AT_MOST: i64 = 256;
+use crate::id::SessionId;
+use crate::words::CounterKind;
 
 /// One limit's question to one counter.
 #[derive(Debug)]
-pub(crate) struct Want {
+pub(crate) struct Want<'l> {
     pub(crate) key: String,
-    pub(crate) max: u32,
-    pub(crate) window_ms: u64,
+    /// Whose call it is and what the policy calls the counter: how a person names it.
+    pub(crate) server: &'l str,
+    pub(crate) counter: &'l str,
+    pub(crate) kind: CounterKind,
+    pub(crate) amount: u64,
+    pub(crate) ceiling: u64,
+    /// None for kinds without one.
+    pub(crate) window_ms: Option<u64>,
 }
 
-/// The window is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Full {
-    pub(crate) used: u32,
-    pub(crate) frees_in_ms: u64,
+/// A call that wants to be counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission<'a> {
+    pub(crate) wants: &'a [Want<'a>],
+    pub(crate) session: SessionId,
+    pub(crate) seq: u64,
+    /// It is counted though a limit is full.
+    pub(crate) observing: bool,
+    /// The allowance that it uses up.
+    pub(crate) spend: Option<&'a str>,
+    /// Calls of this session that are over and still hold a place.
+    pub(crate) freed: &'a [Freed],
+}
+
+#[derive(Debug)]
+pub(crate) enum Took {
+    /// Everything was taken; the first limit that was full, if it was only observed.
+    All { at: Moment, over: Option<usize> },
+    /// This one is full, and nothing was taken.
+    Full(usize, Full),
+    /// The allowance is used up, and nothing was taken.
+    Spent,
+}
+
+/// A counter as it is before the take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) counter: Option<Counter>,
+    /// Number of the last admission.
+    pub(super) last: i64,
+    /// Not before it.
+    pub(super) now: i64,
+    /// Of amounts.
+    pub(super) total: u128,
+}
+
+impl Want<'_> {
+    pub(super) fn window(&self) -> i64 {
+        self.window_ms.map_or(0, |window| i64::try_from(window).unwrap_or(i64::MAX))
+    }
+
+    /// Full, if this much is used; and there is no telling until when.
+    pub(super) fn beyond(&self, used: u64) -> Option<Full> {
+        (used.saturating_add(self.amount) > self.ceiling).then_some(Full { used, frees_in: None })
+    }
 }
 
 impl Db {
-    /// `None` when everything was taken; else which want is full, and nothing was taken.
-    pub(crate) fn take(
-        &mut self,
-        clock: &dyn Clock,
-        wants: &[Want],
-    ) -> Result<Option<(usize, Full)>, StoreError> {
+    pub(crate) fn take(&mut self, clock: &dyn Clock, admission: &Admission<'_>) -> Result<Took, StoreError> {
         failpoint::reach("admit.before_take");
+        // Also when refused: the ledger's anchor in a new boot must stay.
+        let taken = self.transaction(|db| db.take_inside(clock, admission));
+        failpoint::reach("admit.after_take");
+        taken
+    }
+
+    pub(super) fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let path = self.path.clone();
         let fail = |error: rusqlite::Error| StoreError::database(&path, &error);
         self.run("BEGIN IMMEDIATE").map_err(fail)?;
-        let taken = self.take_inside(clock, wants);
-        match &taken {
-            // Also when refused: the ledger's anchor in a new boot must stay.
+        let done = work(self);
+        match &done {
             Ok(_) => {
                 if let Err(error) = self.run("COMMIT") {
                     let _gone = self.run("ROLLBACK");
@@ -56,74 +101,110 @@ impl Db {
                 let _gone = self.run("ROLLBACK");
             }
         }
-        failpoint::reach("admit.after_take");
-        taken.map_err(fail)
+        done.map_err(fail)
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.raw_execute().map(drop)
     }
 
-    fn take_inside(&mut self, clock: &dyn Clock, wants: &[Want]) -> rusqlite::Result<Option<(usize, Full)>> {
+    fn take_inside(&mut self, clock: &dyn Clock, admission: &Admission<'_>) -> rusqlite::Result<Took> {
         // Read only now, inside the lock: admissions of all shims stand in one order.
         let moment = clock.now();
         let now = self.ledger_now(&moment)?;
-        let mut found: Vec<(Option<Counter>, i64, i64)> = Vec::with_capacity(wants.len());
+        self.free_inside(admission.session, admission.freed, now)?;
+        let wants = admission.wants;
+        let mut over = None;
+        let mut found: Vec<Seen> = Vec::with_capacity(wants.len());
         for (index, want) in wants.iter().enumerate() {
-            let counter = self.counter(&want.key)?;
-            let (last, last_at) = match counter {
-                Some(counter) => self.last(counter.id)?.unwrap_or((0, i64::MIN)),
-                None => (0, i64::MIN),
-            };
-            let now = now.max(last_at);
-            if let Some(full) = self.full(counter, last, now, want)? {
-                return Ok(Some((index, full)));
+            let seen = self.seen(want, now)?;
+            if let Some(full) = self.full(&seen, want)? {
+                if !admission.observing {
+                    return Ok(Took::Full(index, full));
+                }
+                over = over.or(Some(index));
             }
-            found.push((counter, last, now));
+            found.push(seen);
+        }
+        if let Some(id) = admission.spend
+            && !self.spend(id, moment.wall_ms)?
+        {
+            return Ok(Took::Spent);
         }
         for (index, want) in wants.iter().enumerate() {
             if wants[..index].iter().any(|earlier| earlier.key == want.key) {
                 continue;
             }
-            let of_this = || wants.iter().filter(|other| other.key == want.key);
-            let max = of_this().map(|other| other.max).max().unwrap_or(want.max);
-            let window_ms = of_this().map(|other| other.window_ms).max().unwrap_or(want.window_ms);
-            let (counter, last, now) = found[index];
-            let counter = self.reach(counter, &want.key, max, window_ms)?;
-            self.connection.prepare_cached("INSERT INTO admissions VALUES (?1, ?2, ?3, ?4)")?.execute((
-                counter.id,
-                last + 1,
-                now,
-                moment.wall_ms,
-            ))?;
-            if (last + 1) % PRUNE_EVERY == 0 {
-                self.prune(counter.id, last + 1, now)?;
-            }
+            self.count(&found[index], wants, want, admission, &moment)?;
         }
-        Ok(None)
+        Ok(Took::All { at: moment, over })
     }
 
-    fn full(
-        &self,
-        counter: Option<Counter>,
-        last: i64,
-        now: i64,
-        want: &Want,
-    ) -> rusqlite::Result<Option<Full>> {
-        let inside = |at: i64| {
-            let age = now.saturating_sub(at).max(0).unsigned_abs();
-            (age < want.window_ms).then(|| Full { used: want.max, frees_in_ms: want.window_ms - age })
-        };
-        if let Some(full) = self.full_since.and_then(inside) {
+    pub(super) fn seen(&mut self, want: &Want<'_>, now: i64) -> rusqlite::Result<Seen> {
+        let counter = self.counter(&want.key)?;
+        let mut seen = Seen { counter, last: 0, now, total: 0 };
+        let Some(counter) = counter else { return Ok(seen) };
+        match want.kind {
+            CounterKind::Calls => {
+                if let Some((last, at)) = self.last_admission(counter.id)? {
+                    (seen.last, seen.now) = (last, now.max(at));
+                }
+            }
+            CounterKind::Sum => {
+                if let Some((last, entry)) = self.last_amount(counter.id)? {
+                    (seen.last, seen.now, seen.total) = (last, now.max(entry.at_ms), entry.total);
+                }
+            }
+            CounterKind::Total | CounterKind::Concurrent => {}
+        }
+        Ok(seen)
+    }
+
+    pub(super) fn full(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
+        if let Some(full) = self.lost(seen.now, want)? {
             return Ok(Some(full));
         }
-        let Some(counter) = counter.filter(|_| last >= i64::from(want.max)) else { return Ok(None) };
-        let at: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT at_ms FROM admissions WHERE counter = ?1 AND n = ?2")?
-            .query_row((counter.id, last + 1 - i64::from(want.max)), |row| row.get(0))
-            .optional()?;
-        Ok(at.and_then(inside))
+        Ok(match want.kind {
+            CounterKind::Calls => self.admissions_full(seen, want)?,
+            CounterKind::Sum => self.weigh_amounts(seen, want)?.1,
+            CounterKind::Total => want.beyond(self.total(seen.counter)?),
+            CounterKind::Concurrent => self.holds_full(seen, want)?,
+        })
+    }
+
+    /// Counters that were lost count as used up: a window until it has passed, the others until a person resets them.
+    pub(super) fn lost(&self, now: i64, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
+        let Some(since) = self.full_since else { return Ok(None) };
+        let age = now.saturating_sub(since).max(0).unsigned_abs();
+        let frees_in = match want.window_ms {
+            Some(window) if age >= window => return Ok(None),
+            Some(window) => Some(std::time::Duration::from_millis(window - age)),
+            None => None,
+        };
+        if self.is_reset(want.server, want.counter, since)? {
+            return Ok(None);
+        }
+        Ok(Some(Full { used: want.ceiling, frees_in }))
+    }
+
+    fn count(
+        &mut self,
+        seen: &Seen,
+        wants: &[Want<'_>],
+        want: &Want<'_>,
+        admission: &Admission<'_>,
+        moment: &Moment,
+    ) -> rusqlite::Result<()> {
+        let of_this = || wants.iter().filter(|other| other.key == want.key);
+        let max = of_this().map(|other| other.ceiling).max().unwrap_or(want.ceiling);
+        let window_ms = of_this().map(Want::window).max().unwrap_or_default();
+        let counter = self.reach(seen.counter, want, max, window_ms)?;
+        match want.kind {
+            CounterKind::Calls => self.add_admission(counter.id, seen, moment),
+            CounterKind::Sum => self.add_amount(counter.id, seen, want.amount, moment),
+            CounterKind::Total => self.add_total(counter.id, want.amount),
+            CounterKind::Concurrent => self.add_hold(counter.id, admission.session, admission.seq),
+        }
     }
 
     fn counter(&mut self, key: &str) -> rusqlite::Result<Option<Counter>> {
@@ -133,13 +214,7 @@ impl Db {
         let counter = self
             .connection
             .prepare_cached("SELECT id, reach_max, reach_ms FROM counters WHERE key = ?1")?
-            .query_row([key], |row| {
-                Ok(Counter {
-                    id: row.get(0)?,
-                    reach_max: row.get(1)?,
-                    reach_ms: row.get::<_, i64>(2)?.unsigned_abs(),
-                })
-            })
+            .query_row([key], Counter::of)
             .optional()?;
         if let Some(counter) = counter {
             self.counters.insert(key.to_owned(), counter);
@@ -152,17 +227,18 @@ impl Db {
     fn reach(
         &mut self,
         known: Option<Counter>,
-        key: &str,
-        max: u32,
-        window_ms: u64,
+        want: &Want<'_>,
+        max: u64,
+        window_ms: i64,
     ) -> rusqlite::Result<Counter> {
+        // Only calls are kept by number.
+        let max = if want.kind == CounterKind::Calls { max.cast_signed() } else { 0 };
         if let Some(counter) =
             known.filter(|counter| counter.reach_max >= max && counter.reach_ms >= window_ms)
         {
             return Ok(counter);
         }
-        self.counters.remove(key);
-        let window = i64::try_from(window_ms).unwrap_or(i64::MAX);
+        self.counters.remove(&want.key);
         self.connection
             .prepare_cached(
                 "INSERT INTO counters(key, reach_max, reach_ms) VALUES (?1, ?2, ?3)
@@ -170,129 +246,40 @@ impl Db {
                    reach_max = max(reach_max, excluded.reach_max), reach_ms = max(reach_ms, excluded.reach_ms)
                  RETURNING id, reach_max, reach_ms",
             )?
-            .query_row((key, max, window), |row| {
-                Ok(Counter {
-                    id: row.get(0)?,
-                    reach_max: row.get(1)?,
-                    reach_ms: row.get::<_, i64>(2)?.unsigned_abs(),
-                })
-            })
+            .query_row((&want.key, max, window_ms), Counter::of)
     }
 
-    fn last(&self, counter: i64) -> rusqlite::Result<Option<(i64, i64)>> {
-        self.connection
-            .prepare_cached("SELECT n, at_ms FROM admissions WHERE counter = ?1 ORDER BY n DESC LIMIT 1")?
-            .query_row([counter], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
-    }
-
-    /// The reach is read from the row: what we remember of it may be from before another shim widened it.
-    fn prune(&self, counter: i64, last: i64, now: i64) -> rusqlite::Result<()> {
-        self.connection
-            .prepare_cached(
-                "DELETE FROM admissions WHERE counter = ?1
-                 AND at_ms <= ?2 - max(?3, (SELECT reach_ms FROM counters WHERE id = ?1))
-                 AND n <= ?4 - (SELECT reach_max FROM counters WHERE id = ?1)
-                 AND n < (SELECT min(n) FROM admissions WHERE counter = ?1) + ?5",
-            )?
-            .execute((counter, now, KEPT_MS, last, PRUNE_AT_MOST))?;
-        Ok(())
-    }
-
-    fn ledger_now(&mut self, moment: &Moment) -> rusqlite::Result<i64> {
-        let (now, anchor) = ledger_time(&self.connection, self.anchor.as_ref(), moment)?;
+    pub(super) fn ledger_now(&mut self, moment: &Moment) -> rusqlite::Result<i64> {
+        let (now, anchor) = super::ledger::ledger_time(&self.connection, self.anchor.as_ref(), moment)?;
         if let Some(anchor) = anchor {
             self.anchor = Some(anchor);
         }
         Ok(now)
     }
 
-    /// How much of the limit is used, and when it frees if it is full.
+    /// How much of the limit is used, and whether that leaves no room.
     pub(crate) fn standing(
         &mut self,
         clock: &dyn Clock,
-        want: &Want,
-    ) -> Result<(u32, Option<u64>), StoreError> {
-        let path = self.path.clone();
-        let fail = |error: rusqlite::Error| StoreError::database(&path, &error);
-        self.run("BEGIN IMMEDIATE").map_err(fail)?;
-        let standing = self.standing_inside(clock, want);
-        let _ended = self.run("COMMIT");
-        standing.map_err(fail)
-    }
-
-    fn standing_inside(&mut self, clock: &dyn Clock, want: &Want) -> rusqlite::Result<(u32, Option<u64>)> {
-        let now = self.ledger_now(&clock.now())?;
-        let counter = self.counter(&want.key)?;
-        let (last, last_at) = match counter {
-            Some(counter) => self.last(counter.id)?.unwrap_or((0, i64::MIN)),
-            None => (0, i64::MIN),
-        };
-        let now = now.max(last_at);
-        if let Some(full) = self.full(counter, last, now, want)? {
-            return Ok((full.used, Some(full.frees_in_ms)));
-        }
-        let Some(counter) = counter else { return Ok((0, None)) };
-        let since = now.saturating_sub(i64::try_from(want.window_ms).unwrap_or(i64::MAX));
-        let used = self
-            .connection
-            .prepare_cached("SELECT count(*) FROM admissions WHERE counter = ?1 AND n > ?2 AND at_ms > ?3")?
-            .query_row((counter.id, last - i64::from(want.max), since), |row| row.get(0))?;
-        Ok((used, None))
-    }
-}
-
-/// Where the ledger stands, and the anchor if it had to be read or set. Inside a write transaction.
-pub(super) fn ledger_time(
-    connection: &Connection,
-    known: Option<&Anchor>,
-    moment: &Moment,
-) -> rusqlite::Result<(i64, Option<Anchor>)> {
-    let here = |anchor: &Anchor| {
-        (anchor.boot == moment.boot && moment.uptime_ms >= anchor.uptime_ms)
-            .then(|| anchor.ledger_ms + (moment.uptime_ms - anchor.uptime_ms).cast_signed())
-    };
-    if let Some(now) = known.and_then(here) {
-        return Ok((now, None));
-    }
-    let stored = connection
-        .prepare_cached("SELECT boot, uptime_ms, ledger_ms, wall_ms FROM ledger WHERE id = 1")?
-        .query_row((), |row| {
-            let boot: String = row.get(0)?;
-            let anchor = Anchor {
-                boot: BootId::new(&boot),
-                uptime_ms: row.get::<_, i64>(1)?.unsigned_abs(),
-                ledger_ms: row.get(2)?,
-            };
-            Ok((anchor, row.get::<_, i64>(3)?))
+        want: &Want<'_>,
+    ) -> Result<(u64, Option<Full>), StoreError> {
+        self.transaction(|db| {
+            let now = db.ledger_now(&clock.now())?;
+            let seen = db.seen(want, now)?;
+            match db.full(&seen, want)? {
+                Some(full) => Ok((full.used, Some(full))),
+                None => Ok((db.used(&seen, want)?, None)),
+            }
         })
-        .optional()?;
-    let start = match stored {
-        Some((anchor, _)) if here(&anchor).is_some() => {
-            let now = here(&anchor).unwrap_or(anchor.ledger_ms);
-            return Ok((now, Some(anchor)));
-        }
-        // A new boot: the last thing known of the old one, plus what the wall clock says has passed since.
-        Some((anchor, wall_ms)) => {
-            let latest = latest_admission(connection)?;
-            let (at, wall_ms) =
-                latest.filter(|(at, _)| *at >= anchor.ledger_ms).unwrap_or((anchor.ledger_ms, wall_ms));
-            // At least a moment, which every boot takes: so an admission at the anchor's time or later is of its boot.
-            at + (moment.wall_ms - wall_ms).max(1)
-        }
-        None => 0,
-    };
-    connection.execute(
-        "INSERT OR REPLACE INTO ledger VALUES (1, ?1, ?2, ?3, ?4)",
-        (&*moment.boot.0, moment.uptime_ms.cast_signed(), start, moment.wall_ms),
-    )?;
-    let anchor = Anchor { boot: moment.boot.clone(), uptime_ms: moment.uptime_ms, ledger_ms: start };
-    Ok((start, Some(anchor)))
-}
+    }
 
-/// The newest admission of any counter: one look-up per counter, once per boot.
-fn latest_admission(connection: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
-    let sql = "SELECT a.at_ms, a.wall_ms FROM counters c JOIN admissions a ON a.counter = c.id
-               AND a.n = (SELECT max(n) FROM admissions WHERE counter = c.id) ORDER BY a.at_ms DESC LIMIT 1";
-    connection.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    /// How much is used, in the unit of the limit's amounts.
+    pub(super) fn used(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<u64> {
+        match want.kind {
+            CounterKind::Calls => self.admissions_inside(seen, want),
+            CounterKind::Sum => Ok(self.weigh_amounts(seen, want)?.0),
+            CounterKind::Total => self.total(seen.counter),
+            CounterKind::Concurrent => self.held(seen),
+        }
+    }
 }

@@ -7,26 +7,42 @@ use proptest::prelude::*;
 use super::*;
 use crate::clock::ManualClock;
 
-fn limit(counter: &str, max: u32, seconds: u64, scope: Scope) -> Limit {
+pub(super) fn limit(counter: &str, max: u32, seconds: u64, scope: Scope) -> Limit {
     Limit {
         pointer: format!("/limits/{counter}"),
         counter: counter.to_owned(),
-        window: Duration::from_secs(seconds),
+        kind: callgate_policy::Kind::Calls(Duration::from_secs(seconds)),
         max: NonZeroU32::new(max).unwrap(),
         scope,
         on_deny: None,
+        until_ms: None,
     }
 }
 
-fn home() -> (tempfile::TempDir, Home) {
+/// One call's share.
+pub(super) fn share(limit: &Limit) -> callgate_policy::Taking<'_> {
+    callgate_policy::Taking { limit, amount: 1 }
+}
+
+pub(super) fn home() -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     home.prepare().unwrap();
     (folder, home)
 }
 
-fn limits(home: &Home, server: &str, clock: &Arc<ManualClock>) -> Limits {
-    Limits::new(home.clone(), server, clock.clone())
+pub(super) fn limits(home: &Home, server: &str, clock: &Arc<ManualClock>) -> Limits {
+    Limits::new(home.clone(), server, SessionId::random(), clock.clone())
+}
+
+impl Limits {
+    /// One more call, enforced, under a number of its own.
+    pub(super) fn take_for(&mut self, client: &str, takings: &[Taking<'_>]) -> Result<(), NotTaken> {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let seq = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.take(Counted { client, seq, observing: false, spend: None }, takings).map(drop)
+    }
 }
 
 /// Brings everything from the log into the file, so that damage to the file is damage to the counters.
@@ -35,11 +51,11 @@ fn write_back(home: &Home) {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).unwrap();
 }
 
-fn is_capped(taken: Result<(), NotTaken>) -> Option<Capped> {
+pub(super) fn is_capped(taken: Result<(), NotTaken>) -> Option<Capped> {
     match taken {
         Ok(()) => None,
         Err(NotTaken::Capped(capped)) => Some(capped),
-        Err(NotTaken::Store(error)) => panic!("{error}"),
+        Err(other) => panic!("{other:?}"),
     }
 }
 
@@ -50,17 +66,17 @@ fn the_window_slides_and_says_when_it_frees() {
         let clock = Arc::new(ManualClock::new());
         let mut limits = limits(&home, "s", &clock);
         let limit = limit("x", 2, 60, scope);
-        assert!(is_capped(limits.take("c", &[&limit])).is_none());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
         clock.advance(Duration::from_secs(30));
-        assert!(is_capped(limits.take("c", &[&limit])).is_none());
-        let capped = is_capped(limits.take("c", &[&limit])).unwrap();
-        assert_eq!((capped.used, capped.frees_in), (2, Duration::from_secs(30)));
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
+        let capped = is_capped(limits.take_for("c", &[share(&limit)])).unwrap();
+        assert_eq!((capped.used, capped.frees_in), (2, Some(Duration::from_secs(30))));
         clock.advance(Duration::from_millis(29_999));
-        assert!(is_capped(limits.take("c", &[&limit])).is_some());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some());
         clock.advance(Duration::from_millis(1));
-        assert!(is_capped(limits.take("c", &[&limit])).is_none());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
         // The edge of a calendar minute gives no second helping.
-        assert!(is_capped(limits.take("c", &[&limit])).is_some());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some());
     }
 }
 
@@ -74,16 +90,20 @@ fn all_limits_are_taken_or_none() {
         limit("narrow", 1, 60, Scope::All),
         limit("s", 9, 60, Scope::Session),
     );
-    assert!(is_capped(limits.take("c", &[&wide, &narrow, &session])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&wide), share(&narrow), share(&session)])).is_none());
     for _ in 0..5 {
-        assert_eq!(is_capped(limits.take("c", &[&session, &wide, &narrow])).unwrap().counter, "narrow");
+        assert_eq!(
+            is_capped(limits.take_for("c", &[share(&session), share(&wide), share(&narrow)]))
+                .unwrap()
+                .counter,
+            "narrow"
+        );
     }
     // The refused ones used up nothing of the other counters.
-    assert!(is_capped(limits.take("c", &[&wide, &session])).is_none());
-    assert!(is_capped(limits.take("c", &[&wide, &session])).is_none());
-    assert!(is_capped(limits.take("c", &[&wide, &session])).is_some());
-    assert_eq!(limits.session["s"].full(clock.now().uptime_ms, 3, 60_000).unwrap().used, 3);
-    assert!(limits.session["s"].full(clock.now().uptime_ms, 4, 60_000).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&wide), share(&session)])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&wide), share(&session)])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&wide), share(&session)])).is_some());
+    assert_eq!(limits.own.used("s", &session, clock.now().uptime_ms.cast_signed()), 3);
 }
 
 #[test]
@@ -94,13 +114,16 @@ fn two_limits_on_one_counter_count_a_call_once() {
         let mut limits = limits(&home, "s", &clock);
         let (minute, hour) = (limit("x", 2, 60, scope), limit("x", 3, 3600, scope));
         for _ in 0..2 {
-            assert!(is_capped(limits.take("c", &[&minute, &hour])).is_none());
+            assert!(is_capped(limits.take_for("c", &[share(&minute), share(&hour)])).is_none());
         }
-        assert!(is_capped(limits.take("c", &[&minute, &hour])).is_some());
+        assert!(is_capped(limits.take_for("c", &[share(&minute), share(&hour)])).is_some());
         clock.advance(Duration::from_secs(60));
-        assert!(is_capped(limits.take("c", &[&minute, &hour])).is_none());
+        assert!(is_capped(limits.take_for("c", &[share(&minute), share(&hour)])).is_none());
         clock.advance(Duration::from_secs(60));
-        assert!(is_capped(limits.take("c", &[&minute, &hour])).is_some(), "three within the hour");
+        assert!(
+            is_capped(limits.take_for("c", &[share(&minute), share(&hour)])).is_some(),
+            "three within the hour"
+        );
         clock.advance(Duration::from_secs(3600));
     }
 }
@@ -111,17 +134,17 @@ fn scopes_keep_counters_apart() {
     let clock = Arc::new(ManualClock::new());
     let (mut one, mut two) = (limits(&home, "s1", &clock), limits(&home, "s2", &clock));
     let once = |scope| limit("x", 1, 60, scope);
-    assert!(is_capped(one.take("c1", &[&once(Scope::Grant)])).is_none());
-    assert!(is_capped(one.take("c2", &[&once(Scope::Grant)])).is_none());
-    assert!(is_capped(two.take("c1", &[&once(Scope::Grant)])).is_none());
-    assert!(is_capped(one.take("c1", &[&once(Scope::Grant)])).is_some());
-    assert!(is_capped(one.take("c1", &[&once(Scope::Server)])).is_none());
-    assert!(is_capped(one.take("c2", &[&once(Scope::Server)])).is_some());
-    assert!(is_capped(one.take("c1", &[&once(Scope::Client)])).is_none());
-    assert!(is_capped(two.take("c1", &[&once(Scope::Client)])).is_some());
-    assert!(is_capped(one.take("c1", &[&once(Scope::All)])).is_none());
-    assert!(is_capped(two.take("c2", &[&once(Scope::All)])).is_some());
-    assert!(is_capped(two.take("c2", &[&once(Scope::Session)])).is_none());
+    assert!(is_capped(one.take_for("c1", &[share(&once(Scope::Grant))])).is_none());
+    assert!(is_capped(one.take_for("c2", &[share(&once(Scope::Grant))])).is_none());
+    assert!(is_capped(two.take_for("c1", &[share(&once(Scope::Grant))])).is_none());
+    assert!(is_capped(one.take_for("c1", &[share(&once(Scope::Grant))])).is_some());
+    assert!(is_capped(one.take_for("c1", &[share(&once(Scope::Server))])).is_none());
+    assert!(is_capped(one.take_for("c2", &[share(&once(Scope::Server))])).is_some());
+    assert!(is_capped(one.take_for("c1", &[share(&once(Scope::Client))])).is_none());
+    assert!(is_capped(two.take_for("c1", &[share(&once(Scope::Client))])).is_some());
+    assert!(is_capped(one.take_for("c1", &[share(&once(Scope::All))])).is_none());
+    assert!(is_capped(two.take_for("c2", &[share(&once(Scope::All))])).is_some());
+    assert!(is_capped(two.take_for("c2", &[share(&once(Scope::Session))])).is_none());
 }
 
 #[test]
@@ -130,17 +153,17 @@ fn setting_the_wall_clock_empties_no_window() {
     let clock = Arc::new(ManualClock::new());
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 1, 60, Scope::Server);
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     let year = 365 * 24 * 3600 * 1000;
     for jump in [year, -year, 2 * year, 0] {
         clock.set_wall(1_800_000_000_000 + jump);
-        assert!(is_capped(limits.take("c", &[&limit])).is_some(), "jump {jump}");
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some(), "jump {jump}");
     }
     // After a reboot the wall clock is all there is; a step back does not count, a pause does.
     clock.reboot("boot-2", Duration::from_secs(10));
-    assert!(is_capped(limits.take("c", &[&limit])).is_some());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some());
     clock.reboot("boot-3", Duration::from_secs(60));
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
 }
 
 #[test]
@@ -149,7 +172,7 @@ fn a_lost_database_counts_as_full() {
     let clock = Arc::new(ManualClock::new());
     let mut before = limits(&home, "s", &clock);
     let limit = limit("x", 5, 60, Scope::Server);
-    assert!(is_capped(before.take("c", &[&limit])).is_none(), "a new home is not full");
+    assert!(is_capped(before.take_for("c", &[share(&limit)])).is_none(), "a new home is not full");
 
     let remove = || {
         for name in ["limits.db", "limits.db-wal", "limits.db-shm"] {
@@ -158,14 +181,17 @@ fn a_lost_database_counts_as_full() {
     };
     // Under a running session.
     remove();
-    assert_eq!(is_capped(before.take("c", &[&limit])).unwrap().frees_in, Duration::from_secs(60));
+    assert_eq!(
+        is_capped(before.take_for("c", &[share(&limit)])).unwrap().frees_in,
+        Some(Duration::from_secs(60))
+    );
     clock.advance(Duration::from_secs(60));
-    assert!(is_capped(before.take("c", &[&limit])).is_none());
+    assert!(is_capped(before.take_for("c", &[share(&limit)])).is_none());
     // And between sessions.
     drop(before);
     remove();
     let mut after = limits(&home, "s", &clock);
-    assert!(is_capped(after.take("c", &[&limit])).is_some());
+    assert!(is_capped(after.take_for("c", &[share(&limit)])).is_some());
 }
 
 #[test]
@@ -174,10 +200,10 @@ fn a_deleted_log_counts_as_lost() {
     let clock = Arc::new(ManualClock::new());
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 2, 60, Scope::Server);
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     fs::remove_file(home.path().join("limits.db-wal")).unwrap();
     // Whatever was in it, nothing more is let through than before.
-    let passed = (0..5).filter(|_| is_capped(limits.take("c", &[&limit])).is_none()).count();
+    let passed = (0..5).filter(|_| is_capped(limits.take_for("c", &[share(&limit)])).is_none()).count();
     assert!(passed <= 1, "{passed}");
 }
 
@@ -190,10 +216,10 @@ fn a_database_put_back_from_a_copy_counts_as_full() {
     fs::copy(home.limits_db(), &copy).unwrap();
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 1, 60, Scope::Server);
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     fs::rename(&copy, home.limits_db()).unwrap();
-    assert!(is_capped(limits.take("c", &[&limit])).is_some());
-    assert!(is_capped(super::tests::limits(&home, "s", &clock).take("c", &[&limit])).is_some());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some());
+    assert!(is_capped(super::tests::limits(&home, "s", &clock).take_for("c", &[share(&limit)])).is_some());
 }
 
 #[test]
@@ -205,7 +231,7 @@ fn a_corrupt_database_is_kept_aside_and_counts_as_full() {
         fs::write(home.limits_db(), &garbage).unwrap();
         let mut limits = limits(&home, "s", &clock);
         let limit = limit("x", 5, 60, Scope::Server);
-        assert!(is_capped(limits.take("c", &[&limit])).is_some());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some());
         // Its log goes along, under the name that a rescuer needs.
         let names = fs::read_dir(home.path()).unwrap().flatten().map(|entry| entry.file_name());
         let aside = names
@@ -223,7 +249,7 @@ fn a_database_that_breaks_under_a_session_counts_as_full() {
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 500, 60, Scope::Server);
     for _ in 0..300 {
-        assert!(is_capped(limits.take("c", &[&limit])).is_none());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     }
     drop(limits);
     write_back(&home);
@@ -233,7 +259,7 @@ fn a_database_that_breaks_under_a_session_counts_as_full() {
     bytes[4096..].fill(0x5a);
     fs::write(home.limits_db(), bytes).unwrap();
     let mut limits = super::tests::limits(&home, "s", &clock);
-    assert!(is_capped(limits.take("c", &[&limit])).is_some());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_some());
 }
 
 #[test]
@@ -241,7 +267,7 @@ fn a_newer_format_is_refused_with_words() {
     let (_folder, home) = home();
     rusqlite::Connection::open(home.limits_db()).unwrap().pragma_update(None, "user_version", 9).unwrap();
     let clock = Arc::new(ManualClock::new());
-    let refused = limits(&home, "s", &clock).take("c", &[&limit("x", 5, 60, Scope::Server)]);
+    let refused = limits(&home, "s", &clock).take_for("c", &[share(&limit("x", 5, 60, Scope::Server))]);
     let Err(NotTaken::Store(error)) = refused else { panic!("{refused:?}") };
     assert!(error.to_string().contains("newer Callgate"), "{error}");
 }
@@ -252,14 +278,14 @@ fn a_locked_database_refuses_after_a_while() {
     let clock = Arc::new(ManualClock::new());
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 5, 60, Scope::Server);
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     let other = rusqlite::Connection::open(home.limits_db()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let start = std::time::Instant::now();
-    assert!(matches!(limits.take("c", &[&limit]), Err(NotTaken::Store(_))));
+    assert!(matches!(limits.take_for("c", &[share(&limit)]), Err(NotTaken::Store(_))));
     assert!(start.elapsed() < Duration::from_secs(4));
     other.execute_batch("ROLLBACK").unwrap();
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
 }
 
 #[test]
@@ -273,7 +299,7 @@ fn ten_sessions_share_one_limit_exactly() {
                 scope.spawn(move || {
                     let mut limits = limits(home, &format!("server{index}"), clock);
                     let limit = limit("shared", 333, 60, Scope::All);
-                    (0..60).filter(|_| is_capped(limits.take("c", &[&limit])).is_none()).count()
+                    (0..60).filter(|_| is_capped(limits.take_for("c", &[share(&limit)])).is_none()).count()
                 })
             })
             .collect();
@@ -289,7 +315,7 @@ fn old_admissions_are_removed() {
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 10, 60, Scope::Server);
     for _ in 0..2_000 {
-        assert!(is_capped(limits.take("c", &[&limit])).is_none());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
         clock.advance(Duration::from_secs(20));
     }
     let rows: i64 = rusqlite::Connection::open(home.limits_db())
@@ -306,14 +332,14 @@ fn readings_show_without_taking() {
     let limit = limit("x", 3, 60, Scope::Grant);
     let mut limits = limits(&home, "s", &clock);
     for _ in 0..2 {
-        assert!(is_capped(limits.take("c", &[&limit])).is_none());
+        assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     }
     let readings = Readings::open(&home, "s", "c", clock).unwrap();
     for _ in 0..5 {
-        assert_eq!(readings.standing(&limit).used, 2);
+        assert_eq!(readings.standing(&share(&limit)).used, 2);
     }
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
-    assert_eq!(readings.standing(&limit).frees_in, Some(Duration::from_secs(60)));
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
+    assert_eq!(readings.standing(&share(&limit)).frees_in, Some(Duration::from_secs(60)));
 }
 
 #[test]
@@ -322,14 +348,17 @@ fn a_wall_clock_set_back_before_a_reboot_delays_nothing_after_the_next_one() {
     let clock = Arc::new(ManualClock::new());
     let mut limits = limits(&home, "s", &clock);
     let limit = limit("x", 1, 1, Scope::Server);
-    assert!(is_capped(limits.take("c", &[&limit])).is_none());
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
     clock.set_wall(clock.now().wall_ms - 29_000);
     clock.reboot("second", Duration::ZERO);
-    assert!(is_capped(limits.take("c", &[&limit])).is_some(), "no time has passed that anybody could tell");
+    assert!(
+        is_capped(limits.take_for("c", &[share(&limit)])).is_some(),
+        "no time has passed that anybody could tell"
+    );
     clock.advance(Duration::from_secs(4));
     clock.reboot("third", Duration::from_secs(5));
     assert!(
-        is_capped(limits.take("c", &[&limit])).is_none(),
+        is_capped(limits.take_for("c", &[share(&limit)])).is_none(),
         "nine seconds have, by one and the same wall clock"
     );
 }
@@ -393,7 +422,7 @@ proptest! {
                     known = known.or(Some((now, wall)));
                     let window = i64::try_from(seconds * 1000).unwrap();
                     let inside = admitted.iter().filter(|at| now - **at < window).count();
-                    let capped = is_capped(subject.take("c", &[&limit]));
+                    let capped = is_capped(subject.take_for("c", &[share(&limit)]));
                     prop_assert_eq!(capped.is_none(), inside < max as usize, "{} inside at {}", inside, now);
                     if capped.is_none() {
                         admitted.push(now);
@@ -413,12 +442,31 @@ fn a_narrow_limit_does_not_delete_what_a_wider_one_counts() {
     let (few, many) = (limit("x", 10, 1, Scope::Server), limit("x", 200, 24 * 3600, Scope::Server));
     // The narrow one learns the counter first and never looks again.
     for _ in 0..2 {
-        assert!(is_capped(narrow.take("c", &[&few])).is_none());
+        assert!(is_capped(narrow.take_for("c", &[share(&few)])).is_none());
     }
-    assert!(is_capped(wide.take("c", &[&many])).is_none());
+    assert!(is_capped(wide.take_for("c", &[share(&many)])).is_none());
     for _ in 3..200 {
         clock.advance(Duration::from_secs(120));
-        assert!(is_capped(narrow.take("c", &[&few])).is_none());
+        assert!(is_capped(narrow.take_for("c", &[share(&few)])).is_none());
     }
-    assert_eq!(is_capped(wide.take("c", &[&many])).unwrap().used, 200);
+    assert_eq!(is_capped(wide.take_for("c", &[share(&many)])).unwrap().used, 200);
+}
+
+#[test]
+fn counters_of_an_older_format_go_on_counting() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let limit = limit("x", 2, 60, Scope::Server);
+    assert!(is_capped(limits(&home, "s", &clock).take_for("c", &[share(&limit)])).is_none());
+    let old = rusqlite::Connection::open(home.limits_db()).unwrap();
+    old.execute_batch(
+        "DROP TABLE amounts; DROP TABLE totals; DROP TABLE holds; DROP TABLE resets; PRAGMA user_version=1",
+    )
+    .unwrap();
+    drop(old);
+    let mut limits = super::tests::limits(&home, "s", &clock);
+    assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
+    assert_eq!(is_capped(limits.take_for("c", &[share(&limit)])).unwrap().used, 2);
+    let total = Limit { kind: Kind::Total, ..limit };
+    assert!(is_capped(limits.take_for("c", &[share(&total)])).is_none(), "nothing was lost");
 }

@@ -221,6 +221,37 @@ pub(super) fn mask(
     Ok(changed.then_some(Masked { text: out, changed }))
 }
 
+/// The text with the secrets in its strings masked, wherever they stand.
+pub(super) fn mask_strings(masker: &Masker, json: &str) -> Result<String, NotJson> {
+    if !masker.may_hold_secrets(json) {
+        return Ok(json.to_owned());
+    }
+    let mut out = String::with_capacity(json.len());
+    let mut open = Vec::new();
+    for token in (Tokens { text: json, at: 0 }) {
+        match token? {
+            Token::Open(bracket) => {
+                open.push(bracket);
+                out.push(char::from(bracket));
+            }
+            Token::Close => out.push(if open.pop().ok_or(NotJson)? == b'{' { '}' } else { ']' }),
+            Token::Comma => out.push(','),
+            Token::Colon => out.push(':'),
+            Token::Bare(bare) | Token::Blank(bare) => out.push_str(bare),
+            Token::String { ended: false, .. } => return Err(NotJson),
+            Token::String { raw, .. } => match text::mask(masker, &decode(raw), true) {
+                Some(masked) => write(&mut out, &masked.text),
+                None => {
+                    out.push('"');
+                    out.push_str(raw);
+                    out.push('"');
+                }
+            },
+        }
+    }
+    Ok(out)
+}
+
 /// A string that is not secret as a whole: JSON in it, or text in it.
 fn inside(masker: &Masker, value: &str, nested: usize) -> Option<Masked> {
     if !masker.may_hold_secrets(value) {

@@ -42,6 +42,23 @@ pub(crate) enum Record<'a> {
         at_ms: i64,
         reason: EndReason,
     },
+    /// A call of which there is more to say than of most.
+    MarkedCall {
+        #[serde(borrow)]
+        call: CallRecord<'a>,
+        mark: Mark,
+    },
+    /// An outcome whose result the policy keeps out of the record.
+    WithheldOutcome(OutcomeRecord<'a>),
+}
+
+/// What few calls have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// The policy keeps the arguments out of the record.
+    pub(crate) withheld: bool,
+    /// Of a refused call: what an exact repetition of it has too.
+    pub(crate) digest: Option<[u8; 32]>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -84,6 +101,11 @@ impl<'a> Body<'a> {
     /// What is kept of `text`.
     pub(crate) fn of(kept: &'a Kept<'_>, text: &str) -> Body<'a> {
         Body { text: &kept.text, bytes: text.len() as u64, cut: kept.cut, masked: kept.masked }
+    }
+
+    /// Only how long `text` is.
+    pub(crate) fn size_of(text: &str) -> Body<'static> {
+        Body { text: "", bytes: text.len() as u64, cut: false, masked: false }
     }
 }
 

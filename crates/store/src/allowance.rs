@@ -1,0 +1,255 @@
+//! What a person allows for a while, outside of the policy file: `control/allowances.json`.
+//!
+//! An allowance only ever loosens, so whatever is doubtful about it ends it: a file that cannot be read, a clock that
+//! stands before the grant, a length that nobody could have asked for. Setting a clock back makes none last longer.
+//! One that is good for a single call is spent in `limits.db`, exactly once among all shims.
+
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::atomic;
+use crate::clock::{BootId, Moment};
+use crate::error::StoreError;
+use crate::home::{Home, lock_file, read_private};
+use crate::id::{CallId, SessionId};
+use crate::limits;
+
+/// No allowance lasts longer.
+pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// More at once are a mistake.
+const MOST: usize = 1_000;
+/// A wall clock may be corrected by this much after a grant.
+const SLACK_MS: i64 = 10_000;
+
+/// What is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum What {
+    /// Calls of a tool that is hidden, denied or not listed.
+    Tool(String),
+    /// One exact repetition of a call that was refused, once.
+    Call {
+        tool: String,
+        #[serde(with = "hex")]
+        digest: [u8; 32],
+        /// The call that was refused.
+        call: CallId,
+    },
+    /// The whole server: rules are observed, and refuse nothing.
+    Observe,
+}
+
+/// The clocks at the moment of the grant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Granted {
+    pub wall_ms: i64,
+    pub uptime_ms: u64,
+    pub boot: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allowance {
+    pub id: String,
+    pub server: String,
+    pub what: What,
+    pub granted: Granted,
+    /// By the wall clock.
+    pub ends_ms: i64,
+}
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowances {
+    /// Open or not.
+    pub all: Vec<Allowance>,
+    /// Why nothing of the file counts, if so.
+    pub problem: Option<String>,
+}
+
+/// Which allowances to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revoke<'a> {
+    Id(&'a str),
+    /// Whatever allows calls of this tool.
+    Tool {
+        server: &'a str,
+        tool: &'a str,
+    },
+    Observe {
+        server: &'a str,
+    },
+    /// Whatever there is for this server.
+    Server(&'a str),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AllowanceError {
+    #[error("an allowance lasts from a second to {} days", LONGEST.as_secs() / 86_400)]
+    Length,
+    #[error("there are {MOST} allowances already: end some first")]
+    TooMany,
+    #[error("the allowance cannot be written: {0}")]
+    File(#[from] io::Error),
+    #[error("the allowance cannot be made good for one call only: {0}")]
+    Counters(#[from] StoreError),
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    allowances: Vec<Allowance>,
+}
+
+impl Allowance {
+    /// Does it hold at this moment?
+    pub fn is_open(&self, now: &Moment) -> bool {
+        let Some(lasts) = self.ends_ms.checked_sub(self.granted.wall_ms) else { return false };
+        if lasts <= 0 || lasts.unsigned_abs() > LONGEST.as_millis() as u64 {
+            return false;
+        }
+        // No clock can be set to be before the boot. Of another boot only this much is known: it began no later.
+        let same_boot = BootId::new(&self.granted.boot) == now.boot;
+        let since_boot = if same_boot { self.granted.uptime_ms } else { 0 };
+        let ran = now.uptime_ms.checked_sub(since_boot);
+        now.wall_ms < self.ends_ms
+            && now.wall_ms >= self.granted.wall_ms.saturating_sub(SLACK_MS)
+            && ran.is_some_and(|ran| ran < lasts.unsigned_abs())
+    }
+
+    fn is_of(&self, which: Revoke<'_>) -> bool {
+        match which {
+            Revoke::Id(id) => self.id == id,
+            Revoke::Server(server) => self.server == server,
+            Revoke::Observe { server } => self.server == server && self.what == What::Observe,
+            Revoke::Tool { server, tool } => {
+                self.server == server
+                    && match &self.what {
+                        What::Tool(allowed) | What::Call { tool: allowed, .. } => allowed == tool,
+                        What::Observe => false,
+                    }
+            }
+        }
+    }
+}
+
+impl Allowances {
+    /// Those of a server that hold at this moment.
+    pub fn open<'a>(&'a self, server: &str, now: &Moment) -> impl Iterator<Item = &'a Allowance> {
+        self.all.iter().filter(move |one| one.server == server && one.is_open(now))
+    }
+}
+
+/// What the file says at this moment. One that cannot be read or understood allows nothing.
+pub fn read(home: &Home) -> Allowances {
+    let path = home.allowances();
+    let problem = |why: String| {
+        let problem = Some(format!("{} {why}, so no allowance holds", path.display()));
+        Allowances { all: Vec::new(), problem }
+    };
+    match read_private(&path) {
+        Ok(text) => match serde_json::from_str::<File>(&text) {
+            Ok(File { allowances }) if allowances.len() <= MOST => {
+                Allowances { all: allowances, problem: None }
+            }
+            Ok(_) => problem(format!("holds more than {MOST} allowances")),
+            Err(error) => problem(format!("cannot be understood: {error}")),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Allowances::default(),
+        Err(error) => problem(format!("cannot be read: {error}")),
+    }
+}
+
+/// Allows it from now on, for a while. An earlier allowance of the same thing ends with this.
+pub fn grant(
+    home: &Home,
+    now: &Moment,
+    server: &str,
+    what: What,
+    lasts: Duration,
+) -> Result<Allowance, AllowanceError> {
+    let lasts_ms = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
+    if lasts > LONGEST || lasts < Duration::from_secs(1) {
+        return Err(AllowanceError::Length);
+    }
+    let granted = Granted { wall_ms: now.wall_ms, uptime_ms: now.uptime_ms, boot: now.boot.0.to_string() };
+    let ends_ms = now.wall_ms.saturating_add(lasts_ms);
+    let id = SessionId::random().to_string();
+    let allowance = Allowance { id, server: server.to_owned(), what, granted, ends_ms };
+    let _alone = lock_file(&home.allowances_lock())?;
+    let mut all = current(home, now);
+    all.retain(|known| known.server != server || known.what != allowance.what);
+    if all.len() >= MOST {
+        return Err(AllowanceError::TooMany);
+    }
+    if matches!(allowance.what, What::Call { .. }) {
+        // First: one that is in the file and not there counts as spent.
+        limits::make_spendable(home, now, &allowance.id, ends_ms)?;
+    }
+    all.push(allowance.clone());
+    write(home, all)?;
+    Ok(allowance)
+}
+
+/// Ends allowances. Returns those that held until now.
+pub fn revoke(home: &Home, now: &Moment, which: Revoke<'_>) -> io::Result<Vec<Allowance>> {
+    let _alone = lock_file(&home.allowances_lock())?;
+    let (ended, rest): (Vec<_>, Vec<_>) =
+        current(home, now).into_iter().partition(|allowance| allowance.is_of(which));
+    if !ended.is_empty() {
+        write(home, rest)?;
+    }
+    Ok(ended)
+}
+
+/// Was this allowance of a single call used? Others never are.
+pub fn is_spent(home: &Home, now: &Moment, allowance: &Allowance) -> Result<bool, StoreError> {
+    match allowance.what {
+        What::Call { .. } => limits::is_spent(home, now, &allowance.id),
+        What::Tool(_) | What::Observe => Ok(false),
+    }
+}
+
+/// Those that hold. The others leave the file with the next edit.
+fn current(home: &Home, now: &Moment) -> Vec<Allowance> {
+    let mut all = read(home).all;
+    all.retain(|allowance| allowance.is_open(now));
+    all
+}
+
+fn write(home: &Home, allowances: Vec<Allowance>) -> io::Result<()> {
+    let text = serde_json::to_vec_pretty(&File { allowances }).map_err(io::Error::other)?;
+    atomic::replace(&home.allowances(), &text)
+}
+
+mod hex {
+    use std::borrow::Cow;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(digest: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
+        let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        serializer.serialize_str(&text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let mut digest = [0; 32];
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(D::Error::custom("a digest is 64 hexadecimal digits"));
+        }
+        for (byte, digits) in digest.iter_mut().zip(text.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).map_err(D::Error::custom)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(D::Error::custom)?;
+        }
+        Ok(digest)
+    }
+}
+
+#[cfg(test)]
+#[path = "allowance/tests.rs"]
+mod tests;

@@ -1,0 +1,268 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Journal;
+use crate::batch::{Intent, NotAdmitted};
+use crate::catch_up::tests::{home, info};
+use crate::clock::{Clock, ManualClock};
+use crate::words::EndReason;
+
+fn tool(name: &str) -> What {
+    What::Tool(name.to_owned())
+}
+
+fn one_call() -> What {
+    let call = "k3v9qa-1z".parse().unwrap();
+    What::Call { tool: "send".to_owned(), digest: [0xab; 32], call }
+}
+
+const QUARTER: Duration = Duration::from_secs(15 * 60);
+
+#[test]
+fn an_allowance_holds_for_its_time_and_its_server() {
+    let (_folder, home) = home();
+    let clock = ManualClock::new();
+    for what in [tool("a"), one_call(), What::Observe] {
+        grant(&home, &clock.now(), "s", what, QUARTER).unwrap();
+    }
+    let open = |server: &str| {
+        let now = clock.now();
+        read(&home).open(server, &now).map(|one| one.what.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(open("s"), [tool("a"), one_call(), What::Observe]);
+    assert_eq!(open("t"), []);
+    clock.advance(QUARTER - Duration::from_millis(1));
+    assert_eq!(open("s").len(), 3);
+    clock.advance(Duration::from_millis(1));
+    assert_eq!(open("s"), []);
+    assert_eq!(read(&home).all.len(), 3, "still in the file");
+    grant(&home, &clock.now(), "s", tool("b"), QUARTER).unwrap();
+    assert_eq!(read(&home).all.len(), 1, "an edit drops what is over");
+}
+
+#[test]
+fn a_second_grant_of_the_same_replaces_the_first() {
+    let (_folder, home) = home();
+    let now = ManualClock::new().now();
+    let long = grant(&home, &now, "s", tool("a"), LONGEST).unwrap();
+    let short = grant(&home, &now, "s", tool("a"), QUARTER).unwrap();
+    grant(&home, &now, "t", tool("a"), QUARTER).unwrap();
+    let all = read(&home).all;
+    assert!(all.contains(&short) && !all.contains(&long) && all.len() == 2);
+    for lasts in [LONGEST + Duration::from_secs(1), Duration::from_millis(999), Duration::MAX] {
+        assert!(matches!(grant(&home, &now, "s", tool("a"), lasts), Err(AllowanceError::Length)));
+    }
+}
+
+#[test]
+fn blocking_a_tool_ends_whatever_allows_it() {
+    let (_folder, home) = home();
+    let now = ManualClock::new().now();
+    let mut all = Vec::new();
+    for (server, what) in [
+        ("s", tool("send")),
+        ("s", one_call()),
+        ("s", tool("other")),
+        ("t", tool("send")),
+        ("s", What::Observe),
+    ] {
+        all.push(grant(&home, &now, server, what, QUARTER).unwrap());
+    }
+    let ended = revoke(&home, &now, Revoke::Tool { server: "s", tool: "send" }).unwrap();
+    assert_eq!(ended, all[..2]);
+    assert_eq!(revoke(&home, &now, Revoke::Observe { server: "s" }).unwrap(), all[4..]);
+    assert_eq!(revoke(&home, &now, Revoke::Id(&all[3].id)).unwrap(), all[3..4]);
+    assert_eq!(revoke(&home, &now, Revoke::Id("nobody")).unwrap(), []);
+    assert_eq!(revoke(&home, &now, Revoke::Server("s")).unwrap(), all[2..3]);
+    assert_eq!(read(&home), Allowances::default());
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_allows_nothing_and_says_so() {
+    let (_folder, home) = home();
+    let now = ManualClock::new().now();
+    grant(&home, &now, "s", one_call(), QUARTER).unwrap();
+    let good = std::fs::read_to_string(home.allowances()).unwrap();
+    let many = |count: usize| {
+        let one: serde_json::Value = serde_json::from_str(&good).unwrap();
+        serde_json::json!({ "allowances": vec![one["allowances"][0].clone(); count] }).to_string()
+    };
+    for text in [
+        String::new(),
+        "[]".to_owned(),
+        "{}".to_owned(),
+        good.replace("\"server\"", "\"serve\""),
+        good.replace("\"call\": \"k3v9qa-1z\"", "\"call\": \"../x\""),
+        good.replace("abab", "abax"),
+        good.replace("abab", ""),
+        many(1_001),
+        "[".repeat(100_000),
+    ] {
+        atomic::replace(&home.allowances(), text.as_bytes()).unwrap();
+        let found = read(&home);
+        assert!(found.all.is_empty(), "{text}");
+        assert!(found.problem.unwrap().contains("no allowance holds"));
+    }
+    let mut allowance = grant(&home, &now, "s", tool("a"), QUARTER).unwrap();
+    assert_eq!(read(&home).all.len(), 1, "a new grant replaces what nobody can read");
+    for (wall_ms, ends_ms) in [
+        (now.wall_ms, now.wall_ms + 8 * 86_400_000),
+        (i64::MIN, i64::MAX),
+        (now.wall_ms + 60_000, now.wall_ms + 120_000),
+        (now.wall_ms, now.wall_ms - 1),
+    ] {
+        (allowance.granted.wall_ms, allowance.ends_ms) = (wall_ms, ends_ms);
+        assert!(!allowance.is_open(&now), "{allowance:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_others_may_write_allows_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, home) = home();
+    grant(&home, &ManualClock::new().now(), "s", tool("a"), QUARTER).unwrap();
+    let mode = |mode| std::fs::set_permissions(home.allowances(), std::fs::Permissions::from_mode(mode));
+    assert_eq!(std::fs::metadata(home.allowances()).unwrap().permissions().mode() & 0o777, 0o600);
+    mode(0o666).unwrap();
+    assert!(read(&home).all.is_empty() && read(&home).problem.is_some());
+}
+
+#[test]
+fn after_a_reboot_the_wall_clock_decides() {
+    let (_folder, home) = home();
+    let clock = ManualClock::new();
+    let allowance = grant(&home, &clock.now(), "s", tool("a"), QUARTER).unwrap();
+    clock.reboot("second", QUARTER / 2);
+    assert!(allowance.is_open(&clock.now()));
+    clock.set_wall(allowance.granted.wall_ms);
+    clock.advance(QUARTER - Duration::from_secs(4));
+    assert!(!allowance.is_open(&clock.now()), "it has been up for longer than the allowance lasts");
+    clock.reboot("third", Duration::ZERO);
+    clock.set_wall(allowance.granted.wall_ms - 60_000);
+    assert!(!allowance.is_open(&clock.now()), "before the grant");
+}
+
+proptest! {
+    #[test]
+    fn no_setting_of_the_clock_lengthens_an_allowance(
+        lasts in 1u64..100_000,
+        steps in proptest::collection::vec((0u64..40_000, -90_000_000i64..90_000_000), 1..12),
+    ) {
+        let clock = ManualClock::new();
+        let start = clock.now();
+        let allowance = Allowance {
+            id: String::new(),
+            server: String::new(),
+            what: What::Observe,
+            granted: Granted {
+                wall_ms: start.wall_ms,
+                uptime_ms: start.uptime_ms,
+                boot: start.boot.0.to_string(),
+            },
+            ends_ms: start.wall_ms + lasts.cast_signed(),
+        };
+        for (pass, set) in steps {
+            clock.advance(Duration::from_millis(pass));
+            clock.set_wall(clock.now().wall_ms + set);
+            let ran = clock.now().uptime_ms - start.uptime_ms;
+            prop_assert!(ran < lasts || !allowance.is_open(&clock.now()));
+        }
+    }
+}
+
+fn intent(spend: Option<&str>) -> Intent<'_> {
+    Intent {
+        method: "tools/call",
+        tool: "send",
+        rpc_id: "1",
+        args: None,
+        client: "c",
+        rule: "(allowed once)",
+        policy: "v1",
+        keep: callgate_policy::Keep::Full,
+        observing: false,
+        would: None,
+        spend,
+    }
+}
+
+#[test]
+fn an_allowance_of_one_call_is_good_for_one_call_in_all_sessions() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let allowance = grant(&home, &clock.now(), "s", one_call(), QUARTER).unwrap();
+    assert!(!is_spent(&home, &clock.now(), &allowance).unwrap());
+    let admitted: usize = std::thread::scope(|scope| {
+        let shims: Vec<_> = (0..8)
+            .map(|_| {
+                let (home, clock, id) = (&home, clock.clone(), allowance.id.as_str());
+                scope.spawn(move || {
+                    let journal = Journal::open(home, &info("s"), clock).unwrap();
+                    let mut batch = journal.batch();
+                    let admitted = match batch.admit(intent(Some(id)), &[], b"x") {
+                        Ok(_) => 1,
+                        Err(NotAdmitted::Spent) => 0,
+                        Err(error) => panic!("{error:?}"),
+                    };
+                    assert_eq!(batch.commit().admitted.lines().len(), 2 * admitted);
+                    journal.end(EndReason::ClientClosed);
+                    admitted
+                })
+            })
+            .collect();
+        shims.into_iter().map(|shim| shim.join().unwrap()).sum()
+    });
+    assert_eq!(admitted, 1);
+    assert!(is_spent(&home, &clock.now(), &allowance).unwrap());
+}
+
+#[test]
+fn a_refused_call_spends_nothing() {
+    use callgate_policy::{Kind, Limit, Scope, Taking};
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let allowance = grant(&home, &clock.now(), "s", one_call(), QUARTER).unwrap();
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    for (scope, session) in [(Scope::Server, false), (Scope::Session, true)] {
+        let total = Limit {
+            pointer: String::new(),
+            counter: "x".to_owned(),
+            kind: Kind::Total,
+            max: std::num::NonZeroU32::MIN,
+            scope,
+            on_deny: None,
+            until_ms: None,
+        };
+        let taking = [Taking { limit: &total, amount: 1 }];
+        let mut batch = journal.batch();
+        batch.admit(intent(None), &taking, b"x").unwrap();
+        let refused = batch.admit(intent(Some(&allowance.id)), &taking, b"x");
+        assert!(matches!(refused, Err(NotAdmitted::Capped(_))), "{session}");
+        batch.commit();
+        assert!(!is_spent(&home, &clock.now(), &allowance).unwrap());
+    }
+    journal.end(EndReason::ClientClosed);
+}
+
+#[test]
+fn lost_counters_spend_what_was_granted_before() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let before = grant(&home, &clock.now(), "s", one_call(), QUARTER).unwrap();
+    for name in ["limits.db", "limits.db-wal", "limits.db-shm"] {
+        let _gone = std::fs::remove_file(home.path().join(name));
+    }
+    let after = grant(&home, &clock.now(), "t", one_call(), QUARTER).unwrap();
+    let journal = Journal::open(&home, &info("s"), clock).unwrap();
+    let mut batch = journal.batch();
+    assert!(matches!(batch.admit(intent(Some(&before.id)), &[], b"x"), Err(NotAdmitted::Spent)));
+    assert!(matches!(batch.admit(intent(Some("made up")), &[], b"x"), Err(NotAdmitted::Spent)));
+    batch.admit(intent(Some(&after.id)), &[], b"x").unwrap();
+    batch.commit();
+    journal.end(EndReason::ClientClosed);
+}

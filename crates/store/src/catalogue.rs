@@ -1,0 +1,158 @@
+//! What a server listed last: `tools/<server>.json`. For people and for suggestions, when no session is there to ask;
+//! it decides nothing. Text of a server is hostile: masked, capped, and checked again when it is read.
+
+use serde::{Deserialize, Serialize};
+
+use callgate_protocol::json::Raw;
+
+use crate::atomic;
+use crate::error::StoreError;
+use crate::home::{Home, read_private_up_to};
+use crate::mask::Masker;
+
+/// No more tools than this are kept,
+pub const MOST_TOOLS: usize = 10_000;
+/// in a file no larger than this.
+pub const MOST_BYTES: usize = 8 << 20;
+/// What a file holds beside its tools.
+const AROUND: usize = 16 * 1024;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Catalogue {
+    pub server: String,
+    /// When this was listed for the first time, in milliseconds since 1970.
+    pub seen_ms: i64,
+    pub tools: Vec<KnownTool>,
+    /// There were more than are kept.
+    #[serde(default)]
+    pub cut: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownTool {
+    pub name: String,
+    /// The tool's entry in the list: one JSON object, secrets masked.
+    pub definition: String,
+}
+
+/// Keeps what a server listed, given as names with the whole entries. Writes nothing if that is what it listed last;
+/// says whether it wrote.
+pub fn write<'t>(
+    home: &Home,
+    masker: &Masker,
+    server: &str,
+    seen_ms: i64,
+    listed: impl IntoIterator<Item = (&'t str, Raw<'t>)>,
+) -> Result<bool, StoreError> {
+    let (mut tools, mut bytes, mut cut) = (Vec::new(), AROUND + 6 * server.len(), false);
+    for (name, definition) in listed {
+        let definition = masker.keep_definition(definition.text());
+        let tool = KnownTool { name: masker.keep_text(name).into_owned(), definition };
+        bytes += serde_json::to_string(&tool).map_or(MOST_BYTES, |text| text.len() + 1);
+        if bytes > MOST_BYTES || tools.len() == MOST_TOOLS {
+            cut = true;
+            break;
+        }
+        tools.push(tool);
+    }
+    let catalogue = Catalogue { server: server.to_owned(), seen_ms, tools, cut };
+    let known = read(home, server).ok().flatten();
+    if known.is_some_and(|known| (&known.tools, known.cut) == (&catalogue.tools, cut)) {
+        return Ok(false);
+    }
+    let path = home.catalogue(server);
+    let fail = |error: std::io::Error| StoreError::io("write", &path, &error);
+    let text = serde_json::to_vec(&catalogue).map_err(|error| fail(std::io::Error::other(error)))?;
+    // Worth little after a power loss: the next list brings it back.
+    atomic::swap(&path, &text).map_err(fail)?;
+    Ok(true)
+}
+
+/// What the server listed last, if it is known. A file that is not as we write them is an error, for people to see.
+pub fn read(home: &Home, server: &str) -> Result<Option<Catalogue>, StoreError> {
+    let path = home.catalogue(server);
+    let fail = |error: std::io::Error| StoreError::io("read", &path, &error);
+    let broken = |why: &str| fail(std::io::Error::new(std::io::ErrorKind::InvalidData, why.to_owned()));
+    let text = match read_private_up_to(&path, MOST_BYTES as u64) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fail(error)),
+    };
+    let catalogue: Catalogue = serde_json::from_str(&text).map_err(|error| broken(&error.to_string()))?;
+    if catalogue.server != server {
+        return Err(broken("it is about another server"));
+    }
+    if catalogue.tools.len() > MOST_TOOLS {
+        return Err(broken("it names too many tools"));
+    }
+    if catalogue.tools.iter().any(|tool| Raw::parse(&tool.definition).is_err()) {
+        return Err(broken("a tool in it is not one JSON value"));
+    }
+    Ok(Some(catalogue))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+    use crate::catch_up::tests::home;
+
+    fn list<'t>(tools: &'t [(&'t str, &'t str)]) -> Vec<(&'t str, Raw<'t>)> {
+        tools.iter().map(|(name, text)| (*name, Raw::parse(text).unwrap())).collect()
+    }
+
+    #[test]
+    fn what_was_listed_last_is_read_back_and_written_only_when_it_changed() {
+        let (_folder, home) = home();
+        let masker = Masker::new(&["s3cr3t-of-the-server".to_owned()]);
+        assert_eq!(read(&home, "My Server").unwrap(), None);
+        let login = r#"{"name":"login","description":"uses s3cr3t-of-the-server","inputSchema":{"properties":{"password":{"type":"string"}}}}"#;
+        let tools = [("login", login), ("get", r#"{"name":"get"}"#)];
+        assert!(write(&home, &masker, "My Server", 5, list(&tools)).unwrap());
+        assert!(!write(&home, &masker, "My Server", 9, list(&tools)).unwrap());
+        let known = read(&home, "My Server").unwrap().unwrap();
+        assert_eq!((known.seen_ms, known.cut, known.tools.len()), (5, false, 2));
+        let definition = &known.tools[0].definition;
+        assert!(definition.contains(r#""password":{"type":"string"}"#), "the schema stays: {definition}");
+        assert!(!definition.contains("s3cr3t"), "{definition}");
+        assert_eq!(known.tools[1].definition, r#"{"name":"get"}"#);
+        assert!(write(&home, &masker, "My Server", 9, list(&tools[1..])).unwrap());
+        assert_eq!(read(&home, "My Server").unwrap().unwrap().tools.len(), 1);
+    }
+
+    #[test]
+    fn a_flood_of_tools_is_cut_and_what_is_kept_can_be_read() {
+        let (_folder, home) = home();
+        let masker = Masker::default();
+        let small = vec![("x", "{}"); MOST_TOOLS + 1];
+        write(&home, &masker, "s", 1, list(&small)).unwrap();
+        let known = read(&home, "s").unwrap().unwrap();
+        assert!(known.cut && known.tools.len() == MOST_TOOLS);
+        let large = format!("\"{}\"", "\\\"".repeat(200_000));
+        let huge = vec![("x", large.as_str()); 30];
+        write(&home, &masker, "s", 1, list(&huge)).unwrap();
+        let known = read(&home, "s").unwrap().unwrap();
+        assert!(known.cut && !known.tools.is_empty());
+        assert!(std::fs::metadata(home.catalogue("s")).unwrap().len() <= MOST_BYTES as u64);
+    }
+
+    #[test]
+    fn a_file_that_is_not_ours_is_an_error_with_words_and_is_replaced() {
+        let (_folder, home) = home();
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"server":"t","seen_ms":1,"tools":[]}"#,
+            r#"{"server":"s","seen_ms":1,"tools":[{"name":"x","definition":"{"}]}"#,
+            &"[".repeat(100_000),
+            &" ".repeat(MOST_BYTES + 1),
+        ] {
+            atomic::replace(&home.catalogue("s"), text.as_bytes()).unwrap();
+            let error = read(&home, "s").unwrap_err().to_string();
+            assert!(error.starts_with("cannot read "), "{error}");
+            assert!(write(&home, &Masker::default(), "s", 1, list(&[("x", "{}")])).unwrap());
+            assert!(read(&home, "s").unwrap().is_some());
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Allowances that are good for one call. Each has a row from its grant on and is spent with the call's other limits,
+//! in one transaction. What has no row is spent: so a database that was lost, or put back from a copy, revives none.
+
+use rusqlite::OptionalExtension;
+
+use super::db::Db;
+use crate::clock::Moment;
+use crate::error::StoreError;
+use crate::home::Home;
+
+/// Makes an allowance good for one call.
+pub(crate) fn make_spendable(home: &Home, now: &Moment, id: &str, ends_ms: i64) -> Result<(), StoreError> {
+    let mut db = Db::open(home, now)?;
+    db.transaction(|db| {
+        db.connection.execute("DELETE FROM once WHERE ends_ms < ?1", [now.wall_ms])?;
+        db.connection.execute("INSERT INTO once(id, ends_ms) VALUES (?1, ?2)", (id, ends_ms)).map(drop)
+    })
+}
+
+pub(crate) fn is_spent(home: &Home, now: &Moment, id: &str) -> Result<bool, StoreError> {
+    let mut db = Db::open(home, now)?;
+    db.transaction(|db| {
+        let spent: Option<bool> = db
+            .connection
+            .query_row("SELECT spent_ms IS NOT NULL FROM once WHERE id = ?1", [id], |row| row.get(0))
+            .optional()?;
+        Ok(spent.unwrap_or(true))
+    })
+}
+
+impl Db {
+    /// Spends it; `false` if there is nothing left to spend.
+    pub(super) fn spend(&self, id: &str, wall_ms: i64) -> rusqlite::Result<bool> {
+        let spent = self
+            .connection
+            .prepare_cached("UPDATE once SET spent_ms = ?2 WHERE id = ?1 AND spent_ms IS NULL")?
+            .execute((id, wall_ms))?;
+        Ok(spent == 1)
+    }
+}
