@@ -1,26 +1,25 @@
 //! From the client to the server: read, judge, record, forward.
 //!
 //! The lines of one read are one group: judged in order, recorded with one append, forwarded with one write.
-//! Whatever goes wrong here means *not forwarded, and answered*.
+//! Whatever goes wrong here means *not forwarded, and answered*. How one request is judged is in `judging`.
 
-use std::borrow::Cow;
 use std::io::Read;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use callgate_policy::{Call, Judgement, RefusalKind};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read};
 use callgate_protocol::method::{Class, class};
 use callgate_protocol::{Answer, Malformed, answer};
 use callgate_store::failpoint;
-use callgate_store::{Batch, CallRef, Decision, Intent, NotAdmitted, Outcome, Refused};
+use callgate_store::{Batch, CallRef, Decision, Outcome, Refused};
 
 use crate::gate::Rules;
+use crate::judging::{Ask, named};
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
-use crate::pending::{Asked, NotEntered, What};
-use crate::relay::{Relay, Stop};
+use crate::pending::NotEntered;
+use crate::relay::{OWN_IDS, Relay, Stop};
 use crate::wording::{self, Expects};
 
 /// How many answers without an id (parse errors) a session gives before it only counts them: a flood of
@@ -32,16 +31,16 @@ const SERVER_END: Duration = Duration::from_secs(1);
 
 /// The thread that reads the client.
 pub(crate) struct FromClient<'r> {
-    relay: &'r Relay,
+    pub(crate) relay: &'r Relay,
     unaddressed: AtomicU32,
 }
 
 /// A request of the group under way that waits for an answer, in case it does not get to the server.
-struct Entered {
-    id: IdKey,
+pub(crate) struct Entered {
+    pub(crate) id: IdKey,
     /// Its row, unless it is one of those that are not recorded.
-    call: Option<CallRef>,
-    expects: Expects,
+    pub(crate) call: Option<CallRef>,
+    pub(crate) expects: Expects,
 }
 
 impl<'r> FromClient<'r> {
@@ -102,11 +101,11 @@ impl<'r> FromClient<'r> {
 }
 
 /// The lines of one read, on their way.
-struct Group<'r> {
-    from: &'r FromClient<'r>,
-    rules: Rules,
-    batch: Batch<'r>,
-    entered: Vec<Entered>,
+pub(crate) struct Group<'r> {
+    pub(crate) from: &'r FromClient<'r>,
+    pub(crate) rules: Rules,
+    pub(crate) batch: Batch<'r>,
+    pub(crate) entered: Vec<Entered>,
     /// Calls that were given up; booked after the group, which may hold the calls themselves.
     cancelled: Vec<CallRef>,
 }
@@ -130,10 +129,11 @@ impl Group<'_> {
         match &message.body {
             Body::Request { id, method, params } => self.request(message, id, method, *params),
             Body::Notification { method, params } => self.notification(message, method, *params),
-            Body::Response { id, .. } => {
+            Body::Response { id, outcome } => {
                 // Only an answer that the server waits for: anything else could be a message in disguise.
-                if self.from.relay.server_asks.answer(&id.as_key()) {
+                if let Some(asked) = self.from.relay.server_asks.answer(&id.as_key()) {
                     self.batch.pass(&message.wire());
+                    self.from.relay.settle_ask(&asked, *outcome);
                 } else {
                     self.drop_silently(None, "an answer to a request that the server did not make");
                 }
@@ -144,11 +144,14 @@ impl Group<'_> {
     fn request(&mut self, message: &Message<'_>, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) {
         self.from.relay.meet(method, params);
         let key = id.as_key();
+        if key.to_lexeme().strip_prefix('"').is_some_and(|text| text.starts_with(OWN_IDS)) {
+            let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
+            return self.refuse_malformed(Some(method), &Answer::To(key), &reason);
+        }
         if let Err(why) = self.from.relay.pending.check(&key) {
             return self.not_entered(&key, method, &why);
         }
-        let mut ask =
-            Ask { message, key, method, name: Cow::Borrowed(""), args: params, expects: Expects::Anything };
+        let mut ask = Ask::new(message, key, method, params);
         if method == "tools/call" {
             match message.tool_call() {
                 Ok(call) => {
@@ -169,81 +172,6 @@ impl Group<'_> {
         }
     }
 
-    /// A request that is judged, but neither counted nor recorded when it passes: handshake, lists, pings.
-    fn pass(&mut self, ask: &Ask<'_>) {
-        let policy = self.rules.policy.clone();
-        if let Judgement::Refuse(refusal) = policy.judge(&ask.call(&self.from.relay.client.name())) {
-            return self.refuse(ask, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
-        }
-        let what = match ask.method {
-            "tools/list" => What::ToolsList,
-            _ => What::Other,
-        };
-        match self
-            .from
-            .relay
-            .pending
-            .enter(ask.key.clone(), Asked { what, since: Instant::now(), lasting: false })
-        {
-            Ok(()) => {
-                self.batch.pass(&ask.message.wire());
-                self.entered.push(Entered { id: ask.key.clone(), call: None, expects: ask.expects });
-            }
-            Err(why) => self.not_entered(&ask.key, ask.method, &why),
-        }
-    }
-
-    /// The way of one call: paused, judged, admitted, entered.
-    fn judge(&mut self, ask: &Ask<'_>) {
-        if let Some(reason) = self.rules.paused.clone() {
-            return self.refuse(ask, Decision::Paused, "(paused)", &reason);
-        }
-        let client = self.from.relay.client.name();
-        let policy = self.rules.policy.clone();
-        let pass = match policy.judge(&ask.call(&client)) {
-            Judgement::Pass(pass) => pass,
-            Judgement::Refuse(refusal) => {
-                return self.refuse(ask, decision_of(refusal.kind), &refusal.rule, &refusal.reason);
-            }
-        };
-        let intent = Intent {
-            method: ask.method,
-            tool: &ask.name,
-            rpc_id: &ask.key.to_lexeme(),
-            args: ask.args,
-            client: &client,
-            rule: pass.rule,
-            policy: policy.version(),
-        };
-        match self.batch.admit(intent, &pass.limits, &ask.message.wire()) {
-            Ok(call) => self.enter(ask, call),
-            Err(NotAdmitted::Capped(cap)) => {
-                let limit = pass.limits.iter().find(|limit| limit.pointer == cap.pointer);
-                let words = limit.map(|limit| limit.refusal(&ask.name)).unwrap_or_default();
-                self.refuse(ask, Decision::Capped, &cap.pointer, &wording::capped(&words, cap.frees_in));
-            }
-            Err(NotAdmitted::Store(error)) => {
-                self.refuse(ask, Decision::Unrecorded, "(record)", &wording::unrecorded(&error.to_string()));
-            }
-        }
-    }
-
-    /// An admitted call waits for its answer from here on.
-    fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
-        let lasting = ask.method == "subscriptions/listen";
-        let asked = Asked { what: What::Call(call), since: Instant::now(), lasting };
-        match self.from.relay.pending.enter(ask.key.clone(), asked) {
-            Ok(()) => {
-                self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });
-            }
-            // Only the server's end can come between the check and here: its line goes into a pipe that nobody reads.
-            Err(why) => {
-                self.from.relay.journal.settle_one(&call, Outcome::NotDelivered);
-                self.not_entered(&ask.key, ask.method, &why);
-            }
-        }
-    }
-
     fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
         if method == "notifications/cancelled"
             && let Some(id) = params.and_then(|params| params.get("requestId"))
@@ -257,10 +185,8 @@ impl Group<'_> {
             if self.rules.paused.is_some() {
                 return self.drop_silently(Some(method), "calls are paused");
             }
-            let policy = self.rules.policy.clone();
-            let client = self.from.relay.client.name();
-            if let Judgement::Refuse(refusal) = policy.judge(&Call::method(&client, method, params)) {
-                return self.drop_silently(Some(method), &refusal.reason);
+            if let Err(reason) = self.may_pass(method, params) {
+                return self.drop_silently(Some(method), &reason);
             }
         }
         self.batch.pass(&message.wire());
@@ -273,7 +199,7 @@ impl Group<'_> {
         }
     }
 
-    fn refuse_malformed(&mut self, method: Option<&str>, answer: &Answer, reason: &str) {
+    pub(crate) fn refuse_malformed(&mut self, method: Option<&str>, answer: &Answer, reason: &str) {
         let client = self.from.relay.client.name();
         self.batch.refuse(Refused {
             decision: Decision::Malformed,
@@ -294,7 +220,7 @@ impl Group<'_> {
         self.refuse_malformed(method, &Answer::Nobody, reason);
     }
 
-    fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
+    pub(crate) fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
         let to_client = &self.from.relay.to_client;
         match why {
             NotEntered::Ended(reason) => {
@@ -311,33 +237,13 @@ impl Group<'_> {
         }
     }
 
-    fn refuse(&mut self, ask: &Ask<'_>, decision: Decision, rule: &str, reason: &str) {
-        let call = self.batch.refuse(Refused {
-            decision,
-            method: ask.method,
-            tool: &ask.name,
-            rpc_id: &ask.key.to_lexeme(),
-            args: ask.args,
-            client: &self.from.relay.client.name(),
-            rule,
-            reason,
-            policy: self.rules.policy.version(),
-        });
-        let line = match decision {
-            // Exactly what a server says of a tool that it does not have.
-            Decision::Hidden => answer::unknown_tool(&ask.key, &ask.name),
-            _ => wording::refusal(ask.expects, &ask.key, reason, &call.id().to_string(), rule),
-        };
-        self.from.relay.to_client.post(line);
-    }
-
-    /// Records the group, then lets it go: intent before effect.
-    fn forward(self) {
+    /// Records what there is of the group, then lets it go: intent before effect.
+    pub(crate) fn forward(&mut self) {
         let relay = self.from.relay;
-        let commit = self.batch.commit();
+        let commit = std::mem::replace(&mut self.batch, relay.journal.batch()).commit();
+        let (entered, cancelled) = (std::mem::take(&mut self.entered), std::mem::take(&mut self.cancelled));
         for (call, cause) in &commit.unrecorded {
-            let lost =
-                self.entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
+            let lost = entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
             if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id).is_some()) {
                 let reason = wording::unrecorded(&cause.to_string());
                 let line =
@@ -353,56 +259,16 @@ impl Group<'_> {
             let text = format!("Callgate: the server no longer reads ({})", undelivered.cause);
             // What was written in part may have been read in part.
             let outcome = if undelivered.written == 0 { Outcome::NotDelivered } else { Outcome::Unknown };
-            for lost in self.entered.iter().filter(|lost| relay.pending.answer(&lost.id).is_some()) {
+            for lost in entered.iter().filter(|lost| relay.pending.answer(&lost.id).is_some()) {
                 if let Some(call) = &lost.call {
                     relay.journal.settle_one(call, outcome);
                 }
                 relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &text));
             }
         }
-        for call in &self.cancelled {
+        for call in &cancelled {
             relay.journal.settle_one(call, Outcome::Cancelled);
         }
         failpoint::reach("shim.after_forward");
     }
-}
-
-/// A request under judgement.
-struct Ask<'a> {
-    message: &'a Message<'a>,
-    key: IdKey,
-    method: &'a str,
-    /// What it names: a tool, a URI, a prompt; empty when nothing is named.
-    name: Cow<'a, str>,
-    args: Option<Raw<'a>>,
-    expects: Expects,
-}
-
-impl Ask<'_> {
-    fn call<'c>(&'c self, client: &'c str) -> Call<'c> {
-        match self.expects {
-            Expects::ToolResult => Call::tool(client, &self.name, self.args),
-            Expects::Anything => Call::method(client, self.method, self.args),
-        }
-    }
-}
-
-fn decision_of(kind: RefusalKind) -> Decision {
-    match kind {
-        RefusalKind::Denied => Decision::Denied,
-        RefusalKind::Unsupported => Decision::Unsupported,
-        RefusalKind::Hidden => Decision::Hidden,
-        RefusalKind::Broken => Decision::Broken,
-    }
-}
-
-/// What a request beside `tools/call` is about, for the record.
-fn named<'a>(method: &str, params: Option<Raw<'a>>) -> Cow<'a, str> {
-    let member = match method {
-        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
-        "prompts/get" => "name",
-        _ if method.starts_with("tasks/") => "taskId",
-        _ => return Cow::Borrowed(""),
-    };
-    params.and_then(|params| params.get(member)).and_then(Raw::as_str).unwrap_or_default()
 }

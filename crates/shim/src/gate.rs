@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use callgate_policy::Policy;
+use callgate_store::allowance::{self, Allowance, What};
+use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::home::read_private;
 use callgate_store::{Home, pause};
 
@@ -23,6 +25,37 @@ pub struct Rules {
     pub policy: Arc<Policy>,
     /// The reason, when calls are paused.
     pub paused: Option<Arc<str>>,
+    /// What a person has allowed this server for a while; whether it still lasts is asked of each.
+    pub allowances: Arc<[Allowance]>,
+}
+
+impl Rules {
+    /// Are they the same as these?
+    pub fn same_as(&self, other: &Rules) -> bool {
+        self.policy.version() == other.policy.version()
+            && self.policy.broken() == other.policy.broken()
+            && self.paused == other.paused
+            && self.allowances == other.allowances
+    }
+
+    /// Has a person set the policy's refusals aside for a while?
+    pub fn observing(&self) -> bool {
+        self.lasts(|what| *what == What::Observe)
+    }
+
+    /// Is this tool allowed for a while?
+    pub fn allows_for_a_while(&self, tool: &str) -> bool {
+        self.lasts(|what| matches!(what, What::Tool(name) if name == tool))
+    }
+
+    /// Is there such an allowance, and does it still last? The clock is looked at only if there is one.
+    fn lasts(&self, is_meant: impl Fn(&What) -> bool) -> bool {
+        let mut meant = self.allowances.iter().filter(|allowance| is_meant(&allowance.what)).peekable();
+        meant.peek().is_some() && {
+            let now = SystemClock::default().now();
+            meant.any(|allowance| allowance.is_open(&now))
+        }
+    }
 }
 
 /// Something about the rules changed, for whoever records and shows it.
@@ -42,6 +75,8 @@ pub enum Change {
     },
     Paused(Arc<str>),
     Resumed,
+    /// Something is allowed for a while, or no longer.
+    Allowances,
 }
 
 /// Reads the policy and pause files when they changed.
@@ -57,6 +92,7 @@ struct Seen {
     own: Stamp,
     default: Stamp,
     pause: Stamp,
+    allowances: Stamp,
     rules: Rules,
     /// Has any policy been good in this session?
     good: bool,
@@ -85,11 +121,16 @@ enum Stamp {
 impl Gate {
     /// Nothing is read before the first look.
     pub fn new(home: Home, server: &str) -> Gate {
-        let rules = Rules { policy: Arc::new(Policy::refuse_all("no policy was read yet")), paused: None };
+        let rules = Rules {
+            policy: Arc::new(Policy::refuse_all("no policy was read yet")),
+            paused: None,
+            allowances: Arc::new([]),
+        };
         let seen = Seen {
             own: Stamp::Unseen,
             default: Stamp::Unseen,
             pause: Stamp::Unseen,
+            allowances: Stamp::Unseen,
             rules,
             good: false,
             told: None,
@@ -103,7 +144,13 @@ impl Gate {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.look_at_policy(&mut seen);
         self.look_at_pause(&mut seen);
+        self.look_at_allowances(&mut seen);
         (seen.rules.clone(), std::mem::take(&mut seen.changes))
+    }
+
+    /// The rules as of the last look, for questions that may wait for the next one.
+    pub fn last(&self) -> Rules {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).rules.clone()
     }
 
     fn look_at_policy(&self, seen: &mut Seen) {
@@ -181,6 +228,25 @@ impl Gate {
     }
 }
 
+impl Gate {
+    fn look_at_allowances(&self, seen: &mut Seen) {
+        let stamp = Stamp::of(&self.home.allowances());
+        if stamp == seen.allowances {
+            return;
+        }
+        let first = seen.allowances == Stamp::Unseen;
+        seen.allowances = stamp;
+        // What cannot be read allows nothing.
+        let granted = allowance::read(&self.home).all;
+        let granted: Arc<[Allowance]> =
+            granted.into_iter().filter(|allowance| allowance.server == self.server).collect();
+        if granted != seen.rules.allowances && !first {
+            seen.changes.push(Change::Allowances);
+        }
+        seen.rules.allowances = granted;
+    }
+}
+
 /// Keeps calls away from Callgate's own folder, by the name it was given and by the one it really has.
 pub fn guard(policy: &mut Policy, home: &Path) {
     policy.guard_home(&home.to_string_lossy());
@@ -225,7 +291,7 @@ fn detail(_meta: &Metadata) -> (u64, i64, i64) {
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
-    use callgate_policy::{Call, Judgement};
+    use callgate_policy::{Call, Circumstances, Judgement};
 
     struct Fixture {
         _folder: tempfile::TempDir,
@@ -249,7 +315,7 @@ mod tests {
         /// What becomes of a call of tool `x` now, and what was news.
         fn look(&self) -> (String, Vec<&'static str>) {
             let (rules, changes) = self.gate.look();
-            let verdict = match rules.policy.judge(&Call::tool("c", "x", None)) {
+            let verdict = match rules.policy.judge(&Call::tool("c", "x", None), &Circumstances::timeless()) {
                 Judgement::Pass(pass) => format!("pass {}", pass.rule),
                 Judgement::Refuse(refusal) => format!("{:?}", refusal.kind),
             };
@@ -259,6 +325,7 @@ mod tests {
                 Change::Broken { kept: false, .. } => "broken",
                 Change::Paused(_) => "paused",
                 Change::Resumed => "resumed",
+                Change::Allowances => "allowances",
             });
             (verdict, news.collect())
         }
@@ -335,6 +402,9 @@ mod tests {
         let (rules, _) = fixture.gate.look();
         let args = format!(r#"{{"path":"{}/policies/s.json"}}"#, fixture.home.path().display());
         let raw = callgate_protocol::json::Raw::parse(&args).unwrap();
-        assert!(matches!(rules.policy.judge(&Call::tool("c", "x", Some(raw))), Judgement::Refuse(_)));
+        assert!(matches!(
+            rules.policy.judge(&Call::tool("c", "x", Some(raw)), &Circumstances::timeless()),
+            Judgement::Refuse(_)
+        ));
     }
 }

@@ -4,18 +4,22 @@
 //! one per direction, each reading, judging and writing by itself; everything else only helps them. The shim opens
 //! no port, needs no app, and writes nothing but protocol to its output.
 
+mod asks;
 mod client;
 pub mod gate;
+mod judging;
 mod lines;
 mod outlet;
 mod pending;
 mod relay;
+mod schema;
 mod server;
 mod session;
 mod stderr;
 #[cfg_attr(unix, path = "stdio_unix.rs")]
 #[cfg_attr(windows, path = "stdio_windows.rs")]
 mod stdio;
+mod toolbook;
 mod watch;
 pub mod wording;
 

@@ -4,15 +4,22 @@
 //! leaves with its first answer. Client and server number their requests independently, so there are two
 //! tables and no id of one can be taken for one of the other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use callgate_protocol::id::IdKey;
+use callgate_protocol::lists::List;
 use callgate_store::CallRef;
+
+use crate::wording::Expects;
 
 /// How many requests may wait at once. An agent that gets here is not waiting for answers any more.
 const MAX_PENDING: usize = 65_536;
+
+/// How long an answer that is on its way is waited for before it is looked at again.
+const HAND_OVER: Duration = Duration::from_millis(5);
 
 /// A client's request that the server has to answer.
 #[derive(Debug)]
@@ -27,8 +34,17 @@ pub(crate) struct Asked {
 #[derive(Debug)]
 pub(crate) enum What {
     /// A call with a row in the history.
-    Call(CallRef),
-    ToolsList,
+    Call(CallRef, Expects),
+    /// A list, or a further page of one.
+    List {
+        list: List,
+        first: bool,
+    },
+    /// A list of tools that the gate asked for by itself; what it says about the protocol is asked of the next page too.
+    OwnList {
+        first: bool,
+        meta: String,
+    },
     Other,
 }
 
@@ -59,6 +75,18 @@ struct Table {
 pub(crate) struct Pending {
     table: Mutex<Table>,
     changed: Condvar,
+    /// Answers that left the table and are not with the client yet.
+    delivering: AtomicUsize,
+}
+
+/// While it is held, answers may be on their way between the table and the client.
+#[derive(Debug)]
+pub(crate) struct Delivering<'p>(&'p AtomicUsize);
+
+impl Drop for Delivering<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Pending {
@@ -84,6 +112,12 @@ impl Pending {
         checked
     }
 
+    /// To be held from before answers are taken out until the client has them.
+    pub(crate) fn delivering(&self) -> Delivering<'_> {
+        self.delivering.fetch_add(1, Ordering::SeqCst);
+        Delivering(&self.delivering)
+    }
+
     /// The first answer to `id` takes it out; every later one finds nothing.
     pub(crate) fn answer(&self, id: &IdKey) -> Option<Asked> {
         let mut table = self.table();
@@ -97,7 +131,7 @@ impl Pending {
         let mut table = self.table();
         let asked = table.waiting.remove(id)?;
         let call = match &asked.what {
-            What::Call(call) => Some(*call),
+            What::Call(call, _) => Some(*call),
             _ => None,
         };
         if table.cancelled.len() < MAX_PENDING {
@@ -118,9 +152,18 @@ impl Pending {
         left
     }
 
-    /// Waits until nobody waits for an answer that is to be expected; false after `limit`.
+    /// Waits until nobody waits for an answer that is to be expected, and none is on its way; false after `limit`.
     pub(crate) fn wait_empty(&self, limit: Duration) -> bool {
-        self.wait(limit, |table| table.waiting.values().all(|asked| asked.lasting))
+        // In this order: what is not in the table any more is counted as on its way until it has arrived.
+        if !self.wait(limit, |table| table.waiting.values().all(|asked| asked.lasting)) {
+            return false;
+        }
+        let arrived = || self.delivering.load(Ordering::SeqCst) == 0;
+        if !arrived() {
+            // Nobody is woken for this: it takes a moment, or as long as a client does not read.
+            std::thread::sleep(limit.min(HAND_OVER));
+        }
+        arrived()
     }
 
     /// Waits until the client has asked for anything at all; false after `limit`.
@@ -175,24 +218,37 @@ impl Table {
     }
 }
 
+/// A request of the server's.
+#[derive(Debug)]
+pub(crate) struct ServerAsk {
+    /// Its row, unless it is one of those that are not recorded.
+    pub(crate) call: Option<CallRef>,
+    pub(crate) since: Instant,
+}
+
 /// Requests of the server that wait for the client (sampling, elicitation, roots, ping).
 #[derive(Debug, Default)]
-pub(crate) struct ServerAsks(Mutex<HashSet<IdKey>>);
+pub(crate) struct ServerAsks(Mutex<HashMap<IdKey, ServerAsk>>);
 
 impl ServerAsks {
-    fn ids(&self) -> MutexGuard<'_, HashSet<IdKey>> {
+    fn asks(&self) -> MutexGuard<'_, HashMap<IdKey, ServerAsk>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// False when the id is in use or far too many wait.
-    pub(crate) fn enter(&self, id: IdKey) -> bool {
-        let mut ids = self.ids();
-        ids.len() < MAX_PENDING && ids.insert(id)
+    /// May a request with this id be let through now?
+    pub(crate) fn has_room(&self, id: &IdKey) -> bool {
+        let asks = self.asks();
+        asks.len() < MAX_PENDING && !asks.contains_key(id)
     }
 
-    /// Was this asked, and not answered yet?
-    pub(crate) fn answer(&self, id: &IdKey) -> bool {
-        self.ids().remove(id)
+    /// To be done before the client can see it.
+    pub(crate) fn enter(&self, id: IdKey, ask: ServerAsk) {
+        self.asks().insert(id, ask);
+    }
+
+    /// What was asked under this id and not answered yet.
+    pub(crate) fn answer(&self, id: &IdKey) -> Option<ServerAsk> {
+        self.asks().remove(id)
     }
 }
 
@@ -217,6 +273,17 @@ mod tests {
         pending.enter(key("2"), asked()).unwrap();
         assert!(!pending.wait_empty(Duration::ZERO));
         assert_eq!(pending.end("gone").len(), 2, "and is told the end like everybody else");
+    }
+
+    #[test]
+    fn an_answer_on_its_way_keeps_a_session_open() {
+        let pending = Pending::default();
+        pending.enter(key("1"), asked()).unwrap();
+        let delivering = pending.delivering();
+        assert!(pending.answer(&key("1")).is_some());
+        assert!(!pending.wait_empty(Duration::ZERO), "the client does not have it yet");
+        drop(delivering);
+        assert!(pending.wait_empty(Duration::ZERO));
     }
 
     #[test]
@@ -260,9 +327,10 @@ mod tests {
     fn both_directions_count_for_themselves() {
         let (pending, asks) = (Pending::default(), ServerAsks::default());
         pending.enter(key("1"), asked()).unwrap();
-        assert!(asks.enter(key("1")));
-        assert!(!asks.enter(key("1")));
-        assert!(asks.answer(&key("1")) && !asks.answer(&key("1")));
+        assert!(asks.has_room(&key("1")));
+        asks.enter(key("1"), ServerAsk { call: None, since: Instant::now() });
+        assert!(!asks.has_room(&key("1")));
+        assert!(asks.answer(&key("1")).is_some() && asks.answer(&key("1")).is_none());
         assert!(pending.answer(&key("1")).is_some());
     }
 }

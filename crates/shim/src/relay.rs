@@ -3,20 +3,28 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
-use callgate_policy::compare;
+use callgate_policy::{Circumstances, Waived, compare};
 use callgate_protocol::answer;
+use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
-use callgate_store::{Admitted, Event, EventKind, Journal, Origin};
+use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
+use callgate_store::clock::wall_ms;
+use callgate_store::{Admitted, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
 use callgate_supervise::Ending;
 
 use crate::gate::{Change, Gate, Rules};
 use crate::outlet::{Outlet, Undelivered};
-use crate::pending::{Pending, ServerAsks};
+use crate::pending::{Asked, Pending, ServerAsk, ServerAsks, What};
 use crate::stdio;
+use crate::toolbook::ToolBook;
 
 /// Noise lines that get a row each; the rest is counted.
 const NOISE_ROWS: u32 = 20;
+
+/// How the ids of our own requests begin. No client may use such an id: an answer would have two owners.
+pub(crate) const OWN_IDS: &str = "callgate/";
 
 /// Why a thread of the relay stopped.
 #[derive(Debug)]
@@ -45,9 +53,70 @@ pub(crate) struct Relay {
     /// The client has seen a list of tools, so it wants to hear when the list changes.
     pub(crate) listed: AtomicBool,
     pub(crate) noise: Noise,
+    /// What the server says its tools are.
+    pub(crate) tools: ToolBook,
+    /// For digests of refused calls; without one, no single call can be allowed.
+    pub(crate) seal: Option<Seal>,
+    /// The disk, for rules about paths.
+    pub(crate) files: Disk,
+    /// Numbers the requests that we make ourselves.
+    pub(crate) own_requests: AtomicU32,
 }
 
 impl Relay {
+    /// What a judgement of this moment depends on beside the rules.
+    pub(crate) fn circumstances(&self, rules: &Rules, waived: Waived) -> Circumstances<'_> {
+        let waived = match waived {
+            Waived::Nothing if rules.observing() => Waived::Enforcement,
+            other => other,
+        };
+        Circumstances { now_ms: wall_ms(), files: &self.files, waived }
+    }
+
+    /// Asks the server for its tools, for our own use. False when it cannot be asked.
+    pub(crate) fn list_tools(&self, cursor: Option<&str>, meta: &str) -> bool {
+        let number = self.own_requests.fetch_add(1, Ordering::Relaxed);
+        let id = format!("\"{OWN_IDS}{}-{number}\"", self.journal.session());
+        let Some(key) = IdKey::from_lexeme(&id) else { return false };
+        let what = What::OwnList { first: cursor.is_none(), meta: meta.to_owned() };
+        // No reason to keep a session open for.
+        let asked = Asked { what, since: Instant::now(), lasting: true };
+        if self.pending.enter(key.clone(), asked).is_err() {
+            return false;
+        }
+        let mut params = Vec::new();
+        params.extend(cursor.map(|cursor| format!("\"cursor\":{}", serde_json::Value::from(cursor))));
+        params.extend((!meta.is_empty()).then(|| format!("\"_meta\":{meta}")));
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{{}}}}}",
+            params.join(",")
+        );
+        // Parts of it are the client's own words: it goes the way of every line of a client, or not at all.
+        let asked = match read(Side::Client, line.as_bytes()) {
+            Incoming::One(message) => {
+                self.to_server.ask(message.wire().into_owned());
+                true
+            }
+            Incoming::Blank | Incoming::Batch(_) | Incoming::Bad(_) => false,
+        };
+        if !asked {
+            self.pending.answer(&key);
+        }
+        asked
+    }
+
+    /// The client answered what the server asked.
+    pub(crate) fn settle_ask(&self, asked: &ServerAsk, reply: Reply<'_>) {
+        let Some(call) = asked.call else { return };
+        let (outcome, said) = match reply {
+            Reply::Result(result) => (Outcome::Ok, result),
+            Reply::Error(error) => (Outcome::RpcError, error),
+        };
+        let mut settlement = self.journal.settle();
+        settlement.add(&call, outcome, asked.since.elapsed(), Some(said));
+        settlement.commit();
+    }
+
     /// The rules of this moment. What changed is on record, and told to the client, before they are applied.
     pub(crate) fn rules(&self) -> Rules {
         let (rules, changes) = self.gate.look();
@@ -62,6 +131,13 @@ impl Relay {
         if let Some(name) = self.client.learn(method, params) {
             // The lease only informs; enforcement does not hang on it.
             drop(self.journal.update_lease(|lease| lease.client = Some(name.to_string())));
+        }
+    }
+
+    /// To a client that has seen a list of tools.
+    fn tell_list_changed(&self) {
+        if self.listed.load(Ordering::Relaxed) {
+            self.to_client.post(answer::notification("notifications/tools/list_changed"));
         }
     }
 
@@ -85,8 +161,9 @@ impl Relay {
                 });
                 // The lease only informs; enforcement does not hang on it.
                 drop(lease);
-                if before.visibility() != after.visibility() && self.listed.load(Ordering::Relaxed) {
-                    self.to_client.post(answer::notification("notifications/tools/list_changed"));
+                let client = self.client.name();
+                if before.visibility(&client) != after.visibility(&client) {
+                    self.tell_list_changed();
                 }
             }
             Change::Broken { path, reason, kept } => {
@@ -96,6 +173,8 @@ impl Relay {
                 event(EventKind::PolicyBroken, &text);
                 stdio::complain(&text);
             }
+            // What was allowed for a while may have been hidden.
+            Change::Allowances => self.tell_list_changed(),
             Change::Paused(reason) => event(EventKind::Paused, reason),
             Change::Resumed => event(EventKind::Resumed, "calls are judged by the policy again"),
         }
@@ -113,6 +192,11 @@ impl ServerPipe {
 
     pub(crate) fn send(&self, admitted: &Admitted) -> Result<(), Undelivered> {
         if admitted.lines().is_empty() { Ok(()) } else { self.0.send(admitted.lines()) }
+    }
+
+    /// A harmless request of our own.
+    pub(crate) fn ask(&self, line: Vec<u8>) {
+        self.0.post(line);
     }
 
     /// An answer of ours to a request of the server.

@@ -3,22 +3,26 @@
 //! Only whole, well-formed, unambiguous messages get through, and an answer only to a question that is open.
 //! The client has its bytes before anything is written down.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use callgate_policy::{Call, Judgement};
+use callgate_policy::Listing;
 use callgate_protocol::id::{Id, IdKey};
+use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
 use callgate_protocol::json::Raw;
+use callgate_protocol::lists::{Filtered, List, filter};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
-use callgate_protocol::method::is_for_servers;
-use callgate_protocol::tools::{Filtered, filter_list};
-use callgate_protocol::{Answer, Malformed, answer};
+use callgate_protocol::{Answer, Cause, Malformed, answer};
 use callgate_store::failpoint;
 use callgate_store::{CallRef, Outcome};
 
+use crate::asks::No;
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
-use crate::pending::What;
+use crate::pending::{ServerAsk, What};
 use crate::relay::{Relay, Stop};
+use crate::toolbook::Asker;
 use crate::wording;
 
 /// The thread that reads the server.
@@ -88,6 +92,7 @@ impl<'r> FromServer<'r> {
     }
 
     fn lines(&self, chunk: &[u8]) -> bool {
+        let _delivering = self.relay.pending.delivering();
         let mut delivery = Delivery::new(chunk);
         let mut start = 0;
         for line in split(chunk) {
@@ -124,36 +129,75 @@ impl<'r> FromServer<'r> {
 
     fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<Place>) {
         match &message.body {
-            Body::Notification { .. } => out.deliver(message, place),
-            Body::Request { id, method, params } => match self.objection(id, method, *params) {
-                None => out.deliver(message, place),
-                Some((code, text)) => {
+            Body::Notification { method, params } => self.notification(out, message, method, *params, place),
+            Body::Request { id, method, params } => match self.request(id, method, *params) {
+                Ok(()) => out.deliver(message, place),
+                Err(no) => {
                     out.skip(place);
-                    let text = format!("Callgate: {text}");
-                    self.relay.to_server.answer(answer::error(Some(&id.as_key()), code, &text));
+                    let text = format!("Callgate: {}", no.text);
+                    self.relay.to_server.answer(answer::error(Some(&id.as_key()), no.code, &text));
                 }
             },
             Body::Response { id, outcome } => self.response(out, message, id, *outcome, place),
         }
     }
 
-    /// Why a request of the server (sampling, elicitation, roots) does not reach the client, if so.
-    fn objection(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Option<(i64, String)> {
-        if is_for_servers(method) {
-            // The server has the direction wrong, or hopes that we have.
-            return Some((wording::METHOD_NOT_FOUND, format!("a server cannot ask for {method}")));
+    fn notification<'c>(
+        &self,
+        out: &mut Delivery<'c>,
+        message: &Message<'c>,
+        method: &str,
+        params: Option<Raw<'c>>,
+        place: Option<Place>,
+    ) {
+        match method {
+            "notifications/tools/list_changed" => self.relay.tools.outdated(),
+            "notifications/cancelled" => self.taken_back(params),
+            _ => {}
         }
-        let client = self.relay.client.name();
-        if let Judgement::Refuse(refusal) =
-            self.relay.rules().policy.judge(&Call::method(&client, method, params))
-        {
-            return Some((wording::REFUSED, refusal.reason));
+        // News of a task may ask the client for something, as results may. It gets no answer, so it is only kept back.
+        let asks = params.filter(|_| method.starts_with("notifications/tasks") && self.relay.judges_asks());
+        match asks.map_or(Ok(()), |params| self.inside(input_requests(params))) {
+            Ok(()) => out.deliver(message, place),
+            Err(_) => out.skip(place),
         }
-        if !self.relay.server_asks.enter(id.as_key()) {
-            let text = "the id belongs to a request that is not answered yet";
-            return Some((wording::INVALID_REQUEST, text.to_owned()));
+    }
+
+    /// The server no longer wants what it asked for: its id and its place are free again.
+    fn taken_back(&self, params: Option<Raw<'_>>) {
+        let id = params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok());
+        let asked = id.and_then(|id| self.relay.server_asks.answer(&id.as_key()));
+        if let Some(call) = asked.and_then(|asked| asked.call) {
+            self.relay.journal.settle_one(&call, Outcome::Cancelled);
         }
-        None
+    }
+
+    /// A request of the server (sampling, elicitation, roots) on its way to the client.
+    fn request(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Result<(), No> {
+        let key = id.as_key();
+        if !self.relay.server_asks.has_room(&key) {
+            let text = "the id belongs to a request that is not answered yet".to_owned();
+            return Err(No { code: wording::INVALID_REQUEST, text });
+        }
+        let call = self.relay.admit_ask(method, params, &key.to_lexeme())?;
+        self.relay.server_asks.enter(key, ServerAsk { call, since: Instant::now() });
+        Ok(())
+    }
+
+    /// Requests that the server makes inside something else (since 2026-07-28): each is judged like one that it makes by
+    /// itself. Only looked for where there are rules about them.
+    fn inside(&self, requests: Result<Vec<InputRequest<'_>>, Cause>) -> Result<(), No> {
+        let requests = requests.map_err(|cause| No {
+            code: wording::INTERNAL,
+            text: format!("the server's answer cannot be used: {cause}"),
+        })?;
+        for InputRequest { method, params, .. } in requests {
+            // What the client answers comes as a new call, so nothing more will be known of this one.
+            if let Some(call) = self.relay.admit_ask(&method, params, "")? {
+                self.relay.journal.settle_one(&call, Outcome::Ok);
+            }
+        }
+        Ok(())
     }
 
     fn response<'c>(
@@ -166,32 +210,97 @@ impl<'r> FromServer<'r> {
     ) {
         let Some(asked) = self.relay.pending.answer(&id.as_key()) else {
             out.skip(place);
-            self.relay.noise.heard(&self.relay.journal, &message.wire(), "an answer nobody waits for");
+            // Not its words: they may be the second half of what was not to be kept.
+            let why = format!("an answer nobody waits for, of {} bytes", message.wire().len());
+            self.relay.noise.heard(&self.relay.journal, b"", &why);
             return;
         };
+        if let What::Call(call, _) = &asked.what {
+            // The call is over before its answer is seen, so that the next one finds its place free.
+            self.relay.journal.call_over(call);
+        }
+        if !matches!(asked.what, What::OwnList { .. })
+            && let Err(no) = self.requests_in(reply)
+        {
+            out.skip(place);
+            let (id, text) = (id.as_key(), format!("Callgate: {}", no.text));
+            match asked.what {
+                What::Call(call, expects) => {
+                    out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+                    let call = call.id().to_string();
+                    out.append(&wording::refusal(expects, &id, &no.text, &call, "(server's request)"));
+                }
+                _ => out.append(&answer::error(Some(&id), wording::REFUSED, &text)),
+            }
+            return;
+        }
         match asked.what {
-            What::Call(call) => {
+            What::Call(call, _) => {
                 out.settled.push(Settled { call, since: asked.since, reply: Booked::Reply(reply) });
                 out.deliver(message, place);
             }
-            What::ToolsList => self.tools_list(out, message, &id.as_key(), reply, place),
+            What::List { list, first } => self.list(out, message, &id.as_key(), (list, first), reply, place),
+            What::OwnList { first, meta } => {
+                out.skip(place);
+                if let Reply::Result(result) = reply
+                    && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result)
+                {
+                    self.relay.list_tools(Some(&next), &meta);
+                }
+            }
             What::Other => out.deliver(message, place),
         }
     }
 
-    fn tools_list<'c>(
+    /// What the server asks for in an answer, if anything here speaks of such requests.
+    fn requests_in(&self, reply: Reply<'_>) -> Result<(), No> {
+        if !self.relay.judges_asks() {
+            return Ok(());
+        }
+        match reply {
+            Reply::Result(result) => self.inside(input_requests(result)),
+            Reply::Error(error) => {
+                let required = required_elicitations(error).map(|all| {
+                    let asks = |params| InputRequest {
+                        key: Cow::Borrowed(""),
+                        method: Cow::Borrowed("elicitation/create"),
+                        params: Some(params),
+                    };
+                    all.into_iter().map(asks).collect()
+                });
+                self.inside(required)
+            }
+        }
+    }
+
+    fn list<'c>(
         &self,
         out: &mut Delivery<'c>,
         message: &Message<'c>,
         id: &IdKey,
+        (list, first): (List, bool),
         reply: Reply<'c>,
         place: Option<Place>,
     ) {
         let Reply::Result(result) = reply else { return out.deliver(message, place) };
-        self.relay.listed.store(true, Ordering::Relaxed);
         let rules = self.relay.rules();
         let client = self.relay.client.name();
-        match filter_list(result, |tool| !rules.policy.is_hidden(&client, tool)) {
+        let observing = rules.observing();
+        let shown =
+            |listing: Listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
+        let filtered = match list {
+            List::Tools => {
+                self.relay.listed.store(true, Ordering::Relaxed);
+                self.relay.tools.page(Asker::Client, first, result);
+                filter(list, result, |tool| {
+                    observing || !rules.policy.is_hidden(&client, tool) || rules.allows_for_a_while(tool)
+                })
+            }
+            List::Resources => filter(list, result, |uri| shown(Listing::Resources, uri)),
+            List::ResourceTemplates => filter(list, result, |template| shown(Listing::Templates, template)),
+            List::Prompts => filter(list, result, |name| shown(Listing::Prompts, name)),
+        };
+        match filtered {
             Filtered::Unchanged => out.deliver(message, place),
             Filtered::Rewritten { result, .. } => {
                 out.skip(place);
@@ -199,7 +308,7 @@ impl<'r> FromServer<'r> {
             }
             Filtered::Unusable(reason) => {
                 out.skip(place);
-                let text = format!("Callgate: the server's list of tools cannot be used: {reason}");
+                let text = format!("Callgate: the server's list cannot be used: {reason}");
                 out.append(&answer::error(Some(id), wording::INTERNAL, &text));
             }
         }
@@ -209,7 +318,12 @@ impl<'r> FromServer<'r> {
     fn malformed(&self, out: &mut Delivery<'_>, line: &[u8], malformed: &Malformed) {
         let reason = malformed.cause.to_string();
         match &malformed.answer {
-            Answer::Settles(id) => self.unusable(out, id, &reason),
+            // An answer's words may be what was not to be kept.
+            Answer::Settles(id) => {
+                self.unusable(out, id, &reason);
+                let why = format!("{reason} (an answer of {} bytes)", line.len());
+                return self.relay.noise.heard(&self.relay.journal, b"", &why);
+            }
             Answer::To(id) => {
                 let text = format!("Callgate: {reason}");
                 self.relay.to_server.answer(answer::error(Some(id), malformed.code(), &text));
@@ -223,13 +337,14 @@ impl<'r> FromServer<'r> {
         let Some(asked) = self.relay.pending.answer(id) else { return };
         let text = format!("Callgate: the server's answer cannot be used: {reason}");
         out.append(&answer::error(Some(id), wording::INTERNAL, &text));
-        if let What::Call(call) = asked.what {
+        if let What::Call(call, _) = asked.what {
             out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
         }
     }
 
     fn too_long(&self, head: &[u8], bytes: u64) -> bool {
         let reason = format!("a line of {bytes} bytes is longer than {} MiB", MAX_LINE >> 20);
+        let _delivering = self.relay.pending.delivering();
         let mut out = Delivery::new(&[]);
         out.untouched = None;
         // A request of the server's own has an id too, and it is not one of the client's.
@@ -237,7 +352,7 @@ impl<'r> FromServer<'r> {
         if let Some(id) = peek_id(head).filter(|_| !is_request) {
             self.unusable(&mut out, &id, &reason);
         }
-        self.relay.noise.heard(&self.relay.journal, head, &reason);
+        self.relay.noise.heard(&self.relay.journal, if is_request { head } else { b"" }, &reason);
         let delivered = self.relay.to_client.send(out.bytes()).is_ok();
         self.book(out.settled);
         delivered

@@ -6,18 +6,19 @@
 use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_protocol::answer;
-use callgate_store::clock::SystemClock;
-use callgate_store::lease;
+use callgate_protocol::json::Raw;
+use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{
-    EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, SessionId, SessionInfo,
+    Disk, EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
 };
+use callgate_store::{catalogue, lease};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
 
 use crate::client::FromClient;
@@ -27,6 +28,7 @@ use crate::pending::{Pending, ServerAsks, What};
 use crate::relay::{ClientName, Noise, Relay, ServerPipe, Stop};
 use crate::server::FromServer;
 use crate::stderr::StderrTee;
+use crate::toolbook::{Shelf, ToolBook};
 use crate::{stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
@@ -137,6 +139,10 @@ impl Session {
             client: ClientName::new(client.as_deref()),
             listed: AtomicBool::new(false),
             noise: Noise::default(),
+            tools: ToolBook::new(keep_catalogue(&home, &name, masker.clone())),
+            seal: Seal::of(&home).ok(),
+            files: Disk::new(),
+            own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));
         let keeper = Arc::new(keeper);
@@ -264,6 +270,7 @@ impl Session {
         }
         self.leave_waiting("the client left", Outcome::ServerEnded);
         self.close_journal(EndReason::ClientClosed);
+        self.relay.tools.finish();
         exit_byte(code)
     }
 
@@ -278,6 +285,7 @@ impl Session {
         self.hand_over(Instant::now() + LAST_WORDS);
         self.stderr.flush(LAST_WORDS);
         self.close_journal(said.end);
+        self.relay.tools.finish();
         self.relay.to_client.close();
         drop(self.reader);
         // The client has its end; we stay until nothing of the tree is left, in case the keeper cannot.
@@ -301,8 +309,11 @@ impl Session {
     fn leave_waiting(&self, reason: &str, outcome: Outcome) {
         let text = format!("Callgate: {reason}");
         for (id, asked) in self.relay.pending.end(reason) {
-            if let What::Call(call) = asked.what {
-                self.relay.journal.settle_one(&call, outcome);
+            match asked.what {
+                What::Call(call, _) => self.relay.journal.settle_one(&call, outcome),
+                // Nobody but us waits for it.
+                What::OwnList { .. } => continue,
+                What::List { .. } | What::Other => {}
             }
             self.relay.to_client.post_last(answer::error(Some(&id), wording::INTERNAL, &text));
         }
@@ -359,6 +370,16 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
         ));
         Journal::shut(home, info, clock, cause)
     })
+}
+
+/// Writes down what the server lists, for people who write rules for it.
+fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Shelf {
+    let (home, server) = (home.clone(), server.to_owned());
+    Shelf(Arc::new(move |tools| {
+        // Nothing is decided by it; when it cannot be written, the next list is another chance.
+        let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
+        drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
+    }))
 }
 
 /// Ends what sessions of this home left behind whose shim and keeper were both killed.

@@ -5,15 +5,21 @@
 
 use std::time::Duration;
 
+use callgate_policy::Keep;
 use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
+
+use crate::schema::Misfit;
 
 /// Our own JSON-RPC code for "refused by policy" where no tool result can be given. Outside the range that
 /// JSON-RPC and MCP reserve for themselves.
 pub const REFUSED: i64 = -31403;
 pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
+pub const INVALID_PARAMS: i64 = -32602;
 pub const INTERNAL: i64 = -32603;
+/// Of the revisions with a handshake.
+const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// Which kind of answer the refused request expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +40,38 @@ pub fn refusal(expects: Expects, id: &IdKey, reason: &str, call: &str, rule: &st
     }
 }
 
-/// A cap's sentence, with the seconds until it frees.
-pub fn capped(words: &str, frees_in: Duration) -> String {
-    format!("{}; the next call can pass in {} s", words.trim_end_matches('.'), whole_seconds(frees_in))
+/// A cap's sentence, with the seconds until it frees if time alone frees it.
+pub fn capped(words: &str, frees_in: Option<Duration>) -> String {
+    let words = words.trim_end_matches('.');
+    match frees_in {
+        Some(wait) => format!("{words}; the next call can pass in {} s", whole_seconds(wait)),
+        None => words.to_owned(),
+    }
+}
+
+/// Arguments that do not fit the tool's schema, or cannot be held against it.
+pub(crate) fn misfit(tool: &str, misfit: &Misfit, keep: Keep) -> String {
+    match misfit {
+        // The place is made of the names of arguments.
+        Misfit::Differs(_) if keep == Keep::Nothing => {
+            format!("{tool:?} is refused because its arguments do not fit the tool's own schema")
+        }
+        Misfit::Differs(what) => format!("{tool:?} is refused because {what}"),
+        Misfit::Uncheckable(why) => {
+            format!("{tool:?} is refused because its arguments cannot be checked: {why}")
+        }
+    }
+}
+
+/// What a server says of a resource or prompt that it does not have.
+pub fn not_found(id: &IdKey, method: &str, name: &str, stateless: bool) -> Vec<u8> {
+    let (code, text) = match method {
+        "prompts/get" => (INVALID_PARAMS, format!("Unknown prompt: {name}")),
+        // The revision without a handshake has no code of its own for it.
+        _ if stateless => (INVALID_PARAMS, format!("Resource not found: {name}")),
+        _ => (RESOURCE_NOT_FOUND, format!("Resource not found: {name}")),
+    };
+    answer::error(Some(id), code, &text)
 }
 
 /// Rounded up, and never "0 s".
@@ -54,10 +89,12 @@ mod tests {
 
     #[test]
     fn a_cap_says_when_it_frees_and_never_zero() {
-        let text = capped("\"click\" has reached its cap of 10 calls per minute", Duration::from_millis(1));
+        let text =
+            capped("\"click\" has reached its cap of 10 calls per minute", Some(Duration::from_millis(1)));
         assert_eq!(
             text,
             "\"click\" has reached its cap of 10 calls per minute; the next call can pass in 1 s"
         );
+        assert_eq!(capped("2 at once.", None), "2 at once", "no time to tell");
     }
 }

@@ -1,0 +1,343 @@
+//! One request of the client at the gate: judged, checked against its schema, admitted by its limits, entered.
+//!
+//! A refusal is looked at once more: a person may have allowed the tool for a while, or this very call once. What nobody can
+//! allow are a pause, a broken policy, and what Callgate refuses by itself.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
+use callgate_protocol::answer;
+use callgate_protocol::digest::digest;
+use callgate_protocol::id::IdKey;
+use callgate_protocol::json::Raw;
+use callgate_protocol::lists::List;
+use callgate_protocol::message::Message;
+use callgate_store::allowance::What as Allowed;
+use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
+
+use crate::client::{Entered, Group};
+use crate::pending::{Asked, What};
+use crate::schema::Misfit;
+use crate::toolbook::PATIENCE;
+use crate::wording::{self, Expects};
+
+/// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
+const DIGESTED: usize = 8 << 20;
+
+/// A request under judgement.
+pub(crate) struct Ask<'a> {
+    pub(crate) message: &'a Message<'a>,
+    pub(crate) key: IdKey,
+    pub(crate) method: &'a str,
+    /// What it names: a tool, a URI, a prompt; empty when nothing is named.
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) args: Option<Raw<'a>>,
+    pub(crate) expects: Expects,
+    params: Option<Raw<'a>>,
+}
+
+/// Why a request does not pass.
+struct No {
+    decision: Decision,
+    rule: String,
+    reason: String,
+    keep: Keep,
+}
+
+/// What a person has set aside for a request.
+#[derive(Default)]
+struct Leave {
+    waived: Waived,
+    /// The allowance, as the record names it.
+    rule: Option<String>,
+    /// It is used up by this one call.
+    spend: Option<String>,
+}
+
+impl<'a> Ask<'a> {
+    pub(crate) fn new(
+        message: &'a Message<'a>,
+        key: IdKey,
+        method: &'a str,
+        params: Option<Raw<'a>>,
+    ) -> Ask<'a> {
+        let (name, expects) = (Cow::Borrowed(""), Expects::Anything);
+        Ask { message, key, method, name, args: params, expects, params }
+    }
+
+    fn call<'c>(&'c self, client: &'c str) -> Call<'c> {
+        match self.expects {
+            Expects::ToolResult => Call::tool(client, &self.name, self.args),
+            Expects::Anything => Call::method(client, self.method, self.args),
+        }
+    }
+
+    /// Of tool calls that are not too large, sealed.
+    fn digest(&self, seal: Option<&Seal>) -> Option<[u8; 32]> {
+        let size = self.args.map_or(0, |args| args.text().len());
+        let seal = seal.filter(|_| self.expects == Expects::ToolResult && size <= DIGESTED)?;
+        Some(seal.seal(digest(&self.name, self.args).as_bytes()))
+    }
+
+    /// Does the request speak the revision without a handshake?
+    fn is_stateless(&self) -> bool {
+        let meta = self.params.and_then(|params| params.get("_meta"));
+        meta.is_some_and(|meta| meta.get("io.modelcontextprotocol/protocolVersion").is_some())
+    }
+}
+
+impl Group<'_> {
+    /// A request that is judged, but neither counted nor recorded when it passes: handshake, lists, pings.
+    pub(crate) fn pass(&mut self, ask: &Ask<'_>) {
+        let relay = self.from.relay;
+        let policy = self.rules.policy.clone();
+        let circumstances = relay.circumstances(&self.rules, Waived::Nothing);
+        if let Judgement::Refuse(refusal) = policy.judge(&ask.call(&relay.client.name()), &circumstances) {
+            return self.refuse(ask, &refusal.into());
+        }
+        let first = ask.params.and_then(|params| params.get("cursor")).is_none();
+        let what = List::asked_by(ask.method).map_or(What::Other, |list| What::List { list, first });
+        match relay.pending.enter(ask.key.clone(), Asked { what, since: Instant::now(), lasting: false }) {
+            Ok(()) => {
+                self.batch.pass(&ask.message.wire());
+                self.entered.push(Entered { id: ask.key.clone(), call: None, expects: ask.expects });
+            }
+            Err(why) => self.not_entered(&ask.key, ask.method, &why),
+        }
+    }
+
+    /// May a notification that is none of the protocol's pass? Else why not.
+    pub(crate) fn may_pass(&self, method: &str, params: Option<Raw<'_>>) -> Result<(), String> {
+        let relay = self.from.relay;
+        let circumstances = relay.circumstances(&self.rules, Waived::Nothing);
+        let client = relay.client.name();
+        match self.rules.policy.judge(&Call::method(&client, method, params), &circumstances) {
+            Judgement::Pass(_) => Ok(()),
+            Judgement::Refuse(refusal) => Err(refusal.reason),
+        }
+    }
+
+    /// The way of one call.
+    pub(crate) fn judge(&mut self, ask: &Ask<'_>) {
+        let Err(mut no) = self.unless_paused(ask).and_then(|()| self.attempt(ask, &Leave::default())) else {
+            return;
+        };
+        for leave in self.leaves(ask, no.decision) {
+            match self.attempt(ask, &leave) {
+                Ok(()) => return,
+                // What stands in the way now is what the caller can do something about.
+                Err(still) if leave.spend.is_none() => no = still,
+                Err(_) => {}
+            }
+        }
+        self.refuse(ask, &no);
+    }
+
+    fn unless_paused(&self, ask: &Ask<'_>) -> Result<(), No> {
+        let Some(reason) = &self.rules.paused else { return Ok(()) };
+        let relay = self.from.relay;
+        let circumstances = relay.circumstances(&self.rules, Waived::Nothing);
+        // A pause changes nothing about what the policy wants to be kept.
+        let keep = match self.rules.policy.judge(&ask.call(&relay.client.name()), &circumstances) {
+            Judgement::Pass(pass) => pass.keep,
+            Judgement::Refuse(refusal) => refusal.keep,
+        };
+        Err(No { decision: Decision::Paused, rule: "(paused)".to_owned(), reason: reason.to_string(), keep })
+    }
+
+    /// What a person has allowed that fits this request.
+    fn leaves(&self, ask: &Ask<'_>, decision: Decision) -> Vec<Leave> {
+        let rules = &self.rules;
+        if rules.allowances.is_empty() || ask.expects != Expects::ToolResult {
+            return Vec::new();
+        }
+        let now = self.batch.now();
+        let mut leaves = Vec::new();
+        for allowance in rules.allowances.iter().filter(|allowance| allowance.is_open(now)) {
+            let rule = Some(format!("(allowance {})", allowance.id));
+            match &allowance.what {
+                Allowed::Tool(tool) if *tool == ask.name => {
+                    if matches!(decision, Decision::Denied | Decision::Hidden | Decision::Unsupported) {
+                        leaves.push(Leave { waived: Waived::Denials, rule, spend: None });
+                    }
+                }
+                Allowed::Call { tool, digest, .. } if *tool == ask.name => {
+                    if ask.digest(self.from.relay.seal.as_ref()).as_ref() == Some(digest) {
+                        let spend = Some(allowance.id.clone());
+                        leaves.push(Leave { waived: Waived::Everything, rule, spend });
+                    }
+                }
+                Allowed::Tool(_) | Allowed::Call { .. } | Allowed::Observe => {}
+            }
+        }
+        leaves
+    }
+
+    fn attempt(&mut self, ask: &Ask<'_>, leave: &Leave) -> Result<(), No> {
+        let relay = self.from.relay;
+        let client = relay.client.name();
+        let policy = self.rules.policy.clone();
+        let judged = policy.judge(&ask.call(&client), &relay.circumstances(&self.rules, leave.waived));
+        let mut pass = match judged {
+            Judgement::Pass(pass) => pass,
+            Judgement::Refuse(refusal) => return Err(refusal.into()),
+        };
+        if let Some(pointer) = pass.validate {
+            let fits = self.fits(ask);
+            // A check may take its time, and a person may have changed their mind meanwhile.
+            let rules = relay.rules();
+            if !rules.same_as(&self.rules) {
+                self.rules = rules;
+                self.unless_paused(ask)?;
+                return self.attempt(ask, leave);
+            }
+            if let Err(misfit) = fits {
+                let reason = wording::misfit(&ask.name, &misfit, pass.keep);
+                let refusal =
+                    Refusal { kind: RefusalKind::Denied, rule: pointer.to_owned(), reason, keep: pass.keep };
+                if !pass.observing {
+                    return Err(refusal.into());
+                }
+                pass.would.get_or_insert(refusal);
+            }
+        }
+        let intent = Intent {
+            method: ask.method,
+            tool: &ask.name,
+            rpc_id: &ask.key.to_lexeme(),
+            args: ask.args,
+            client: &client,
+            rule: leave.rule.as_deref().unwrap_or(pass.rule),
+            policy: policy.version(),
+            keep: pass.keep,
+            // What is allowed in spite of everything is counted in spite of everything.
+            observing: pass.observing || leave.spend.is_some(),
+            would: pass.would.as_ref().map(|would| (would.rule.as_str(), would.reason.as_str())),
+            spend: leave.spend.as_deref(),
+        };
+        match self.batch.admit(intent, &pass.limits, &ask.message.wire()) {
+            Ok(call) => {
+                self.enter(ask, call);
+                Ok(())
+            }
+            Err(NotAdmitted::Capped(cap)) => {
+                let full = pass.limits.iter().find(|taking| taking.limit.pointer == cap.pointer);
+                let words = full.map(|taking| taking.limit.refusal(&ask.name)).unwrap_or_default();
+                let reason = wording::capped(&words, cap.frees_in);
+                Err(No { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep })
+            }
+            Err(NotAdmitted::Spent) => {
+                let reason = "what was allowed once has been used".to_owned();
+                let rule = leave.rule.clone().unwrap_or_default();
+                Err(No { decision: Decision::Denied, rule, reason, keep: pass.keep })
+            }
+            Err(NotAdmitted::Store(error)) => {
+                let (decision, rule) = (Decision::Unrecorded, "(record)".to_owned());
+                Err(No { decision, rule, reason: wording::unrecorded(&error.to_string()), keep: pass.keep })
+            }
+        }
+    }
+
+    /// Do the arguments fit the tool's own schema? A server that has not listed its tools yet is asked to.
+    fn fits(&mut self, ask: &Ask<'_>) -> Result<(), Misfit> {
+        let relay = self.from.relay;
+        if let Some(read) = relay.tools.wants_list(&ask.name) {
+            // What came before this call may be the handshake: the server has to have it first.
+            self.forward();
+            if relay.list_tools(None, &own_meta(ask.params)) {
+                relay.tools.wait_newer(read, PATIENCE);
+            }
+        }
+        relay.tools.check(&ask.name, ask.args)
+    }
+
+    /// An admitted call waits for its answer from here on.
+    fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
+        let lasting = ask.method == "subscriptions/listen";
+        let asked = Asked { what: What::Call(call, ask.expects), since: Instant::now(), lasting };
+        match self.from.relay.pending.enter(ask.key.clone(), asked) {
+            Ok(()) => {
+                self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });
+            }
+            // Only the server's end can come between the check and here (our own ids are ours alone): its line goes into a
+            // pipe that nobody reads.
+            Err(why) => {
+                self.from.relay.journal.settle_one(&call, Outcome::NotDelivered);
+                self.not_entered(&ask.key, ask.method, &why);
+            }
+        }
+    }
+
+    fn refuse(&mut self, ask: &Ask<'_>, no: &No) {
+        let No { decision, rule, reason, keep } = no;
+        // Only what a person could allow has to be known again.
+        let can_be_allowed = matches!(
+            decision,
+            Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported
+        );
+        let digest = if can_be_allowed { ask.digest(self.from.relay.seal.as_ref()) } else { None };
+        let call = self.batch.refuse(Refused {
+            decision: *decision,
+            method: ask.method,
+            tool: &ask.name,
+            rpc_id: &ask.key.to_lexeme(),
+            args: ask.args,
+            client: &self.from.relay.client.name(),
+            rule,
+            reason,
+            policy: self.rules.policy.version(),
+            keep: *keep,
+            digest,
+        });
+        let line = match (decision, ask.expects) {
+            // Exactly what a server says of a tool that it does not have.
+            (Decision::Hidden, Expects::ToolResult) => answer::unknown_tool(&ask.key, &ask.name),
+            (Decision::Hidden, Expects::Anything) => {
+                wording::not_found(&ask.key, ask.method, &ask.name, ask.is_stateless())
+            }
+            _ => wording::refusal(ask.expects, &ask.key, reason, &call.id().to_string(), rule),
+        };
+        self.from.relay.to_client.post(line);
+    }
+}
+
+impl From<Refusal> for No {
+    fn from(refusal: Refusal) -> No {
+        let Refusal { kind, rule, reason, keep } = refusal;
+        No { decision: decision_of(kind), rule, reason, keep }
+    }
+}
+
+pub(crate) fn decision_of(kind: RefusalKind) -> Decision {
+    match kind {
+        RefusalKind::Denied => Decision::Denied,
+        RefusalKind::Ask | RefusalKind::Unsupported => Decision::Unsupported,
+        RefusalKind::Hidden => Decision::Hidden,
+        RefusalKind::Broken => Decision::Broken,
+    }
+}
+
+/// What a request beside `tools/call` is about, for the record.
+pub(crate) fn named<'a>(method: &str, params: Option<Raw<'a>>) -> Cow<'a, str> {
+    let member = match method {
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
+        "prompts/get" => "name",
+        _ if method.starts_with("tasks/") => "taskId",
+        _ => return Cow::Borrowed(""),
+    };
+    params.and_then(|params| params.get(member)).and_then(Raw::as_str).unwrap_or_default()
+}
+
+/// What a request of our own has to say about protocol and client: what the client says of itself.
+fn own_meta(params: Option<Raw<'_>>) -> String {
+    let meta = params.and_then(|params| params.get("_meta"));
+    let mut members = Vec::new();
+    for name in ["protocolVersion", "clientInfo", "clientCapabilities"] {
+        let key = format!("io.modelcontextprotocol/{name}");
+        if let Some(value) = meta.and_then(|meta| meta.get(&key)) {
+            members.push(format!("\"{key}\":{}", value.text()));
+        }
+    }
+    if members.is_empty() { String::new() } else { format!("{{{}}}", members.join(",")) }
+}

@@ -1,0 +1,332 @@
+//! What the server says its tools are, learned from the lists that pass by: schemas for `validate`, and the catalogue that
+//! people see.
+//!
+//! Lists come in pages; only a whole one counts. Reading one takes a moment, so the thread that carries the answers only
+//! copies the pages, and a clerk reads them. The clerk starts with the first list.
+
+use std::io;
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_protocol::json::Raw;
+use callgate_protocol::tools::{learn_tools, next_cursor};
+use rustc_hash::FxHashMap;
+
+use crate::schema::{Checker, Misfit, ToolSchema};
+
+/// How much of a server's list is read; a server that says more than this about its tools is not read to the end.
+const MOST_BYTES: usize = 16 << 20;
+/// How long a call waits for the list that its schema is in.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+/// How soon after a list of ours another one may be asked for.
+const AGAIN: Duration = Duration::from_secs(5);
+/// Pages of one list. A server whose list never ends is not listened to for ever.
+const MOST_PAGES: usize = 256;
+/// How long a session's end waits for the last list to be written down.
+const LAST_LIST: Duration = Duration::from_millis(500);
+
+/// Whose request a page answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    Client,
+    Callgate,
+}
+
+/// One tool as the server listed it: name and definition.
+pub(crate) type Listed = (String, String);
+
+#[derive(Debug)]
+pub(crate) struct ToolBook {
+    /// Pages of lists that are not whole yet: the client's, and ours.
+    pages: Mutex<[Pages; 2]>,
+    known: Arc<(Mutex<Known>, Condvar)>,
+    clerk: Mutex<Option<Clerk>>,
+    shelf: Shelf,
+    checker: Checker,
+}
+
+/// Where whole lists go.
+#[derive(Clone)]
+pub(crate) struct Shelf(pub(crate) Arc<dyn Fn(Vec<Listed>) + Send + Sync>);
+
+impl std::fmt::Debug for Shelf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shelf")
+    }
+}
+
+/// A list that is not whole yet.
+#[derive(Debug, Default)]
+struct Pages {
+    /// Its first page was seen, and nothing of it was lost.
+    begun: bool,
+    texts: Vec<String>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Clerk {
+    /// One list waits while another is read; a server that lists faster than that is told of by its last ones.
+    lists: SyncSender<Vec<String>>,
+    /// Closed when the clerk is done.
+    done: Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By name; `None` for a tool without a schema.
+    schemas: FxHashMap<String, Option<Arc<ToolSchema>>>,
+    /// A whole list was read, and the server has not said since that it changed.
+    current: bool,
+    /// How many lists were read.
+    read: u64,
+    asked: Option<Instant>,
+}
+
+impl ToolBook {
+    pub(crate) fn new(shelf: Shelf) -> ToolBook {
+        ToolBook {
+            pages: Mutex::default(),
+            known: Arc::default(),
+            clerk: Mutex::default(),
+            shelf,
+            checker: Checker::default(),
+        }
+    }
+
+    /// Takes in one page; the cursor of the next, if there is one and it is wanted.
+    pub(crate) fn page(&self, asker: Asker, first: bool, result: Raw<'_>) -> Option<String> {
+        let next = next_cursor(result).map(std::borrow::Cow::into_owned);
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = &mut pages[usize::from(asker == Asker::Callgate)];
+        if first {
+            *pages = Pages { begun: true, ..Pages::default() };
+        }
+        let size = result.text().len();
+        let fits = pages.bytes + size <= MOST_BYTES && pages.texts.len() < MOST_PAGES;
+        // A page without those before it is no list, and neither is one that cannot be read.
+        if !pages.begun || !fits || learn_tools(result).is_err() {
+            *pages = Pages::default();
+            return None;
+        }
+        pages.bytes += size;
+        pages.texts.push(result.text().to_owned());
+        if next.is_none() {
+            // Without a clerk nothing is learned, and what needs it is refused.
+            drop(self.hand_over(std::mem::take(pages).texts));
+        }
+        next
+    }
+
+    fn hand_over(&self, pages: Vec<String>) -> io::Result<()> {
+        let mut clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
+        let clerk = match &mut *clerk {
+            Some(clerk) => clerk,
+            empty => empty.insert(self.hire()?),
+        };
+        match clerk.lists.try_send(pages) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(io::Error::other("lists come faster than they are read")),
+            Err(TrySendError::Disconnected(_)) => Err(io::Error::other("the clerk is gone")),
+        }
+    }
+
+    fn hire(&self) -> io::Result<Clerk> {
+        let (lists, work) = mpsc::sync_channel::<Vec<String>>(1);
+        let (at_work, done) = mpsc::channel::<()>();
+        let (known, shelf) = (self.known.clone(), self.shelf.clone());
+        let read = move || {
+            let _at_work = at_work;
+            for pages in work {
+                let tools = read(&pages);
+                {
+                    let mut known = lock(&known.0);
+                    // What is known of a schema (that it takes too long, above all) stays known while it is the same.
+                    let schemas = tools.iter().map(|(name, _, schema)| {
+                        let before = known.schemas.get(name).and_then(Option::as_ref);
+                        let kept = |text: &str| match before {
+                            Some(before) if before.is(text) => before.clone(),
+                            _ => Arc::new(ToolSchema::new(text)),
+                        };
+                        (name.clone(), schema.as_deref().map(kept))
+                    });
+                    known.schemas = schemas.collect();
+                    known.current = true;
+                    known.read += 1;
+                }
+                known.1.notify_all();
+                (shelf.0)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect());
+            }
+        };
+        thread::Builder::new().name("tool-list".to_owned()).stack_size(512 * 1024).spawn(read)?;
+        Ok(Clerk { lists, done })
+    }
+
+    /// The server says that its tools are not what they were.
+    pub(crate) fn outdated(&self) {
+        lock(&self.known.0).current = false;
+    }
+
+    /// Should the server be asked for its tools, to check a call of this one? Says yes once in a while only; then it gives
+    /// what [`wait_newer`](Self::wait_newer) needs to know.
+    pub(crate) fn wants_list(&self, tool: &str) -> Option<u64> {
+        let mut known = lock(&self.known.0);
+        let due = known.asked.is_none_or(|asked| asked.elapsed() > AGAIN);
+        if (known.current && known.schemas.contains_key(tool)) || !due {
+            return None;
+        }
+        known.asked = Some(Instant::now());
+        Some(known.read)
+    }
+
+    /// Waits until another list was read; false after `limit`.
+    pub(crate) fn wait_newer(&self, than: u64, limit: Duration) -> bool {
+        let known = lock(&self.known.0);
+        let (known, _) = self
+            .known
+            .1
+            .wait_timeout_while(known, limit, |known| known.read <= than)
+            .unwrap_or_else(PoisonError::into_inner);
+        known.read > than
+    }
+
+    /// Do these arguments fit what the server last said of the tool?
+    pub(crate) fn check(&self, tool: &str, args: Option<Raw<'_>>) -> Result<(), Misfit> {
+        let schema = {
+            let known = lock(&self.known.0);
+            if !known.current {
+                let why = "the server did not say in time what arguments its tools take";
+                return Err(Misfit::Uncheckable(why.to_owned()));
+            }
+            known.schemas.get(tool).cloned()
+        };
+        match schema {
+            Some(Some(schema)) => self.checker.check(&schema, args),
+            Some(None) => Err(Misfit::Uncheckable("the server gives the tool no schema".to_owned())),
+            None => Err(Misfit::Uncheckable("the server lists no such tool".to_owned())),
+        }
+    }
+
+    /// Lets the clerk finish what it has, at the end of a session.
+    pub(crate) fn finish(&self) {
+        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Clerk { lists, done }) = clerk {
+            drop(lists);
+            // Closed, or not in time: either way there is nothing more to wait for.
+            let _closed = done.recv_timeout(LAST_LIST);
+        }
+    }
+}
+
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Name, definition, schema. Of two tools with one name the first counts, as it does for a client.
+fn read(pages: &[String]) -> Vec<(String, String, Option<String>)> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut out = Vec::new();
+    for page in pages {
+        let Ok(result) = Raw::parse(page) else { continue };
+        for tool in learn_tools(result).unwrap_or_default() {
+            if seen.insert(tool.name.to_string()) {
+                let schema = tool.input_schema.map(|schema| schema.text().to_owned());
+                out.push((tool.name.into_owned(), tool.definition.text().to_owned(), schema));
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    fn book() -> (ToolBook, Arc<Mutex<Vec<Listed>>>) {
+        let kept: Arc<Mutex<Vec<Listed>>> = Arc::default();
+        let into = kept.clone();
+        (ToolBook::new(Shelf(Arc::new(move |tools| *into.lock().unwrap() = tools))), kept)
+    }
+
+    fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
+        book.page(Asker::Client, first, Raw::parse(text).unwrap())
+    }
+
+    const A: &str =
+        r#"{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x"]}}],"nextCursor":"2"}"#;
+    const B: &str = r#"{"tools":[{"name":"b"},{"name":"a","inputSchema":{}}]}"#;
+
+    #[test]
+    fn only_a_whole_list_counts_and_the_first_of_two_names() {
+        let (book, kept) = book();
+        assert_eq!(book.wants_list("a"), Some(0));
+        assert_eq!(page(&book, true, A).as_deref(), Some("2"));
+        assert!(!book.wait_newer(0, Duration::ZERO));
+        assert!(matches!(book.check("a", None), Err(Misfit::Uncheckable(_))));
+        assert_eq!(page(&book, false, B), None);
+        assert!(book.wait_newer(0, PATIENCE));
+        assert!(matches!(book.check("a", None), Err(Misfit::Differs(_))));
+        assert_eq!(book.check("a", Some(Raw::parse(r#"{"x":1}"#).unwrap())), Ok(()));
+        for (tool, why) in [("b", "no schema"), ("c", "no such tool")] {
+            let Err(Misfit::Uncheckable(said)) = book.check(tool, None) else { panic!("{tool}") };
+            assert!(said.contains(why), "{said}");
+        }
+        book.finish();
+        let names: Vec<String> = kept.lock().unwrap().iter().map(|(name, _)| name.clone()).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_page_without_its_beginning_and_a_page_that_cannot_be_read_teach_nothing() {
+        let (book, kept) = book();
+        page(&book, true, A);
+        page(&book, false, B);
+        assert!(book.wait_newer(0, PATIENCE));
+        assert_eq!(page(&book, false, B), None);
+        assert_eq!(page(&book, true, r#"{"nextCursor":"x"}"#), None, "no list in it");
+        assert_eq!(page(&book, false, B), None);
+        book.finish();
+        assert_eq!(kept.lock().unwrap().len(), 2);
+        assert!(matches!(book.check("a", None), Err(Misfit::Differs(_))), "what was known stays");
+    }
+
+    #[test]
+    fn a_list_that_never_ends_is_given_up() {
+        let (book, _) = book();
+        let mut asked = 1;
+        let mut next = page(&book, true, A);
+        while next.is_some() && asked < 10_000 {
+            next = page(&book, false, A);
+            asked += 1;
+        }
+        assert!(asked <= MOST_PAGES + 1, "{asked}");
+    }
+
+    #[test]
+    fn a_list_that_starts_anew_forgets_its_first_pages() {
+        let (book, kept) = book();
+        page(&book, true, A);
+        page(&book, true, B);
+        assert!(book.wait_newer(0, PATIENCE));
+        book.finish();
+        assert_eq!(kept.lock().unwrap().len(), 2);
+        assert_eq!(book.check("a", None), Ok(()), "the schema of the new list");
+    }
+
+    #[test]
+    fn a_server_is_asked_once_in_a_while_and_again_when_its_tools_changed() {
+        let (book, _) = book();
+        page(&book, true, B);
+        assert!(book.wait_newer(0, PATIENCE));
+        assert_eq!(book.wants_list("b"), None);
+        assert_eq!(book.wants_list("new one"), Some(1));
+        assert_eq!(book.wants_list("new two"), None, "not for every call of a tool that is not there");
+        assert!(matches!(book.check("b", None), Err(Misfit::Uncheckable(_))), "it has no schema");
+        book.outdated();
+        let Err(Misfit::Uncheckable(said)) = book.check("b", None) else { panic!("checked") };
+        assert!(said.contains("in time"), "{said}");
+    }
+}
