@@ -11,6 +11,9 @@ pub enum Unit {
     TimesRelay,
     Megabytes,
     Milliseconds,
+    Nanoseconds,
+    Seconds,
+    PerSecond,
     /// Times the length of the line that caused it.
     TimesLine,
     /// Tries that went as they must, of all tries.
@@ -112,6 +115,9 @@ impl Row {
             Unit::TimesLine => format!("{figure:.2} × line"),
             Unit::Megabytes => format!("{figure:.1} MB"),
             Unit::Milliseconds => format!("{figure:.1} ms"),
+            Unit::Nanoseconds => format!("{figure:.0} ns"),
+            Unit::Seconds => format!("{figure:.2} s"),
+            Unit::PerSecond => format!("{figure:.0} /s"),
             Unit::Share if figure >= 1.0 => "all".to_owned(),
             Unit::Share => format!("{:.1} %", figure * 100.0),
         }

@@ -10,13 +10,13 @@
 )]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
 use callgate_bench::measure::{
-    Effort, Turn, What, calls, cold_start, crowd, edits, lists, memory, payload, pipelined, sizes,
+    Effort, Turn, What, calls, cold_start, crowd, edits, lists, memory, payload, pipelined, review, sizes,
 };
 use callgate_bench::peer::{Peer, Place, Programs};
 use callgate_bench::stats::median;
@@ -26,9 +26,10 @@ use callgate_bench::stats::median;
 const TURNS: usize = 3;
 
 const HELP: &str = "\
-usage: callgate-bench [--callgate PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
+usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
 
   --callgate PROGRAM  the callgate to measure; without it only the yardsticks (direct, relay) run
+  --review PROGRAM    the review_time to measure judging and looking back with
   --rounds N          rounds (7), each with a fresh home and three turns of every measure
   --quick             few calls: shows that everything runs, not how fast
   --work FOLDER       where homes are made, on the disk that counts (a folder beside the driver)
@@ -36,6 +37,7 @@ usage: callgate-bench [--callgate PROGRAM] [--rounds N] [--quick] [--work FOLDER
 
 struct Options {
     callgate: Option<PathBuf>,
+    review: Option<PathBuf>,
     rounds: usize,
     effort: Effort,
     work: PathBuf,
@@ -45,11 +47,13 @@ struct Options {
 impl Options {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Options> {
         let work = std::env::current_exe()?.with_file_name("callgate-bench-work");
-        let mut options = Options { callgate: None, rounds: 7, effort: Effort::FULL, work, out: None };
+        let mut options =
+            Options { callgate: None, review: None, rounds: 7, effort: Effort::FULL, work, out: None };
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value\n\n{HELP}"));
             match word.as_str() {
                 "--callgate" => options.callgate = Some(value()?.into()),
+                "--review" => options.review = Some(value()?.into()),
                 "--rounds" => options.rounds = value()?.parse().context("--rounds needs a number")?,
                 "--quick" => options.effort = Effort::QUICK,
                 "--work" => options.work = value()?.into(),
@@ -81,6 +85,9 @@ fn run() -> Result<bool> {
     if programs.callgate.is_some() {
         rows = ratios(&turns);
         rows.extend(promises(&programs, &options)?);
+    }
+    if let Some(program) = &options.review {
+        rows.extend(reviews(program, &options)?);
     }
     fs::remove_dir_all(&options.work).ok();
 
@@ -245,6 +252,35 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let changed = edited.iter().map(|it| it.list_changed_ms).collect();
     add("hide to list_changed at the client, slowest", Unit::Milliseconds, changed, AtMost(200.0));
     Ok(rows)
+}
+
+/// The rows about what lies off the way of a call: up to three tries of each.
+fn reviews(program: &Path, options: &Options) -> Result<Vec<Row>> {
+    let tries = options.rounds.clamp(1, 3);
+    let folder = options.work.join("history");
+    fs::create_dir_all(&options.work)?;
+    eprintln!("a history of {} calls", options.effort.history);
+    review::fill(program, &folder, options.effort.history).context("a long history")?;
+    let mut found: Vec<(review::Figure, Vec<f64>)> = Vec::new();
+    for number in 0..tries {
+        eprintln!("judging and looking back, {} of {tries}", number + 1);
+        let figures = review::judge(program)?.into_iter().chain(review::look_back(program, &folder)?);
+        for figure in figures {
+            match found.iter_mut().find(|(known, _)| known.what == figure.what) {
+                Some((_, tries)) => tries.push(figure.figure),
+                None => found.push((figure.clone(), vec![figure.figure])),
+            }
+        }
+    }
+    let rows = found.into_iter().map(|(figure, tries)| {
+        let row = Row::new(&figure.what, figure.unit, tries);
+        match figure.unit {
+            Unit::Seconds if figure.what.starts_with("simulate") => row.budget(Bound::AtMost(5.0)),
+            Unit::Megabytes if figure.what.starts_with("simulate") => row.budget(Bound::AtMost(64.0)),
+            _ => row,
+        }
+    });
+    Ok(rows.collect())
 }
 
 /// What each peer took, for scale.

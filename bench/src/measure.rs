@@ -1,7 +1,8 @@
 //! The measures, one file each, and the figures that they yield.
 //!
 //! `calls`, `pipelined`, `payload`, `lists` and `cold_start` run for every peer and are read as ratios;
-//! `memory`, `sizes`, `crowd` and `edits` ask Callgate alone whether it keeps a promise.
+//! `memory`, `sizes`, `crowd` and `edits` ask Callgate alone whether it keeps a promise; `review` asks what lies off the
+//! way of a call.
 
 pub mod calls;
 pub mod cold_start;
@@ -11,6 +12,7 @@ pub mod lists;
 pub mod memory;
 pub mod payload;
 pub mod pipelined;
+pub mod review;
 pub mod sizes;
 
 use crate::peer::Peer;
@@ -82,14 +84,30 @@ pub struct Effort {
     pub results: usize,
     pub arguments: usize,
     pub starts: usize,
+    /// Calls in the history that is looked back on.
+    pub history: usize,
 }
 
 impl Effort {
-    pub const FULL: Effort =
-        Effort { calls: 4_000, pipelined: 50_000, lists: 100, results: 15, arguments: 100, starts: 5 };
+    pub const FULL: Effort = Effort {
+        calls: 4_000,
+        pipelined: 50_000,
+        lists: 100,
+        results: 15,
+        arguments: 100,
+        starts: 5,
+        history: 1_000_000,
+    };
     /// Enough to see that everything runs; not enough to judge by.
-    pub const QUICK: Effort =
-        Effort { calls: 400, pipelined: 5_000, lists: 20, results: 2, arguments: 10, starts: 1 };
+    pub const QUICK: Effort = Effort {
+        calls: 400,
+        pipelined: 5_000,
+        lists: 20,
+        results: 2,
+        arguments: 10,
+        starts: 1,
+        history: 20_000,
+    };
 }
 
 /// The figures of one turn: one measure for all peers, right after one another.

@@ -17,10 +17,12 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
     // Apart, so that no feature of one is switched on in the other.
     go(cargo(&["build", "--release", "--package", "callgate"]))?;
     go(cargo(&["build", "--release", "--package", "callgate-bench"]))?;
+    go(cargo(&["build", "--release", "--package", "callgate-review", "--example", "review_time"]))?;
 
     let tables = project::target().join("bench.md");
     let mut driver = command(project::built("release", "callgate-bench"), &[]);
     driver.arg("--callgate").arg(project::built("release", "callgate")).arg("--out").arg(&tables);
+    driver.arg("--review").arg(project::built("release/examples", "review_time"));
     driver.args(rest.iter().filter(|word| *word != "--write"));
     say(&driver);
     let status = driver.status().context("cannot start the bench")?;

@@ -1,0 +1,23 @@
+//! What the history says about a policy: what it would have refused ([`simulate`]), which policy would have been enough
+//! ([`suggest`]), and which tools a change of policy touches ([`impact`]).
+//!
+//! Everything here reads; nothing decides about a call that is under way. All results are functions of the history, the
+//! policy and the times that are passed in: the same questions get the same answers.
+
+#![forbid(unsafe_code)]
+
+mod again;
+mod error;
+mod impact;
+mod lacking;
+mod ruling;
+mod simulate;
+mod suggest;
+mod words;
+
+pub use again::{Judged, Row, judge_again};
+pub use error::ReviewError;
+pub use impact::{ToolChange, impact};
+pub use ruling::Ruling;
+pub use simulate::{Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate};
+pub use suggest::{MARGIN, Suggestion, Wish, suggest};

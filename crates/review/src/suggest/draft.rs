@@ -1,0 +1,349 @@
+//! The draft itself: what it says, how it is written, and how something is taken out of it again.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use callgate_protocol::fold::fold;
+use callgate_protocol::json::write_string;
+
+use super::peaks::{WINDOWS, human};
+use super::seen::{Named, Seen, TOOLS, ToolSeen};
+use super::values::{Common, is_plain};
+use super::{Wish, plain};
+use crate::words::counted;
+
+/// Calls that it takes before a longer window says more than chance.
+const OFTEN: u64 = 20;
+const SEVERAL: usize = 3;
+/// Addresses and names that are written out.
+const LISTED: usize = 50;
+
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) head: Vec<String>,
+    notes: Vec<String>,
+    hide: Vec<Line>,
+    tools: Vec<ToolLine>,
+    resources: Option<List>,
+    prompts: Option<List>,
+    other_methods: Option<Line>,
+}
+
+/// A piece of JSON and the count that justifies it.
+#[derive(Debug)]
+struct Line {
+    json: String,
+    why: String,
+    gone: bool,
+}
+
+#[derive(Debug)]
+struct ToolLine {
+    name: String,
+    why: String,
+    require: Vec<Line>,
+    limits: Vec<Line>,
+}
+
+#[derive(Debug)]
+struct List {
+    key: &'static str,
+    /// If nothing was used.
+    why: String,
+    allow: Vec<Line>,
+}
+
+impl Line {
+    fn new(json: String, why: String) -> Line {
+        Line { json, why, gone: false }
+    }
+}
+
+impl Draft {
+    pub(super) fn new(seen: &Seen, wish: &Wish<'_>, span: &str) -> Draft {
+        let mut draft = Draft::default();
+        for (name, tool) in seen.tools.iter().filter(|(_, tool)| tool.let_through > 0) {
+            let line = tool_line(name, tool, wish.margin.max(1));
+            // Two names that differ only in characters that patterns are made of.
+            if !draft.tools.iter().rev().any(|other| other.name == line.name) {
+                draft.tools.push(line);
+            }
+        }
+        let used = seen.tools.iter().filter(|(_, tool)| tool.let_through > 0);
+        let used: BTreeSet<Cow<'_, str>> = used.map(|(name, _)| fold(name)).collect();
+        let mut unused: Vec<&String> = wish.catalogue.unwrap_or_default().iter().collect();
+        unused.sort();
+        unused.dedup();
+        for name in unused.into_iter().take(TOOLS) {
+            let seen = seen.tools.get(name);
+            // Another spelling of a listed name is refused anyway, and hiding it would only look like a mistake.
+            if !can_be_named(name) || used.contains(&fold(name)) {
+                continue;
+            }
+            let why = match seen.map_or(0, |tool| tool.refused) {
+                0 => format!("0 calls in {span}"),
+                refused => format!("0 calls let through in {span}, {refused} refused"),
+            };
+            draft.hide.push(Line::new(quoted(name), why));
+        }
+        draft.resources = list("resources", &seen.resources, span, &mut draft.notes);
+        draft.prompts = list("prompts", &seen.prompts, span, &mut draft.notes);
+        if seen.unknown_methods == 0 {
+            draft.other_methods = Some(Line::new(
+                quoted("deny"),
+                format!("methods that the protocol does not know: 0 calls in {span}"),
+            ));
+        }
+        if seen.unlisted > 0 {
+            let words = "too many tools to list: calls of the tools beyond";
+            draft.note(format!("{words} {TOOLS} are not allowed by this draft ({})", seen.unlisted));
+        }
+        if seen.masked_names > 0 {
+            let calls = counted(seen.masked_names, "call");
+            draft.note(format!(
+                "{calls} of tools whose names look like secrets are not allowed by this draft"
+            ));
+        }
+        draft
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Takes out what this rule is. False if the draft has no such rule that could go.
+    pub(super) fn without(&mut self, rule: &str) -> bool {
+        let below = |pointer: &str| rule == pointer || rule.starts_with(&format!("{pointer}/"));
+        let take = |lines: &mut [Line], pointer: &str| {
+            let at = lines.iter().enumerate().position(|(index, _)| below(&format!("{pointer}/{index}")));
+            at.map(|index| lines[index].gone = true).is_some()
+        };
+        for tool in &mut self.tools {
+            let pointer = format!("/tools/{}", tool.name.replace('~', "~0").replace('/', "~1"));
+            if take(&mut tool.require, &format!("{pointer}/require"))
+                || take(&mut tool.limits, &format!("{pointer}/limits"))
+            {
+                return true;
+            }
+        }
+        if take(&mut self.hide, "/hide") {
+            return true;
+        }
+        for list in [&mut self.resources, &mut self.prompts] {
+            if let Some(key) = list.as_ref().map(|list| list.key).filter(|key| below(&format!("/{key}"))) {
+                *list = None;
+                self.notes.push(format!("no rule for {key}: what was used cannot be put into one"));
+                return true;
+            }
+        }
+        below("/other_methods") && self.other_methods.take().is_some()
+    }
+
+    /// Closes the gaps: places in lists are counted anew from here on.
+    pub(super) fn settle(&mut self) {
+        let tools = self.tools.iter_mut().flat_map(|tool| [&mut tool.require, &mut tool.limits]);
+        tools.chain([&mut self.hide]).for_each(|lines| lines.retain(|line| !line.gone));
+    }
+
+    /// Nothing but the names of the tools.
+    pub(super) fn bare(&mut self) {
+        (self.hide, self.resources, self.prompts, self.other_methods) = (Vec::new(), None, None, None);
+        self.tools.iter_mut().for_each(|tool| (tool.require, tool.limits) = (Vec::new(), Vec::new()));
+    }
+
+    pub(super) fn render(&self) -> String {
+        let mut text = String::new();
+        for line in self.head.iter().chain(&self.notes) {
+            let _ = writeln!(text, "// {}", plain_line(line));
+        }
+        text.push_str("{\n  \"version\": \"1\",\n  \"default\": \"deny\", // tools that are not listed\n");
+        if !self.hide.is_empty() {
+            text.push_str("  \"hide\": [\n");
+            lines(&mut text, "    ", &self.hide);
+            text.push_str("  ],\n");
+        }
+        text.push_str("  \"tools\": {\n");
+        for tool in &self.tools {
+            tool.render(&mut text);
+        }
+        text.push_str("  },\n");
+        for list in [&self.resources, &self.prompts].into_iter().flatten() {
+            list.render(&mut text);
+        }
+        if let Some(line) = &self.other_methods {
+            let _ = writeln!(text, "  \"other_methods\": {}, // {}", line.json, line.why);
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+impl ToolLine {
+    fn render(&self, text: &mut String) {
+        let name = quoted(&self.name);
+        if self.require.is_empty() && self.limits.is_empty() {
+            let _ = writeln!(text, "    {name}: {{}}, // {}", self.why);
+            return;
+        }
+        let _ = writeln!(text, "    {name}: {{ // {}", self.why);
+        for (key, list) in [("require", &self.require), ("limits", &self.limits)] {
+            if !list.is_empty() {
+                let _ = writeln!(text, "      \"{key}\": [");
+                lines(text, "        ", list);
+                text.push_str("      ],\n");
+            }
+        }
+        text.push_str("    },\n");
+    }
+}
+
+impl List {
+    fn render(&self, text: &mut String) {
+        if self.allow.is_empty() {
+            let _ = writeln!(text, "  \"{}\": {{ \"default\": \"deny\" }}, // {}", self.key, self.why);
+            return;
+        }
+        let _ = writeln!(text, "  \"{}\": {{", self.key);
+        text.push_str("    \"allow\": [\n");
+        lines(text, "      ", &self.allow);
+        text.push_str("    ],\n    \"default\": \"deny\",\n  },\n");
+    }
+}
+
+fn lines(text: &mut String, indent: &str, lines: &[Line]) {
+    for line in lines.iter().filter(|line| !line.gone) {
+        let _ = writeln!(text, "{indent}{}, // {}", line.json, line.why);
+    }
+}
+
+fn tool_line(name: &str, tool: &ToolSeen, margin: u32) -> ToolLine {
+    let calls = tool.let_through;
+    let mut require = Vec::new();
+    for (argument, values) in &tool.arguments {
+        if let (Some(path), Some(common)) = (path_to(argument), values.common(argument, calls)) {
+            let (op, value, why) = match common {
+                Common::Inside(folder) => ("inside", quoted(&folder), format!("all {calls} calls")),
+                Common::Origin(origin) => {
+                    let pattern = format!("^{}([/?#]|$)", regex::escape(&origin));
+                    ("regex", quoted(&pattern), format!("all {calls} calls"))
+                }
+                Common::OneOf(values) => {
+                    let why = format!("{} in {calls} calls", counted(values.len() as u64, "value"));
+                    ("in", format!("[{}]", values.join(", ")), why)
+                }
+            };
+            let json = format!("{{ \"path\": {}, \"op\": \"{op}\", \"value\": {value} }}", quoted(&path));
+            require.push(Line::new(json, why));
+        }
+    }
+    let passed = counted(calls, "call");
+    let why = if tool.refused == 0 { passed } else { format!("{passed}, {} more refused", tool.refused) };
+    // Where one pattern character stands for itself, the other is closer to it than `*`.
+    ToolLine { name: name.replace('*', "?"), why, require, limits: caps(name, tool, margin) }
+}
+
+/// One cap by the minute, and one by a longer time where that says more.
+fn caps(name: &str, tool: &ToolSeen, margin: u32) -> Vec<Line> {
+    let cap = |index: usize| {
+        let peak = tool.peaks.all()[index];
+        let wished = human(peak.passed.saturating_mul(u64::from(margin)));
+        let least = peak.made;
+        let why = match least > wished {
+            false => format!("at most {} in any {}", peak.passed, WINDOWS[index].0),
+            true => {
+                format!("at most {} in any {}, and {least} with those refused", peak.passed, WINDOWS[index].0)
+            }
+        };
+        let max = if least > wished { human(least) } else { wished };
+        (u32::try_from(max).unwrap_or(u32::MAX), why)
+    };
+    let line = |index: usize, (max, why): (u32, String)| {
+        let window = WINDOWS[index].0;
+        let counter = quoted(&format!("{}_{window}", short(name)));
+        let json = format!(
+            "{{ \"counter\": {counter}, \"window\": \"{window}\", \"max\": {max}, \"scope\": \"grant\" }}"
+        );
+        Line::new(json, why)
+    };
+    let (minute, hour, day) = (cap(0), cap(1), cap(2));
+    let often = tool.let_through >= OFTEN;
+    let longer = if often && tool.days.len() >= SEVERAL && day.0 < minute.0.saturating_mul(60) {
+        Some((2, day))
+    } else if often && tool.hours.len() >= SEVERAL && hour.0 < minute.0.saturating_mul(30) {
+        Some((1, hour))
+    } else {
+        None
+    };
+    // What a whole day does not hold, no minute of it does.
+    let minute = (0, minute);
+    let caps = match longer {
+        Some(longer) if longer.1.0 <= minute.1.0 => vec![longer],
+        Some(longer) => vec![minute, longer],
+        None => vec![minute],
+    };
+    caps.into_iter().map(|(index, cap)| line(index, cap)).collect()
+}
+
+/// A counter's name has at most 256 bytes. Tools that share so long a beginning share the count, which only refuses more.
+fn short(name: &str) -> &str {
+    &name[..name.floor_char_boundary(200)]
+}
+
+/// The rule for what was read by name or address.
+fn list(key: &'static str, named: &Named, span: &str, notes: &mut Vec<String>) -> Option<List> {
+    let plain_ones = named.calls.keys().all(|name| is_plain("uri", name) && !name.contains(['*', '?']));
+    if named.spoiled || named.calls.len() > LISTED || !plain_ones {
+        notes.push(format!("no rule for {key}: what was used cannot be put into one"));
+        return None;
+    }
+    let allow = named
+        .calls
+        .iter()
+        .map(|(name, calls)| Line::new(quoted(name), format!("{} in {span}", counted(*calls, "call"))))
+        .collect();
+    Some(List { key, why: format!("0 calls in {span}"), allow })
+}
+
+/// Where an argument is, if the language can say it.
+fn path_to(argument: &str) -> Option<String> {
+    let simple = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$');
+    if argument.is_empty()
+        || argument.len() > 200
+        || argument.contains("\"]")
+        || argument.chars().any(char::is_control)
+    {
+        return None;
+    }
+    Some(if argument.chars().all(simple) {
+        format!("args.{argument}")
+    } else {
+        format!("args[\"{argument}\"]")
+    })
+}
+
+/// Can a name stand in a policy as itself?
+fn can_be_named(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 1024
+        && !name.contains(['*', '?', '\u{fffd}'])
+        && plain(name).chars().count() == name.chars().take(120).count()
+        && !name.chars().any(char::is_control)
+        && is_plain("tool", name)
+}
+
+fn quoted(text: &str) -> String {
+    let mut json = Vec::new();
+    write_string(&mut json, text);
+    String::from_utf8(json).unwrap_or_default()
+}
+
+fn plain_line(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{85}')).collect()
+}

@@ -1,0 +1,162 @@
+//! A policy that would have been enough: drafted from what was called, each line with the count that justifies it.
+//!
+//! The draft is held against the history that it was drawn from before anybody sees it, and whatever in it would have
+//! refused a call that was let through is taken out again. So a rule that a file system or a later version of the
+//! language reads otherwise than it was meant cannot end in the draft.
+
+mod draft;
+mod peaks;
+mod seen;
+mod values;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::ControlFlow;
+
+use callgate_policy::{Files, Policy};
+use callgate_store::History;
+use callgate_store::history::Replay;
+
+use crate::again::{Row, judge_again};
+use crate::error::ReviewError;
+use crate::words::{DAY_MS, counted, lately, period};
+use draft::Draft;
+use seen::Seen;
+
+/// How much room a cap leaves above the busiest time that was seen.
+pub const MARGIN: u32 = 2;
+/// Below these a draft says that it knows too little.
+const ENOUGH_CALLS: u64 = 50;
+const ENOUGH_DAYS: usize = 3;
+/// Each round takes out whatever the last one found; what is left then cannot be mended by taking out.
+const ROUNDS: usize = 8;
+/// Rules that are remembered as refusing in one round.
+const OBJECTIONS: usize = 10_000;
+
+/// What is to be drafted.
+#[derive(Clone, Copy)]
+pub struct Wish<'a> {
+    pub server: &'a str,
+    pub since_ms: i64,
+    pub now_ms: i64,
+    /// [`MARGIN`], or as a person likes it; at least 1.
+    pub margin: u32,
+    /// The names of the tools that the server lists, if they are known.
+    pub catalogue: Option<&'a [String]>,
+    pub files: &'a dyn Files,
+}
+
+impl fmt::Debug for Wish<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wish")
+            .field("server", &self.server)
+            .field("since_ms", &self.since_ms)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// A policy file with comments.
+    pub text: String,
+    /// Was there enough to go on?
+    pub enough: bool,
+    /// What a person should know about it; said in the text as well.
+    pub notes: Vec<String>,
+}
+
+/// Drafts a policy that lets through what was let through, and as little else as can be said in a few lines.
+pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewError> {
+    let mut seen = Seen::default();
+    let which = Replay { server: wish.server, since_ms: wish.since_ms, until_ms: i64::MAX, args: true };
+    history.replay(&which, |call| {
+        seen.call(&call);
+        ControlFlow::Continue(())
+    })?;
+    // "0 calls in 7 days" must not be said of a server that is known since yesterday.
+    let from_ms = seen.first_ms.or((wish.since_ms > 0).then_some(wish.since_ms)).unwrap_or(wish.now_ms);
+    let length_ms = wish.now_ms.saturating_sub(from_ms);
+    let span = period(length_ms);
+    let enough = seen.calls >= ENOUGH_CALLS && seen.days.len() >= ENOUGH_DAYS;
+    let mut draft = Draft::new(&seen, wish, &span);
+    draft.head = head(&seen, &lately(length_ms), enough);
+    let mut stuck = BTreeSet::new();
+    let mut text = draft.render();
+    for _ in 0..ROUNDS {
+        let objections = objections(history, wish, &text)?;
+        let (taken_out, left): (BTreeSet<_>, BTreeSet<_>) =
+            objections.into_iter().partition(|rule| draft.without(rule));
+        draft.settle();
+        stuck = left;
+        if taken_out.is_empty() {
+            break;
+        }
+        text = draft.render();
+    }
+    if Policy::parse(&text).is_err() {
+        draft.bare();
+        draft.note(
+            "no rules beside the names of the tools: the language cannot say what was drawn from the calls"
+                .to_owned(),
+        );
+        text = draft.render();
+    }
+    for rule in &stuck {
+        draft.note(format!(
+            "calls that were let through would be refused by {}: this draft cannot allow them",
+            plain(rule)
+        ));
+    }
+    if !stuck.is_empty() {
+        text = draft.render();
+    }
+    Ok(Suggestion { text, enough, notes: draft.notes().to_vec() })
+}
+
+/// The rules of a draft that refuse something that was let through, or that cannot be read.
+fn objections(history: &History, wish: &Wish<'_>, text: &str) -> Result<BTreeSet<String>, ReviewError> {
+    let mut found = BTreeSet::new();
+    let policy = match Policy::parse(text) {
+        Ok(policy) => policy,
+        Err(report) => return Ok(report.problems.into_iter().map(|problem| problem.pointer).collect()),
+    };
+    judge_again(history, &policy, wish.server, wish.since_ms, wish.files, |row| {
+        if let Row::Judged(judged) = row
+            && judged.was_let_through()
+            && judged.ruling.refuses()
+            && found.len() < OBJECTIONS
+            && !found.contains(judged.rule)
+        {
+            found.insert(judged.rule.to_owned());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+fn head(seen: &Seen, lately: &str, enough: bool) -> Vec<String> {
+    let mut head = vec![format!(
+        "Drafted from {} of {} by {} {lately}. Read it before you use it.",
+        counted(seen.calls, "call"),
+        counted(seen.tools.values().filter(|tool| tool.let_through > 0).count() as u64, "tool"),
+        counted(seen.clients.len() as u64, "client"),
+    )];
+    if !enough {
+        head.push(format!(
+            "Too little to go on: {} on {}. Rules drawn from so little refuse ordinary work; watch for longer first.",
+            counted(seen.calls, "call"),
+            counted(seen.days.len() as u64, "day"),
+        ));
+    }
+    head
+}
+
+/// A text from outside, fit for a comment.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}')).take(120).collect()
+}
+
+/// Which day a time is in.
+fn day(at_ms: i64) -> i64 {
+    at_ms.div_euclid(DAY_MS)
+}
