@@ -8,7 +8,7 @@ use callgate_policy::{Rate, RateError};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
-use crate::duration::Ago;
+use crate::duration::{Ago, Span};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -44,16 +44,20 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Remove calls from the history for good
     Forget(ForgetArgs),
-    /// Check, explain and look up policies
+    /// Write, check, try out and go back: everything about policies
     Policy(PolicyArgs),
-    /// Refuse a tool from the next call on
-    Block(EditArgs),
+    /// Refuse a tool, or a whole server, from the next call on
+    Block(BlockArgs),
     /// Take a tool off the agent's list, and refuse it
     Hide(HideArgs),
     /// Limit how often a tool may be called
     Cap(CapArgs),
-    /// Let a tool through again (asks first)
+    /// Let a tool, a whole server or one refused call through again (asks first)
     Allow(AllowArgs),
+    /// Refuse nothing of a server's policy for a while; only record what it would refuse (asks first)
+    Observe(ObserveArgs),
+    /// What a server's limits have counted, and start one anew
+    Counters(CountersArgs),
     /// Refuse every call, of one server or of all, until resumed
     Pause(PauseArgs),
     /// Let calls through again (asks first)
@@ -109,8 +113,8 @@ pub(crate) struct FilterArgs {
     /// Only this tool
     #[arg(long)]
     pub(crate) tool: Option<String>,
-    /// Only calls decided so: allowed, denied, capped, hidden, paused, malformed, broken, unrecorded,
-    /// unsupported
+    /// Only calls decided so: allowed, denied, capped, hidden, would_deny, paused, malformed, broken,
+    /// unrecorded, unsupported
     #[arg(long)]
     pub(crate) decision: Option<String>,
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
@@ -181,12 +185,148 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Say all that is wrong with a policy file, and how to mend it
+    /// Say all that is wrong with a policy file, how to mend it, and whether its own tests pass
     Check(CheckArgs),
+    /// Run the tests that a policy file carries
+    Test(CheckArgs),
     /// Say what would happen to a call now, and by which rule
     Explain(ExplainArgs),
+    /// Say what a policy would have done to the calls of the past
+    Simulate(SimulateArgs),
+    /// Draft a policy that allows what was used, and little more
+    Suggest(SuggestArgs),
+    /// Write a policy, or a part of one, into a server's policy (shows what changes; asks if it loosens)
+    Apply(ApplyArgs),
+    /// Every change of a server's policy: when, by whom, what
+    History(VersionsArgs),
+    /// What two versions of a server's policy have not in common
+    Diff(DiffArgs),
+    /// Take one change of a server's policy back; later ones stay (asks if it loosens)
+    Revert(RevertArgs),
+    /// Turn a policy of another program into one of ours
+    Import(ImportArgs),
+    /// Turn a server's policy into PolicyLayer's JSON
+    Export(ExportArgs),
     /// Print the JSON Schema of policy files, for editors
     Schema,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "what", required = true, multiple = true)]
+pub(crate) struct SimulateArgs {
+    /// The policy to try out
+    #[arg(group = "what")]
+    pub(crate) file: Option<PathBuf>,
+    /// Instead of a file: the server's present policy, changed so. "block T", "hide T", "cap T 10/minute", "allow T", or
+    /// a part of a policy as JSON. May be given several times
+    #[arg(long, group = "what", conflicts_with = "file", value_name = "CHANGE")]
+    pub(crate) rule: Vec<String>,
+    /// Whose calls; needed when the file's name does not tell
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    #[arg(long, default_value = "7d")]
+    pub(crate) since: Ago,
+    /// One JSON object (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuggestArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Learn from the calls since then
+    #[arg(long, default_value = "7d")]
+    pub(crate) since: Ago,
+    /// Caps are the most that was seen, times this
+    #[arg(long, default_value_t = callgate_review::MARGIN, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) margin: u32,
+    /// Write the draft to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "how", required = true, multiple = false)]
+pub(crate) struct ApplyHow {
+    /// Add what the file says to what the server's policy says
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// The file as it is, in place of the server's policy
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// The policy to write; "-" reads it from standard input
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: ApplyHow,
+    /// Show what would change, and stop
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VersionsArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// A version, as `policy history` lists it; the one before the last change when left out
+    pub(crate) from: Option<String>,
+    /// Another version; the file as it is now when left out
+    pub(crate) to: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevertArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Take back the change that made this version, or the change of this number ('#3'); the last change when left out
+    pub(crate) version: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    pub(crate) file: PathBuf,
+    /// What the file is; found out when left out
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ForeignFormat>,
+    /// Of Claude permissions, which speak of several servers: only this one
+    #[arg(long)]
+    pub(crate) server: Option<String>,
+    /// Write the policy to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ForeignFormat {
+    /// PolicyLayer Intercept, YAML
+    Intercept,
+    /// The "permissions" of Claude Code's settings
+    ClaudePermissions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Write it to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -215,13 +355,13 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct EditArgs {
+pub(crate) struct BlockArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// Name of the tool, as the server lists it
+    /// Name of the tool, as the server lists it; every tool when left out
     #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) tool: String,
+    pub(crate) tool: Option<String>,
     /// What the agent is told
     #[arg(long)]
     pub(crate) reason: Option<String>,
@@ -255,11 +395,54 @@ pub(crate) struct CapArgs {
 #[derive(Debug, Args)]
 pub(crate) struct AllowArgs {
     /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present_any = ["once", "end"])]
+    pub(crate) server: Option<String>,
+    /// Name of the tool, as the server lists it; takes back a block of the whole server when left out
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: Option<String>,
+    /// Only for so long (90s, 15m, 8h, at most 7d), without changing the policy
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) lasts: Option<Span>,
+    /// The next call that is identical to this refused one, once and by whatever client; within 10 minutes unless --for
+    /// says otherwise
+    #[arg(long, value_name = "CALL", conflicts_with_all = ["server", "tool"])]
+    pub(crate) once: Option<String>,
+    /// End what was allowed for a while, by its id in `callgate status`; the policy stays as it is
+    #[arg(long, value_name = "ID", conflicts_with_all = ["server", "tool", "once", "lasts"])]
+    pub(crate) end: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "how_long", required = true, multiple = false)]
+pub(crate) struct HowLong {
+    /// For so long: 90s, 30m, 8h, at most 7d
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) lasts: Option<Span>,
+    /// Enforce again, at once
+    #[arg(long)]
+    pub(crate) off: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ObserveArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// Name of the tool, as the server lists it
+    #[command(flatten)]
+    pub(crate) how_long: HowLong,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CountersArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) tool: String,
+    pub(crate) server: String,
+    /// Start this counter anew (asks first)
+    #[arg(long, value_name = "COUNTER")]
+    pub(crate) reset: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,34 @@ impl FromStr for Ago {
     }
 }
 
+/// How long something lasts, from a second on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        match span(text) {
+            Some(span) if !span.is_zero() => Ok(Span(span)),
+            _ => Err(format!("\"{text}\" is no length of time such as 90s, 15m, 8h, 7d")),
+        }
+    }
+}
+
+/// `15 min`, `2 h 5 min`, `3 days`: rounded down.
+pub(crate) fn words(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 if seconds % 3_600 < 60 => format!("{} h", seconds / 3_600),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        86_400..172_800 => "1 day".to_owned(),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
 fn span(text: &str) -> Option<Duration> {
     let unit = text.chars().last()?;
     let count: u64 = text[..text.len() - unit.len_utf8()].parse().ok()?;

@@ -4,6 +4,7 @@
 //! start its keeper before any thread exists and leaves stdout to the protocol.
 
 mod args;
+mod change;
 mod commands;
 mod confirm;
 mod duration;
@@ -53,6 +54,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Hide(args) => commands::edit::hide(args),
         Command::Cap(args) => commands::edit::cap(args),
         Command::Allow(args) => commands::edit::allow(args),
+        Command::Observe(args) => commands::allowance::observe(&args),
+        Command::Counters(args) => commands::counters::run(&args),
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
     }

@@ -28,9 +28,11 @@ pub(crate) struct CallObject<'a> {
     args: Option<Box<RawValue>>,
     args_bytes: u64,
     args_cut: bool,
+    args_withheld: bool,
     result: Option<Box<RawValue>>,
     result_bytes: Option<u64>,
     result_cut: bool,
+    result_withheld: bool,
     demo: bool,
     /// Only `show` gives it; null when the text is no longer kept.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,9 +60,11 @@ impl<'a> CallObject<'a> {
             args: call.args.as_ref().and_then(body),
             args_bytes: call.args.as_ref().map_or(0, |args| args.bytes),
             args_cut: call.args.as_ref().is_some_and(|args| args.cut),
+            args_withheld: call.args.as_ref().is_some_and(|args| args.withheld),
             result: call.result.as_ref().and_then(body),
             result_bytes: call.result.as_ref().map(|result| result.bytes),
             result_cut: call.result.as_ref().is_some_and(|result| result.cut),
+            result_withheld: call.result.as_ref().is_some_and(|result| result.withheld),
             demo: call.demo,
             policy_text: None,
         }
@@ -76,9 +80,12 @@ impl<'a> CallObject<'a> {
     }
 }
 
-/// As the JSON it is, number by number; what was cut is a string.
+/// As the JSON it is, number by number; what was cut is a string. Of what was not kept, names if there are any.
 fn body(body: &BodyRow) -> Option<Box<RawValue>> {
-    if !body.cut
+    if body.withheld && body.text.is_empty() {
+        return None;
+    }
+    if (!body.cut || body.withheld)
         && let Ok(raw) = RawValue::from_string(body.text.clone())
     {
         return Some(raw);
@@ -103,6 +110,8 @@ pub(crate) fn status(call: &CallRow) -> (String, anstyle::Style) {
         (Decision::Allowed, None) => ("running".to_owned(), screen::ACCENT),
         (Decision::Allowed, Some(Outcome::Ok)) => ("allowed".to_owned(), screen::GOOD),
         (Decision::Allowed, Some(outcome)) => (outcome.word().replace('_', " "), screen::WARN),
+        (Decision::WouldDeny, None) => ("running".to_owned(), screen::ACCENT),
+        (Decision::WouldDeny, Some(_)) => ("would deny".to_owned(), screen::WARN),
         (decision, _) => (decision.word().to_owned(), screen::BAD),
     }
 }
@@ -110,7 +119,7 @@ pub(crate) fn status(call: &CallRow) -> (String, anstyle::Style) {
 /// `3 ms`, `1.2 s`; empty while it runs or when it never did.
 pub(crate) fn took(call: &CallRow) -> String {
     match call.duration {
-        Some(_) if call.decision != Decision::Allowed => String::new(),
+        Some(_) if call.decision.is_refused() => String::new(),
         Some(took) if took.as_millis() < 1 => "<1 ms".to_owned(),
         Some(took) if took.as_millis() < 1000 => format!("{} ms", took.as_millis()),
         Some(took) => format!("{:.1} s", took.as_secs_f64()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter};
-use callgate_store::{Decision, History, Home, catch_up};
+use callgate_store::{History, Home, catch_up};
 
 use crate::args::{FilterArgs, LogArgs};
 use crate::row::{self, CallObject};
@@ -112,7 +112,7 @@ pub(crate) fn print(runs: &[Run], screen: &Screen) {
 
 /// The same refusal once more?
 fn repeats(first: &CallRow, call: &CallRow) -> bool {
-    first.decision != Decision::Allowed
+    first.decision.is_refused()
         && first.session == call.session
         && first.tool == call.tool
         && first.decision == call.decision

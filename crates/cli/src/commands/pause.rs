@@ -8,6 +8,7 @@ use callgate_store::history::record_event;
 use callgate_store::{EventKind, Home, Origin, pause as switch};
 
 use crate::args::PauseArgs;
+use crate::commands::edit;
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -16,6 +17,9 @@ pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     let server = args.server.as_deref();
     switch::pause(&home, server, None, &SystemClock::default().now())
         .context("the pause cannot be written")?;
+    if let Some(server) = server {
+        edit::strangers(&home, server, None);
+    }
     let resume = server.map_or_else(String::new, |server| format!(" {}", screen::quoted(server)));
     let screen = Screen::new();
     screen.line(&format!("Paused: every call of {} is refused from now on.", scope(server)));

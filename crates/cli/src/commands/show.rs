@@ -76,8 +76,18 @@ fn show_body(screen: &Screen, name: &str, body: Option<&BodyRow>) {
     if body.cut {
         notes.push("only the beginning is kept".to_owned());
     }
+    if body.withheld {
+        notes.push("the policy asks for this not to be kept".to_owned());
+    }
     screen.line("");
     screen.line(&format!("{name} {}", screen.paint(screen::DIM, &format!("({})", notes.join(", ")))));
+    if body.withheld {
+        // Only the names of the arguments, if anything.
+        let names = Raw::parse(&body.text)
+            .map(|names| names.items().map(|name| screen::harmless(name.text())).collect::<Vec<_>>());
+        names.iter().flatten().for_each(|name| screen.line(&format!("    {name}")));
+        return;
+    }
     let mut text = String::new();
     match Raw::parse(&body.text) {
         Ok(raw) => indented(raw, 1, &mut text),

@@ -1,8 +1,11 @@
 //! `callgate status`: what runs now, under which policy.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use callgate_policy::Policy;
+use callgate_store::allowance::{self, What};
+use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::home::read_private;
 use callgate_store::pause::{self, Switch};
 use callgate_store::{Home, Lease, Settings, running};
@@ -10,8 +13,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::StatusArgs;
+use crate::commands::allowance::{described, ending};
 use crate::commands::log::current;
-use crate::duration::iso;
+use crate::duration::{iso, words};
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
@@ -52,6 +56,11 @@ impl State {
     fn of(home: &Home, lease: &Lease) -> State {
         if let Some(reason) = pause::reason(home, &lease.server) {
             return State { word: "paused", style: screen::WARN, problem: Some(reason) };
+        }
+        let now = SystemClock::default().now();
+        if allowance::read(home).open(&lease.server, &now).any(|granted| granted.what == What::Observe) {
+            let problem = Some("a person has set its policy aside for a while".to_owned());
+            return State { word: "observed", style: screen::WARN, problem };
         }
         let problem = policy_problem(home, lease);
         match (&problem, &lease.policy_version) {
@@ -122,6 +131,7 @@ fn summary(home: &Home, screen: &Screen, sessions: usize) {
     for problem in Settings::read(home).1 {
         screen.line(&screen.paint(screen::WARN, &screen::harmless(&problem)));
     }
+    allowances(home, screen);
     match pause::read(home) {
         Switch::Broken(why) => {
             screen.line(&screen.paint(screen::BAD, &format!("Everything is paused, because {why}")))
@@ -142,12 +152,24 @@ fn summary(home: &Home, screen: &Screen, sessions: usize) {
     }
 }
 
-fn age(started_ms: i64) -> String {
-    let seconds = (Timestamp::now().as_millisecond() - started_ms).max(0) / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min", seconds / 60),
-        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{} days", seconds / 86_400),
+/// What is let through for a while, and how to end it.
+fn allowances(home: &Home, screen: &Screen) {
+    let now = SystemClock::default().now();
+    let allowances = allowance::read(home);
+    for granted in allowances.all.iter().filter(|granted| granted.is_open(&now)) {
+        if allowance::is_spent(home, &now, granted).unwrap_or(false) {
+            continue;
+        }
+        let left = words(Duration::from_millis((granted.ends_ms - now.wall_ms).max(0).unsigned_abs()));
+        let text = format!("For {left} more, {} ({})", described(granted), ending(granted));
+        screen.line(&screen.paint(screen::WARN, &text));
     }
+    if let Some(problem) = &allowances.problem {
+        screen.line(&screen.paint(screen::WARN, &screen::harmless(problem)));
+    }
+}
+
+fn age(started_ms: i64) -> String {
+    let age = (Timestamp::now().as_millisecond() - started_ms).max(0).unsigned_abs();
+    words(Duration::from_millis(age))
 }

@@ -1,85 +1,23 @@
-//! `policy check`, `policy explain`, `policy schema`.
+//! `policy explain`: what would happen to a call now, and by which rule.
 
 use std::process::ExitCode;
 
 use anyhow::Context;
-use callgate_policy::{Call, Decision, Policy, Problem, SCHEMA, Severity, Target, Verdict, Window, decide};
+use callgate_policy::{Call, Circumstances, Decision, Policy, Target, Verdict, Waived, decide};
 use callgate_protocol::json::Raw;
 use callgate_shim::gate::guard;
 use callgate_shim::wording::whole_seconds;
-use callgate_store::clock::SystemClock;
+use callgate_store::allowance::{self, What};
+use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::home::read_private;
 use callgate_store::limits::Readings;
-use callgate_store::{Home, pause};
+use callgate_store::{Disk, Home, pause};
 use serde_json::json;
 
-use crate::args::{CheckArgs, ExplainArgs, PolicyArgs, PolicyCommand};
+use crate::args::ExplainArgs;
 use crate::screen::{self, Screen};
 
-pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
-    match args.command {
-        PolicyCommand::Check(args) => check(&args),
-        PolicyCommand::Explain(args) => explain(&args),
-        PolicyCommand::Schema => {
-            Screen::new().line(SCHEMA.trim_end());
-            Ok(ExitCode::SUCCESS)
-        }
-    }
-}
-
-fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let text = std::fs::read_to_string(&args.file)
-        .with_context(|| format!("{} cannot be read", args.file.display()))?;
-    let (problems, good) = match Policy::parse(&text) {
-        Ok(policy) => (policy.warnings().to_vec(), true),
-        Err(report) => (report.problems, false),
-    };
-    let screen = Screen::new();
-    for problem in &problems {
-        if args.json {
-            screen.line(&as_json(problem).to_string());
-        } else {
-            print_problem(&screen, args, problem);
-        }
-    }
-    if !args.json {
-        let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
-        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        let word =
-            if good { screen.paint(screen::GOOD, "good") } else { screen.paint(screen::BAD, "broken") };
-        let counts = format!("{}, {}", screen::count(errors, "error"), screen::count(warnings, "warning"));
-        screen.line(&format!("{}: {word}, {counts}", args.file.display()));
-    }
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn print_problem(screen: &Screen, args: &CheckArgs, problem: &Problem) {
-    let (style, word) = match problem.severity {
-        Severity::Error => (screen::BAD, "error"),
-        Severity::Warning => (screen::WARN, "warning"),
-    };
-    let place = format!("{}:{}:{}", args.file.display(), problem.line, problem.column);
-    screen.line(&format!("{place}: {}: {}", screen.paint(style, word), screen::harmless(&problem.message)));
-    if !problem.pointer.is_empty() {
-        screen.line(&screen.paint(screen::DIM, &format!("    at {}", screen::harmless(&problem.pointer))));
-    }
-    if let Some(fix) = &problem.fix {
-        screen.line(&format!("    fix: {}", screen::harmless(fix)));
-    }
-}
-
-fn as_json(problem: &Problem) -> serde_json::Value {
-    json!({
-        "severity": problem.severity.to_string(),
-        "line": problem.line,
-        "column": problem.column,
-        "pointer": problem.pointer,
-        "message": problem.message,
-        "fix": problem.fix,
-    })
-}
-
-fn explain(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
     let raw = args.args.as_deref().map(Raw::parse).transpose().context("--args is not one JSON value")?;
@@ -87,6 +25,18 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let usage =
         Readings::open(&home, &args.server, &args.client, std::sync::Arc::new(SystemClock::default()))?;
     let call = Call { client: &args.client, target: Target::Tool { name: &args.tool, args: raw } };
+    let clock = SystemClock::default();
+    let now = clock.now();
+    // What a person has allowed for a while counts as in a session; a single call does not, because it is used up by that.
+    let allowances = allowance::read(&home);
+    let waived =
+        allowances.open(&args.server, &now).fold(Waived::Nothing, |waived, granted| match &granted.what {
+            What::Observe => Waived::Enforcement,
+            What::Tool(tool) if *tool == args.tool && waived == Waived::Nothing => Waived::Denials,
+            What::Tool(_) | What::Call { .. } => waived,
+        });
+    let files = Disk::new();
+    let circumstances = Circumstances { now_ms: now.wall_ms, files: &files, waived };
     let verdict = match pause::reason(&home, &args.server) {
         Some(reason) => Verdict {
             decision: Decision::Deny,
@@ -95,7 +45,7 @@ fn explain(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
             counters: Vec::new(),
             retry_after: None,
         },
-        None => decide(&policy, &call, &usage),
+        None => decide(&policy, &call, &circumstances, &usage),
     };
     print_verdict(args, &policy, &verdict);
     Ok(ExitCode::SUCCESS)
@@ -119,7 +69,7 @@ fn effective(home: &Home, server: &str) -> Policy {
 
 fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
     let screen = Screen::new();
-    let allowed = verdict.decision == Decision::Allow;
+    let allowed = verdict.decision.allows();
     if args.json {
         let counters: Vec<_> = verdict
             .counters
@@ -127,7 +77,7 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
             .map(|counter| {
                 json!({
                     "rule": counter.pointer, "counter": counter.counter, "scope": counter.scope.to_string(),
-                    "used": counter.used, "max": counter.max, "window_s": counter.window.as_secs(),
+                    "used": counter.used, "max": counter.max, "window_s": counter.window.map(|window| window.as_secs()),
                     "frees_in_s": counter.frees_in.map(|wait| wait.as_secs_f64()),
                 })
             })
@@ -151,14 +101,16 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
         screen::harmless(&args.server)
     ));
     screen.line(&format!("rule    {}", screen::harmless(&verdict.rule)));
+    if verdict.decision == Decision::WouldDeny {
+        screen.line("only observed: it passes, and is recorded as what would be denied");
+    }
     if !verdict.reason.is_empty() {
         screen.line(&format!("reason  {}", screen::harmless(&verdict.reason)));
     }
     for counter in &verdict.counters {
-        let window = Window::from_seconds(counter.window.as_secs()).unwrap_or(Window::SECOND);
         screen.line(&format!(
-            "count   {} of {} per {window}, by {} ({})",
-            counter.used, counter.max, counter.scope, counter.pointer
+            "count   {} of {}, by {} ({})",
+            counter.used, counter.words, counter.scope, counter.pointer
         ));
     }
     if let Some(wait) = verdict.retry_after {

@@ -1,0 +1,113 @@
+//! `policy apply`: a policy from elsewhere into a server's own, with what it changes shown first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+
+use callgate_policy::edit::{EditError, Edited, merge, replace};
+use callgate_policy::{Circumstances, Policy, Waived};
+use callgate_review::{ToolChange, impact};
+use callgate_store::{Disk, Home, catalogue};
+use jiff::Timestamp;
+
+use super::prepared_home;
+use crate::args::ApplyArgs;
+use crate::change::{self, Change};
+use crate::commands::log;
+use crate::screen::{self, Screen};
+
+/// What counts as "in use".
+const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+/// More lines than this say less.
+const SHOWN: usize = 60;
+
+pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
+    let home = prepared_home()?;
+    let pasted = super::read(&args.file)?;
+    let edit = |current: &str| -> anyhow::Result<Edited> {
+        let edited = if args.how.merge { merge(current, &pasted) } else { replace(current, &pasted) };
+        edited.map_err(|error| match error {
+            EditError::Pasted(report) => {
+                let file = args.file.display();
+                let all = format!("{file} cannot be used; `callgate policy check {file}` says all of it");
+                anyhow::Error::new(report).context(all)
+            }
+            other => other.into(),
+        })
+    };
+    let planned = Change::plan(&home, &args.server, &edit)?;
+    let screen = Screen::new();
+    if planned.edited.changed {
+        show(&screen, &home, &args.server, &planned)?;
+    }
+    if args.dry_run {
+        for line in &planned.edited.summary {
+            screen.line(&format!("would change  {}", screen::harmless(line)));
+        }
+        for line in planned.loosened()? {
+            screen.line(&format!("would loosen  {}", screen.paint(screen::WARN, &screen::harmless(&line))));
+        }
+        screen.line("Nothing was written (--dry-run).");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let undo = format!("callgate policy revert {}", screen::quoted(&args.server));
+    change::loosen(&home, &args.server, &edit, &undo, "apply", |change| {
+        let loosened = change.loosened()?;
+        Ok((!loosened.is_empty()).then(|| format!("loosen server {}: {}", args.server, loosened.join("; "))))
+    })
+}
+
+/// Which tools change state, and which of them were used this week.
+fn show(screen: &Screen, home: &Home, server: &str, planned: &Change<'_>) -> anyhow::Result<()> {
+    let now_ms = Timestamp::now().as_millisecond();
+    let uses = log::current(home)?.tool_use(server, now_ms - WEEK_MS)?;
+    let mut usage: BTreeMap<String, u64> = BTreeMap::new();
+    let mut clients: BTreeSet<&str> = BTreeSet::new();
+    for tool_use in &uses {
+        *usage.entry(tool_use.tool.clone()).or_default() += tool_use.calls;
+        clients.insert(&tool_use.client);
+    }
+    let listed = catalogue::read(home, server)?.map(|known| known.tools).unwrap_or_default();
+    let tools: BTreeSet<String> = listed.into_iter().map(|tool| tool.name).collect();
+    let clients: Vec<&str> = clients.into_iter().collect();
+    let files = Disk::new();
+    let circumstances = Circumstances { now_ms, files: &files, waived: Waived::Nothing };
+    let old = Policy::parse(&planned.before).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    let new = Policy::parse(&planned.edited.text)?;
+    let changes = impact(&old, &new, &tools, &usage, &clients, &circumstances);
+    if changes.is_empty() {
+        screen.line("No tool that is known changes its state.");
+    }
+    let width = changes.iter().map(|change| change.tool.chars().count()).max().unwrap_or(0).min(40);
+    for change in changes.iter().take(SHOWN) {
+        screen.line(&line(screen, change, width));
+    }
+    if changes.len() > SHOWN {
+        screen.line(&format!("… and {} more", changes.len() - SHOWN));
+    }
+    let used = changes.iter().filter(|change| change.used > 0).count();
+    screen.line(&format!(
+        "{} {} state; {used} of them {} used in the last 7 days.",
+        screen::count(changes.len(), "tool"),
+        if changes.len() == 1 { "changes" } else { "change" },
+        if used == 1 { "was" } else { "were" },
+    ));
+    Ok(())
+}
+
+fn line(screen: &Screen, change: &ToolChange, width: usize) -> String {
+    let style = if change.looser { screen::WARN } else { screen::DIM };
+    let whose = change.client.as_ref().map(|client| format!(" for {}", screen::harmless(client)));
+    let used = match change.used {
+        0 => String::new(),
+        calls => {
+            format!("  ({} this week)", screen::count(usize::try_from(calls).unwrap_or(usize::MAX), "call"))
+        }
+    };
+    format!(
+        "  {}{}  {} → {}{used}",
+        screen::pad(&screen::harmless(&change.tool), width),
+        whose.unwrap_or_default(),
+        screen::harmless(&change.before),
+        screen.paint(style, &screen::harmless(&change.after)),
+    )
+}

@@ -1,0 +1,82 @@
+//! `callgate policy …`: one file a group of commands.
+
+mod apply;
+mod check;
+mod exchange;
+mod explain;
+mod simulate;
+mod suggest;
+mod versions;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use callgate_policy::SCHEMA;
+use callgate_store::Home;
+
+use crate::args::{PolicyArgs, PolicyCommand};
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
+    match args.command {
+        PolicyCommand::Check(args) => check::check(&args),
+        PolicyCommand::Test(args) => check::test(&args),
+        PolicyCommand::Explain(args) => explain::run(&args),
+        PolicyCommand::Simulate(args) => simulate::run(&args),
+        PolicyCommand::Suggest(args) => suggest::run(&args),
+        PolicyCommand::Apply(args) => apply::run(&args),
+        PolicyCommand::History(args) => versions::history(&args),
+        PolicyCommand::Diff(args) => versions::diff(&args),
+        PolicyCommand::Revert(args) => versions::revert(&args),
+        PolicyCommand::Import(args) => exchange::import(&args),
+        PolicyCommand::Export(args) => exchange::export(&args),
+        PolicyCommand::Schema => {
+            Screen::new().line(SCHEMA.trim_end());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn prepared_home() -> anyhow::Result<Home> {
+    let home = Home::locate()?;
+    home.prepare()?;
+    Ok(home)
+}
+
+/// A file of the person's own; "-" is standard input.
+fn read(path: &Path) -> anyhow::Result<String> {
+    if path == Path::new("-") {
+        return std::io::read_to_string(std::io::stdin()).context("standard input cannot be read");
+    }
+    std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+/// Prints a text, or writes it to a file that is not there yet.
+fn hand_out(text: &str, out: Option<&Path>) -> anyhow::Result<()> {
+    let Some(path) = out else {
+        Screen::new().line(text.trim_end());
+        return Ok(());
+    };
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let (Ok(folder), Ok(home)) = (folder.canonicalize(), Home::locate()?.path().canonicalize())
+        && folder.starts_with(&home)
+    {
+        bail!(
+            "{} is in Callgate's own folder: write it elsewhere, and put it in force with `callgate policy apply`, which shows \
+             what it changes",
+            path.display()
+        );
+    }
+    let mut file = match std::fs::File::create_new(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            bail!("{} is there already and was left as it is; name another file", path.display())
+        }
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be made", path.display())),
+    };
+    std::io::Write::write_all(&mut file, text.as_bytes())
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    screen::hint(&format!("written to {}", path.display()));
+    Ok(())
+}
