@@ -25,18 +25,23 @@ fuzz_target!(|data: &[u8]| {
         let again = apply(&edited.text, &edit).expect("an edit can be made twice");
         assert!(!again.changed, "the second time changes nothing");
         if let Edit::Block { .. } | Edit::Hide { .. } = edit {
-            assert!(matches!(new.judge(&Call::tool("client", TOOL, args), &Circumstances::timeless()), Judgement::Refuse(_)));
+            // What is only observed passes, and is noted.
+            match new.judge(&Call::tool("client", TOOL, args), &Circumstances::timeless()) {
+                Judgement::Refuse(_) => {}
+                Judgement::Pass(pass) => assert!(pass.observing, "blocked and hidden tools are refused"),
+            }
         }
         if let Ok(old) = &parsed {
             compare::loosened(old, &new);
         }
     }
     let Ok(policy) = parsed else { return };
-    policy.visibility();
+    policy.visibility("client");
     for name in [TOOL, "delete_file", "Read_File", ""] {
         let call = Call::tool("client", name, args);
-        let passes = matches!(policy.judge(&call, &Circumstances::timeless()), Judgement::Pass(_));
-        assert!(!passes || !policy.is_hidden("client", name), "a hidden tool never passes");
+        if let Judgement::Pass(pass) = policy.judge(&call, &Circumstances::timeless()) {
+            assert!(pass.observing || !policy.is_hidden("client", name), "a hidden tool never passes");
+        }
         decide(&policy, &call, &Circumstances::timeless(), &Unused);
     }
     for method in ["resources/read", "prompts/get", "acme/x"] {

@@ -107,7 +107,9 @@ pub fn decide(
         pass.limits.iter().map(|taking| view(taking, usage.standing(taking))).collect();
     // Of several full counters the one that stays full longest says when to come back.
     let full = pass.limits.iter().zip(&counters).filter(|(_, view)| !view.has_room);
-    let full = full.max_by_key(|(_, view)| view.frees_in);
+    // Where everything is waived, they only count.
+    let full =
+        full.filter(|_| circumstances.waived != Waived::Everything).max_by_key(|(_, view)| view.frees_in);
     let name = match call.target {
         Target::Tool { name, .. } => name,
         Target::Method { method, .. } => method,
