@@ -1,7 +1,7 @@
 //! What a person allows for a while, outside of the policy file: `control/allowances.json`.
 //!
 //! An allowance only ever loosens, so whatever is doubtful about it ends it: a file that cannot be read, a clock that
-//! stands before the grant, a length that nobody could have asked for. Setting a clock back makes none last longer.
+//! stands before the grant, a length that nobody could have asked for. Within one boot, setting a clock back makes none last longer.
 //! One that is good for a single call is spent in `limits.db`, exactly once among all shims.
 
 use std::io;
