@@ -24,6 +24,23 @@ pub enum Scope {
 }
 
 impl Scope {
+    pub const ALL: &[Scope] = &[Scope::Session, Scope::Grant, Scope::Client, Scope::Server, Scope::All];
+
+    pub fn of_word(word: &str) -> Option<Scope> {
+        Scope::ALL.iter().copied().find(|scope| scope.word() == word)
+    }
+
+    /// Who shares a limit of this scope: `10 calls per minute, per client`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Scope::Session => "per session",
+            Scope::Grant => "per client",
+            Scope::Client => "per client over all servers",
+            Scope::Server => "for all clients together",
+            Scope::All => "for all clients and servers together",
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Scope::Session => "session",

@@ -36,6 +36,13 @@ pub struct Problem {
     pub fix: Option<String>,
 }
 
+impl Problem {
+    /// The byte offset of its place in the text that it was found in.
+    pub fn offset(&self, text: &str) -> usize {
+        offset_of(text, self.line, self.column)
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: {}: {}", self.line, self.column, self.severity, self.message)?;
@@ -165,4 +172,47 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
         }
     }
     (line, column)
+}
+
+/// The way back: the byte offset of a line and a column, at most the end of that line.
+fn offset_of(text: &str, line: usize, column: usize) -> usize {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mark = text.len() - body.len();
+    let (mut at_line, mut at_column) = (1, 1);
+    let mut chars = body.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let ends = c == '\n' || c == '\r';
+        if at_line == line && (at_column >= column || ends) {
+            return mark + at;
+        }
+        match c {
+            '\n' => (at_line, at_column) = (at_line + 1, 1),
+            '\r' if chars.peek().is_none_or(|(_, next)| *next != '\n') => {
+                (at_line, at_column) = (at_line + 1, 1);
+            }
+            '\r' => {}
+            _ => at_column += 1,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_again_by_its_line_and_column() {
+        for text in ["", "a", "\u{feff}ab\r\nc\rd\n\n\te😀f", "\r\r\n😀\n", "x\u{feff}y"] {
+            let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
+            for (offset, c) in text.char_indices().chain([(text.len(), ' ')]) {
+                // Nothing stands within a line end of two characters.
+                if c == '\n' && text[..offset].ends_with('\r') {
+                    continue;
+                }
+                let (line, column) = line_and_column(text, offset);
+                assert_eq!(offset_of(text, line, column), offset.max(mark), "{text:?} at {offset}");
+            }
+        }
+    }
 }

@@ -43,11 +43,6 @@ impl Policy {
         applying.hidden().is_some() && !self.always_observed(overlay, tool)
     }
 
-    /// Does `hide` speak of this tool, for everyone?
-    pub(crate) fn hides(&self, tool: &str) -> bool {
-        self.base.find(tool, i64::MIN).hidden.is_some()
-    }
-
     fn always_observed(&self, overlay: Option<&Overlay>, tool: &str) -> bool {
         let rules = || layers(self, overlay).flat_map(Layer::every_rule);
         let tops = || layers(self, overlay).filter_map(|layer| layer.mode);

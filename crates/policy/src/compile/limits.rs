@@ -7,7 +7,7 @@ use crate::window::Window;
 
 /// The limits of one rule. `label` is what counters without a name of their own begin with: calls that one rule speaks
 /// of are counted together, all that match it if it is a pattern's.
-pub(super) fn of(rule: &ToolRule, label: &str) -> Vec<Limit> {
+pub(crate) fn of(rule: &ToolRule, label: &str) -> Vec<Limit> {
     let short = rule.rate_limit.iter().map(|rate| {
         let limit = Limit {
             pointer: rate.place.pointer.clone(),

@@ -155,7 +155,7 @@ impl Draft {
     }
 
     /// Runs with the text after a byte order mark, and its tree.
-    fn with_root<T>(&self, run: impl FnOnce(&str, &Value<'_>) -> T) -> Option<T> {
+    pub(super) fn with_root<T>(&self, run: impl FnOnce(&str, &Value<'_>) -> T) -> Option<T> {
         let body = &self.text[self.mark()..];
         let parsed = parse_to_ast(body, &CollectOptions::default(), &json_with_comments()).ok()?;
         Some(run(body, parsed.value.as_ref()?))

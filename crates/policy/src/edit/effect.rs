@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::EditError;
 use super::draft::Draft;
+use super::scope::Scope;
 use crate::file::{Mode, PolicyFile, ToolRule};
 use crate::layer::Layer;
 use crate::lookup::Found;
@@ -28,9 +29,9 @@ pub(super) fn enforce(draft: &mut Draft, at: &[&str], rule: &ToolRule, summary: 
     }
 }
 
-/// Is the tool refused by rules that never end, whoever calls it? Observing is another matter.
-pub(super) fn refused_always(policy: &Policy, tool: &str) -> Result<(), EditError> {
-    for overlay in overlays(policy) {
+/// Is the tool refused by rules that never end, whoever of those that the rules are for calls it? Observing is another matter.
+pub(super) fn refused_always(policy: &Policy, scope: &Scope, tool: &str) -> Result<(), EditError> {
+    for overlay in scope.overlays(policy) {
         for now_ms in moments(policy, overlay) {
             let applying = policy.applying_with(overlay, tool, now_ms);
             if applying.hidden().is_none() && applying.rules().all(|rule| rule.denied.is_none()) {
@@ -43,15 +44,15 @@ pub(super) fn refused_always(policy: &Policy, tool: &str) -> Result<(), EditErro
 }
 
 /// What to say if calls of the tool are only observed, at some time or for some client.
-pub(super) fn only_observed(policy: &Policy, tool: &str) -> Vec<String> {
-    observed(policy, &format!("{tool:?}"), |overlay, now_ms| {
+pub(super) fn only_observed(policy: &Policy, scope: &Scope, tool: &str) -> Vec<String> {
+    observed(policy, scope, &format!("{tool:?}"), |overlay, now_ms| {
         policy.applying_with(overlay, tool, now_ms).observing()
     })
 }
 
 /// The same for a block of all tools, some of which may have rules that are observed by themselves.
-pub(super) fn server_only_observed(policy: &Policy, file: &PolicyFile) -> Vec<String> {
-    let mut said = observed(policy, "the block", |overlay, now_ms| {
+pub(super) fn server_only_observed(policy: &Policy, scope: &Scope, file: &PolicyFile) -> Vec<String> {
+    let mut said = observed(policy, scope, "the block", |overlay, now_ms| {
         policy.applying_to(overlay, Found::default(), Found::default(), now_ms).observing()
     });
     let observes = |rule: &&ToolRule| rule.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
@@ -61,7 +62,7 @@ pub(super) fn server_only_observed(policy: &Policy, file: &PolicyFile) -> Vec<St
             rule.name
         ));
     }
-    for client in &file.clients {
+    for client in file.clients.iter().filter(|one| scope.client().is_none_or(|client| one.client == client)) {
         for rule in client.body.tools.iter().filter(observes) {
             said.push(format!(
                 "but {:?} is only observed for the client {:?}: its calls pass until that \"mode\" is changed",
@@ -72,9 +73,14 @@ pub(super) fn server_only_observed(policy: &Policy, file: &PolicyFile) -> Vec<St
     said
 }
 
-fn observed(policy: &Policy, what: &str, observing: impl Fn(Option<&Overlay>, i64) -> bool) -> Vec<String> {
+fn observed(
+    policy: &Policy,
+    scope: &Scope,
+    what: &str,
+    observing: impl Fn(Option<&Overlay>, i64) -> bool,
+) -> Vec<String> {
     let mut said = Vec::new();
-    for overlay in overlays(policy) {
+    for overlay in scope.overlays(policy) {
         if !moments(policy, overlay).into_iter().any(|now_ms| observing(overlay, now_ms)) {
             continue;
         }
@@ -90,11 +96,6 @@ fn observed(policy: &Policy, what: &str, observing: impl Fn(Option<&Overlay>, i6
         ));
     }
     said
-}
-
-/// Clients without an overlay, then those with each of them.
-fn overlays(policy: &Policy) -> impl Iterator<Item = Option<&Overlay>> {
-    std::iter::once(None).chain(policy.overlays.iter().map(Some))
 }
 
 /// Between two of these moments nothing changes by itself; after the last one nothing does any more.

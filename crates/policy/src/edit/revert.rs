@@ -17,6 +17,8 @@ use super::merge::edited;
 use super::shape::{Part, index, member, nothing_like, same, text};
 use super::source::{Fresh, Origin};
 use crate::file::json_with_comments;
+use crate::glob::Glob;
+use crate::name;
 use crate::policy::Policy;
 use crate::problem::Report;
 
@@ -112,6 +114,17 @@ struct Undo<'t> {
     conflicts: Vec<String>,
 }
 
+/// Does a pattern among these overlays speak for the client, as long as none has its name? Then rules that it got of its
+/// own are more than what was added to them.
+fn has_pattern_for(clients: &Object<'_>, client: &str) -> bool {
+    let client = name::folded(client);
+    clients
+        .properties
+        .iter()
+        .map(|p| name::folded(p.name.as_str()).into_owned())
+        .any(|pattern| name::is_pattern(&pattern) && Glob::new(&pattern).matches(&client))
+}
+
 /// The same place in the three texts: before the change, after it, now.
 type Three<'v, 't> = [Option<&'v Value<'t>>; 3];
 
@@ -132,7 +145,9 @@ impl<'t> Undo<'t> {
             let at = here.get(key).map(|(at, _)| *at);
             path.push(key.to_owned());
             let place = member_place(part, key, place);
-            let comes_back = self.member(part, key, path, &place, three, at);
+            let as_empty =
+                part.missing_is_empty(key) || (part == Part::Clients && !has_pattern_for(before, key));
+            let comes_back = self.member((part.member(key), as_empty), path, &place, three, at);
             path.pop();
             if comes_back {
                 returning.push(key);
@@ -146,11 +161,11 @@ impl<'t> Undo<'t> {
         });
     }
 
-    /// Undoes what happened to one member. True when it has to come back as it was.
+    /// Undoes what happened to one member, which if missing may be as good as empty. True when it has to come back as
+    /// it was.
     fn member(
         &mut self,
-        parent: Part,
-        key: &str,
+        (part, as_empty): (Part, bool),
         path: &mut Vec<String>,
         place: &str,
         three: Three<'_, 't>,
@@ -160,10 +175,9 @@ impl<'t> Undo<'t> {
         if both_same(before, after) || both_same(before, now) {
             return false;
         }
-        let part = parent.member(key);
-        if let Some(inside) = inside(part, parent.missing_is_empty(key), three)
+        if let Some(inside) = inside(part, as_empty, three)
             && !(before.is_none() && both_same(after, now))
-            && !(now.is_none() && unchanged(after, now, parent.missing_is_empty(key)))
+            && !(now.is_none() && unchanged(after, now, as_empty))
         {
             let first = self.steps.len();
             match &inside {
@@ -191,7 +205,7 @@ impl<'t> Undo<'t> {
             return false;
         }
         match (before, after, now) {
-            _ if !unchanged(after, now, parent.missing_is_empty(key)) => {
+            _ if !unchanged(after, now, as_empty) => {
                 self.conflict(place, after, now);
                 false
             }

@@ -2,49 +2,57 @@
 
 use super::draft::{Draft, New};
 use super::effect;
-use crate::file::{Action, PolicyFile};
+use super::scope::Scope;
+use crate::file::{Action, Body};
 
-pub(super) fn block(draft: &mut Draft, file: &PolicyFile, reason: Option<&str>, summary: &mut Vec<String>) {
-    let rule = file.body.all_tools.as_ref();
+pub(super) fn block(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    reason: Option<&str>,
+    summary: &mut Vec<String>,
+) {
+    let rule = body.all_tools.as_ref();
     if rule.and_then(|rule| rule.action.as_ref()).map(|a| a.value) != Some(Action::Deny) {
-        draft.set(&["all_tools", "action"], New::text("deny"));
-        summary.push("all tools are now denied".to_owned());
+        draft.set(&scope.path(&["all_tools", "action"]), New::text("deny"));
+        summary.push(format!("all tools are now denied{}", scope.whose()));
     }
     if let Some(rule) = rule {
-        effect::make_lasting(draft, &["all_tools"], rule, summary);
+        effect::make_lasting(draft, &scope.path(&["all_tools"]), rule, summary);
     }
     if let Some(reason) = reason
         && rule.and_then(|rule| rule.reason.as_deref()) != Some(reason)
     {
-        draft.set(&["all_tools", "reason"], New::text(reason));
+        draft.set(&scope.path(&["all_tools", "reason"]), New::text(reason));
         summary.push(format!("the reason is now {reason:?}"));
     }
 }
 
 /// Takes back what denies every call; limits and conditions of all tools stay.
-pub(super) fn allow(draft: &mut Draft, file: &PolicyFile, summary: &mut Vec<String>) {
-    let Some(rule) = &file.body.all_tools else { return };
+pub(super) fn allow(draft: &mut Draft, scope: &Scope, body: &Body, summary: &mut Vec<String>) {
+    let Some(rule) = &body.all_tools else { return };
+    let whose = scope.whose();
     // From the back, so that the positions of those before stay true.
     let always = rule.deny_if.iter().enumerate().rev().filter(|(_, clause)| clause.conditions.is_empty());
     let mut taken_back = 0;
     for (i, clause) in always {
-        draft.remove(&["all_tools", "deny_if", &i.to_string()]);
+        draft.remove(&scope.path(&["all_tools", "deny_if", &i.to_string()]));
         let words = clause.on_deny.as_ref().map(|words| format!(" ({words:?})")).unwrap_or_default();
-        summary.push(format!("all tools are no longer always denied{words}"));
+        summary.push(format!("all tools are no longer always denied{whose}{words}"));
         taken_back += 1;
     }
     if taken_back > 0 {
-        draft.remove_empty(&["all_tools", "deny_if"]);
+        draft.remove_empty(&scope.path(&["all_tools", "deny_if"]));
     }
     if matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask)) {
-        draft.remove(&["all_tools", "action"]);
+        draft.remove(&scope.path(&["all_tools", "action"]));
         if rule.reason.is_some() {
-            draft.remove(&["all_tools", "reason"]);
+            draft.remove(&scope.path(&["all_tools", "reason"]));
         }
-        summary.push("all tools are no longer denied".to_owned());
+        summary.push(format!("all tools are no longer denied{whose}"));
         taken_back += 1;
     }
     if taken_back > 0 {
-        draft.remove_empty(&["all_tools"]);
+        draft.remove_empty(&scope.path(&["all_tools"]));
     }
 }

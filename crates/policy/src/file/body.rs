@@ -41,6 +41,29 @@ pub struct Body {
     pub other_methods: Option<Spot<OtherMethods>>,
 }
 
+impl Body {
+    /// What a client without rules of its own has.
+    pub(crate) const NOTHING: Body = Body {
+        default: None,
+        mode: None,
+        hide: Vec::new(),
+        all_tools: None,
+        tools: Vec::new(),
+        classes: Vec::new(),
+        ask: None,
+        record: None,
+        pin: None,
+        loops: None,
+        validate: None,
+        resources: None,
+        prompts: None,
+        completion: None,
+        sampling: None,
+        elicitation: None,
+        other_methods: None,
+    };
+}
+
 /// `clients: { "cursor": { … } }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientOverlay {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use callgate_protocol::json::{Kind, Raw, write_string};
 use regex::RegexBuilder;
 
 use super::Spot;
@@ -42,6 +43,26 @@ const OPERATORS: &[(&str, Operator)] = &[
 ];
 
 impl Operator {
+    pub const ALL: &[Operator] = &[
+        Operator::Eq,
+        Operator::Neq,
+        Operator::In,
+        Operator::NotIn,
+        Operator::Lt,
+        Operator::Lte,
+        Operator::Gt,
+        Operator::Gte,
+        Operator::Regex,
+        Operator::Contains,
+        Operator::Exists,
+        Operator::Inside,
+        Operator::NotInside,
+    ];
+
+    pub fn of_word(word: &str) -> Option<Operator> {
+        OPERATORS.iter().find(|(known, _)| *known == word).map(|(_, op)| *op)
+    }
+
     pub fn word(self) -> &'static str {
         OPERATORS.iter().find(|(_, op)| *op == self).map_or("", |(word, _)| word)
     }
@@ -55,6 +76,43 @@ pub enum Value {
     Number(String),
     Text(String),
     List(Vec<Value>),
+}
+
+impl Value {
+    /// The value that a JSON text stands for; none for objects, lists of lists and what is no JSON.
+    pub fn of_json(text: &str) -> Option<Value> {
+        value_of(Raw::parse(text).ok()?, true)
+    }
+
+    pub fn to_json(&self) -> String {
+        match self {
+            Value::Null => "null".to_owned(),
+            Value::Bool(value) => value.to_string(),
+            Value::Number(number) => number.clone(),
+            Value::Text(text) => {
+                let mut out = Vec::new();
+                write_string(&mut out, text);
+                String::from_utf8_lossy(&out).into_owned()
+            }
+            Value::List(values) => {
+                let values: Vec<String> = values.iter().map(Value::to_json).collect();
+                format!("[{}]", values.join(", "))
+            }
+        }
+    }
+}
+
+fn value_of(raw: Raw<'_>, lists: bool) -> Option<Value> {
+    Some(match raw.kind() {
+        Kind::Null => Value::Null,
+        Kind::Bool => Value::Bool(raw.as_bool()?),
+        Kind::Number => Value::Number(raw.as_number()?.to_owned()),
+        Kind::String => Value::Text(raw.as_str()?.into_owned()),
+        Kind::Array if lists => {
+            Value::List(raw.items().map(|item| value_of(item, false)).collect::<Option<_>>()?)
+        }
+        Kind::Array | Kind::Object => return None,
+    })
 }
 
 impl fmt::Display for Value {

@@ -1,0 +1,101 @@
+//! One tool let through again: what denies or hides it is taken back; its limits and conditions stay.
+
+use super::draft::{Draft, New};
+use super::scope::Scope;
+use super::{EditError, judged};
+use crate::call::Judgement;
+use crate::file::{Action, Body, DefaultAction, PolicyFile};
+use crate::glob::Glob;
+use crate::layer::Rule;
+use crate::name;
+use crate::policy::Policy;
+
+pub(super) fn allow(
+    draft: &mut Draft,
+    scope: &Scope,
+    file: &PolicyFile,
+    tool: &str,
+    summary: &mut Vec<String>,
+) {
+    let (body, whose) = (scope.body(file), scope.whose());
+    // From the back, so that the positions of those before stay true.
+    for (i, _) in body.hide.iter().enumerate().rev().filter(|(_, name)| name.value == tool) {
+        draft.remove(&scope.path(&["hide", &i.to_string()]));
+        summary.push(format!("{tool:?} is no longer hidden{whose}"));
+    }
+    let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) else {
+        if has_to_be_listed(scope, file, tool) {
+            draft.set(&scope.path(&["tools", tool]), New::Object(Vec::new()));
+            summary.push(format!("{tool:?} is now on the list of allowed tools{whose}"));
+        }
+        return;
+    };
+    for (i, clause) in
+        rule.deny_if.iter().enumerate().rev().filter(|(_, clause)| clause.conditions.is_empty())
+    {
+        draft.remove(&scope.path(&["tools", tool, "deny_if", &i.to_string()]));
+        let words = clause.on_deny.as_ref().map(|words| format!(" ({words:?})")).unwrap_or_default();
+        summary.push(format!("{tool:?} is no longer always denied{whose}{words}"));
+    }
+    if matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask)) {
+        draft.remove(&scope.path(&["tools", tool, "action"]));
+        if rule.reason.is_some() {
+            draft.remove(&scope.path(&["tools", tool, "reason"]));
+        }
+        summary.push(format!("{tool:?} is no longer denied by its own rule{whose}"));
+    }
+}
+
+/// Would the tool pass only if these rules name it?
+fn has_to_be_listed(scope: &Scope, file: &PolicyFile, tool: &str) -> bool {
+    let body = scope.body(file);
+    if scope.client().is_none() {
+        return !says_allow(body) || denied_by_pattern(body, tool);
+    }
+    // A client's rules must not list what everyone's do not.
+    let open_to_all = says_allow(&file.body) || file.body.tools.iter().any(|rule| covers(&rule.name, tool));
+    let closed_here = body.default.is_some() && !says_allow(body);
+    open_to_all && (closed_here || denied_by_pattern(body, tool))
+}
+
+fn says_allow(body: &Body) -> bool {
+    body.default.as_ref().map(|default| default.value) == Some(DefaultAction::Allow)
+}
+
+fn covers(rule: &str, tool: &str) -> bool {
+    rule == tool || (name::is_pattern(rule) && Glob::new(rule).matches(tool))
+}
+
+/// Does a rule for names like this one deny it? Then a rule of its own takes it out of that one's reach.
+fn denied_by_pattern(body: &Body, tool: &str) -> bool {
+    body.tools.iter().any(|rule| {
+        name::is_pattern(&rule.name)
+            && covers(&rule.name, tool)
+            && (rule.action.as_ref().map(|a| a.value) == Some(Action::Deny)
+                || rule.deny_if.iter().any(|clause| clause.conditions.is_empty()))
+    })
+}
+
+pub(super) fn still_refused(new: &Policy, scope: &Scope, tool: &str) -> Result<(), EditError> {
+    match judged(new, scope.caller(), tool, i64::MIN) {
+        // Conditions may refuse a call without arguments; that is theirs to say, call by call.
+        Judgement::Refuse(refusal)
+            if !refusal.rule.contains("/require/") && !refusal.rule.contains("/deny_if/") =>
+        {
+            Err(EditError::StillRefused { tool: tool.to_owned(), rule: refusal.rule, reason: refusal.reason })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One client cannot be let into a server that is blocked for everyone.
+pub(super) fn server_still_blocked(new: &Policy, scope: &Scope) -> Result<(), EditError> {
+    let blocks = |rule: &Rule| rule.denied.clone();
+    match new.base.all_tools.as_ref().and_then(blocks).filter(|_| scope.client().is_some()) {
+        Some(denial) => {
+            let reason = denial.reason.unwrap_or_else(|| "all tools are denied for everyone".to_owned());
+            Err(EditError::StillBlocked { rule: denial.pointer, reason })
+        }
+        None => Ok(()),
+    }
+}

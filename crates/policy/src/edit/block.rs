@@ -1,0 +1,55 @@
+//! One tool denied, or hidden.
+
+use super::draft::{Draft, New};
+use super::effect;
+use super::scope::Scope;
+use crate::file::{Action, Body};
+use crate::policy::Policy;
+
+pub(super) fn block(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: &str,
+    reason: Option<&str>,
+    summary: &mut Vec<String>,
+) {
+    let whose = scope.whose();
+    let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) else {
+        let mut members = vec![("action".to_owned(), New::text("deny"))];
+        members.extend(reason.map(|reason| ("reason".to_owned(), New::text(reason))));
+        draft.set(&scope.path(&["tools", tool]), New::Object(members));
+        summary.push(format!("{tool:?} is now denied{whose}"));
+        return;
+    };
+    if rule.action.as_ref().map(|a| a.value) != Some(Action::Deny) {
+        draft.set(&scope.path(&["tools", tool, "action"]), New::text("deny"));
+        summary.push(format!("{tool:?} is now denied{whose}"));
+    }
+    effect::make_lasting(draft, &scope.path(&["tools", tool]), rule, summary);
+    if let Some(reason) = reason
+        && rule.reason.as_deref() != Some(reason)
+    {
+        draft.set(&scope.path(&["tools", tool, "reason"]), New::text(reason));
+        summary.push(format!("the reason is now {reason:?}"));
+    }
+}
+
+pub(super) fn hide(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    policy: &Policy,
+    tool: &str,
+    summary: &mut Vec<String>,
+) {
+    let found = policy.applying_with(scope.overlay(policy), tool, i64::MIN);
+    if found.hidden().is_none() {
+        draft.append(&scope.path(&["hide"]), New::text(tool));
+        summary.push(format!("{tool:?} is now hidden{}", scope.whose()));
+    }
+    // What is only observed is listed and passes.
+    if let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) {
+        effect::enforce(draft, &scope.path(&["tools", tool]), rule, summary);
+    }
+}

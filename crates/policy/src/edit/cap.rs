@@ -1,0 +1,157 @@
+//! Caps that a click or a command sets: one limit of a known name in a tool's rule, or in that of all tools.
+
+use super::draft::{Draft, New};
+use super::scope::Scope;
+use super::{EditError, effect, judged, server};
+use crate::call::Judgement;
+use crate::file::{Body, LimitEntry, PolicyFile};
+use crate::limit;
+use crate::policy::Policy;
+use crate::window::Rate;
+
+/// Stands for all tools in the name of their counter; no tool that is capped by an edit has such a name.
+const ALL: &str = "*";
+
+/// The name of the counter that `Cap` sets, so that the next `Cap` finds it again.
+pub fn cap_counter(tool: &str) -> String {
+    format!("{tool}_cap")
+}
+
+/// One call must not be counted twice by one counter, so a client's own caps have counters of their own.
+fn counter_of(scope: &Scope, tool: Option<&str>) -> String {
+    let tool = tool.unwrap_or(ALL);
+    if scope.client().is_some() { format!("{tool}_client_cap") } else { cap_counter(tool) }
+}
+
+/// The cap that an edit has set for everyone, or for this client; no tool: for all tools together.
+pub fn present_cap(text: &str, client: Option<&str>, tool: Option<&str>) -> Option<Rate> {
+    let policy = Policy::parse(text).ok()?;
+    let file = PolicyFile::parse(text).ok()?;
+    let mut copied = Draft::new(text);
+    let scope = Scope::open(&mut copied, &policy, client, &mut Vec::new()).ok()?;
+    let (_, limit) = own_cap(&scope, scope.body(&file), tool)?;
+    limit.window.map(|window| Rate { max: limit.max, window })
+}
+
+/// Where the limits for the tool stand.
+fn rule_path(tool: Option<&str>) -> Vec<&str> {
+    tool.map_or_else(|| vec!["all_tools"], |tool| vec!["tools", tool])
+}
+
+/// The limit that an edit has set, by its place among the limits of its rule.
+fn own_cap<'f>(scope: &Scope, body: &'f Body, tool: Option<&str>) -> Option<(usize, &'f LimitEntry)> {
+    let counter = counter_of(scope, tool);
+    let rule = match tool {
+        Some(tool) => body.tools.iter().find(|rule| rule.name == tool)?,
+        None => body.all_tools.as_ref()?,
+    };
+    rule.limits.iter().enumerate().find(|(_, limit)| limit.counter.as_deref() == Some(&counter))
+}
+
+/// A limit or a condition lists its tool, and listed is allowed: so it must not be what lets the tool through. At no
+/// time, whatever rules have ended by then, and not when a block of the whole server is taken back either.
+pub(super) fn may_be_listed(
+    draft: &Draft,
+    scope: &Scope,
+    file: &PolicyFile,
+    policy: &Policy,
+    tool: &str,
+) -> Result<(), EditError> {
+    let listed = match scope.client() {
+        Some(_) => scope.body(file).tools.iter().any(|rule| rule.name == tool),
+        None => policy.rule_of(tool).is_some(),
+    };
+    if listed {
+        return Ok(());
+    }
+    let mut open = draft.clone();
+    server::allow(&mut open, &Scope::EVERYONE, &file.body, &mut Vec::new());
+    if scope.client().is_some() {
+        server::allow(&mut open, scope, scope.body(file), &mut Vec::new());
+    }
+    let open = Policy::parse(open.text()).map_err(EditError::Broken)?;
+    let overlay = scope.overlay(&open);
+    // Hidden by its own name it stays hidden; as a look-alike of a hidden one it would be let out.
+    if open.applying_with(overlay, tool, i64::MIN).hidden().is_some() {
+        return Ok(());
+    }
+    for now_ms in effect::moments(&open, overlay) {
+        if let Judgement::Refuse(refusal) = judged(&open, scope.caller(), tool, now_ms) {
+            return Err(EditError::NotAllowed { tool: tool.to_owned(), reason: refusal.reason });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn cap(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: Option<&str>,
+    rate: Rate,
+    summary: &mut Vec<String>,
+) {
+    let said = format!("{} now capped at {rate}{}", subject(tool), scope.whose());
+    let limits = [rule_path(tool), vec!["limits"]].concat();
+    let Some((place, before)) = own_cap(scope, body, tool) else {
+        let members = [
+            ("counter", New::text(&counter_of(scope, tool))),
+            ("window", New::text(&rate.window.to_string())),
+            ("max", New::Number(rate.max.get())),
+            ("scope", New::text(limit::Scope::Grant.word())),
+        ];
+        let limit = New::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
+        draft.append(&scope.path(&limits), limit);
+        summary.push(said);
+        return;
+    };
+    let index = place.to_string();
+    let at = |key| scope.path(&limits).into_iter().chain([index.as_str(), key]).collect::<Vec<_>>();
+    if before.window != Some(rate.window) {
+        draft.set(&at("window"), New::text(&rate.window.to_string()));
+    }
+    if before.max != rate.max {
+        draft.set(&at("max"), New::Number(rate.max.get()));
+    }
+    if before.window != Some(rate.window) || before.max != rate.max {
+        summary.push(said);
+    }
+}
+
+pub(super) fn uncap(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: Option<&str>,
+    summary: &mut Vec<String>,
+) {
+    if let Some((place, _)) = own_cap(scope, body, tool) {
+        let index = place.to_string();
+        let at = [rule_path(tool), vec!["limits", &index]].concat();
+        draft.remove(&scope.path(&at));
+        let whose = scope.whose();
+        summary.push(format!("{} no longer capped by \"callgate cap\"{whose}", subject(tool)));
+    }
+}
+
+/// What a caller is told that has reached the cap.
+pub(super) fn explain(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: Option<&str>,
+    reason: &str,
+    summary: &mut Vec<String>,
+) {
+    let Some((place, cap)) = own_cap(scope, body, tool) else { return };
+    if cap.on_deny.as_deref() != Some(reason) {
+        let index = place.to_string();
+        let at = [rule_path(tool), vec!["limits", &index, "on_deny"]].concat();
+        draft.set(&scope.path(&at), New::text(reason));
+        summary.push(format!("the reason is now {reason:?}"));
+    }
+}
+
+fn subject(tool: Option<&str>) -> String {
+    tool.map_or_else(|| "all tools together are".to_owned(), |tool| format!("{tool:?} is"))
+}

@@ -1,0 +1,203 @@
+//! From a policy to the form of one tool.
+
+use super::{Form, FormAction, FormClause, FormCondition, FormLimit, Whose};
+use crate::file::{
+    Action, Body, Clause, ClientOverlay, DefaultAction, LimitEntry, LimitKind, PolicyFile, Predicate,
+    RateLimit, ToolRule,
+};
+use crate::glob::Glob;
+use crate::limit::Scope;
+use crate::name;
+
+/// Where what counts for a tool is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// By its own name.
+    Own,
+    /// Under a pattern that it matches.
+    Pattern(String),
+    /// Nowhere: the default counts.
+    Default,
+    /// Nowhere, and nothing needs to be: an overlay that does not speak of it adds nothing.
+    Nothing,
+}
+
+#[derive(Clone, Debug)]
+pub struct Read<'f> {
+    /// None if it says more than a form can hold.
+    pub form: Option<Form>,
+    pub source: Source,
+    /// The rule that counts, if there is one.
+    pub rule: Option<&'f ToolRule>,
+    /// The entry of `hide` that hides it.
+    pub hidden_by: Option<&'f str>,
+}
+
+/// What the policy says for everyone, or what an overlay adds for one client.
+pub fn read<'f>(file: &'f PolicyFile, whose: Whose<'_>) -> Read<'f> {
+    let nothing = Body::default();
+    let (body, base) = match whose.client {
+        None => (Some(&file.body), None),
+        Some(client) => (overlay(file, client).map(|overlay| &overlay.body), Some(&file.body)),
+    };
+    let Some(tool) = whose.tool else { return all_tools(body) };
+    let rule = body.and_then(|body| ruling(body, tool));
+    let hidden_by = body.and_then(|body| hiding(body, tool));
+    let source = match (hidden_by, rule) {
+        (Some(pattern), _) if pattern != tool => Source::Pattern(pattern.to_owned()),
+        (Some(_), _) => Source::Own,
+        (None, Some(rule)) if rule.name != tool => Source::Pattern(rule.name.clone()),
+        (None, Some(_)) => Source::Own,
+        (None, None) => match base {
+            // What the policy itself lists needs no word of the overlay.
+            Some(base) if ruling(base, tool).is_some() => Source::Nothing,
+            _ => Source::Default,
+        },
+    };
+    let mut form = match rule {
+        Some(rule) => of_rule(rule),
+        None => Some(Form::plain(match source {
+            Source::Default => default(body.unwrap_or(&nothing), base),
+            _ => FormAction::Allow,
+        })),
+    };
+    if let Some(form) = form.as_mut().filter(|_| hidden_by.is_some()) {
+        form.action = FormAction::Hide;
+    }
+    Read { form, source, rule, hidden_by }
+}
+
+fn all_tools(body: Option<&Body>) -> Read<'_> {
+    let rule = body.and_then(|body| body.all_tools.as_ref());
+    Read {
+        form: rule.map_or(Some(Form::plain(FormAction::Allow)), of_rule),
+        source: if rule.is_some() { Source::Own } else { Source::Nothing },
+        rule,
+        hidden_by: None,
+    }
+}
+
+/// The one of its name, however that is spelled; else that of the pattern which spells out most of it.
+fn overlay<'f>(file: &'f PolicyFile, client: &str) -> Option<&'f ClientOverlay> {
+    own_overlay(file, client).or_else(|| {
+        let folded = name::folded(client);
+        let mut globs: Vec<(Glob, &ClientOverlay)> = file
+            .clients
+            .iter()
+            .filter(|overlay| name::is_pattern(&overlay.client) && !name::is_pattern(client))
+            .map(|overlay| (Glob::new(&name::folded(&overlay.client)), overlay))
+            .filter(|(glob, _)| glob.matches(&folded))
+            .collect();
+        globs.sort_by(|(a, _), (b, _)| a.rank().cmp(&b.rank()));
+        globs.first().map(|(_, overlay)| *overlay)
+    })
+}
+
+pub(super) fn own_overlay<'f>(file: &'f PolicyFile, client: &str) -> Option<&'f ClientOverlay> {
+    let folded = name::folded(client);
+    file.clients.iter().find(|overlay| name::folded(&overlay.client) == folded)
+}
+
+/// The rule of this name, else of the pattern that spells out most of it.
+fn ruling<'b>(body: &'b Body, tool: &str) -> Option<&'b ToolRule> {
+    let own = body.tools.iter().find(|rule| rule.name == tool);
+    own.or_else(|| {
+        let mut globs: Vec<(Glob, &ToolRule)> = body
+            .tools
+            .iter()
+            .filter(|rule| name::is_pattern(&rule.name) && !name::is_pattern(tool))
+            .map(|rule| (Glob::new(&rule.name), rule))
+            .filter(|(glob, _)| glob.matches(tool))
+            .collect();
+        globs.sort_by(|(a, _), (b, _)| a.rank().cmp(&b.rank()));
+        globs.first().map(|(_, rule)| *rule)
+    })
+}
+
+fn hiding<'b>(body: &'b Body, tool: &str) -> Option<&'b str> {
+    let names = || body.hide.iter().map(|hidden| hidden.value.as_str());
+    let by_pattern = |pattern: &&str| {
+        let glob = name::is_pattern(pattern).then(|| Glob::new(pattern));
+        glob.is_some_and(|glob| match name::is_pattern(tool) {
+            true => glob.covers(&Glob::new(tool)),
+            false => glob.matches(tool),
+        })
+    };
+    // A pattern hides it whatever else is written.
+    names().filter(|name| *name != tool).find(by_pattern).or_else(|| names().find(|name| *name == tool))
+}
+
+fn default(body: &Body, base: Option<&Body>) -> FormAction {
+    let said = body.default.as_ref().or_else(|| base.and_then(|base| base.default.as_ref()));
+    match said.map(|said| said.value) {
+        Some(DefaultAction::Allow) => FormAction::Allow,
+        Some(DefaultAction::Ask) => FormAction::Ask,
+        Some(DefaultAction::Deny) | None => FormAction::Deny,
+    }
+}
+
+fn of_rule(rule: &ToolRule) -> Option<Form> {
+    let says_more = !rule.ask_if.is_empty()
+        || rule.ask.is_some()
+        || rule.until.is_some()
+        || rule.mode.is_some()
+        || rule.record.is_some()
+        || rule.pin.is_some()
+        || rule.loops.is_some()
+        || rule.validate.is_some();
+    if says_more {
+        return None;
+    }
+    let entries = rule.limits.iter().map(limit);
+    let limits: Option<Vec<FormLimit>> = entries.chain(rule.rate_limit.iter().map(rate_limit)).collect();
+    let require: Option<Vec<Vec<FormCondition>>> = rule.require.iter().map(required).collect();
+    Some(Form {
+        action: match rule.action.as_ref().map(|action| action.value) {
+            Some(Action::Deny) => FormAction::Deny,
+            Some(Action::Ask) => FormAction::Ask,
+            Some(Action::Allow) | None => FormAction::Allow,
+        },
+        reason: rule.reason.clone(),
+        limits: limits?,
+        require: require?.into_iter().flatten().collect(),
+        deny_if: rule.deny_if.iter().map(clause).collect(),
+    })
+}
+
+pub(super) fn limit(entry: &LimitEntry) -> Option<FormLimit> {
+    let plain = entry.kind.value != LimitKind::Sum && entry.until.is_none() && entry.on_deny.is_none();
+    plain.then(|| FormLimit {
+        counter: entry.counter.clone(),
+        kind: entry.kind.value,
+        max: entry.max,
+        window: entry.window,
+        scope: entry.scope,
+    })
+}
+
+pub(super) fn rate_limit(short: &RateLimit) -> Option<FormLimit> {
+    short.on_deny.is_none().then_some(FormLimit {
+        counter: None,
+        kind: LimitKind::Calls,
+        max: short.rate.max,
+        window: Some(short.rate.window),
+        scope: Scope::Session,
+    })
+}
+
+/// The conditions of an entry of `require`, which all have to hold.
+pub(super) fn required(clause: &Clause) -> Option<Vec<FormCondition>> {
+    let plain = clause.on_deny.is_none() && !clause.conditions.is_empty();
+    plain.then(|| clause.conditions.iter().map(condition).collect())
+}
+
+pub(super) fn clause(clause: &Clause) -> FormClause {
+    FormClause {
+        conditions: clause.conditions.iter().map(condition).collect(),
+        on_deny: clause.on_deny.clone(),
+    }
+}
+
+fn condition(predicate: &Predicate) -> FormCondition {
+    FormCondition { path: predicate.path.text.clone(), op: predicate.op, value: predicate.value.clone() }
+}
