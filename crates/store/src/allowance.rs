@@ -205,6 +205,23 @@ pub fn revoke(home: &Home, now: &Moment, which: Revoke<'_>) -> io::Result<Vec<Al
     Ok(ended)
 }
 
+/// Puts back what was ended a moment ago, as it was: for as long as it would have held. What does not hold any more, or
+/// was granted anew, stays as it is.
+pub fn restore(home: &Home, now: &Moment, ended: &[Allowance]) -> io::Result<()> {
+    if ended.is_empty() {
+        return Ok(());
+    }
+    let _alone = lock_file(&home.allowances_lock())?;
+    let mut all = current(home, now);
+    for one in ended.iter().filter(|one| one.is_open(now)) {
+        if !all.iter().any(|known| known.server == one.server && known.what == one.what) {
+            all.push(one.clone());
+        }
+    }
+    all.truncate(MOST);
+    write(home, all)
+}
+
 /// Was this allowance of a single call used? Others never are.
 pub fn is_spent(home: &Home, now: &Moment, allowance: &Allowance) -> Result<bool, StoreError> {
     match allowance.what {

@@ -40,6 +40,11 @@ fn put(path: &Path, bytes: &[u8], settle: impl Fn(&File) -> io::Result<()>) -> i
     written
 }
 
+/// Makes a file that was not there, private (0600).
+pub fn create_private(path: &Path) -> io::Result<File> {
+    private::options().write(true).create_new(true).open(path)
+}
+
 /// Writes `path` unless it is there already.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.symlink_metadata().is_ok() { Ok(()) } else { replace(path, bytes) }

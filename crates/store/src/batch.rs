@@ -268,6 +268,7 @@ impl<'j> Batch<'j> {
 
     fn record(&mut self, entry: Entry, call: &Refused<'_>) -> CallRef {
         let Entry { seq, run, at_ms, holds } = entry;
+        let call = &Refused { keep: call.keep.max(self.shared.keep), ..*call };
         let private = call.keep != Keep::Full;
         let text = call.args.map(Raw::text);
         let names = call.args.filter(|_| call.keep == Keep::Keys).map(keep::names);
@@ -283,7 +284,12 @@ impl<'j> Batch<'j> {
         // What stands in a tool's place may be a URI with a password, and an id may be any text. Masked before they are
         // shortened: half a secret is not recognised.
         let (tool, rpc_id) = (masked(call.subject()), masked(call.rpc_id));
-        let said = if private { keep::without_values(call.reason, call.args) } else { call.reason.into() };
+        // Nobody knows what a value looks like that only its name makes secret: then no sentence repeats any.
+        let telling = self.shared.masker.has_names() && kept.as_ref().is_some_and(|kept| kept.masked);
+        let said = match private || telling {
+            true => keep::without_values(call.reason, call.args),
+            false => call.reason.into(),
+        };
         let reason = masked(&said);
         let record = CallRecord {
             seq,

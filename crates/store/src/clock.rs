@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+pub mod shift;
 #[cfg_attr(any(target_os = "linux", target_os = "android"), path = "clock/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "clock/macos.rs")]
 #[cfg_attr(windows, path = "clock/windows.rs")]
@@ -91,6 +92,7 @@ pub fn wall_ms() -> i64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+        .saturating_add(i64::from(shift::ms()))
 }
 
 #[cfg(test)]

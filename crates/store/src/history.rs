@@ -4,13 +4,21 @@
 //! `rev` numbers every insert and every later change, so that a reader can follow: a call's own number is the
 //! revision that inserted it; changes to it are listed in `changes`.
 
+mod changed;
+mod choices;
 pub(crate) mod file;
 mod forget;
+mod lines;
 mod notes;
+mod peaks;
 mod query;
 mod replay;
 mod rows;
+mod scan;
+mod search;
+mod tally;
 pub(crate) mod timeline;
+mod tool_hits;
 
 use std::path::{Path, PathBuf};
 
@@ -18,23 +26,33 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::home::private::{Identity, identity};
 use crate::sqlite;
 
+pub use changed::ChangeRow;
+pub use choices::Trace;
 pub use forget::{Forget, Forgotten, forget};
+pub use lines::{LineRow, Which};
 pub use notes::{PolicyEdit, record_edit, record_event, record_policy};
+pub use peaks::PeakOf;
 pub use query::{Counts, Filter};
 pub use replay::{Arguments, Lack, Replay, Replayed, ToolUse};
 pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
+pub use scan::{Found, Scan, Toward};
+pub use search::{Class, Indexer, Words};
+pub use tally::{Failure, Glance, MINUTE_MS, SessionNumbers, Tallied};
 pub use timeline::PolicyChange;
+pub use tool_hits::{ToolHits, ToolsSeen};
 
 /// Thousands: breaking changes, which an older Callgate refuses. Units: additions, which it does not mind.
-const VERSION: i64 = 1_002;
+const VERSION: i64 = 1_003;
 const STEP: i64 = 1_000;
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 -- generation: raised whenever contexts were removed, so that whoever remembers their ids forgets them too.
-INSERT OR IGNORE INTO meta VALUES ('rev', 0), ('generation', 0);
+-- birth: drawn once, so that whoever keeps something beside this file notices when it is another one.
+INSERT OR IGNORE INTO meta VALUES ('rev', 0), ('generation', 0), ('birth', random() & 0x7fffffffffff);
 CREATE TABLE IF NOT EXISTS sessions(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, server TEXT NOT NULL, client TEXT, command TEXT NOT NULL,
   started_ms INTEGER NOT NULL, ended_ms INTEGER, end_reason TEXT, demo INTEGER NOT NULL,
@@ -71,24 +89,46 @@ CREATE TABLE IF NOT EXISTS policy_versions(
   origin TEXT NOT NULL, PRIMARY KEY (version, server));
 CREATE TABLE IF NOT EXISTS policy_changes(
   id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, server TEXT NOT NULL, version TEXT NOT NULL,
-  previous TEXT, origin TEXT NOT NULL, summary TEXT NOT NULL);
+  previous TEXT, origin TEXT NOT NULL, summary TEXT NOT NULL,
+  -- Its place among the calls.
+  rev INTEGER);
 CREATE INDEX IF NOT EXISTS policy_changes_server ON policy_changes(server, at_ms);
+CREATE INDEX IF NOT EXISTS policy_changes_rev ON policy_changes(rev);
 CREATE TABLE IF NOT EXISTS events(
   id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, server TEXT, session TEXT,
-  origin TEXT, text TEXT NOT NULL);
+  origin TEXT, text TEXT NOT NULL,
+  -- Its place among the calls.
+  rev INTEGER);
+CREATE INDEX IF NOT EXISTS events_rev ON events(rev);
 ";
 
 /// Columns that came with a version, for files that are older.
 const ADDED: &[(i64, &str)] = &[
     (1_001, "ALTER TABLE calls ADD COLUMN digest BLOB;"),
     (1_002, "ALTER TABLE sessions ADD COLUMN policy TEXT;"),
+    (1_003, EVENTS_REV),
+    (1_003, CHANGES_REV),
 ];
+
+/// Where an older row stands is not known to the call: before the first call of the session that had begun last.
+const EVENTS_REV: &str = "ALTER TABLE events ADD COLUMN rev INTEGER;
+UPDATE events SET rev = coalesce((SELECT c.rev - 1 FROM calls c WHERE c.session =
+  (SELECT s.id FROM sessions s WHERE s.started_ms <= events.at_ms ORDER BY s.started_ms DESC LIMIT 1)
+  ORDER BY c.seq LIMIT 1), 0);";
+const CHANGES_REV: &str = "CREATE TABLE IF NOT EXISTS policy_changes(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, server TEXT NOT NULL, version TEXT NOT NULL,
+  previous TEXT, origin TEXT NOT NULL, summary TEXT NOT NULL);
+ALTER TABLE policy_changes ADD COLUMN rev INTEGER;
+UPDATE policy_changes SET rev = coalesce((SELECT c.rev - 1 FROM calls c WHERE c.session =
+  (SELECT s.id FROM sessions s WHERE s.started_ms <= policy_changes.at_ms ORDER BY s.started_ms DESC LIMIT 1)
+  ORDER BY c.seq LIMIT 1), 0);";
 
 /// The history, to be read.
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
     path: PathBuf,
+    file: Option<Identity>,
 }
 
 impl History {
@@ -107,7 +147,13 @@ impl History {
             connection = sqlite::open_reader(&path)?;
             check_version(&connection, &path)?;
         }
-        Ok(History { connection, path })
+        let file = identity(&path).ok();
+        Ok(History { connection, path, file })
+    }
+
+    /// Is the file that this reads still the one that others would open?
+    pub fn is_in_place(&self) -> bool {
+        identity(&self.path).ok() == self.file
     }
 
     fn fail(&self, error: &rusqlite::Error) -> StoreError {
@@ -138,6 +184,13 @@ pub(crate) fn open_writer(home: &Home, wall_ms: i64) -> Result<Writer, StoreErro
 /// Says that contexts were removed. Inside the transaction that removes them.
 pub(crate) fn raise_generation(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", ()).map(drop)
+}
+
+/// The number of one more row, from a transaction that may write.
+pub(crate) fn next_rev(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'rev' RETURNING value")?
+        .query_row((), |row| row.get(0))
 }
 
 /// Puts a history that turned out broken while it was used out of the way, and says so in a new one.

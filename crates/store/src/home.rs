@@ -2,7 +2,7 @@
 //!
 //! Knows paths and permissions, not what the files say.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -73,6 +73,11 @@ impl Home {
     }
 
     /// Held while the pause switch is read and written: it has one place for every server.
+    /// Held by whoever changes the settings, from reading them to having written them.
+    pub fn settings_lock(&self) -> PathBuf {
+        self.control_dir().join("settings.lock")
+    }
+
     pub(crate) fn paused_lock(&self) -> PathBuf {
         self.control_dir().join("paused.lock")
     }
@@ -124,6 +129,16 @@ impl Home {
 
     pub fn history_db(&self) -> PathBuf {
         self.path.join("history.db")
+    }
+
+    /// The index of the history's words; made anew when it is lost.
+    pub fn search_db(&self) -> PathBuf {
+        self.path.join("search.db")
+    }
+
+    /// When somebody last looked at the log.
+    pub fn looked(&self) -> PathBuf {
+        self.control_dir().join("looked.json")
     }
 
     pub fn settings(&self) -> PathBuf {
@@ -239,6 +254,16 @@ pub(crate) fn lock_file(path: &Path) -> io::Result<Locked> {
     let file = private::options().write(true).create(true).truncate(false).open(path)?;
     file.lock()?;
     Ok(Locked { _file: file })
+}
+
+/// The same without waiting; none while somebody else holds it.
+pub fn try_lock(path: &Path) -> io::Result<Option<Locked>> {
+    let file = private::options().write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Locked { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Reads a file that decides what is allowed: a regular file of ours, not a link, pipe or device, not too

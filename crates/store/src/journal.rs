@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use callgate_policy::Keep;
 use callgate_protocol::json::Raw;
 
 use crate::batch::{Batch, CallRef};
@@ -19,6 +20,7 @@ use crate::id::SessionId;
 use crate::lease::{self, Held, Lease};
 use crate::limits::Limits;
 use crate::mask::Masker;
+use crate::settings::Settings;
 use crate::settlement::Settlement;
 use crate::spool::record::{Opened, Record};
 use crate::spool::writer::{Group, Spool};
@@ -71,6 +73,8 @@ pub(crate) struct Shared {
     pub(crate) session: SessionId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) masker: Masker,
+    /// The most that is kept of any call of this session, whatever its policy says.
+    pub(crate) keep: Keep,
     pub(crate) limits: Mutex<Limits>,
     spool: Mutex<Spool>,
     /// Signalled when the drain made room.
@@ -112,8 +116,10 @@ impl Journal {
     /// Starts the record of a session. Call after the keeper was started: this starts a thread and takes a lock.
     pub fn open(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>) -> Result<Journal, StoreError> {
         let now = clock.now();
+        // What is wrong with them is told by the housekeeping.
+        let settings = Settings::read(home).0;
         let held = lease::take(home, who.id)?;
-        let lease = describe(who, &now);
+        let lease = describe(who, &settings, &now);
         let opened = Opened {
             session: who.id.to_string(),
             server: who.server.clone(),
@@ -131,7 +137,7 @@ impl Journal {
                 return Err(error);
             }
         };
-        let shared = Arc::new(Shared::new(home, who, clock, spool));
+        let shared = Arc::new(Shared::new(home, who, &settings, clock, spool));
         let drain = drain::start(shared.clone())?;
         let journal =
             Journal { shared, drain: Mutex::new(Some(drain)), lease: Mutex::new((lease, Some(held))) };
@@ -142,9 +148,10 @@ impl Journal {
 
     /// The journal of a session that cannot record: it admits nothing, and says why each time.
     pub fn shut(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, cause: String) -> Journal {
-        let lease = describe(who, &clock.now());
+        let settings = Settings::read(home).0;
+        let lease = describe(who, &settings, &clock.now());
         let spool = Spool::shut(&home.spool(who.id), StoreError::Shut(cause));
-        let shared = Arc::new(Shared::new(home, who, clock, spool));
+        let shared = Arc::new(Shared::new(home, who, &settings, clock, spool));
         Journal { shared, drain: Mutex::default(), lease: Mutex::new((lease, None)) }
     }
 
@@ -275,7 +282,7 @@ impl Drop for Journal {
 }
 
 /// What the session says of itself at its start.
-fn describe(who: &SessionInfo, now: &Moment) -> Lease {
+fn describe(who: &SessionInfo, settings: &Settings, now: &Moment) -> Lease {
     Lease {
         session: who.id,
         pid: std::process::id(),
@@ -284,7 +291,7 @@ fn describe(who: &SessionInfo, now: &Moment) -> Lease {
         pid_namespace: lease::pid_namespace(),
         server: who.server.clone(),
         client: who.client.clone(),
-        command: Masker::new(&who.secrets).command(&who.command),
+        command: settings.masker(&who.secrets).command(&who.command),
         policy_version: who.policy_version.clone(),
         watch_only: who.watch_only,
         started_ms: now.wall_ms,
@@ -293,12 +300,19 @@ fn describe(who: &SessionInfo, now: &Moment) -> Lease {
 }
 
 impl Shared {
-    fn new(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, spool: Spool) -> Shared {
+    fn new(
+        home: &Home,
+        who: &SessionInfo,
+        settings: &Settings,
+        clock: Arc<dyn Clock>,
+        spool: Spool,
+    ) -> Shared {
         Shared {
             home: home.clone(),
             session: who.id,
             limits: Mutex::new(Limits::new(home.clone(), &who.server, who.id, clock.clone())),
-            masker: Masker::new(&who.secrets),
+            masker: settings.masker(&who.secrets),
+            keep: settings.keep,
             spool: Mutex::new(spool),
             room: Condvar::new(),
             buffer: Mutex::default(),

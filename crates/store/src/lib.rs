@@ -28,6 +28,8 @@ pub mod mask;
 pub mod pause;
 mod retention;
 mod seal;
+#[cfg(feature = "seed")]
+pub mod seed;
 mod settings;
 mod settlement;
 mod slug;

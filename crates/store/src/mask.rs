@@ -12,7 +12,7 @@ mod text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
@@ -49,6 +49,8 @@ struct Masked {
 #[derive(Clone, Debug, Default)]
 pub struct Masker {
     literals: Option<AhoCorasick>,
+    /// Names that a person wants masked besides the known ones, squeezed.
+    names: Arc<[String]>,
 }
 
 impl Masker {
@@ -65,7 +67,42 @@ impl Masker {
             }
         }
         let literals = (!forms.is_empty()).then(|| AhoCorasick::new(&forms).ok()).flatten();
-        Masker { literals }
+        Masker { literals, names: Arc::default() }
+    }
+
+    /// Masks also what is named so, however it is spelled.
+    #[must_use]
+    pub fn with_names(self, names: &[String]) -> Masker {
+        let mut names: Vec<String> = names.iter().map(|name| keys::squeezed(name)).collect();
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+        Masker { names: names.into(), ..self }
+    }
+
+    /// Are there names that only this person knows?
+    pub(crate) fn has_names(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        !self.names.is_empty()
+            && name.len() <= keys::LONGEST
+            && self.names.binary_search(&keys::squeezed(name)).is_ok()
+    }
+
+    /// Does a value under this name need masking?
+    fn class(&self, name: &str) -> keys::Class {
+        if self.is_own(name) { keys::Class::Everything } else { keys::class(name) }
+    }
+
+    fn is_secret(&self, name: &str) -> bool {
+        self.class(name) != keys::Class::Plain
+    }
+
+    /// Does this text name a secret field, as a selector, a label or a header would?
+    fn names_a_secret(&self, text: &str) -> bool {
+        keys::names_a_secret(text) || self.is_own(text)
     }
 
     /// Arguments or a result: JSON, masked and then cut.
@@ -122,14 +159,17 @@ impl Masker {
                     // Without the look-up of the calls: a session starts with this, and has few arguments.
                     false => self.masked_text(argument).into_owned(),
                 };
-                after_flag = flag && keys::is_secret(argument);
+                after_flag = flag && self.is_secret(argument);
                 kept
             })
             .collect()
     }
 
     fn may_hold_secrets(&self, text: &str) -> bool {
-        triggers().is_match(text) || self.literals.as_ref().is_some_and(|literals| literals.is_match(text))
+        // A name of one's own can be spelled in many ways: with such names every text gets the closer look.
+        self.has_names()
+            || triggers().is_match(text)
+            || self.literals.as_ref().is_some_and(|literals| literals.is_match(text))
     }
 }
 

@@ -72,8 +72,14 @@ pub fn reason(home: &Home, server: &str) -> Option<String> {
     }
 }
 
-/// Pauses one server, or all of them. What was there and could not be understood is replaced by this.
-pub fn pause(home: &Home, server: Option<&str>, reason: Option<&str>, now: &Moment) -> io::Result<()> {
+/// Pauses one server, or all of them. What was there and could not be understood is replaced by this. Returns what was
+/// in its place before.
+pub fn pause(
+    home: &Home,
+    server: Option<&str>,
+    reason: Option<&str>,
+    now: &Moment,
+) -> io::Result<Option<Pause>> {
     let _alone = lock_file(&home.paused_lock())?;
     let mut pauses = match read(home) {
         Switch::Readable(pauses) => pauses,
@@ -83,20 +89,48 @@ pub fn pause(home: &Home, server: Option<&str>, reason: Option<&str>, now: &Mome
         }
     };
     let pause = Pause { since_ms: now.wall_ms, reason: reason.map(str::to_owned) };
-    match server {
-        Some(server) => {
-            pauses.servers.insert(server.to_owned(), pause);
-        }
-        None => pauses.all = Some(pause),
+    let before = match server {
+        Some(server) => pauses.servers.insert(server.to_owned(), pause),
+        None => pauses.all.replace(pause),
+    };
+    write(home, &pauses).map(|()| before)
+}
+
+/// Sets one place of the switch to what it was before, or to nothing, if it still is as `made` says. `false`: somebody
+/// changed it since, and nothing was done.
+pub fn put_back(home: &Home, server: Option<&str>, made: &Pause, before: Option<&Pause>) -> io::Result<bool> {
+    let _alone = lock_file(&home.paused_lock())?;
+    let Switch::Readable(mut pauses) = read(home) else { return Ok(false) };
+    let now = match server {
+        Some(server) => pauses.servers.get(server),
+        None => pauses.all.as_ref(),
+    };
+    if now != Some(made) {
+        return Ok(false);
     }
-    write(home, &pauses)
+    match (server, before) {
+        (Some(server), Some(before)) => drop(pauses.servers.insert(server.to_owned(), before.clone())),
+        (Some(server), None) => drop(pauses.servers.remove(server)),
+        (None, before) => pauses.all = before.cloned(),
+    }
+    write(home, &pauses).map(|()| true)
 }
 
 /// Ends the pause of one server (a pause of all stays), or every pause. Says whether anything was paused.
 pub fn resume(home: &Home, server: Option<&str>) -> io::Result<bool> {
     let _alone = lock_file(&home.paused_lock())?;
-    let before = read(home);
-    let after = match (&before, server) {
+    lift(home, server, &read(home))
+}
+
+/// The same, if the switch still is as it was `seen`; none if somebody changed it since, and then nothing was done.
+pub fn resume_if(home: &Home, server: Option<&str>, seen: &Switch) -> io::Result<Option<bool>> {
+    let _alone = lock_file(&home.paused_lock())?;
+    if read(home) == *seen { lift(home, server, seen).map(Some) } else { Ok(None) }
+}
+
+/// While the lock is held.
+fn lift(home: &Home, server: Option<&str>, before: &Switch) -> io::Result<bool> {
+    let after = match (before, server) {
         (Switch::Readable(pauses), Some(server)) => {
             let mut pauses = pauses.clone();
             pauses.servers.remove(server);
@@ -108,7 +142,7 @@ pub fn resume(home: &Home, server: Option<&str>) -> io::Result<bool> {
         }
         (_, None) => Pauses::default(),
     };
-    if before == Switch::Readable(after.clone()) {
+    if *before == Switch::Readable(after.clone()) {
         return Ok(false);
     }
     write(home, &after).map(|()| true)
@@ -145,6 +179,35 @@ mod tests {
         assert!(resume(&home, None).unwrap());
         assert_eq!(reason(&home, "a"), None);
         assert!(!resume(&home, None).unwrap());
+    }
+
+    #[test]
+    fn a_pause_is_put_back_only_if_nobody_changed_it_since() {
+        let (_folder, home) = home();
+        let now = ManualClock::new().now();
+        let made = |reason: &str| Pause { since_ms: now.wall_ms, reason: Some(reason.to_owned()) };
+        pause(&home, Some("a"), Some("first"), &now).unwrap();
+        pause(&home, Some("a"), Some("second"), &now).unwrap();
+        assert!(!put_back(&home, Some("a"), &made("first"), None).unwrap());
+        assert!(put_back(&home, Some("a"), &made("second"), Some(&made("first"))).unwrap());
+        assert_eq!(reason(&home, "a").unwrap(), "calls to a are paused by the user: first");
+        assert!(put_back(&home, Some("a"), &made("first"), None).unwrap());
+        assert_eq!(reason(&home, "a"), None);
+    }
+
+    #[test]
+    fn a_pause_made_after_somebody_looked_is_not_lifted() {
+        let (_folder, home) = home();
+        let now = ManualClock::new().now();
+        assert_eq!(pause(&home, Some("a"), Some("first"), &now).unwrap(), None);
+        let seen = read(&home);
+        let before = pause(&home, Some("a"), Some("second"), &now).unwrap();
+        assert_eq!(before.unwrap().reason.as_deref(), Some("first"));
+        assert_eq!(resume_if(&home, Some("a"), &seen).unwrap(), None);
+        assert_eq!(resume_if(&home, None, &seen).unwrap(), None);
+        assert!(reason(&home, "a").unwrap().ends_with("second"));
+        assert_eq!(resume_if(&home, Some("a"), &read(&home)).unwrap(), Some(true));
+        assert_eq!(reason(&home, "a"), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::history::file::Filer;
 use crate::history::{raise_generation, timeline};
 use crate::home::Home;
 use crate::settings::Settings;
+use crate::sqlite::wal_of;
 use crate::words::EventKind;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -56,7 +57,7 @@ impl Housekeeping {
     /// One short transaction's worth.
     pub(crate) fn step(&mut self, filer: &Filer) -> Step {
         let now = self.clock.now().wall_ms;
-        let Some(settings) = self.settings else {
+        let Some(settings) = &self.settings else {
             let (settings, problems) = Settings::read(&self.home);
             for problem in problems {
                 let _told = filer.note(now, EventKind::BadSettings, &problem);
@@ -66,17 +67,30 @@ impl Housekeeping {
             return Step::More;
         };
         // A history that is busy or broken is somebody else's problem now, and the next session's later.
-        trim(filer.connection(), &settings, now).unwrap_or(Step::Done)
+        trim(filer.connection(), settings, now, index_bytes(&self.home)).unwrap_or(Step::Done)
     }
 }
 
-/// Removes some of what is too old or too much.
-pub(crate) fn trim(connection: &Connection, settings: &Settings, now: i64) -> rusqlite::Result<Step> {
+/// What the index of the history's words takes on the disk.
+fn index_bytes(home: &Home) -> i64 {
+    let path = home.search_db();
+    let size = |path: &Path| path.metadata().map_or(0, |meta| meta.len());
+    i64::try_from(size(&path) + size(&wal_of(&path))).unwrap_or(i64::MAX)
+}
+
+/// Removes some of what is too old or too much. `index`: bytes of the index, which count, too; but it only becomes
+/// smaller when somebody searches, so it never counts for more than the history itself, or it could eat all of it.
+pub(crate) fn trim(
+    connection: &Connection,
+    settings: &Settings,
+    now: i64,
+    index: i64,
+) -> rusqlite::Result<Step> {
     let cutoff = now - i64::from(settings.history_days.get()) * DAY_MS;
     let pages = |name: &str| connection.query_row(&format!("PRAGMA {name}"), (), |row| row.get::<_, i64>(0));
     let (free, size) = (pages("freelist_count")?, pages("page_size")?);
     let used = (pages("page_count")? - free) * size;
-    let too_large = used > i64::from(settings.history_megabytes.get()) << 20;
+    let too_large = used + used.min(index) > i64::from(settings.history_megabytes.get()) << 20;
 
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let removed = remove(connection, cutoff, too_large);

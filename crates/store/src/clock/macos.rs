@@ -4,7 +4,7 @@ use std::process::Command;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{BootId, Clock, Moment, wall_ms};
+use super::{BootId, Clock, Moment, shift, wall_ms};
 
 #[derive(Clone, Debug)]
 pub struct SystemClock {
@@ -35,6 +35,7 @@ impl Clock for SystemClock {
     fn now(&self) -> Moment {
         let since = clock_gettime(ClockId::Monotonic);
         let uptime_ms = since.tv_sec.unsigned_abs() * 1000 + since.tv_nsec.unsigned_abs() / 1_000_000;
+        let uptime_ms = uptime_ms + u64::from(shift::ms());
         Moment { wall_ms: wall_ms(), uptime_ms, boot: self.boot.clone() }
     }
 }

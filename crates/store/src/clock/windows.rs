@@ -1,7 +1,7 @@
 //! Windows: `GetTickCount64` counts through sleep. There is no cheap name for a boot, so all share one; a
 //! smaller uptime tells them apart, and where it does not, the ledger advances by less than real time: strict.
 
-use super::{BootId, Clock, Moment, wall_ms};
+use super::{BootId, Clock, Moment, shift, wall_ms};
 
 #[derive(Clone, Debug)]
 pub struct SystemClock {
@@ -22,7 +22,11 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Moment {
-        Moment { wall_ms: wall_ms(), uptime_ms: tick_count(), boot: self.boot.clone() }
+        Moment {
+            wall_ms: wall_ms(),
+            uptime_ms: tick_count() + u64::from(shift::ms()),
+            boot: self.boot.clone(),
+        }
     }
 }
 

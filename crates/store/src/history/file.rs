@@ -100,11 +100,13 @@ impl Filer {
     }
 
     pub(crate) fn note(&self, at_ms: i64, kind: EventKind, text: &str) -> rusqlite::Result<()> {
-        self.connection.execute(
-            "INSERT INTO events(at_ms, kind, text) VALUES (?1, ?2, ?3)",
-            (at_ms, kind.word(), text),
+        let transaction = self.connection.unchecked_transaction()?;
+        let rev = super::next_rev(&transaction)?;
+        transaction.execute(
+            "INSERT INTO events(at_ms, kind, text, rev) VALUES (?1, ?2, ?3, ?4)",
+            (at_ms, kind.word(), text, rev),
         )?;
-        Ok(())
+        transaction.commit()
     }
 
     /// Files what the reader finds, one transaction of about `budget` at most. `true` while there may be more.
@@ -349,10 +351,11 @@ impl Filer {
             Record::Event { kind: EventKind::Loosened, origin: Some(Origin::File), text, .. }
                 if self.is_told(opened, session, text)? => {}
             Record::Event { at_ms, kind, origin, text } => {
+                *rev += 1;
                 self.connection
                     .prepare_cached(
-                        "INSERT INTO events(at_ms, kind, server, session, origin, text)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                        "INSERT INTO events(at_ms, kind, server, session, origin, text, rev)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                     )?
                     .execute((
                         at_ms,
@@ -361,6 +364,7 @@ impl Filer {
                         &opened.session,
                         origin.map(Origin::word),
                         text,
+                        *rev,
                     ))?;
             }
             Record::Policy { at_ms, version, origin, text } => {
@@ -375,7 +379,7 @@ impl Filer {
                     .execute((session, edited_ms, version))?;
                 let policy =
                     InForce { server: &opened.server, version, text, at_ms: *at_ms, origin: *origin };
-                timeline::found(&self.connection, &policy, Some(&opened.session), first)?;
+                timeline::found(&self.connection, &policy, Some(&opened.session), first, rev)?;
                 notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
             }
             Record::Ended { at_ms, reason } => self.end_session(session, *at_ms, *reason, rev)?,

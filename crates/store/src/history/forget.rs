@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::query::NEWEST_OF_NAME;
 use crate::catch_up::catch_up;
@@ -25,6 +25,8 @@ pub enum Forget<'a> {
     Before(i64),
     /// What the demo recorded.
     Demo,
+    /// Everything, whatever time it bears.
+    All,
 }
 
 /// What was forgotten.
@@ -48,15 +50,77 @@ pub fn forget(home: &Home, what: Forget<'_>, clock: &dyn Clock) -> Result<Forgot
         let _gone = std::fs::remove_file(home.catalogue(server));
     }
     let path = home.history_db();
-    remove(&connection, what, now).map_err(|error| StoreError::database(&path, &error))
+    let fail = |error: rusqlite::Error| StoreError::database(&path, &error);
+    let revs = matching(&connection, what).map_err(fail)?;
+    let mut unwiped = Unwiped::found(&connection).map_err(fail)?;
+    let removed = remove(&connection, what, now, &revs, &mut unwiped);
+    // Also of what was removed before something went wrong.
+    let wiped = if what == Forget::All || unwiped.by_others {
+        super::search::forget_all(home)
+    } else {
+        super::search::forget(home, &revs)
+    };
+    let mut forgotten = removed.map_err(fail)?;
+    forgotten.log_emptied &= wiped?;
+    unwiped.settle(&connection).map_err(fail)?;
+    Ok(forgotten)
 }
 
-fn remove(connection: &Connection, what: Forget<'_>, now: i64) -> rusqlite::Result<Forgotten> {
+/// The mark that calls were removed whose words the index may still hold. It is set together with their removal, so that
+/// whoever is killed in between leaves it, and the next to use the index wipes all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unwiped {
+    /// 0: there is none.
+    mark: i64,
+    /// Somebody else's calls are meant, too.
+    by_others: bool,
+}
+
+impl Unwiped {
+    pub(super) fn found(connection: &Connection) -> rusqlite::Result<Unwiped> {
+        let mark: Option<i64> = connection
+            .query_row("SELECT value FROM meta WHERE key = 'unwiped'", (), |row| row.get(0))
+            .optional()?;
+        let mark = mark.unwrap_or_default();
+        Ok(Unwiped { mark, by_others: mark > 0 })
+    }
+
+    pub(super) fn is_there(self) -> bool {
+        self.mark > 0
+    }
+
+    /// Inside the transaction that removes calls.
+    fn set(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let mark = connection.query_row(
+            "INSERT INTO meta VALUES ('unwiped', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value",
+            (),
+            |row| row.get(0),
+        )?;
+        self.by_others |= mark != self.mark + 1;
+        self.mark = mark;
+        Ok(())
+    }
+
+    /// The index is wiped. A mark that somebody set since stays: theirs is not.
+    pub(super) fn settle(self, connection: &Connection) -> rusqlite::Result<()> {
+        if !self.is_there() {
+            return Ok(());
+        }
+        connection.execute("DELETE FROM meta WHERE key = 'unwiped' AND value = ?1", [self.mark]).map(drop)
+    }
+}
+
+fn remove(
+    connection: &Connection,
+    what: Forget<'_>,
+    now: i64,
+    revs: &[i64],
+    unwiped: &mut Unwiped,
+) -> rusqlite::Result<Forgotten> {
     let mut forgotten = Forgotten::default();
-    let revs = matching(connection, what)?;
     for step in revs.chunks(STEP) {
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let removed = remove_calls(connection, step);
+        let removed = unwiped.set(connection).and_then(|()| remove_calls(connection, step));
         connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
         forgotten.calls += removed?;
     }
@@ -85,6 +149,9 @@ fn matching(connection: &Connection, what: Forget<'_>) -> rusqlite::Result<Vec<i
         Forget::Server(server) => collect("s.server = ?1", &[&server]),
         Forget::Before(at_ms) => collect("c.at_ms < ?1", &[&at_ms]),
         Forget::Demo => collect("s.demo = 1", &[]),
+        Forget::All => {
+            connection.prepare("SELECT rev FROM calls")?.query_map((), |row| row.get(0))?.collect()
+        }
     }
 }
 
@@ -115,6 +182,10 @@ fn remove_rest(
             connection.execute("DELETE FROM events WHERE at_ms < ?1", [at_ms])?
         }
         Forget::Demo => connection.execute(&format!("DELETE FROM events WHERE {of_demo}"), ())?,
+        Forget::All => {
+            while super::timeline::forget_before(connection, i64::MAX)? > 0 {}
+            connection.execute("DELETE FROM events", ())?
+        }
     };
     // A running session's row stays: it says what of its spool is already filed.
     let empty = "ended_ms IS NOT NULL AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.session = sessions.id)";
@@ -128,6 +199,7 @@ fn remove_rest(
             Forget::Demo => {
                 connection.execute(&format!("DELETE FROM sessions WHERE demo = 1 AND {empty}"), ())?
             }
+            Forget::All => connection.execute(&format!("DELETE FROM sessions WHERE {empty}"), ())?,
         };
     if done.calls > 0 {
         if connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())? > 0 {
@@ -137,16 +209,17 @@ fn remove_rest(
     }
     if done.calls + done.events > 0 && what != Forget::Demo {
         let text = format!("{} calls and {} events were forgotten", done.calls, done.events);
+        let rev = super::next_rev(connection)?;
         connection.execute(
-            "INSERT INTO events(at_ms, kind, text) VALUES (?1, ?2, ?3)",
-            (now, EventKind::Forgotten.word(), text),
+            "INSERT INTO events(at_ms, kind, text, rev) VALUES (?1, ?2, ?3, ?4)",
+            (now, EventKind::Forgotten.word(), text, rev),
         )?;
     }
     Ok(())
 }
 
 /// The log holds older copies of pages. It can be emptied when nobody reads an old state.
-fn empty_log(connection: &Connection) -> bool {
+pub(super) fn empty_log(connection: &Connection) -> bool {
     for _ in 0..50 {
         let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get::<_, i64>(0));
         if busy == Ok(0) {

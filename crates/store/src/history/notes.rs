@@ -16,16 +16,18 @@ pub fn record_event(
     origin: Option<Origin>,
     text: &str,
 ) -> Result<(), StoreError> {
-    let writer = super::open_writer(home, at_ms)?;
+    let mut writer = super::open_writer(home, at_ms)?;
     let text = crate::mask::Masker::new(&[]).keep_text(text).into_owned();
-    writer
-        .connection
-        .execute(
-            "INSERT INTO events(at_ms, kind, server, origin, text) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (at_ms, kind.word(), server, origin.map(Origin::word), text),
-        )
-        .map(drop)
-        .map_err(|error| StoreError::database(&home.history_db(), &error))
+    let insert = |connection: &mut Connection| {
+        let transaction = connection.transaction()?;
+        let rev = super::next_rev(&transaction)?;
+        transaction.execute(
+            "INSERT INTO events(at_ms, kind, server, origin, text, rev) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (at_ms, kind.word(), server, origin.map(Origin::word), text, rev),
+        )?;
+        transaction.commit()
+    };
+    insert(&mut writer.connection).map_err(|error| StoreError::database(&home.history_db(), &error))
 }
 
 /// Keeps the text of a policy that was just written.
@@ -64,23 +66,27 @@ pub fn record_edit(home: &Home, at_ms: i64, edit: &PolicyEdit<'_>) -> Result<(),
     let masker = crate::mask::Masker::new(&[]);
     let transaction = writer.connection.transaction().map_err(fail)?;
     let server = edit.server;
+    // Written first: from here on nobody else takes a number.
+    let mut rev = super::next_rev(&transaction).map_err(fail)?;
     if let Some((version, text)) = edit.before {
         let policy = InForce { server, version, text, at_ms, origin: Origin::File };
-        timeline::found(&transaction, &policy, None, true).map_err(fail)?;
+        timeline::found(&transaction, &policy, None, true, &mut rev).map_err(fail)?;
         keep_policy(&transaction, version, server, text, at_ms, Origin::File).map_err(fail)?;
     }
     let policy = InForce { server, version: edit.version, text: edit.text, at_ms, origin: edit.origin };
-    timeline::edited(&transaction, &policy, edit.summary).map_err(fail)?;
+    timeline::edited(&transaction, &policy, edit.summary, &mut rev).map_err(fail)?;
     keep_policy(&transaction, edit.version, edit.server, edit.text, at_ms, edit.origin).map_err(fail)?;
     let looser = edit.loosened.iter().map(|text| (EventKind::Loosened, text.as_str()));
     for (kind, text) in std::iter::once((EventKind::PolicyChanged, edit.summary)).chain(looser) {
+        rev += 1;
         transaction
             .execute(
-                "INSERT INTO events(at_ms, kind, server, origin, text) VALUES (?1, ?2, ?3, ?4, ?5)",
-                (at_ms, kind.word(), edit.server, edit.origin.word(), masker.keep_text(text)),
+                "INSERT INTO events(at_ms, kind, server, origin, text, rev) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                (at_ms, kind.word(), edit.server, edit.origin.word(), masker.keep_text(text), rev),
             )
             .map_err(fail)?;
     }
+    transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'rev'", [rev]).map_err(fail)?;
     transaction.commit().map_err(fail)
 }
 

@@ -107,6 +107,14 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// The call with this number.
+    pub fn row_at(&self, rev: i64) -> Result<Option<CallRow>, StoreError> {
+        self.connection
+            .prepare_cached(&format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.rev = ?1"))
+            .and_then(|mut statement| statement.query_row([rev], rows::call).optional())
+            .map_err(|error| self.fail(&error))
+    }
+
     /// The digest of a refused call, if it was given one and is still here.
     pub fn digest_of(&self, id: &CallId) -> Result<Option<[u8; 32]>, StoreError> {
         Ok(self.call(id)?.and_then(|call| call.digest))
@@ -213,7 +221,7 @@ impl History {
     }
 }
 
-fn limit_value(limit: usize) -> Value {
+pub(super) fn limit_value(limit: usize) -> Value {
     i64::try_from(limit).unwrap_or(i64::MAX).into()
 }
 

@@ -178,7 +178,7 @@ fn word(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     row.get(column)
 }
 
-fn session_name(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionId> {
+pub(super) fn session_name(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionId> {
     let name: String = row.get(column)?;
     name.parse().map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(

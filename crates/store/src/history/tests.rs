@@ -364,7 +364,8 @@ fn a_history_of_an_older_callgate_is_read_and_written_on() {
         database
             .execute_batch(
                 "ALTER TABLE calls DROP COLUMN digest; ALTER TABLE sessions DROP COLUMN policy;
-                 DROP TABLE policy_changes; PRAGMA user_version=1000",
+                 DROP TABLE policy_changes; DROP INDEX events_rev; ALTER TABLE events DROP COLUMN rev;
+                 PRAGMA user_version=1000",
             )
             .unwrap();
     };

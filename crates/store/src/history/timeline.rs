@@ -59,12 +59,17 @@ fn change(row: &Row<'_>) -> rusqlite::Result<PolicyChange> {
 }
 
 /// Puts an edit in its place, before it is made.
-pub(super) fn edited(connection: &Connection, policy: &InForce<'_>, summary: &str) -> rusqlite::Result<()> {
+pub(super) fn edited(
+    connection: &Connection,
+    policy: &InForce<'_>,
+    summary: &str,
+    rev: &mut i64,
+) -> rusqlite::Result<()> {
     let before = version_before(connection, policy)?;
     if before.as_deref() == Some(policy.version) {
         return Ok(());
     }
-    insert(connection, policy, before.as_deref(), summary)
+    insert(connection, policy, before.as_deref(), summary, rev)
 }
 
 /// A session, or whoever is about to edit it, found this policy in force. `first`: it is the first that it found, so
@@ -74,18 +79,21 @@ pub(super) fn found(
     policy: &InForce<'_>,
     session: Option<&str>,
     first: bool,
+    rev: &mut i64,
 ) -> rusqlite::Result<()> {
     let before = version_before(connection, policy)?;
     if before.as_deref() == Some(policy.version) || is_old_news(connection, policy)? {
         return Ok(());
     }
-    let Some(before) = before else { return insert(connection, policy, None, "first seen") };
+    let Some(before) = before else { return insert(connection, policy, None, "first seen", rev) };
     let loosened = text_of(connection, &before, policy.server)?.and_then(|text| loosened(&text, policy.text));
     let masker = Masker::new(&[]);
     if first {
         for text in loosened.iter().flatten() {
+            *rev += 1;
             connection.execute(
-                "INSERT INTO events(at_ms, kind, server, session, origin, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO events(at_ms, kind, server, session, origin, text, rev)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 (
                     policy.at_ms,
                     EventKind::Loosened.word(),
@@ -93,6 +101,7 @@ pub(super) fn found(
                     session,
                     policy.origin.word(),
                     masker.keep_text(text),
+                    *rev,
                 ),
             )?;
         }
@@ -100,7 +109,7 @@ pub(super) fn found(
     let before_text = text_of(connection, &before, policy.server)?;
     let words = before_text.map(|text| edit::difference(&text, policy.text)).unwrap_or_default();
     let summary = if words.is_empty() { "the file was changed".to_owned() } else { words.join("; ") };
-    insert(connection, policy, Some(&before), &summary)
+    insert(connection, policy, Some(&before), &summary, rev)
 }
 
 /// What became looser; None when one of them is no policy that this Callgate understands.
@@ -145,11 +154,13 @@ fn insert(
     policy: &InForce<'_>,
     previous: Option<&str>,
     summary: &str,
+    rev: &mut i64,
 ) -> rusqlite::Result<()> {
+    *rev += 1;
     connection
         .execute(
-            "INSERT INTO policy_changes(at_ms, server, version, previous, origin, summary)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO policy_changes(at_ms, server, version, previous, origin, summary, rev)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             (
                 policy.at_ms,
                 policy.server,
@@ -157,6 +168,7 @@ fn insert(
                 previous,
                 policy.origin.word(),
                 Masker::new(&[]).keep_text(summary),
+                *rev,
             ),
         )
         .map(drop)

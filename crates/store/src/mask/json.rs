@@ -129,7 +129,7 @@ pub(super) fn mask(
     whole: bool,
     nested: usize,
 ) -> Result<Option<Masked>, NotJson> {
-    let told = told_by_neighbours(json)?;
+    let told = told_by_neighbours(masker, json)?;
     let mut out = String::with_capacity(json.len());
     let mut changed = false;
     let mut stack: Vec<Frame> = Vec::new();
@@ -162,7 +162,12 @@ pub(super) fn mask(
             Token::Bare(bare) => {
                 let secret = stack.last().map_or(Class::Plain, |frame| secret_here(frame, &told));
                 let number = bare.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-                if number && secret == Class::TextAndNumbers {
+                let hidden = match secret {
+                    Class::Plain | Class::Text => false,
+                    Class::TextAndNumbers => number,
+                    Class::Everything => bare != "null",
+                };
+                if hidden {
                     write(&mut out, &marker(bare));
                     changed = true;
                 } else {
@@ -176,7 +181,7 @@ pub(super) fn mask(
                 let is_key = stack.last().is_some_and(Frame::wants_key);
                 let value = decode(raw);
                 if is_key && let Some(frame) = stack.last_mut() {
-                    frame.key = key(&value);
+                    frame.key = key(masker, &value);
                 }
                 let secret = match stack.last() {
                     Some(frame) if !is_key => secret_here(frame, &told) != Class::Plain || frame.after_flag,
@@ -186,7 +191,7 @@ pub(super) fn mask(
                     && frame.object.is_none()
                 {
                     frame.after_flag =
-                        value.starts_with(['-', '#', '[', '.']) && keys::names_a_secret(&value);
+                        value.starts_with(['-', '#', '[', '.']) && masker.names_a_secret(&value);
                 }
                 if !ended {
                     // The text ends inside: what might be half a secret goes.
@@ -290,7 +295,7 @@ fn secret_here(frame: &Frame, told: &[bool]) -> Class {
 }
 
 /// For each object, in order of opening: does one of its members name a secret?
-fn told_by_neighbours(json: &str) -> Result<Vec<bool>, NotJson> {
+fn told_by_neighbours(masker: &Masker, json: &str) -> Result<Vec<bool>, NotJson> {
     let mut told: Vec<bool> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
     let mut objects = 0;
@@ -316,11 +321,11 @@ fn told_by_neighbours(json: &str) -> Result<Vec<bool>, NotJson> {
             Token::String { raw, .. } => {
                 let Some(frame) = stack.last_mut() else { continue };
                 if frame.wants_key() {
-                    frame.key = key(&decode(raw));
+                    frame.key = key(masker, &decode(raw));
                     continue;
                 }
                 let names = frame.naming || (frame.after_colon && frame.key.naming);
-                if names && keys::names_a_secret(&decode(raw)) {
+                if names && masker.names_a_secret(&decode(raw)) {
                     // The object that it is in, and each around it that it names something for.
                     for frame in stack.iter().rev() {
                         if let Some(object) = frame.object {
@@ -338,8 +343,8 @@ fn told_by_neighbours(json: &str) -> Result<Vec<bool>, NotJson> {
     Ok(told)
 }
 
-fn key(name: &str) -> Key {
-    Key { secret: keys::class(name), naming: keys::is_naming(name), holding: keys::is_holding(name) }
+fn key(masker: &Masker, name: &str) -> Key {
+    Key { secret: masker.class(name), naming: keys::is_naming(name), holding: keys::is_holding(name) }
 }
 
 /// The characters of a JSON string; what cannot be decoded stays as it is written.

@@ -7,6 +7,8 @@ use aho_corasick::AhoCorasick;
 
 use super::search;
 
+/// A longer text is no name.
+pub(super) const LONGEST: usize = 128;
 /// Words that alone make a name secret.
 const SECRET: &[&str] = &[
     "password",
@@ -303,10 +305,12 @@ pub(super) enum Class {
     /// Texts are secret, numbers are not.
     Text,
     TextAndNumbers,
+    /// Whatever is there.
+    Everything,
 }
 
 pub(super) fn class(name: &str) -> Class {
-    if name.len() > 128 || !is_worth_a_look(name) {
+    if name.len() > LONGEST || !is_worth_a_look(name) {
         return Class::Plain;
     }
     let words = words(name);
@@ -335,7 +339,8 @@ fn has_pair(words: &[String]) -> bool {
             .any(|word| PAIRS.iter().any(|(a, b)| word.strip_prefix(a).is_some_and(|rest| rest == *b)))
 }
 
-fn squeezed(name: &str) -> String {
+/// The letters and digits of a name, in lower case.
+pub(super) fn squeezed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

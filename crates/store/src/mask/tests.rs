@@ -314,3 +314,30 @@ fn the_folder_one_works_in_is_no_password() {
     ]);
     assert_eq!(found, ["hunter22"]);
 }
+
+#[test]
+fn a_name_of_ones_own_masks_whatever_it_names_however_it_is_spelled() {
+    let masker =
+        Masker::default().with_names(&["Customer-Id".to_owned(), "diagnosis".to_owned(), String::new()]);
+    let cases = [
+        (r#"{"customer_id":"Q7-55"}"#, r#"{"customer_id":"[masked, 5 characters]"}"#),
+        (r#"{"CustomerID":4711}"#, r#"{"CustomerID":"[masked, 4 characters]"}"#),
+        (r#"{"\u0063ustomerId":4711}"#, r#"{"\u0063ustomerId":"[masked, 4 characters]"}"#),
+        (r#"{"diagnosis":true,"x":null}"#, r#"{"diagnosis":"[masked, 4 characters]","x":null}"#),
+        (
+            r#"{"diagnosis":{"a":["flu",7]}}"#,
+            r#"{"diagnosis":{"a":["[masked, 3 characters]","[masked, 1 characters]"]}}"#,
+        ),
+        (r#"{"q":"customer-id=Q7-55&b=1"}"#, r#"{"q":"customer-id=[masked, 5 characters]&b=1"}"#),
+        (
+            r##"{"selector":"#diagnosis","value":"flu"}"##,
+            r##"{"selector":"#diagnosis","value":"[masked, 3 characters]"}"##,
+        ),
+        (r#"{"diagnoses":"flu","customer":"x"}"#, r#"{"diagnoses":"flu","customer":"x"}"#),
+    ];
+    for (json, kept) in cases {
+        assert_eq!(masker.keep(json).text, kept);
+        assert!(!Masker::default().keep(json).masked, "only with the name: {json}");
+    }
+    assert!(masker.keep(r#"{"password":"x"}"#).masked, "the known ones stay known");
+}

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LONGEST_SECRET, Masked, Masker, keys, marker, shapes};
+use super::{LONGEST_SECRET, Masked, Masker, marker, shapes};
 
 /// The text with its secrets masked; `None` if it has none. Of a text whose end was cut off, what might be the start
 /// of a secret is left out.
@@ -37,7 +37,7 @@ fn find(masker: &Masker, text: &str) -> Vec<Range<usize>> {
     if let Some(literals) = &masker.literals {
         found.extend(literals.find_iter(text).map(|found| found.range()));
     }
-    assignments(text, &mut found);
+    assignments(masker, text, &mut found);
     found.sort_unstable_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
     for range in found {
@@ -49,14 +49,14 @@ fn find(masker: &Masker, text: &str) -> Vec<Range<usize>> {
     merged
 }
 
-fn assignments(text: &str, found: &mut Vec<Range<usize>>) {
+fn assignments(masker: &Masker, text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
         let value = match byte {
-            b'=' => assigned(text, at, name_before(text, at)),
-            b':' if !text[at..].starts_with("://") => assigned(text, at, name_before(text, at)),
+            b'=' => assigned(masker, text, at, name_before(text, at)),
+            b':' if !text[at..].starts_with("://") => assigned(masker, text, at, name_before(text, at)),
             b'-' if text[at..].starts_with("--") && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
-                after_flag(text, at)
+                after_flag(masker, text, at)
             }
             _ => None,
         };
@@ -78,8 +78,8 @@ fn name_before(text: &str, at: usize) -> &str {
 }
 
 /// The value of an assignment, if its name is secret.
-fn assigned(text: &str, at: usize, name: &str) -> Option<Range<usize>> {
-    if name.is_empty() || !keys::is_secret(name) {
+fn assigned(masker: &Masker, text: &str, at: usize, name: &str) -> Option<Range<usize>> {
+    if name.is_empty() || !masker.is_secret(name) {
         return None;
     }
     let rest = &text[at + 1..];
@@ -112,10 +112,10 @@ fn assigned(text: &str, at: usize, name: &str) -> Option<Range<usize>> {
 }
 
 /// `--password hunter2`
-fn after_flag(text: &str, at: usize) -> Option<Range<usize>> {
+fn after_flag(masker: &Masker, text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let end = rest.find(char::is_whitespace)?;
-    if !keys::is_secret(&rest[..end]) {
+    if !masker.is_secret(&rest[..end]) {
         return None;
     }
     let start = at + end + (rest[end..].len() - rest[end..].trim_start().len());

@@ -11,7 +11,7 @@ use crate::{EndReason, Journal};
 fn trim_all(home: &Home, settings: &Settings, now: i64) -> usize {
     let writer = open_writer(home, now).unwrap();
     let mut steps = 0;
-    while trim(&writer.connection, settings, now).unwrap() == Step::More {
+    while trim(&writer.connection, settings, now, 0).unwrap() == Step::More {
         steps += 1;
         assert!(steps < 10_000);
     }

@@ -119,7 +119,7 @@ fn a_session_that_is_filed_late_does_not_turn_the_policy_back() {
     let now = clock.now().wall_ms;
     let found = |text: &str, at_ms: i64| {
         let policy = InForce { server: "s", version: &version(text), text, at_ms, origin: Origin::File };
-        found(&writer.connection, &policy, Some("abc123"), false).unwrap();
+        found(&writer.connection, &policy, Some("abc123"), false, &mut 0).unwrap();
     };
     found(STRICT, now - 60_000);
     found(OPEN, now + 60_000);
