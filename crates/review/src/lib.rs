@@ -19,5 +19,7 @@ pub use again::{Judged, Row, judge_again};
 pub use error::ReviewError;
 pub use impact::{ToolChange, impact};
 pub use ruling::Ruling;
-pub use simulate::{Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate};
+pub use simulate::{
+    Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate, simulate_naming,
+};
 pub use suggest::{MARGIN, Suggestion, Wish, suggest};

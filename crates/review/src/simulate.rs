@@ -133,9 +133,22 @@ pub fn simulate(
     server: &str,
     since_ms: i64,
     files: &dyn Files,
+    each: impl FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Simulation, ReviewError> {
+    simulate_naming(history, policy, server, since_ms, files, EXAMPLES, each)
+}
+
+/// The same, naming up to so many of the calls that would go otherwise than they did.
+pub fn simulate_naming(
+    history: &History,
+    policy: &Policy,
+    server: &str,
+    since_ms: i64,
+    files: &dyn Files,
+    named: usize,
     mut each: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Simulation, ReviewError> {
-    let mut count = Count::default();
+    let mut count = Count { named, ..Count::default() };
     let mut stopped = false;
     judge_again(history, policy, server, since_ms, files, |row| {
         let at_ms = match row {
@@ -197,6 +210,8 @@ impl Simulation {
 
 #[derive(Default)]
 struct Count {
+    /// Newly refused and newly passed calls that are named.
+    named: usize,
     rows: u64,
     totals: Simulation,
     rules: FxHashMap<String, RuleEffect>,
@@ -230,11 +245,11 @@ impl Count {
         totals.unchecked += u64::from(judged.unchecked && ruling == Ruling::Passed);
         if newly_refused {
             totals.newly_refused += 1;
-            newest(&mut totals.newly_refused_examples, judged);
+            newest(&mut totals.newly_refused_examples, judged, self.named);
         }
         if newly_passed {
             totals.newly_passed += 1;
-            newest(&mut totals.newly_passed_examples, judged);
+            newest(&mut totals.newly_passed_examples, judged, self.named);
         }
         if ruling != Ruling::Passed {
             self.rule(judged, newly_refused);
@@ -302,9 +317,9 @@ impl Count {
 }
 
 /// Keeps the newest few, newest first.
-fn newest(examples: &mut Vec<Example>, judged: &Judged<'_>) {
-    let Some(id) = judged.call.id() else { return };
-    examples.truncate(EXAMPLES - 1);
+fn newest(examples: &mut Vec<Example>, judged: &Judged<'_>, most: usize) {
+    let Some(id) = judged.call.id().filter(|_| most > 0) else { return };
+    examples.truncate(most - 1);
     let example = Example {
         id,
         at_ms: judged.call.at_ms,
