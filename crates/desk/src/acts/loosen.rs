@@ -1,0 +1,313 @@
+//! Loosening: worked out, asked about, and done only if a person says yes in time and nothing changed meanwhile.
+
+use std::time::Duration;
+
+use callgate_policy::Rate;
+use callgate_policy::edit::{self, Edit};
+use callgate_store::allowance::{self, What};
+use callgate_store::pause::{self as switch, Switch};
+
+use super::restrict::{cap, rate_of};
+use super::words;
+use crate::allowing::{self, NoHelp, ONCE, Repeatable};
+use crate::change::{self, Change, Present};
+use crate::pausing;
+use crate::text::name;
+use crate::view::{Answer, Done, ErrorCode, Loosening, Question, Restriction, Target};
+use crate::{Desk, DeskError};
+
+/// How long a question waits for its answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+const TOO_LATE: &str =
+    "this question is answered already, or too old; nothing was changed. Ask for it once more.";
+
+/// What will be done after a yes.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Change {
+        change: Change,
+        done: String,
+    },
+    Grant {
+        server: String,
+        what: What,
+        lasts: Duration,
+        /// For the record.
+        words: String,
+        done: String,
+        /// The policy that it was asked about.
+        seen: Present,
+    },
+    Resume {
+        server: Option<String>,
+        seen: Switch,
+    },
+}
+
+impl Desk {
+    /// Loosens, or asks first.
+    pub fn loosen(&self, loosening: &Loosening) -> Result<Answer, DeskError> {
+        match loosening {
+            Loosening::AllowNext { call } => self.allow_next(call),
+            Loosening::AllowFor { server, tool, minutes } => self.allow_for(server, tool, *minutes),
+            Loosening::Observe { server, minutes } => self.observe(server, *minutes),
+            Loosening::Allow { target } => self.allow(target),
+            Loosening::Uncap { target } => self.uncap(target),
+            Loosening::Cap { target, max, window } => self.raise_cap(target, *max, window),
+            Loosening::Resume { server } => self.ask_to_resume(server.as_deref()),
+            Loosening::Revert { server, change } => self.revert(server, *change),
+        }
+    }
+
+    /// Yes to a question: once, in time, and only if everything is as it was when it was asked.
+    pub fn confirm(&self, token: &str) -> Result<Done, DeskError> {
+        let kept = self.questions().take(token, &self.clock.now()).ok_or(DeskError::TooLate(TOO_LATE))?;
+        let done = self.carry_out(&kept.value);
+        if done.as_ref().is_err_and(|error| error.code() == ErrorCode::Failed) {
+            // The disk said no, not the person: they may try again.
+            self.questions().put_back(kept);
+        }
+        done
+    }
+
+    /// Forgets a question: no, or never mind.
+    pub fn dismiss(&self, token: &str) {
+        drop(self.questions().take(token, &self.clock.now()));
+    }
+
+    /// Asks whether a change of the rules may be made. `done`: what is said after a yes.
+    pub(crate) fn ask_to_change(
+        &self,
+        change: Change,
+        words: String,
+        done: String,
+    ) -> Result<Question, DeskError> {
+        let loosened = change.loosened()?;
+        self.ask(words, loosened, Plan::Change { change, done })
+    }
+
+    fn ask(&self, words: String, loosened: Vec<String>, plan: Plan) -> Result<Question, DeskError> {
+        let token = self.questions().put(&self.clock.now(), PATIENCE, plan)?;
+        Ok(Question { token, words, loosened })
+    }
+
+    fn carry_out(&self, plan: &Plan) -> Result<Done, DeskError> {
+        match plan {
+            Plan::Change { change, done } => {
+                let held = change::lock(&self.home)?;
+                self.make(&held, change, done.clone())
+            }
+            Plan::Grant { server, what, lasts, words, done, seen } => {
+                let _held = change::lock(&self.home)?;
+                if Present::read(&self.home, server)? != *seen {
+                    return Err(DeskError::Conflict(format!(
+                        "the rules of {server} were changed meanwhile; nothing was allowed. Look at them, and ask once more."
+                    )));
+                }
+                let granted = allowing::grant(&self.maker(), server, what.clone(), *lasts, words)?;
+                let (server, ends_ms) = (Some(server.clone()), Some(granted.ends_ms));
+                Ok(Done { words: done.clone(), undo: None, server, version: None, ends_ms })
+            }
+            Plan::Resume { server, seen } => {
+                let scope = pausing::scope(server.as_deref());
+                pausing::resume_seen(&self.maker(), server.as_deref(), seen)?;
+                let words = format!("Resumed: calls of {scope} are judged by their rules again");
+                Ok(Done { words, undo: None, server: server.clone(), version: None, ends_ms: None })
+            }
+        }
+    }
+
+    fn make(
+        &self,
+        held: &callgate_store::home::Locked,
+        change: &Change,
+        words: String,
+    ) -> Result<Done, DeskError> {
+        let version = Some(change.make(held, &self.maker(), None)?);
+        let server = Some(change.server().to_owned());
+        Ok(Done { words, undo: None, server, version, ends_ms: None })
+    }
+
+    fn allow_next(&self, call: &str) -> Result<Answer, DeskError> {
+        let call = Repeatable::find(&self.history_now()?, call)?;
+        let Repeatable { id, server, tool, .. } = &call;
+        let (shown, on) = (name(tool), name(server));
+        let once = format!("the next call of {shown} on {on} with exactly the arguments of {id}");
+        let plan = Plan::Grant {
+            server: server.clone(),
+            what: call.what(),
+            lasts: ONCE,
+            words: format!("let {once} pass once, within 10 minutes"),
+            done: format!("Allowed {once}: once, from any client, within 10 minutes"),
+            seen: Present::read(&self.home, server)?,
+        };
+        let words = format!("Let {once} pass once, from any client, within 10 minutes?");
+        self.ask(words, Vec::new(), plan).map(Answer::Ask)
+    }
+
+    fn allow_for(&self, server: &str, tool: &str, minutes: u32) -> Result<Answer, DeskError> {
+        let lasts = span(minutes)?;
+        let seen = Present::read(&self.home, server)?;
+        let no_help = allowing::would_help(&seen, tool, self.clock.now().wall_ms)?;
+        match no_help {
+            Some(NoHelp::AllowedAlready { limited }) => {
+                let within = if limited { ", within its limits" } else { "" };
+                return Err(DeskError::BadInput(format!(
+                    "{tool} on {server} is allowed already{within}; nothing was changed"
+                )));
+            }
+            Some(NoHelp::StillRefused { rule, reason }) => {
+                return Err(DeskError::BadInput(format!(
+                    "{tool} on {server} would still be refused by {rule}: {reason}"
+                )));
+            }
+            None => {}
+        }
+        let time = words::minutes(minutes);
+        let (shown, on) = (name(tool), name(server));
+        let plan = Plan::Grant {
+            server: server.to_owned(),
+            what: What::Tool(tool.to_owned()),
+            lasts,
+            words: format!("let agents call \"{shown}\" on server {on} for {time}"),
+            done: format!("Allowed {shown} on {on}, for every client, for {time}"),
+            seen,
+        };
+        let words = format!("Let every client call {shown} on {on} for {time}?");
+        self.ask(words, Vec::new(), plan).map(Answer::Ask)
+    }
+
+    fn observe(&self, server: &str, minutes: u32) -> Result<Answer, DeskError> {
+        let (lasts, time) = (span(minutes)?, words::minutes(minutes));
+        let shown = name(server);
+        let plan = Plan::Grant {
+            server: server.to_owned(),
+            what: What::Observe,
+            lasts,
+            words: format!("let through whatever the policy of server {shown} refuses, for {time}"),
+            done: format!("Only watching {shown}, for every client, for {time}"),
+            seen: Present::read(&self.home, server)?,
+        };
+        let words = format!(
+            "Let everything through that the rules of {shown} refuse, for every client, for {time}? It is kept on record."
+        );
+        self.ask(words, Vec::new(), plan).map(Answer::Ask)
+    }
+
+    fn allow(&self, target: &Target) -> Result<Answer, DeskError> {
+        let (what, whom) = (words::what(target), words::whom(target));
+        let edit = match target.tool.clone() {
+            Some(tool) => Edit::Allow { tool },
+            None => Edit::AllowServer,
+        };
+        let words = match target.tool {
+            Some(_) => format!("Let {whom} call {what} from now on?"),
+            None => format!("Take back the block of the whole server {}, for {whom}?", name(&target.server)),
+        };
+        let done = format!("Allowed {what}, for {whom}");
+        self.loosen_by_rule(target, &edit, words, done, &format!("{what} is not denied by a rule for {whom}"))
+    }
+
+    fn uncap(&self, target: &Target) -> Result<Answer, DeskError> {
+        let (what, whom) = (words::what(target), words::whom(target));
+        let edit = match target.tool.clone() {
+            Some(tool) => Edit::Uncap { tool },
+            None => Edit::UncapServer,
+        };
+        let present = self.present_cap(target)?;
+        let cap = present.map(|rate| format!(" of {}", words::rate(rate))).unwrap_or_default();
+        let words = format!("Take the cap{cap} off {what}, for {whom}?");
+        let done = format!("Took the cap{cap} off {what}, for {whom}");
+        self.loosen_by_rule(target, &edit, words, done, &format!("{what} has no cap of this kind for {whom}"))
+    }
+
+    fn raise_cap(&self, target: &Target, max: u32, window: &str) -> Result<Answer, DeskError> {
+        let rate = rate_of(max, window)?;
+        let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
+        let change = self.plan(target, &cap(target, rate))?;
+        if change.loosened()?.is_empty() {
+            let window = window.to_owned();
+            return self
+                .restrict(&Restriction::Cap { target: target.clone(), max, window })
+                .map(Answer::Done);
+        }
+        let words = format!("Let {whom} make up to {shown} calls of {what}?");
+        self.ask_to_change(change, words, format!("Capped {what} at {shown}, for {whom}")).map(Answer::Ask)
+    }
+
+    fn loosen_by_rule(
+        &self,
+        target: &Target,
+        edit: &Edit,
+        words: String,
+        done: String,
+        already: &str,
+    ) -> Result<Answer, DeskError> {
+        let held = change::lock(&self.home)?;
+        let change = self.plan(target, edit)?;
+        if !change.edited().changed {
+            return self.make(&held, &change, format!("Nothing to change: {already}")).map(Answer::Done);
+        }
+        drop(held);
+        self.ask_to_change(change, words, done).map(Answer::Ask)
+    }
+
+    /// The cap that was set by a click or a command, for exactly this target.
+    pub(super) fn present_cap(&self, target: &Target) -> Result<Option<Rate>, DeskError> {
+        let present = Present::read(&self.home, &target.server)?;
+        Ok(edit::present_cap(present.text(), target.client.as_deref(), target.tool.as_deref()))
+    }
+
+    fn ask_to_resume(&self, server: Option<&str>) -> Result<Answer, DeskError> {
+        let seen = switch::read(&self.home);
+        let scope = pausing::scope(server);
+        if !pausing::is_paused(&seen, server) {
+            let words = format!("Nothing to change: no pause is set for {scope}");
+            let server = server.map(str::to_owned);
+            return Ok(Answer::Done(Done { words, undo: None, server, version: None, ends_ms: None }));
+        }
+        let also = match &seen {
+            Switch::Readable(pauses) if server.is_some() && pauses.all.is_some() => {
+                " All servers are paused besides; that stays."
+            }
+            _ => "",
+        };
+        let words = format!("Let calls of {scope} pass again, as their rules say, for every client?{also}");
+        let plan = Plan::Resume { server: server.map(str::to_owned), seen };
+        self.ask(words, Vec::new(), plan).map(Answer::Ask)
+    }
+
+    fn revert(&self, server: &str, id: i64) -> Result<Answer, DeskError> {
+        let history = self.history_now()?;
+        let known = history.timeline(server)?.into_iter().find(|change| change.id == id);
+        let known = known
+            .ok_or_else(|| DeskError::NotFound(format!("there is no such change of {server} on record")))?;
+        let (before, after) = change::texts_of(&history, server, &known)?;
+        let held = change::lock(&self.home)?;
+        let present = Present::read(&self.home, server)?;
+        let edited = edit::revert(present.text(), &before, &after)?;
+        let change = present.to(edited)?;
+        let summary = &known.summary;
+        if !change.edited().changed {
+            let words = format!("Nothing to change: {server} is without this already: {summary}");
+            return self.make(&held, &change, words).map(Answer::Done);
+        }
+        let done = format!("Took back a change of {server}: {summary}");
+        if change.loosened()?.is_empty() {
+            return self.make(&held, &change, done).map(Answer::Done);
+        }
+        drop(held);
+        let words = format!("Take back this change of {server}, which loosens it: {summary}?");
+        self.ask_to_change(change, words, done).map(Answer::Ask)
+    }
+}
+
+fn span(minutes: u32) -> Result<Duration, DeskError> {
+    let lasts = Duration::from_secs(u64::from(minutes) * 60);
+    if minutes == 0 || lasts > allowance::LONGEST {
+        return Err(DeskError::BadInput(
+            "something can be allowed for a minute up to 7 days; for longer, change the rules".to_owned(),
+        ));
+    }
+    Ok(lasts)
+}

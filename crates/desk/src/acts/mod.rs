@@ -1,0 +1,52 @@
+//! What a person does: block, cap, hide, pause at once, with ten seconds to undo; allow, resume, revert after a question.
+//!
+//! Restricting is one step and loosening is two. What waits for the second step, or could still be undone, waits in
+//! memory under a name that nobody can guess; when the app ends, what was not confirmed was not done.
+
+mod advice;
+mod loosen;
+mod restrict;
+mod shelf;
+mod undo;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use callgate_store::{History, catch_up};
+
+pub(crate) use advice::{NEW_CAP, cap_for};
+
+use crate::change::Maker;
+use crate::{Desk, DeskError};
+use shelf::Shelf;
+
+/// What waits for a person. Whoever wants the lock on the policies too takes these first, or gives that one back before.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    undos: Mutex<Shelf<undo::Undoable>>,
+    questions: Mutex<Shelf<loosen::Plan>>,
+}
+
+impl Desk {
+    /// Who makes changes here.
+    pub(crate) fn maker(&self) -> Maker<'_> {
+        Maker { home: &self.home, clock: &*self.clock, origin: self.origin }
+    }
+
+    fn undos(&self) -> MutexGuard<'_, Shelf<undo::Undoable>> {
+        self.waiting.undos.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn questions(&self) -> MutexGuard<'_, Shelf<loosen::Plan>> {
+        self.waiting.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The history with everything in it that was recorded until now.
+    fn history_now(&self) -> Result<History, DeskError> {
+        let _behind = catch_up(&self.home, &*self.clock);
+        Ok(History::open_reader(&self.home)?)
+    }
+}

@@ -1,0 +1,249 @@
+//! Restricting: at once, without a question, never opening anything.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use callgate_policy::edit::{Edit, apply_for};
+use callgate_policy::{Rate, Window};
+use callgate_store::allowance::{self, Allowance};
+use callgate_store::clock::Moment;
+use callgate_store::history::record_event;
+use callgate_store::{EventKind, allowance as allowances};
+
+use super::undo::{Act, Edits, Undoable};
+use super::words;
+use crate::allowing;
+use crate::change::{self, Change, Present};
+use crate::pausing;
+use crate::text::{clip, harmless, name};
+use crate::view::{Done, Restriction, Target, Undo};
+use crate::{Desk, DeskError};
+
+/// How long a restriction can be undone.
+const UNDO: Duration = Duration::from_secs(10);
+/// Longer is no reason but a text.
+const LONGEST_REASON: usize = 1_000;
+
+/// Which allowances an edit would be defeated by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Defeated {
+    /// By whatever lets the tool, or the server, through.
+    ByAny,
+    /// Only while the whole policy is set aside.
+    ByObserving,
+}
+
+/// One edit and its words.
+struct Restricting {
+    edit: Edit,
+    defeated: Defeated,
+    done: String,
+    already: String,
+}
+
+impl Desk {
+    /// Restricts at once.
+    pub fn restrict(&self, restriction: &Restriction) -> Result<Done, DeskError> {
+        match restriction {
+            Restriction::Pause { server, reason } => self.pause(server.as_deref(), reason.as_deref()),
+            Restriction::EndAllowance { id } => self.end_allowance(id),
+            Restriction::Block { target, .. }
+            | Restriction::Cap { target, .. }
+            | Restriction::Hide { target }
+            | Restriction::Refuse { target, .. } => self.restrict_by_rule(target, of(restriction)?),
+        }
+    }
+
+    fn restrict_by_rule(&self, target: &Target, restricting: Restricting) -> Result<Done, DeskError> {
+        let Restricting { edit, defeated, done, already } = restricting;
+        let now = self.clock.now();
+        let held = change::lock(&self.home)?;
+        let change = self.plan(target, &edit)?;
+        let loosened = change.loosened()?;
+        if !loosened.is_empty() {
+            return Err(DeskError::NotConfirmed(loosened));
+        }
+        let server = target.server.as_str();
+        let ended = match defeated {
+            Defeated::ByAny => allowing::end_for_block(&self.home, &now, server, target.tool.as_deref())?,
+            Defeated::ByObserving => allowing::end_observing(&self.home, &now, server)?,
+        };
+        let version = match change.make(&held, &self.maker(), None) {
+            Ok(version) => version,
+            Err(error) => {
+                // Nothing was done, so nothing is over either.
+                let _restored = allowance::restore(&self.home, &now, &ended);
+                return Err(error);
+            }
+        };
+        drop(held);
+        self.note_ended(&now, &ended);
+        let changed = change.edited().changed;
+        let words = told(if changed { done } else { already }, &change, &ended);
+        let act = if changed { Act::Edit(Edits::of(target, edit, &change)) } else { Act::Nothing };
+        let undo = match changed || !ended.is_empty() {
+            true => Some(self.keep(&now, Undoable { words: words.clone(), act, ended })?),
+            false => None,
+        };
+        let server = Some(server.to_owned());
+        Ok(Done { words, undo, server, version: Some(version), ends_ms: None })
+    }
+
+    /// The edit, worked out on the policy of this moment. To be asked while the policies are locked.
+    pub(super) fn plan(&self, target: &Target, edit: &Edit) -> Result<Change, DeskError> {
+        let present = Present::read(&self.home, &target.server)?;
+        let edited = apply_for(present.text(), target.client.as_deref(), edit)
+            .map_err(|error| broken_where(error, &present))?;
+        present.to(edited)
+    }
+
+    fn pause(&self, server: Option<&str>, reason: Option<&str>) -> Result<Done, DeskError> {
+        let now = self.clock.now();
+        let paused = pausing::begin(&self.maker(), server, reason_of(reason)?.as_deref())?;
+        let words = match server {
+            Some(server) => {
+                let server = name(server);
+                format!("Paused {server}: every call of every client is refused until it is resumed")
+            }
+            None => "Paused every server: every call is refused until they are resumed".to_owned(),
+        };
+        let act = Act::Pause(paused);
+        let undo = self.keep(&now, Undoable { words: words.clone(), act, ended: Vec::new() })?;
+        let server = server.map(str::to_owned);
+        Ok(Done { words, undo: Some(undo), server, version: None, ends_ms: None })
+    }
+
+    fn end_allowance(&self, id: &str) -> Result<Done, DeskError> {
+        let now = self.clock.now();
+        let ended = allowing::end(&self.home, &now, id)?;
+        let ended = ended.ok_or_else(|| {
+            DeskError::NotFound("this is over already: nothing is allowed by it".to_owned())
+        })?;
+        self.note_ended(&now, std::slice::from_ref(&ended));
+        let words = format!("Over now: {}", allowing::described(&ended));
+        let server = Some(ended.server.clone());
+        let undoable = Undoable { words: words.clone(), act: Act::Nothing, ended: vec![ended] };
+        let undo = Some(self.keep(&now, undoable)?);
+        Ok(Done { words, undo, server, version: None, ends_ms: None })
+    }
+
+    fn keep(&self, now: &Moment, undoable: Undoable) -> Result<Undo, DeskError> {
+        let token = self.undos().put(now, UNDO, undoable)?;
+        let lasts = i64::try_from(UNDO.as_millis()).unwrap_or(i64::MAX);
+        Ok(Undo { token, until_ms: now.wall_ms.saturating_add(lasts) })
+    }
+
+    /// Ending restricts, so it holds whether it is on record or not.
+    fn note_ended(&self, now: &Moment, ended: &[allowances::Allowance]) {
+        for one in ended {
+            let words = format!("ended: {}", allowing::described(one));
+            let _noted = record_event(
+                &self.home,
+                now.wall_ms,
+                EventKind::Note,
+                Some(&one.server),
+                Some(self.origin),
+                &words,
+            );
+        }
+    }
+}
+
+/// The edit that a restriction is.
+fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
+    Ok(match restriction {
+        Restriction::Block { target, reason } => {
+            let (what, whom, reason) =
+                (words::what(target), words::whom(target), reason_of(reason.as_deref())?);
+            Restricting {
+                edit: match target.tool.clone() {
+                    Some(tool) => Edit::Block { tool, reason },
+                    None => Edit::BlockServer { reason },
+                },
+                defeated: Defeated::ByAny,
+                done: format!("Blocked {what}, for {whom}"),
+                already: format!("Nothing to change: {what} is blocked already, for {whom}"),
+            }
+        }
+        Restriction::Hide { target } => {
+            let (what, whom) = (words::what(target), words::whom(target));
+            let Some(tool) = target.tool.clone() else {
+                return Err(DeskError::BadInput(
+                    "a whole server cannot be hidden: name a tool, or block the server".to_owned(),
+                ));
+            };
+            Restricting {
+                edit: Edit::Hide { tool },
+                defeated: Defeated::ByAny,
+                done: format!("Hid {what} from {whom}"),
+                already: format!("Nothing to change: {what} is hidden from {whom} already"),
+            }
+        }
+        Restriction::Cap { target, max, window } => {
+            let rate = rate_of(*max, window)?;
+            let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
+            Restricting {
+                edit: cap(target, rate),
+                defeated: Defeated::ByObserving,
+                done: format!("Capped {what} at {shown}, for {whom}"),
+                already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
+            }
+        }
+        Restriction::Refuse { target, rule, reason } => {
+            let (what, whom) = (words::what(target), words::whom(target));
+            let when = words::condition(rule);
+            let reason = reason_of(reason.as_deref())?;
+            Restricting {
+                edit: Edit::Refuse { tool: target.tool.clone(), when: words::when(rule), reason },
+                defeated: Defeated::ByObserving,
+                done: format!("Refusing {what} {when}, for {whom}"),
+                already: format!("Nothing to change: {what} is refused {when} already, for {whom}"),
+            }
+        }
+        Restriction::Pause { .. } | Restriction::EndAllowance { .. } => {
+            return Err(DeskError::BadInput("this is no rule".to_owned()));
+        }
+    })
+}
+
+pub(super) fn cap(target: &Target, rate: Rate) -> Edit {
+    let Rate { max, window } = rate;
+    match target.tool.clone() {
+        Some(tool) => Edit::Cap { tool, max, window },
+        None => Edit::CapServer { max, window },
+    }
+}
+
+pub(super) fn rate_of(max: u32, window: &str) -> Result<Rate, DeskError> {
+    let max = NonZeroU32::new(max)
+        .ok_or_else(|| DeskError::BadInput("a cap of 0 lets nothing through: block it instead".to_owned()))?;
+    let window: Window =
+        window.parse().map_err(|error| DeskError::BadInput(format!("{window:?} is no window: {error}")))?;
+    Ok(Rate { max, window })
+}
+
+/// A reason as it is told to the agent; one of blanks is none.
+pub(super) fn reason_of(reason: Option<&str>) -> Result<Option<String>, DeskError> {
+    let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+    if reason.is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
+        return Err(DeskError::BadInput(format!("a reason has at most {LONGEST_REASON} characters")));
+    }
+    Ok(reason.map(str::to_owned))
+}
+
+/// A broken policy is named by its file.
+pub(super) fn broken_where(error: callgate_policy::edit::EditError, present: &Present) -> DeskError {
+    use callgate_policy::edit::EditError;
+    match error {
+        EditError::Broken(report) => DeskError::BrokenPolicy { path: present.source().to_owned(), report },
+        other => other.into(),
+    }
+}
+
+/// What was done, and what has to be known with it: that it is only observed, and what is over by it.
+fn told(done: String, change: &Change, ended: &[Allowance]) -> String {
+    let buts = change.edited().summary.iter().filter(|line| line.starts_with("but "));
+    let buts = buts.map(|line| clip(&harmless(line), words::SENTENCE));
+    let over = ended.iter().map(|one| format!("over with it: {}", allowing::described(one)));
+    std::iter::once(done).chain(buts).chain(over).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,93 @@
+//! What was done or is asked, in words: always with whom it is for and how long.
+
+use callgate_policy::Rate;
+use callgate_policy::edit::When;
+
+use crate::text::{clip, harmless, name};
+use crate::view::{ArgumentRule, Target};
+
+/// The longest part of a sentence that others had a hand in.
+pub(super) const SENTENCE: usize = 200;
+
+/// "delete_file on files", "every tool of files".
+pub(super) fn what(target: &Target) -> String {
+    match &target.tool {
+        Some(tool) => format!("{} on {}", name(tool), name(&target.server)),
+        None => format!("every tool of {}", name(&target.server)),
+    }
+}
+
+/// "claude-ai", "every client".
+pub(super) fn whom(target: &Target) -> String {
+    target.client.as_deref().map_or_else(|| "every client".to_owned(), name)
+}
+
+/// "10 per minute".
+pub(super) fn rate(rate: Rate) -> String {
+    let window = rate.window.to_string();
+    format!("{} per {}", rate.max, window.strip_prefix('1').unwrap_or(&window))
+}
+
+/// "when args.url starts with \"file:\"".
+pub(super) fn condition(rule: &ArgumentRule) -> String {
+    let words = match rule {
+        ArgumentRule::StartsWith { path, prefix } => format!("when {path} starts with \"{prefix}\""),
+        ArgumentRule::Equals { path, value } => format!("when {path} is {value}"),
+        ArgumentRule::OnlyInside { path, folder } => format!("unless {path} is inside \"{folder}\""),
+    };
+    clip(&harmless(&words), SENTENCE)
+}
+
+/// The same for the policy language.
+pub(super) fn when(rule: &ArgumentRule) -> When {
+    match rule.clone() {
+        ArgumentRule::StartsWith { path, prefix } => When::StartsWith { path, prefix },
+        ArgumentRule::Equals { path, value } => When::Equals { path, value },
+        ArgumentRule::OnlyInside { path, folder } => When::NotInside { path, folder },
+    }
+}
+
+/// "15 minutes", "2 hours".
+pub(super) fn minutes(minutes: u32) -> String {
+    let (count, unit) = match minutes {
+        m if m >= 1_440 && m.is_multiple_of(1_440) => (m / 1_440, "day"),
+        m if m >= 60 && m.is_multiple_of(60) => (m / 60, "hour"),
+        m => (m, "minute"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_are_harmless_and_short_in_every_sentence() {
+        let hostile = "a\u{202e}b\n\u{1b}[2J".repeat(100);
+        let target =
+            Target { server: hostile.clone(), tool: Some(hostile.clone()), client: Some(hostile.clone()) };
+        let rule = ArgumentRule::StartsWith { path: hostile.clone(), prefix: hostile };
+        let all =
+            [what(&target), what(&Target { tool: None, ..target.clone() }), whom(&target), condition(&rule)];
+        for words in all {
+            let short = words.chars().count() <= SENTENCE;
+            assert!(short && !words.chars().any(crate::text::is_hidden), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn spans_and_rates_read_like_speech() {
+        let spoken = [1, 15, 60, 90, 120, 1_440, 10_080].map(minutes);
+        assert_eq!(
+            spoken,
+            ["1 minute", "15 minutes", "1 hour", "90 minutes", "2 hours", "1 day", "7 days"]
+                .map(str::to_owned)
+        );
+        for (written, read) in
+            [("10/minute", "10 per minute"), ("3/90s", "3 per 90s"), ("1/day", "1 per day")]
+        {
+            assert_eq!(rate(written.parse().unwrap()), read);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What is allowed for a while, without touching the rules: whether it would help, granted, ended.
+//!
+//! Each ends by itself, survives restarts, and shows while it lasts.
+
+use std::time::Duration;
+
+use callgate_policy::file::PolicyFile;
+use callgate_policy::{Call, Circumstances, Judgement, Policy, Waived};
+use callgate_store::allowance::{self, Allowance, Revoke, What};
+use callgate_store::clock::Moment;
+use callgate_store::history::record_event;
+use callgate_store::{CallId, Decision, Disk, EventKind, History, Home};
+
+use crate::DeskError;
+use crate::change::{Maker, Present};
+use crate::text::name;
+
+/// How long an allowance of one call waits for it, unless told otherwise.
+pub const ONCE: Duration = Duration::from_secs(10 * 60);
+
+/// Why an allowance of a tool would change nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoHelp {
+    /// It passes as it is; within limits, or without any.
+    AllowedAlready { limited: bool },
+    /// It stays refused whatever is waived.
+    StillRefused { rule: String, reason: String },
+}
+
+/// Would it help anyone to allow this tool for a while? Nobody should be promised what would not come.
+pub fn would_help(present: &Present, tool: &str, now_ms: i64) -> Result<Option<NoHelp>, DeskError> {
+    let policy = present.policy()?;
+    let file = PolicyFile::parse(present.text());
+    // An overlay is for whoever has its name, and the name of a pattern fits the pattern.
+    let clients = file.iter().flat_map(|file| &file.clients).map(|overlay| overlay.client.as_str());
+    let answers: Vec<Option<NoHelp>> =
+        std::iter::once("").chain(clients).map(|client| helps(&policy, client, tool, now_ms)).collect();
+    let helps_someone = answers.iter().any(Option::is_none);
+    Ok(answers.into_iter().next().flatten().filter(|_| !helps_someone))
+}
+
+fn helps(policy: &Policy, client: &str, tool: &str, now_ms: i64) -> Option<NoHelp> {
+    let files = Disk::new();
+    let with = |waived| Circumstances { now_ms, files: &files, waived };
+    let call = Call::tool(client, tool, None);
+    if let Judgement::Pass(pass) = policy.judge(&call, &with(Waived::Nothing)) {
+        return Some(NoHelp::AllowedAlready { limited: !pass.limits.is_empty() });
+    }
+    match policy.judge(&call, &with(Waived::Denials)) {
+        Judgement::Refuse(refusal)
+            if !refusal.rule.contains("/require/")
+                && !refusal.rule.contains("/deny_if/")
+                && !refusal.rule.contains("/limits/") =>
+        {
+            Some(NoHelp::StillRefused { rule: refusal.rule, reason: refusal.reason })
+        }
+        _ => None,
+    }
+}
+
+/// A refused call whose exact repetition can be allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeatable {
+    pub id: CallId,
+    pub server: String,
+    pub tool: String,
+    pub digest: [u8; 32],
+    pub decision: Decision,
+}
+
+impl Repeatable {
+    /// The call of this id, if it was refused and can be known again.
+    pub fn find(history: &History, call: &str) -> Result<Repeatable, DeskError> {
+        let id: CallId =
+            call.parse().map_err(|_| DeskError::BadInput(format!("{call:?} is no id of a call")))?;
+        let row = history.call(&id)?;
+        let row = row.ok_or_else(|| DeskError::NotFound(format!("there is no call {id} on record")))?;
+        if !row.decision.is_refused() {
+            return Err(DeskError::BadInput(format!(
+                "call {id} was let through ({}); there is nothing to allow",
+                row.decision
+            )));
+        }
+        match (row.tool, row.digest) {
+            (Some(tool), Some(digest)) => {
+                Ok(Repeatable { id, server: row.server, tool, digest, decision: row.decision })
+            }
+            _ => Err(DeskError::BadInput(format!(
+                "call {id} was refused as {}, which cannot be allowed: the agent has to send it in another form",
+                row.decision
+            ))),
+        }
+    }
+
+    pub fn what(&self) -> What {
+        What::Call { tool: self.tool.clone(), digest: self.digest, call: self.id }
+    }
+}
+
+/// Allows it, after putting it on record in these words.
+pub fn grant(
+    maker: &Maker<'_>,
+    server: &str,
+    what: What,
+    lasts: Duration,
+    words: &str,
+) -> Result<Allowance, DeskError> {
+    let now = maker.clock.now();
+    // On record first: what cannot be recorded is not granted.
+    record_event(maker.home, now.wall_ms, EventKind::Loosened, Some(server), Some(maker.origin), words)
+        .map_err(DeskError::Unrecorded)?;
+    Ok(allowance::grant(maker.home, &now, server, what, lasts)?)
+}
+
+/// Ends one allowance. That restricts, so nobody is asked.
+pub fn end(home: &Home, now: &Moment, id: &str) -> Result<Option<Allowance>, DeskError> {
+    let ended = allowance::revoke(home, now, Revoke::Id(id))
+        .map_err(|error| DeskError::disk("the allowance cannot be ended", error))?;
+    Ok(ended.into_iter().next())
+}
+
+/// Whoever blocks means it now: what was allowed for a while of this tool, or of the whole server, is over. Returns
+/// what held until now.
+pub fn end_for_block(
+    home: &Home,
+    now: &Moment,
+    server: &str,
+    tool: Option<&str>,
+) -> Result<Vec<Allowance>, DeskError> {
+    // A server that is only observed refuses nothing, this tool included.
+    match tool {
+        Some(tool) => end_all(home, now, &[Revoke::Tool { server, tool }, Revoke::Observe { server }]),
+        None => end_all(home, now, &[Revoke::Server(server)]),
+    }
+}
+
+/// The same for what a time of only observing would defeat, and nothing else: caps and conditions.
+pub(crate) fn end_observing(home: &Home, now: &Moment, server: &str) -> Result<Vec<Allowance>, DeskError> {
+    end_all(home, now, &[Revoke::Observe { server }])
+}
+
+fn end_all(home: &Home, now: &Moment, which: &[Revoke<'_>]) -> Result<Vec<Allowance>, DeskError> {
+    let mut all = Vec::new();
+    for one in which {
+        let ended = allowance::revoke(home, now, *one).map_err(|error| {
+            let what = "what was allowed for a while cannot be ended, so nothing was changed";
+            DeskError::disk(what, error)
+        })?;
+        let held =
+            |one: &Allowance| one.is_open(now) && !allowance::is_spent(home, now, one).unwrap_or(false);
+        all.extend(ended.into_iter().filter(held));
+    }
+    Ok(all)
+}
+
+/// What is allowed, in words that are safe to show.
+pub fn described(granted: &Allowance) -> String {
+    let server = name(&granted.server);
+    match &granted.what {
+        What::Tool(tool) => format!("\"{}\" on {server} is allowed", name(tool)),
+        What::Call { tool, call, .. } => {
+            format!("one call of \"{}\" on {server} like {call} is allowed", name(tool))
+        }
+        What::Observe => format!("the policy of {server} is only observed"),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use callgate_store::clock::Clock as _;
+
+    use super::*;
+    use crate::testing::Place;
+
+    #[test]
+    fn a_hostile_name_is_harmless_when_its_allowance_is_described() {
+        let place = Place::new();
+        let hostile = "a\u{202e}b\n\u{1b}[2J".repeat(100);
+        for what in [What::Tool(hostile.clone()), What::Observe] {
+            let granted = allowance::grant(&place.home, &place.clock.now(), &hostile, what, ONCE).unwrap();
+            let words = described(&granted);
+            assert!(words.chars().count() < 200 && !words.chars().any(crate::text::is_hidden), "{words:?}");
+        }
+    }
+}

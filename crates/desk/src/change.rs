@@ -1,0 +1,198 @@
+//! One change of one server's policy file: worked out, put on record, written.
+//!
+//! The file is replaced atomically; every running gate has it before its next call. Nobody is asked here: whoever makes
+//! a change that loosens has a person's word for it.
+
+use std::path::{Path, PathBuf};
+
+use callgate_policy::edit::Edited;
+use callgate_policy::{Policy, compare};
+use callgate_store::clock::Clock;
+use callgate_store::history::{PolicyChange, PolicyEdit, record_edit};
+use callgate_store::home::{Locked, lock_policies, read_private};
+use callgate_store::{History, Home, Origin, atomic, catch_up};
+
+use crate::DeskError;
+
+/// To be held from reading a policy to having written it, or of two edits at once the second undoes the first.
+pub fn lock(home: &Home) -> Result<Locked, DeskError> {
+    lock_policies(home).map_err(|error| {
+        DeskError::disk(format!("{} cannot be locked", home.policies_dir().display()), error)
+    })
+}
+
+/// The policy that counts for a server at this moment: its own, else the default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Present {
+    server: String,
+    /// Where its own is, or would be.
+    own: PathBuf,
+    source: PathBuf,
+    text: String,
+}
+
+impl Present {
+    pub fn read(home: &Home, server: &str) -> Result<Present, DeskError> {
+        let own = home.policy(server);
+        let source = if own.exists() { own.clone() } else { home.default_policy() };
+        let text = read_private(&source)
+            .map_err(|error| DeskError::disk(format!("{} cannot be read", source.display()), error))?;
+        Ok(Present { server: server.to_owned(), own, source, text })
+    }
+
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Does the server have a policy of its own?
+    pub fn is_own(&self) -> bool {
+        self.source == self.own
+    }
+
+    pub fn policy(&self) -> Result<Policy, DeskError> {
+        Policy::parse(&self.text)
+            .map_err(|report| DeskError::BrokenPolicy { path: self.source.clone(), report })
+    }
+
+    /// This, changed so.
+    pub fn to(self, edited: Edited) -> Result<Change, DeskError> {
+        if self.server == "_default" {
+            return Err(DeskError::DefaultPolicy { path: self.source });
+        }
+        Ok(Change { before: self, edited })
+    }
+}
+
+/// A change that was worked out and is not written yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    before: Present,
+    edited: Edited,
+}
+
+/// By whom, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Maker<'a> {
+    pub home: &'a Home,
+    pub clock: &'a dyn Clock,
+    pub origin: Origin,
+}
+
+impl Change {
+    pub fn server(&self) -> &str {
+        &self.before.server
+    }
+
+    /// The file that is written.
+    pub fn path(&self) -> &Path {
+        &self.before.own
+    }
+
+    pub fn before(&self) -> &Present {
+        &self.before
+    }
+
+    pub fn edited(&self) -> &Edited {
+        &self.edited
+    }
+
+    /// The server has no policy of its own yet: it gets one by this.
+    pub fn is_first(&self) -> bool {
+        !self.before.is_own()
+    }
+
+    /// What the change would loosen, in words.
+    pub fn loosened(&self) -> Result<Vec<String>, DeskError> {
+        // A broken policy refuses everything: whatever takes its place opens what it does not refuse.
+        let before =
+            Policy::parse(&self.before.text).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+        Ok(compare::loosened(&before, &self.outcome()?))
+    }
+
+    fn outcome(&self) -> Result<Policy, DeskError> {
+        Policy::parse(&self.edited.text)
+            .map_err(|report| DeskError::BrokenPolicy { path: self.before.own.clone(), report })
+    }
+
+    /// Makes it, and returns the version that is in force now. `note`: what the record says of it besides.
+    pub fn make(&self, held: &Locked, maker: &Maker<'_>, note: Option<&str>) -> Result<String, DeskError> {
+        let policy = self.outcome()?;
+        if self.edited.changed {
+            self.still_as_read(maker.home)?;
+            let summary = self.summary(note);
+            self.record(maker, (policy.version(), &self.edited.text), &summary, &self.loosened()?)?;
+            atomic::replace(&self.before.own, self.edited.text.as_bytes()).map_err(|error| {
+                DeskError::disk(format!("{} cannot be written", self.before.own.display()), error)
+            })?;
+        }
+        let _until_now = held;
+        Ok(policy.version().to_owned())
+    }
+
+    fn record(
+        &self,
+        maker: &Maker<'_>,
+        (version, text): (&str, &str),
+        summary: &str,
+        loosened: &[String],
+    ) -> Result<(), DeskError> {
+        // What running sessions have seen of the file is told before what we have.
+        let _behind = catch_up(maker.home, maker.clock);
+        // Known to the history first, so that a gate that reads the file next knows where it came from.
+        let before = Policy::parse(&self.before.text).ok();
+        let edit = PolicyEdit {
+            before: before.as_ref().map(|policy| (policy.version(), self.before.text.as_str())),
+            version,
+            server: &self.before.server,
+            text,
+            origin: maker.origin,
+            summary,
+            loosened,
+        };
+        record_edit(maker.home, maker.clock.now().wall_ms, &edit).map_err(DeskError::Unrecorded)
+    }
+
+    /// What changed, in one line for the history.
+    fn summary(&self, note: Option<&str>) -> String {
+        let mut summary = self.edited.summary.join("; ");
+        if let Some(note) = note {
+            summary.push_str(&format!(" ({note})"));
+        }
+        summary
+    }
+
+    /// Those who edit by Callgate wait for each other; an editor does not know of the lock and may have saved the file
+    /// since.
+    pub(crate) fn still_as_read(&self, home: &Home) -> Result<(), DeskError> {
+        let now = Present::read(home, &self.before.server).ok();
+        match now.as_ref() == Some(&self.before) {
+            true => Ok(()),
+            false => Err(DeskError::ChangedMeanwhile { path: self.before.own.clone() }),
+        }
+    }
+}
+
+/// The texts before and after a change on record.
+pub fn texts_of(
+    history: &History,
+    server: &str,
+    change: &PolicyChange,
+) -> Result<(String, String), DeskError> {
+    let Some(previous) = &change.previous else {
+        return Err(DeskError::BadInput(format!(
+            "version {} is the first that is known of {server}: there is nothing before it",
+            change.version
+        )));
+    };
+    let text = |version: &str| {
+        let found = history.policy_text(version, server)?;
+        found
+            .map(|found| found.text)
+            .ok_or_else(|| DeskError::NotFound(format!("the text of version {version} is no longer kept")))
+    };
+    Ok((text(previous)?, text(&change.version)?))
+}

@@ -1,0 +1,121 @@
+//! What can go wrong at the desk, by cause.
+
+use std::io;
+use std::path::PathBuf;
+
+use callgate_policy::Report;
+use callgate_policy::edit::form::FormError;
+use callgate_policy::edit::{EditError, RevertError};
+use callgate_store::allowance::AllowanceError;
+use callgate_store::{HomeError, StoreError};
+
+use crate::view::{ErrorCode, UiError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error("{what}")]
+    Disk {
+        what: String,
+        #[source]
+        error: io::Error,
+    },
+    #[error("the change cannot be recorded, so it was not made")]
+    Unrecorded(#[source] StoreError),
+    #[error("no random number could be had for this, so it was not done")]
+    NoRandomness,
+    #[error("{} is broken and has to be mended by hand first: {}", .path.display(), .report.headline())]
+    BrokenPolicy { path: PathBuf, report: Report },
+    #[error("the default policy is for all servers without one of their own: edit {} by hand", .path.display())]
+    DefaultPolicy { path: PathBuf },
+    /// A text that is not in force yet.
+    #[error("this is no policy: {}", .0.headline())]
+    BrokenText(Report),
+    #[error(transparent)]
+    Form(#[from] FormError),
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error(transparent)]
+    Revert(#[from] RevertError),
+    #[error(transparent)]
+    Allowance(#[from] AllowanceError),
+    #[error("{} was changed by somebody else meanwhile; nothing was written", .path.display())]
+    ChangedMeanwhile { path: PathBuf },
+    #[error("{0}")]
+    Conflict(String),
+    #[error("this would loosen the rules, and was not confirmed: {}", .0.join("; "))]
+    NotConfirmed(Vec<String>),
+    #[error("{0}")]
+    TooLate(&'static str),
+    #[error("{0}")]
+    NotFound(String),
+    #[error("{0}")]
+    BadInput(String),
+    #[error("a newer question took the place of this one")]
+    Cancelled,
+}
+
+impl DeskError {
+    pub(crate) fn disk(what: impl Into<String>, error: io::Error) -> DeskError {
+        DeskError::Disk { what: what.into(), error }
+    }
+
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            DeskError::Store(_)
+            | DeskError::Home(_)
+            | DeskError::Disk { .. }
+            | DeskError::Unrecorded(_)
+            | DeskError::NoRandomness => ErrorCode::Failed,
+            DeskError::BrokenPolicy { .. }
+            | DeskError::BrokenText(_)
+            | DeskError::Form(FormError::Broken(_)) => ErrorCode::BrokenPolicy,
+            DeskError::Cancelled => ErrorCode::Cancelled,
+            DeskError::Edit(error) => of_edit(error),
+            DeskError::Revert(RevertError::Broken(_)) => ErrorCode::BrokenPolicy,
+            DeskError::Revert(_) | DeskError::ChangedMeanwhile { .. } | DeskError::Conflict(_) => {
+                ErrorCode::Conflict
+            }
+            DeskError::Allowance(AllowanceError::Length | AllowanceError::TooMany) => ErrorCode::BadInput,
+            DeskError::Allowance(_) => ErrorCode::Failed,
+            DeskError::NotConfirmed(_) => ErrorCode::NotConfirmed,
+            DeskError::TooLate(_) => ErrorCode::TooLate,
+            DeskError::NotFound(_) => ErrorCode::NotFound,
+            DeskError::Form(_) | DeskError::DefaultPolicy { .. } | DeskError::BadInput(_) => {
+                ErrorCode::BadInput
+            }
+        }
+    }
+}
+
+fn of_edit(error: &EditError) -> ErrorCode {
+    match error {
+        EditError::Broken(_) => ErrorCode::BrokenPolicy,
+        EditError::WouldLoosen(_) => ErrorCode::NotConfirmed,
+        EditError::Pasted(_)
+        | EditError::Outcome(_)
+        | EditError::NotATool(_)
+        | EditError::NotAClient(_)
+        | EditError::NotARule(_)
+        | EditError::NotAllowed { .. }
+        | EditError::StillRefused { .. }
+        | EditError::StillBlocked { .. }
+        | EditError::NotRefused { .. } => ErrorCode::BadInput,
+    }
+}
+
+impl From<DeskError> for UiError {
+    fn from(error: DeskError) -> Self {
+        let mut causes = Vec::new();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(below) = cause {
+            causes.push(below.to_string());
+            cause = below.source();
+        }
+        let detail = (!causes.is_empty()).then(|| causes.join(": "));
+        UiError { code: error.code(), message: error.to_string(), detail }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a person sees and does, without a window: the log, the acts, the rules, the servers, how things stand.
+//!
+//! The app and the command line are two faces of this crate. It owns no process and no thread: everything here is a
+//! function of the home folder, the clock and what was asked. It must not know of windows, trays or terminals.
+
+#![forbid(unsafe_code)]
+
+mod acts;
+pub mod alarms;
+pub mod allowing;
+pub mod change;
+mod demo;
+mod error;
+mod log;
+mod news;
+pub mod notices;
+mod overview;
+pub mod pausing;
+pub mod protection;
+mod recent;
+mod rules;
+#[cfg(feature = "sampling")]
+pub mod sampling;
+mod servers;
+mod settings;
+mod standing;
+mod tally;
+#[cfg(test)]
+mod testing;
+pub mod text;
+pub mod tray;
+pub mod view;
+
+use std::sync::{Arc, Mutex};
+
+use callgate_store::clock::Clock;
+use callgate_store::{Home, Origin};
+
+pub use demo::Program;
+pub use error::DeskError;
+pub use log::{CallObject, Follower, gist};
+
+/// One person's view of one home. Every answer is read afresh from the disk; only what waits for a second step is kept.
+#[derive(Debug)]
+pub struct Desk {
+    home: Home,
+    clock: Arc<dyn Clock>,
+    /// Where changes that are made here come from.
+    origin: Origin,
+    /// Questions that were asked and acts that can be undone.
+    waiting: acts::Waiting,
+    /// Numbers as of the last look.
+    standing: Mutex<standing::Standing>,
+    indexing: log::Indexing,
+}
+
+impl Desk {
+    pub fn new(home: Home, clock: Arc<dyn Clock>, origin: Origin) -> Desk {
+        let (waiting, indexing) = (acts::Waiting::default(), log::Indexing::default());
+        Desk { home, clock, origin, waiting, standing: Mutex::default(), indexing }
+    }
+
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+}

@@ -1,0 +1,72 @@
+//! One call in full: what it carried, why it was decided so, what its session did around it.
+
+use callgate_store::history::{BodyRow, CallRow};
+use callgate_store::{CallId, History, running};
+
+use super::object::CallObject;
+use super::{line, why};
+use crate::view::{Body, CallDetail, SessionView};
+use crate::{Desk, DeskError};
+
+/// Calls of the session that are shown before and after it.
+const AROUND: u32 = 10;
+
+pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDetail, DeskError> {
+    let id: CallId =
+        id.parse().map_err(|error: callgate_store::BadId| DeskError::BadInput(error.to_string()))?;
+    let missing = || {
+        DeskError::NotFound(format!(
+            "there is no call {id} in the history: it was never made here, or it is older than what is kept"
+        ))
+    };
+    let call = history.call(&id)?.ok_or_else(missing)?;
+    let siblings = history.siblings(call.rev, AROUND)?;
+    let line = siblings.iter().find(|row| row.rev == call.rev).map(line::call).ok_or_else(missing)?;
+    let policy = match &call.policy {
+        Some(version) => history.policy_text(version, &call.server)?.map(|policy| policy.text),
+        None => None,
+    };
+    Ok(CallDetail {
+        line,
+        run: call.run,
+        args: call.args.as_ref().map(body),
+        result: call.result.as_ref().map(body),
+        why: why::why(desk, &call, policy.as_deref()),
+        session: session(desk, history, &call)?,
+        siblings: siblings.iter().map(line::call).collect(),
+        json: CallObject::of(&call).with_policy(policy).line(),
+    })
+}
+
+fn body(body: &BodyRow) -> Body {
+    Body {
+        text: body.text.clone(),
+        bytes: body.bytes,
+        cut: body.cut,
+        masked: body.masked,
+        withheld: body.withheld,
+    }
+}
+
+fn session(desk: &Desk, history: &History, call: &CallRow) -> Result<Option<SessionView>, DeskError> {
+    let Some((row, policy)) = history.session_of(call.rev)? else { return Ok(None) };
+    let (calls, refused) = history.session_counts(row.session)?;
+    let lease = running(desk.home()).into_iter().find(|lease| lease.session == row.session);
+    Ok(Some(SessionView {
+        session: row.session.to_string(),
+        client: lease
+            .as_ref()
+            .and_then(|lease| lease.client.clone())
+            .or(row.client)
+            .or_else(|| call.client.clone()),
+        server: row.server,
+        pid: lease.map(|lease| lease.pid),
+        started_ms: row.started_ms,
+        ended_ms: row.end.map(|(at_ms, _)| at_ms),
+        end: row.end.map(|(_, reason)| reason.word().to_owned()),
+        policy,
+        calls,
+        refused,
+        demo: row.demo,
+    }))
+}

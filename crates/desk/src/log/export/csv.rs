@@ -1,0 +1,49 @@
+//! Comma-separated values (RFC 4180). A cell that a table program would take for a formula begins with an apostrophe.
+
+use callgate_store::Outcome;
+use callgate_store::history::{BodyRow, CallRow};
+
+use super::super::object::iso;
+
+pub(super) const HEAD: &str =
+    "id,time,client,server,session,method,tool,decision,rule,reason,outcome,duration_ms,args,result\r\n";
+
+pub(super) fn line(call: &CallRow) -> String {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let body = |body: &Option<BodyRow>| body.as_ref().map(|body| body.text.clone()).unwrap_or_default();
+    let took = call.duration.map(|took| format!("{:.3}", took.as_secs_f64() * 1000.0));
+    let cells = [
+        call.id.to_string(),
+        iso(call.at_ms),
+        text(&call.client),
+        call.server.clone(),
+        call.session.to_string(),
+        text(&call.method),
+        text(&call.tool),
+        call.decision.word().to_owned(),
+        text(&call.rule),
+        text(&call.reason),
+        call.outcome.map(Outcome::word).unwrap_or_default().to_owned(),
+        took.unwrap_or_default(),
+        body(&call.args),
+        body(&call.result),
+    ];
+    let mut line = cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(",");
+    line.push_str("\r\n");
+    line
+}
+
+/// Programs take these at the beginning for the start of a formula, some also after blanks and in their wide forms.
+fn is_formula(text: &str) -> bool {
+    let first = text.trim_start_matches([' ', '\u{a0}', '\u{feff}']).chars().next();
+    matches!(first, Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '|' | '%' | '＝' | '＋' | '－' | '＠'))
+}
+
+pub(super) fn cell(text: &str) -> String {
+    let safe = if is_formula(text) { format!("'{text}") } else { text.to_owned() };
+    if safe.contains(['"', ',', '\r', '\n', '\'', ';', '\t']) {
+        format!("\"{}\"", safe.replace('"', "\"\""))
+    } else {
+        safe
+    }
+}

@@ -1,0 +1,141 @@
+//! A new file in somebody's folder: written beside, then given its name; nothing that is there is ever replaced.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use callgate_store::atomic;
+
+use super::Trouble;
+use crate::DeskError;
+
+/// Names that are tried: `name.csv`, `name-2.csv`, …
+const NAMES: u32 = 10_000;
+
+pub(super) fn write_new(
+    folder: &Path,
+    name: &str,
+    extension: &str,
+    work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
+) -> Result<PathBuf, DeskError> {
+    if !folder.is_dir() {
+        return Err(DeskError::BadInput(format!(
+            "{} is not a folder: choose one that is there",
+            folder.display()
+        )));
+    }
+    let told = |trouble| match trouble {
+        Trouble::Desk(error) => error,
+        Trouble::Write(error) => {
+            DeskError::disk(format!("no export can be written into {}", folder.display()), error)
+        }
+    };
+    // Another export may run at the same time, also of another process.
+    let unlike = getrandom::u64().map_err(|error| told(Trouble::Write(io::Error::other(error))))?;
+    let temporary = folder.join(format!(".{name}-{unlike:016x}.tmp"));
+    let file = atomic::create_private(&temporary).map_err(|error| told(Trouble::Write(error)))?;
+    let written = || -> Result<(), Trouble> {
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        work(&mut out)?;
+        let file = out.into_inner().map_err(|error| Trouble::Write(error.into_error()))?;
+        file.sync_all().map_err(Trouble::Write)
+    }();
+    let named = written.and_then(|()| {
+        give_name(&temporary, folder, name, extension, &|from, to| fs::hard_link(from, to))
+            .map_err(Trouble::Write)
+    });
+    // Gone already if it has its name; of no use to anyone if it has none.
+    let _gone = fs::remove_file(&temporary);
+    named.map_err(told)
+}
+
+/// Does this say that the file system has no links, and not that something is wrong?
+fn has_no_links(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+        // Windows: a function that the file system lacks.
+        || cfg!(windows) && matches!(error.raw_os_error(), Some(1 | 50))
+}
+
+/// The first name that is free.
+fn give_name(
+    temporary: &Path,
+    folder: &Path,
+    name: &str,
+    extension: &str,
+    link: &dyn Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<PathBuf> {
+    for number in 1..NAMES {
+        let numbered = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
+        let path = folder.join(format!("{numbered}.{extension}"));
+        match link(temporary, &path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // Not every file system has links: then the name is taken first, and the content follows.
+            Err(error) if has_no_links(&error) => match atomic::create_private(&path) {
+                Ok(taken) => {
+                    drop(taken);
+                    return match fs::rename(temporary, &path) {
+                        Ok(()) => Ok(path),
+                        Err(error) => {
+                            // It is empty, and this made it.
+                            let _gone = fs::remove_file(&path);
+                            Err(error)
+                        }
+                    };
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            },
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are too many exports of today in this folder"))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn two_exports_at_once_do_not_destroy_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let second = |out: &mut dyn Write| out.write_all(b"second").map_err(Trouble::Write);
+        let first = write_new(folder.path(), "x", "csv", &mut |out| {
+            out.write_all(b"fir").map_err(Trouble::Write)?;
+            write_new(folder.path(), "x", "csv", &mut |out| second(out)).map_err(Trouble::Desk)?;
+            out.write_all(b"st").map_err(Trouble::Write)
+        })
+        .unwrap();
+        assert_eq!(names(folder.path()), ["x-2.csv", "x.csv"]);
+        assert_eq!(fs::read(first).unwrap(), b"first");
+        assert_eq!(fs::read(folder.path().join("x.csv")).unwrap(), b"second");
+    }
+
+    #[test]
+    fn without_links_the_file_still_gets_a_name_that_was_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let temporary = folder.path().join("t");
+        let no_links = |_: &Path, _: &Path| Err(io::Error::from(io::ErrorKind::Unsupported));
+        fs::write(folder.path().join("x.csv"), "theirs").unwrap();
+        fs::write(&temporary, "ours").unwrap();
+        let path = give_name(&temporary, folder.path(), "x", "csv", &no_links).unwrap();
+        assert_eq!(fs::read(path).unwrap(), b"ours");
+        assert_eq!(names(folder.path()), ["x-2.csv", "x.csv"]);
+        // What was written is gone: no empty file is left in its place.
+        give_name(&temporary, folder.path(), "y", "csv", &no_links).unwrap_err();
+        let full = |_: &Path, _: &Path| Err(io::Error::from(io::ErrorKind::StorageFull));
+        fs::write(&temporary, "ours").unwrap();
+        give_name(&temporary, folder.path(), "y", "csv", &full).unwrap_err();
+        assert_eq!(names(folder.path()), ["t", "x-2.csv", "x.csv"]);
+    }
+}

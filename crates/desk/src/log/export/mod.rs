@@ -1,0 +1,139 @@
+//! What the filter shows, as a file to take along: for programs (JSONL), for tables (CSV), for people (HTML, Markdown).
+//!
+//! Calls stream from the history into the file, however many they are. All of it was written by agents and servers, so
+//! each format makes it harmless in its own way.
+
+mod csv;
+mod file;
+mod html;
+mod markdown;
+mod report;
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use callgate_store::History;
+use callgate_store::history::{LineRow, Toward};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::asked::Asked;
+use super::object::CallObject;
+use crate::view::{ExportFormat, Exported, LogFilter};
+use crate::{Desk, DeskError};
+
+/// Calls that are read at a time.
+const STEP: usize = 500;
+
+pub(super) fn export(
+    desk: &Desk,
+    history: &History,
+    filter: &LogFilter,
+    format: ExportFormat,
+    folder: &Path,
+) -> Result<Exported, DeskError> {
+    let asked = Asked::of(filter, history)?;
+    let calls = Calls { desk, history, asked: &asked };
+    let now = Timestamp::from_millisecond(desk.clock.now().wall_ms)
+        .unwrap_or_default()
+        .to_zoned(TimeZone::system());
+    let name = format!("callgate-{}", now.strftime("%Y-%m-%d"));
+    let mut count = 0;
+    let path = file::write_new(folder, &name, extension(format), &mut |out| {
+        count = match format {
+            ExportFormat::Jsonl => {
+                calls.each_row(&mut |row| writeln!(out, "{}", CallObject::of(row).line()))?
+            }
+            ExportFormat::Csv => {
+                out.write_all(csv::HEAD.as_bytes()).map_err(Trouble::Write)?;
+                calls.each_row(&mut |row| out.write_all(csv::line(row).as_bytes()))?
+            }
+            ExportFormat::Html => report::write(&calls, filter, &now, &html::Html, out)?,
+            ExportFormat::Markdown => report::write(&calls, filter, &now, &markdown::Markdown, out)?,
+        };
+        Ok(())
+    })?;
+    Ok(Exported { path: path.to_string_lossy().into_owned(), calls: count })
+}
+
+fn extension(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Jsonl => "jsonl",
+        ExportFormat::Csv => "csv",
+        ExportFormat::Html => "html",
+        ExportFormat::Markdown => "md",
+    }
+}
+
+/// Why an export was not finished.
+#[derive(Debug)]
+enum Trouble {
+    Desk(DeskError),
+    Write(io::Error),
+}
+
+impl From<DeskError> for Trouble {
+    fn from(error: DeskError) -> Self {
+        Trouble::Desk(error)
+    }
+}
+
+impl From<callgate_store::StoreError> for Trouble {
+    fn from(error: callgate_store::StoreError) -> Self {
+        Trouble::Desk(error.into())
+    }
+}
+
+/// The calls that are asked for, oldest first.
+struct Calls<'c> {
+    desk: &'c Desk,
+    history: &'c History,
+    asked: &'c Asked,
+}
+
+impl Calls<'_> {
+    /// In short. Returns how many there were.
+    fn each_line(&self, each: &mut dyn FnMut(&LineRow) -> io::Result<()>) -> Result<u64, Trouble> {
+        let mut count = 0;
+        if !self.asked.calls {
+            return Ok(count);
+        }
+        let scan = self.history.scan(self.desk.home(), self.asked.which.clone())?;
+        let mut at = Some(i64::MIN);
+        while let Some(from) = at {
+            // Nobody waits for a page here: a step ends by its number of calls.
+            let found = scan.step(from, Toward::Newer, STEP, Instant::now() + Duration::from_secs(60))?;
+            for row in &found.rows {
+                count += 1;
+                each(row).map_err(Trouble::Write)?;
+            }
+            at = found.next;
+        }
+        Ok(count)
+    }
+
+    /// In full.
+    fn each_row(
+        &self,
+        each: &mut dyn FnMut(&callgate_store::history::CallRow) -> io::Result<()>,
+    ) -> Result<u64, Trouble> {
+        let mut trouble = None;
+        let mut count = 0;
+        self.each_line(&mut |line| {
+            match self.history.row_at(line.rev) {
+                Ok(Some(row)) => {
+                    count += 1;
+                    return each(&row);
+                }
+                Ok(None) => {}
+                Err(error) => trouble = trouble.take().or(Some(error)),
+            }
+            Ok(())
+        })?;
+        trouble.map_or(Ok(count), |error| Err(error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

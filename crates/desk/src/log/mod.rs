@@ -1,0 +1,128 @@
+//! The log: pages, counts, what comes in, one call in full, runs, exports.
+//!
+//! Calls, changes of rules and events stand in one order, that of their numbers (`rev`), which is also the cursor.
+
+mod asked;
+mod call;
+mod choices;
+mod count;
+mod export;
+mod follow;
+mod gist;
+pub(crate) mod line;
+mod looked;
+mod object;
+mod page;
+mod runs;
+mod why;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use callgate_store::history::Indexer;
+use callgate_store::{History, catch_up};
+
+use crate::view::{
+    CallDetail, Choices, ExportFormat, Exported, LogCount, LogFilter, LogPage, PageFrom, Run, SinceLastLook,
+};
+use crate::{Desk, DeskError};
+
+pub use follow::Follower;
+pub use gist::gist;
+pub use object::CallObject;
+
+/// Keeps the text index while the desk lives: what it remembers makes a step with nothing to do almost free.
+#[derive(Debug, Default)]
+pub(crate) struct Indexing(Mutex<Option<Indexer>>);
+
+impl Indexing {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Indexer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Desk {
+    /// Entries that match, from somewhere on, oldest first. A page may be short, even empty, and still have a place to
+    /// go on from: when much had to be looked through for little.
+    pub fn log_page(&self, filter: &LogFilter, from: &PageFrom, count: u32) -> Result<LogPage, DeskError> {
+        page::page(self.home(), &self.record()?, filter, from, count)
+    }
+
+    /// Counts what matches, telling the count so far now and then, until done or cancelled.
+    pub fn log_count(
+        &self,
+        filter: &LogFilter,
+        cancelled: &(dyn Fn() -> bool + Send + Sync),
+        tell: &mut dyn FnMut(LogCount),
+    ) -> Result<(), DeskError> {
+        count::count(self.home(), &self.record()?, filter, cancelled, tell)
+    }
+
+    /// Follows the log from this `rev` on. What dead sessions left behind is brought in first.
+    pub fn follow(&self, filter: &LogFilter, rev: i64) -> Result<Follower, DeskError> {
+        // A home that cannot be written can still be read.
+        let _behind = catch_up(self.home(), self.clock.as_ref());
+        Follower::open(self.home(), filter, rev)
+    }
+
+    /// One call in full, by its id.
+    pub fn call(&self, id: &str) -> Result<CallDetail, DeskError> {
+        call::detail(self, &self.record()?, id)
+    }
+
+    /// What there is to filter by.
+    pub fn choices(&self) -> Result<Choices, DeskError> {
+        choices::choices(self.home(), &self.record()?)
+    }
+
+    /// The newest runs that began before this time, newest first.
+    pub fn runs(&self, before_ms: Option<i64>, count: u32) -> Result<Vec<Run>, DeskError> {
+        runs::runs(&self.record()?, before_ms, count)
+    }
+
+    /// What happened since somebody last looked.
+    pub fn since_last_look(&self) -> Result<SinceLastLook, DeskError> {
+        looked::since(self, &self.record()?)
+    }
+
+    /// Somebody looked: from now on *since you last looked* counts from here.
+    pub fn looked(&self) -> Result<(), DeskError> {
+        looked::now(self, &self.record()?)
+    }
+
+    /// Writes what the filter shows into a new file in this folder.
+    pub fn export(
+        &self,
+        filter: &LogFilter,
+        format: ExportFormat,
+        folder: &Path,
+    ) -> Result<Exported, DeskError> {
+        export::export(self, &self.record()?, filter, format, folder)
+    }
+
+    /// Brings the text index up to date in steps so short that nobody waits for them; `true` while there is more.
+    pub fn index_step(&self) -> Result<bool, DeskError> {
+        let mut indexer = self.indexing.lock();
+        if indexer.as_ref().is_some_and(|indexer| !indexer.is_in_place()) {
+            *indexer = None;
+        }
+        let kept = match indexer.take() {
+            Some(kept) => kept,
+            None => Indexer::open(self.home())?,
+        };
+        let kept = indexer.insert(kept);
+        let stepped = kept.step();
+        if stepped.is_err() {
+            // Opened anew the next time, which mends what can be mended.
+            *indexer = None;
+        }
+        Ok(stepped?)
+    }
+
+    pub(crate) fn record(&self) -> Result<History, DeskError> {
+        Ok(History::open_reader(self.home())?)
+    }
+}

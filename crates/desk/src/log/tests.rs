@@ -1,0 +1,725 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use callgate_store::clock::{Clock, ManualClock};
+use callgate_store::history::{CallRow, Filter, Forget, Words, forget};
+use callgate_store::seed::{SeedCall, SeedSession, Seeder};
+use callgate_store::{Decision, EndReason, EventKind, History, Home, Origin, Outcome, SessionId};
+use proptest::prelude::*;
+
+use crate::Desk;
+use crate::view::{CallLine, LogEntry, LogFilter, Only, PageFrom};
+
+pub(super) struct Fixture {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) home: Home,
+    pub(super) desk: Desk,
+    pub(super) clock: Arc<ManualClock>,
+}
+
+pub(super) fn fixture() -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    home.prepare().unwrap();
+    let clock = Arc::new(ManualClock::new());
+    let desk = Desk::new(home.clone(), clock.clone(), Origin::Window);
+    Fixture { folder, home, desk, clock }
+}
+
+pub(super) fn session(seeder: &mut Seeder, name: &str, server: &str, at_ms: i64) -> i64 {
+    let name: SessionId = name.parse().unwrap();
+    let end = Some((at_ms + 1, EndReason::ClientClosed));
+    let made = SeedSession { name, server, client: None, command: "[]", started_ms: at_ms, end, demo: false };
+    seeder.session(&made).unwrap()
+}
+
+/// Something that a made-up history holds.
+#[derive(Clone, Debug)]
+enum Step {
+    Call {
+        session: usize,
+        client: usize,
+        tool: usize,
+        decision: usize,
+        words: Vec<usize>,
+        running: bool,
+        late: bool,
+    },
+    Settle {
+        which: usize,
+        words: Vec<usize>,
+    },
+    Event {
+        kind: usize,
+        server: usize,
+    },
+    Change {
+        server: usize,
+    },
+    /// Numbers that are left out: over spans and shards.
+    Skip(i64),
+}
+
+const NAMES: [&str; 3] = ["aaaaaa", "bbbbbb", "cccccc"];
+const SERVERS: [&str; 3] = ["one", "two", "one"];
+const CLIENTS: [&str; 2] = ["c", "d"];
+const TOOLS: [&str; 4] = ["open_page", "getUserName", "delete", "x\"y*"];
+const DECISIONS: [Decision; 4] = [Decision::Allowed, Decision::Denied, Decision::Capped, Decision::WouldDeny];
+const WORDS: [&str; 6] = ["Nadel", "heu", "heuhaufen", "https://example.com/a", "größe", "日本"];
+
+fn step() -> impl Strategy<Value = Step> {
+    let words = || prop::collection::vec(0..WORDS.len(), 0..3);
+    prop_oneof![
+        12 => (0..3_usize, 0..2_usize, 0..4_usize, 0..4_usize, words(), prop::bool::weighted(0.1), prop::bool::weighted(0.1))
+            .prop_map(|(session, client, tool, decision, words, running, late)| Step::Call {
+                session, client, tool, decision, words, running, late
+            }),
+        3 => (1..9_usize).prop_map(|_| Step::Call {
+            session: 0, client: 0, tool: 2, decision: 2, words: vec![], running: false, late: false
+        }),
+        2 => (0..50_usize, words()).prop_map(|(which, words)| Step::Settle { which, words }),
+        1 => (0..3_usize, 0..2_usize).prop_map(|(kind, server)| Step::Event { kind, server }),
+        1 => (0..2_usize).prop_map(|server| Step::Change { server }),
+        1 => prop_oneof![Just(1_i64), Just(700), Just(40_000), Just(70_000)].prop_map(Step::Skip),
+    ]
+}
+
+struct Story {
+    sessions: Vec<i64>,
+    seqs: [u64; 3],
+    open: Vec<i64>,
+    at_ms: i64,
+}
+
+impl Story {
+    fn new(seeder: &mut Seeder) -> Story {
+        let sessions =
+            NAMES.iter().zip(SERVERS).map(|(name, server)| session(seeder, name, server, 1_000)).collect();
+        Story { sessions, seqs: [0; 3], open: Vec::new(), at_ms: 1_000 }
+    }
+
+    fn tell(&mut self, seeder: &mut Seeder, step: &Step) {
+        self.at_ms += 1_000;
+        let text = |words: &[usize]| words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" / ");
+        match step {
+            Step::Call { session, client, tool, decision, words, running, late } => {
+                self.seqs[*session] += 1;
+                let decision = DECISIONS[*decision];
+                let refused = decision.is_refused();
+                let outcome = match (refused, running) {
+                    (true, _) => Some(Outcome::NotSent),
+                    (false, true) => None,
+                    (false, false) => Some(Outcome::Ok),
+                };
+                let args = format!(r#"{{"q":"{}"}}"#, text(words));
+                let call = SeedCall {
+                    session: self.sessions[*session],
+                    seq: self.seqs[*session],
+                    at_ms: if *late { self.at_ms - 5_500 } else { self.at_ms },
+                    client: CLIENTS[*client],
+                    tool: TOOLS[*tool],
+                    decision,
+                    rule: "/x",
+                    reason: if refused { "too much of it" } else { "" },
+                    outcome,
+                    args: Some(&args),
+                    ..SeedCall::default()
+                };
+                let rev = seeder.call(&call).unwrap();
+                if outcome.is_none() {
+                    self.open.push(rev);
+                }
+            }
+            Step::Settle { which, words } => {
+                if !self.open.is_empty() {
+                    let rev = self.open.swap_remove(which % self.open.len());
+                    seeder.settle(rev, Outcome::Ok, 5, &format!(r#"{{"r":"{}"}}"#, text(words))).unwrap();
+                }
+            }
+            Step::Event { kind, server } => {
+                let kind = [EventKind::Paused, EventKind::Swept, EventKind::Noise][*kind];
+                seeder.event(self.at_ms, kind, Some(SERVERS[*server]), None, "heu was swept").unwrap();
+            }
+            Step::Change { server } => {
+                let version = format!("v{}", self.at_ms);
+                let text = (version.as_str(), "{}");
+                seeder
+                    .change(self.at_ms, SERVERS[*server], text, Some("v0"), Origin::Cli, "delete is capped")
+                    .unwrap();
+            }
+            Step::Skip(revs) => seeder.skip(*revs),
+        }
+    }
+}
+
+fn filter() -> impl Strategy<Value = LogFilter> {
+    let of = |from: &'static [&'static str]| prop_oneof![3 => Just(None), 1 => (0..from.len()).prop_map(move |at| Some(from[at].to_owned()))];
+    let text = prop_oneof![
+        4 => Just(None),
+        3 => prop::sample::select(vec!["nadel", "heu", "heuh", "heu ", "example com", "user", "größ", "日", "too muc", "delete heu", "\"x* OR y", "nothing"])
+            .prop_map(|text| Some(text.to_owned())),
+    ];
+    let time = || prop_oneof![3 => Just(None), 1 => (0_i64..60_000).prop_map(Some)];
+    let only = prop_oneof![4 => Just(None), 1 => Just(Some(Only::Calls)), 1 => Just(Some(Only::Changes)), 1 => Just(Some(Only::Events))];
+    let decisions = prop_oneof![
+        3 => Just(vec![]),
+        1 => Just(vec![Decision::Capped.into()]),
+        1 => Just(vec![Decision::Denied.into(), Decision::Capped.into()]),
+    ];
+    (text, of(&SERVERS), of(&CLIENTS), of(&TOOLS), decisions, of(&NAMES), time(), time(), only).prop_map(
+        |(text, server, client, tool, decisions, session, since_ms, until_ms, only)| LogFilter {
+            text,
+            server,
+            client,
+            tool,
+            decisions,
+            session,
+            since_ms,
+            until_ms,
+            only,
+        },
+    )
+}
+
+/// The same question, answered by looking at every call.
+fn naive(history: &History, filter: &LogFilter) -> Vec<i64> {
+    let words = filter.text.as_deref().and_then(Words::of);
+    let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
+    let matches = |call: &CallRow| {
+        let decision: crate::view::Decision = call.decision.into();
+        let body =
+            |body: &Option<callgate_store::history::BodyRow>| body.as_ref().map(|body| body.text.clone());
+        let texts = [call.tool.clone(), call.reason.clone(), body(&call.args), body(&call.result)];
+        let text = texts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        is(&filter.server, &call.server)
+            && is(&filter.client, call.client.as_deref().unwrap_or_default())
+            && is(&filter.tool, call.tool.as_deref().unwrap_or_default())
+            && is(&filter.session, &call.session.to_string())
+            && (filter.decisions.is_empty() || filter.decisions.contains(&decision))
+            && filter.since_ms.is_none_or(|since| call.at_ms >= since)
+            && filter.until_ms.is_none_or(|until| call.at_ms < until)
+            && words.as_ref().is_none_or(|words| words.are_in_text(&text))
+            && filter.only.is_none_or(|only| only == Only::Calls)
+    };
+    history
+        .calls(&Filter::default())
+        .unwrap()
+        .iter()
+        .filter(|call| matches(call))
+        .map(|call| call.rev)
+        .collect()
+}
+
+/// Each line, and how many calls it stands for.
+fn spans(entries: &[LogEntry]) -> Vec<(i64, i64, u32)> {
+    let span = |line: &CallLine| (line.first_rev, line.rev, line.times);
+    entries
+        .iter()
+        .filter_map(|entry| if let LogEntry::Call(line) = entry { Some(span(line)) } else { None })
+        .collect()
+}
+
+fn beside(entries: &[LogEntry]) -> Vec<i64> {
+    let rev = |entry: &LogEntry| match entry {
+        LogEntry::Call(_) => None,
+        other => Some(super::line::rev(other)),
+    };
+    entries.iter().filter_map(rev).collect()
+}
+
+/// Does every call of `revs` stand in exactly one line, in order?
+fn covers(spans: &[(i64, i64, u32)], revs: &[i64]) {
+    let mut left = revs.iter().copied().peekable();
+    for (first, last, times) in spans {
+        let mut seen = 0;
+        while let Some(rev) = left.next_if(|rev| rev <= last) {
+            assert!(rev >= *first, "{rev} is in no line; lines {spans:?}");
+            seen += 1;
+        }
+        assert_eq!(seen, *times, "line {first}..{last} of {spans:?} for {revs:?}");
+    }
+    assert_eq!(left.next(), None, "left out; lines {spans:?} for {revs:?}");
+}
+
+fn all_pages(desk: &Desk, filter: &LogFilter, first: &PageFrom, count: u32, older: bool) -> Vec<LogEntry> {
+    let mut entries: Vec<LogEntry> = Vec::new();
+    let mut from = first.clone();
+    for _ in 0..10_000 {
+        let page = desk.log_page(filter, &from, count).unwrap();
+        let next = if older { page.older } else { page.newer };
+        if older {
+            entries.splice(0..0, page.entries);
+        } else {
+            entries.extend(page.entries);
+        }
+        from = match next {
+            None => return entries,
+            Some(rev) if older => PageFrom::Before { rev },
+            Some(rev) => PageFrom::After { rev },
+        };
+    }
+    panic!("pages never end: {filter:?}");
+}
+
+fn index_some(desk: &Desk, steps: u32) {
+    for _ in 0..steps {
+        if !desk.index_step().unwrap() {
+            break;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn pages_in_any_direction_hold_exactly_what_matches_once_and_in_order(
+        before in prop::collection::vec(step(), 0..40),
+        after in prop::collection::vec(step(), 0..30),
+        indexed in 0..4_u32,
+        filters in prop::collection::vec(filter(), 4),
+        count in 1..7_u32,
+        near in 0..200_000_i64,
+    ) {
+        let fixture = fixture();
+        let mut seeder = Seeder::open(&fixture.home).unwrap();
+        let mut story = Story::new(&mut seeder);
+        before.iter().for_each(|step| story.tell(&mut seeder, step));
+        seeder.keep().unwrap();
+        // As far as it gets: none, some or all of the first half.
+        index_some(&fixture.desk, indexed * indexed);
+        after.iter().for_each(|step| story.tell(&mut seeder, step));
+        seeder.keep().unwrap();
+        for filter in filters {
+            let history = History::open_reader(&fixture.home).unwrap();
+            let expected = naive(&history, &filter);
+            let older = all_pages(&fixture.desk, &filter, &PageFrom::Newest, count, true);
+            covers(&spans(&older), &expected);
+            let newer = all_pages(&fixture.desk, &filter, &PageFrom::After { rev: -1 }, count, false);
+            covers(&spans(&newer), &expected);
+            prop_assert_eq!(beside(&older), beside(&newer));
+            prop_assert!(older.is_sorted_by_key(super::line::rev) && newer.is_sorted_by_key(super::line::rev));
+            // A jump, and from there to both ends.
+            let page = fixture.desk.log_page(&filter, &PageFrom::Near { rev: near }, count).unwrap();
+            let mut around = page.entries.clone();
+            if let Some(rev) = page.older {
+                around.splice(0..0, all_pages(&fixture.desk, &filter, &PageFrom::Before { rev }, count, true));
+            }
+            if let Some(rev) = page.newer {
+                around.extend(all_pages(&fixture.desk, &filter, &PageFrom::After { rev }, count, false));
+            }
+            covers(&spans(&around), &expected);
+            prop_assert_eq!(beside(&around), beside(&older));
+            // And so many are counted.
+            let mut told = Vec::new();
+            fixture.desk.log_count(&filter, &|| false, &mut |count| told.push(count)).unwrap();
+            let last = told.last().unwrap();
+            prop_assert!(last.done);
+            prop_assert_eq!(last.calls, expected.len() as u64);
+            prop_assert_eq!((last.oldest_rev, last.newest_rev), (expected.first().copied(), expected.last().copied()));
+            let bars: u64 = last.bars.iter().map(|bar| u64::from(bar.passed + bar.refused + bar.capped)).sum();
+            prop_assert_eq!(bars, last.calls);
+        }
+    }
+
+    #[test]
+    fn a_page_and_what_follows_it_lose_nothing_and_show_nothing_twice(
+        before in prop::collection::vec(step(), 0..30),
+        batches in prop::collection::vec(prop::collection::vec(step(), 0..12), 1..5),
+        filter in filter(),
+    ) {
+        let fixture = fixture();
+        let mut seeder = Seeder::open(&fixture.home).unwrap();
+        let mut story = Story::new(&mut seeder);
+        // A step over more numbers than are followed one by one is told as skipped; not here.
+        let small = |step: &&Step| !matches!(step, Step::Skip(revs) if *revs > 1_000);
+        before.iter().for_each(|step| story.tell(&mut seeder, step));
+        seeder.keep().unwrap();
+        let page = fixture.desk.log_page(&filter, &PageFrom::Newest, 1_000).unwrap();
+        prop_assert_eq!(page.older, None);
+        let mut follower = fixture.desk.follow(&filter, page.rev).unwrap();
+        // What a window would show, by the first number of each line.
+        let mut shown: BTreeMap<i64, LogEntry> = BTreeMap::new();
+        let mut show = |entries: Vec<LogEntry>| {
+            for entry in entries {
+                if let LogEntry::Call(line) = &entry {
+                    let given_way: Vec<i64> = shown.range(line.first_rev..=line.rev).map(|(rev, _)| *rev).collect();
+                    given_way.iter().for_each(|rev| drop(shown.remove(rev)));
+                    shown.insert(line.first_rev, entry);
+                } else {
+                    assert!(shown.insert(super::line::rev(&entry), entry).is_none(), "shown twice");
+                }
+            }
+        };
+        show(page.entries);
+        for batch in &batches {
+            batch.iter().filter(small).for_each(|step| story.tell(&mut seeder, step));
+            seeder.keep().unwrap();
+            while let Some(batch) = follower.next().unwrap() {
+                prop_assert_eq!(batch.skipped, 0);
+                show(batch.entries);
+            }
+        }
+        // Words of a result that came later: whoever was not shown as running is found now, and nobody disappears.
+        let history = History::open_reader(&fixture.home).unwrap();
+        let expected = naive(&history, &filter);
+        let entries: Vec<LogEntry> = shown.into_values().collect();
+        covers(&spans(&entries), &expected);
+        let all = all_pages(&fixture.desk, &filter, &PageFrom::Newest, 50, true);
+        prop_assert_eq!(beside(&entries), beside(&all));
+        let outcomes = |entries: &[LogEntry]| -> Vec<_> {
+            entries.iter().filter_map(|entry| match entry {
+                LogEntry::Call(line) => Some((line.rev, line.outcome)),
+                _ => None,
+            }).collect()
+        };
+        prop_assert_eq!(outcomes(&entries), outcomes(&all), "each as it is now");
+    }
+}
+
+#[test]
+fn a_loop_that_ran_away_is_one_line_with_its_number() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    let call = SeedCall { session: key, tool: "click", client: "c", ..SeedCall::default() };
+    seeder.call(&SeedCall { seq: 1, ..call }).unwrap();
+    for seq in 2..=413 {
+        let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
+        seeder.call(&SeedCall { seq, decision, outcome, rule: "/r", at_ms: seq as i64, ..call }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    assert_eq!(spans(&page.entries), [(1, 1, 1), (2, 413, 412)]);
+    // It goes on while somebody looks.
+    let mut follower = fixture.desk.follow(&LogFilter::default(), page.rev).unwrap();
+    assert_eq!(follower.next().unwrap(), None);
+    let more = SeedCall {
+        seq: 414,
+        decision: Decision::Capped,
+        outcome: Some(Outcome::NotSent),
+        rule: "/r",
+        ..call
+    };
+    seeder.call(&more).unwrap();
+    seeder.keep().unwrap();
+    let batch = follower.next().unwrap().unwrap();
+    assert_eq!(spans(&batch.entries), [(2, 414, 413)], "the same line, one more");
+    let since = fixture.desk.since_last_look().unwrap();
+    assert_eq!((since.calls, since.refused, since.loops), (0, 0, 0), "long ago by this clock");
+    fixture.desk.looked().unwrap();
+    for seq in 415..430 {
+        seeder.call(&SeedCall { seq, ..more }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let since = fixture.desk.since_last_look().unwrap();
+    assert_eq!((since.calls, since.refused, since.loops), (15, 15, 1));
+}
+
+#[test]
+fn whoever_is_far_behind_sees_the_newest_and_how_many_there_were() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    let call = SeedCall { session: key, tool: "t", client: "c", ..SeedCall::default() };
+    let running = seeder.call(&SeedCall { seq: 1, outcome: None, ..call }).unwrap();
+    seeder.keep().unwrap();
+    let mut follower = fixture.desk.follow(&LogFilter::default(), running).unwrap();
+    for seq in 2..=8_001 {
+        seeder.call(&SeedCall { seq, ..call }).unwrap();
+    }
+    seeder.settle(running, Outcome::Ok, 9, "{}").unwrap();
+    for seq in 8_002..=9_001 {
+        seeder.call(&SeedCall { seq, ..call }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let batch = follower.next().unwrap().unwrap();
+    assert_eq!(batch.skipped + batch.entries.len() as u64, 9_000 + 1, "all, and the one that is over now");
+    assert_eq!(spans(&batch.entries)[0], (running, running, 1));
+    assert_eq!(follower.next().unwrap(), None);
+}
+
+#[test]
+fn the_id_of_a_call_finds_it_and_text_like_an_id_is_text() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "abcdef", "s", 0);
+    let call = SeedCall { session: key, client: "c", ..SeedCall::default() };
+    for seq in 1..=40 {
+        let args = if seq == 7 { r#"{"a":"zzzzzz-1"}"# } else { "{}" };
+        seeder.call(&SeedCall { seq, tool: "t", args: Some(args), ..call }).unwrap();
+    }
+    seeder.keep().unwrap();
+    for indexed in [false, true] {
+        let found = |text: &str| {
+            let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+            let page = fixture.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
+            spans(&page.entries).iter().map(|span| span.0).collect::<Vec<_>>()
+        };
+        assert_eq!(found("abcdef-11"), [37], "base 36; indexed: {indexed}");
+        assert_eq!(found("  ABCDEF-11 "), [37]);
+        assert_eq!(found("zzzzzz-1"), [7]);
+        assert_eq!(found("abcdef-zz"), [0; 0]);
+        while fixture.desk.index_step().unwrap() {}
+    }
+}
+
+#[test]
+fn a_call_in_full_says_why_and_what_was_around_it() {
+    let fixture = fixture();
+    let policy = r#"{
+  "version": "1",
+  "default": "allow",
+  "tools": {
+    "click": {
+      "limits": [{ "counter": "click", "window": "minute", "max": 10, "scope": "grant" }]
+    }
+  }
+}"#;
+    let version = callgate_policy::Policy::parse(policy).unwrap().version().to_owned();
+    std::fs::write(fixture.home.policy("s"), policy).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(fixture.home.policy("s"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "abcdef", "s", 0);
+    seeder.change(1, "s", (&version, policy), None, Origin::File, "first seen").unwrap();
+    let call = SeedCall { session: key, client: "c", policy: &version, tool: "click", ..SeedCall::default() };
+    for seq in 1..=30 {
+        let args = Some(r##"{"selector":"#go"}"##);
+        match seq {
+            15 => {
+                let rule = "/tools/click/limits/0";
+                let reason = "\"click\" has reached its cap of 10 calls per minute";
+                let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
+                seeder
+                    .call(&SeedCall {
+                        seq,
+                        decision,
+                        outcome,
+                        rule,
+                        reason,
+                        args,
+                        digest: Some([1; 32]),
+                        ..call
+                    })
+                    .unwrap()
+            }
+            _ => seeder.call(&SeedCall { seq, args, result: Some("{}"), ..call }).unwrap(),
+        };
+    }
+    seeder.keep().unwrap();
+    let detail = fixture.desk.call("abcdef-f").unwrap();
+    assert_eq!(detail.line.gist, "selector: #go");
+    assert!(detail.line.repeatable && detail.line.refused);
+    assert_eq!(detail.why.words, "Capped: \"click\" has reached its cap of 10 calls per minute");
+    assert!(detail.why.excerpt.as_deref().unwrap().contains("\"max\": 10"));
+    assert!(!detail.why.changed_since);
+    let counter = detail.why.counter.unwrap();
+    assert_eq!((counter.used, counter.max, counter.window.as_str()), (0, 10, "minute"));
+    assert_eq!(counter.words, "0 of 10 this minute, the next call passes");
+    assert_eq!(detail.siblings.len(), 21);
+    let object: serde_json::Value = serde_json::from_str(&detail.json).unwrap();
+    assert_eq!(object["id"], "abcdef-f");
+    assert_eq!(object["policy_text"], policy);
+    let session = detail.session.unwrap();
+    assert_eq!((session.calls, session.refused), (30, 1));
+
+    std::fs::write(fixture.home.policy("s"), policy.replace("10", "20")).unwrap();
+    assert!(fixture.desk.call("abcdef-f").unwrap().why.changed_since);
+    assert_eq!(
+        fixture.desk.call("abcdef-2").unwrap().why.words,
+        "Allowed: no rule is about it, and the default is to allow"
+    );
+    let missing = fixture.desk.call("abcdef-zzz").unwrap_err();
+    assert!(missing.to_string().contains("no call abcdef-zzz"), "{missing}");
+    assert!(fixture.desk.call("nonsense").is_err());
+}
+
+#[test]
+fn what_was_forgotten_is_found_by_nobody_and_is_not_in_the_file_any_more() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    for (name, server, word) in [("aaaaaa", "keep", "plainword"), ("bbbbbb", "drop", "secretword")] {
+        let key = session(&mut seeder, name, server, 0);
+        let args = format!(r#"{{"a":"{word}"}}"#);
+        for seq in 1..=50 {
+            seeder
+                .call(&SeedCall { session: key, seq, tool: "t", args: Some(&args), ..SeedCall::default() })
+                .unwrap();
+        }
+    }
+    seeder.keep().unwrap();
+    drop(seeder);
+    while fixture.desk.index_step().unwrap() {}
+    let holds = |word: &[u8]| {
+        ["search.db", "search.db-wal"].iter().any(|name| {
+            let bytes = std::fs::read(fixture.home.path().join(name)).unwrap_or_default();
+            bytes.windows(word.len()).any(|found| found == word)
+        })
+    };
+    assert!(holds(b"secretword") && holds(b"plainword"));
+    // The app has it open, and goes on.
+    forget(&fixture.home, Forget::Server("drop"), fixture.clock.as_ref()).unwrap();
+    assert!(!holds(b"secretword"), "nothing of it is left on the disk");
+    let found = |text: &str| {
+        let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+        fixture.desk.log_page(&filter, &PageFrom::Newest, 100).unwrap().entries.len()
+    };
+    assert_eq!((found("secretword"), found("plainword")), (0, 50));
+    while fixture.desk.index_step().unwrap() {}
+    assert_eq!((found("secretword"), found("plainword")), (0, 50));
+    assert!(!holds(b"secretword") && holds(b"plainword"));
+}
+
+#[test]
+fn an_index_that_is_lost_broken_or_of_another_history_is_made_anew() {
+    let fixture = fixture();
+    let fill = |home: &Home, word: &str| {
+        let mut seeder = Seeder::open(home).unwrap();
+        let key = session(&mut seeder, "aaaaaa", "s", 0);
+        let args = format!(r#"{{"a":"{word}"}}"#);
+        for seq in 1..=20 {
+            seeder
+                .call(&SeedCall { session: key, seq, tool: "t", args: Some(&args), ..SeedCall::default() })
+                .unwrap();
+        }
+        seeder.keep().unwrap();
+    };
+    let step = |desk: &Desk| {
+        // A broken file may be told once; then it is mended.
+        for _ in 0..50 {
+            if matches!(desk.index_step(), Ok(false)) {
+                return;
+            }
+        }
+        panic!("the index is never done");
+    };
+    let found = |desk: &Desk, text: &str| {
+        let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+        desk.log_page(&filter, &PageFrom::Newest, 100).unwrap().entries.len()
+    };
+    fill(&fixture.home, "first");
+    step(&fixture.desk);
+    assert_eq!(found(&fixture.desk, "first"), 20);
+    // Lost under a running app.
+    for name in ["search.db", "search.db-wal", "search.db-shm"] {
+        let _gone = std::fs::remove_file(fixture.home.path().join(name));
+    }
+    assert_eq!(found(&fixture.desk, "first"), 20);
+    step(&fixture.desk);
+    assert!(fixture.home.search_db().exists());
+    assert_eq!(found(&fixture.desk, "first"), 20);
+    // Broken.
+    let desk = || Desk::new(fixture.home.clone(), fixture.clock.clone(), Origin::Window);
+    for name in ["search.db-wal", "search.db-shm"] {
+        let _gone = std::fs::remove_file(fixture.home.path().join(name));
+    }
+    std::fs::write(fixture.home.search_db(), vec![b'x'; 40_000]).unwrap();
+    let again = desk();
+    assert_eq!(found(&again, "first"), 20);
+    step(&again);
+    assert_eq!(found(&again, "first"), 20);
+    // Another history, already longer than the index is.
+    drop(again);
+    for name in ["history.db", "history.db-wal", "history.db-shm"] {
+        let _gone = std::fs::remove_file(fixture.home.path().join(name));
+    }
+    fill(&fixture.home, "second");
+    let again = desk();
+    assert_eq!((found(&again, "first"), found(&again, "second")), (0, 20));
+    step(&again);
+    assert_eq!((found(&again, "first"), found(&again, "second")), (0, 20));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(fixture.home.search_db()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "as private as the history");
+    }
+}
+
+#[test]
+fn runs_end_with_a_pause_and_come_newest_first() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let minute = 60_000;
+    let one = session(&mut seeder, "aaaaaa", "one", 0);
+    let two = session(&mut seeder, "bbbbbb", "two", 0);
+    // (session, minute, tool, decision)
+    let calls = [
+        (one, 0, "a", Decision::Allowed),
+        (one, 5, "b", Decision::Denied),
+        (two, 6, "x", Decision::Allowed),
+        (one, 14, "b", Decision::Allowed),
+        (one, 25, "a", Decision::Allowed),
+        (two, 26, "x", Decision::Allowed),
+    ];
+    for (seq, (session, at, tool, decision)) in calls.into_iter().enumerate() {
+        let call = SeedCall {
+            session,
+            seq: seq as u64,
+            tool,
+            decision,
+            client: "c",
+            at_ms: at * minute,
+            ..SeedCall::default()
+        };
+        seeder.call(&call).unwrap();
+    }
+    seeder.keep().unwrap();
+    let told = |runs: Vec<crate::view::Run>| -> Vec<_> {
+        runs.into_iter()
+            .map(|run| (run.server, run.started_ms / minute, run.ended_ms / minute, run.calls, run.refused))
+            .collect()
+    };
+    let runs = fixture.desk.runs(None, 10).unwrap();
+    assert_eq!(runs[3].tools, ["b", "a"], "the most used first");
+    assert_eq!(
+        told(runs),
+        [
+            ("two".to_owned(), 26, 26, 1, 0),
+            ("one".to_owned(), 25, 25, 1, 0),
+            ("two".to_owned(), 6, 6, 1, 0),
+            ("one".to_owned(), 0, 14, 3, 1),
+        ]
+    );
+    let before = fixture.desk.runs(Some(25 * minute), 1).unwrap();
+    assert_eq!(told(before), [("two".to_owned(), 6, 6, 1, 0)]);
+}
+
+#[test]
+fn choices_name_what_was_called_whether_it_is_indexed_or_not() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let one = session(&mut seeder, "aaaaaa", "one", 0);
+    let two = session(&mut seeder, "bbbbbb", "two", 0);
+    seeder.call(&SeedCall { session: one, seq: 1, tool: "a", client: "c", ..SeedCall::default() }).unwrap();
+    seeder.keep().unwrap();
+    while fixture.desk.index_step().unwrap() {}
+    seeder.call(&SeedCall { session: two, seq: 1, tool: "b", client: "d", ..SeedCall::default() }).unwrap();
+    seeder.keep().unwrap();
+    let choices = fixture.desk.choices().unwrap();
+    assert_eq!(choices.servers, ["one", "two"]);
+    assert_eq!(choices.clients, ["c", "d"]);
+    let tools: Vec<_> = choices.tools.iter().map(|tool| (tool.server.as_str(), tool.tool.as_str())).collect();
+    assert_eq!(tools, [("one", "a"), ("two", "b")]);
+}
+
+#[test]
+fn counting_stops_when_nobody_wants_to_know_any_more() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    for seq in 1..=3_000 {
+        seeder.call(&SeedCall { session: key, seq, tool: "t", ..SeedCall::default() }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let mut told = 0;
+    fixture.desk.log_count(&LogFilter::default(), &|| true, &mut |_| told += 1).unwrap();
+    assert_eq!(told, 0);
+    assert!(fixture.clock.now().wall_ms > 0 && fixture.folder.path().exists());
+}

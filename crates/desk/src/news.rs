@@ -1,0 +1,48 @@
+//! What came since it was asked last and is worth a notification.
+
+use std::sync::PoisonError;
+
+use callgate_store::History;
+
+use crate::notices::{News, Notice};
+use crate::text::day_start;
+use crate::{Desk, DeskError};
+
+/// Calls looked at in one go, and how many goes: what is beyond came too fast to be told one by one.
+const STEP: usize = 500;
+const STEPS: usize = 20;
+
+impl Desk {
+    /// Notifications to show now. The first time there are none: what was is in the log. Ask about once a second, also
+    /// when nobody looks: with each question a little of the past is learned, against which alarms are raised.
+    pub fn news(&self) -> Result<Vec<Notice>, DeskError> {
+        let now_ms = self.clock.now().wall_ms;
+        let settings = self.user_settings().notifications;
+        let history = History::open_reader(&self.home)?;
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        standing.step(&history, now_ms, day_start(now_ms))?;
+        standing.learn(&history, now_ms)?;
+        let latest = history.latest_rev()?;
+        let Some((rev, event)) = standing.notices.seen else {
+            let newest = history.events_after(i64::MAX - 1, 1)?.1;
+            standing.notices.seen = Some((latest, newest));
+            return Ok(Vec::new());
+        };
+        // Everything is read before anything counts as told: what cannot be read now is news the next time.
+        let (events, _) = history.events_after(event, STEP)?;
+        let mut seen = (rev, events.last().map_or(event, |last| last.id));
+        let mut calls = Vec::new();
+        for _ in 0..STEPS {
+            let more = history.glances_after(seen.0, STEP)?;
+            let Some(last) = more.last() else { break };
+            seen.0 = last.rev;
+            calls.extend(more);
+        }
+        let alarms = std::mem::take(&mut standing.untold);
+        let none = News { now_ms, calls: &[], events: &[], alarms: &[], settings };
+        let mut notices = standing.notices.take(&News { events: &events, alarms: &alarms, ..none });
+        notices.extend(standing.notices.take(&News { calls: &calls, ..none }));
+        standing.notices.seen = Some((seen.0.max(latest), seen.1));
+        Ok(notices)
+    }
+}

@@ -1,0 +1,195 @@
+//! How things stand: the tray's icon, what needs a person, today's numbers.
+//!
+//! Made to be asked every second. What cannot be read becomes something that needs a person; this never fails because
+//! of it.
+
+mod needs;
+
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+
+use callgate_store::allowance::{self, Allowance, Allowances, What};
+use callgate_store::clock::Moment;
+use callgate_store::pause::{self, Switch};
+use callgate_store::{History, Lease, catch_up, running};
+
+use crate::acts::NEW_CAP;
+use crate::allowing;
+use crate::protection::Guards;
+use crate::recent::recent;
+use crate::standing::Standing;
+use crate::text::{count, day_start};
+use crate::view::{AllowanceView, Done, IconState, Need, Overview, Restriction, Target};
+use crate::{Desk, DeskError};
+
+/// A refusal is *lately* for so long.
+const LATELY_MS: i64 = 10 * 60 * 1000;
+/// Calls that the tray shows.
+const RECENT: usize = 5;
+/// What dead sessions left is filed this often, should no other session do it.
+const CATCH_UP_MS: i64 = 60 * 1000;
+
+impl Desk {
+    /// How things stand at this moment.
+    pub fn overview(&self) -> Result<Overview, DeskError> {
+        let now = self.clock.now();
+        let mut needs = Vec::new();
+        if let Err(error) = self.home.prepare() {
+            needs.push(needs::of_home(&error));
+            return Ok(Overview { needs, ..nothing() });
+        }
+        let sessions = running(&self.home);
+        let mut guards = Guards::read(&self.home, now.clone());
+        let switch = pause::read(&self.home);
+        needs.extend(needs::of_pauses(&switch));
+        needs.extend(needs::of_sessions(&sessions, &mut guards));
+        needs.extend(needs::of_allowances(&guards.allowances, &now));
+        needs.extend(needs::of_default(&self.home, &sessions, &mut guards));
+        needs.extend(needs::of_settings(&self.home));
+        let counted = self.counted(&now);
+        let numbers = match counted {
+            Ok(numbers) => numbers,
+            Err(error) => {
+                needs.push(needs::of_history(&error));
+                Counted::default()
+            }
+        };
+        // Worst first; of equals the order above.
+        needs.sort_by_key(|need| !need.serious);
+        let (paused_all, paused_servers) = match switch {
+            Switch::Broken(_) => (true, Vec::new()),
+            Switch::Readable(pauses) => (pauses.all.is_some(), pauses.servers.into_keys().collect()),
+        };
+        let servers: BTreeSet<&str> = sessions.iter().map(|lease| lease.server.as_str()).collect();
+        let servers_running = u32::try_from(servers.len()).unwrap_or(u32::MAX);
+        Ok(Overview {
+            icon: icon(&needs, numbers.alarms.is_empty(), numbers.last_refused_ms, now.wall_ms),
+            needs,
+            status: status(servers_running, numbers.calls, numbers.refused),
+            servers_running,
+            sessions_running: u32::try_from(sessions.len()).unwrap_or(u32::MAX),
+            calls_today: numbers.calls,
+            refused_today: numbers.refused,
+            paused_all,
+            paused_servers,
+            allowances: self.open_allowances(&guards.allowances, &now),
+            recent: numbers.recent,
+            alarms: numbers.alarms,
+            first_run: numbers.first_run,
+            demo_running: sessions.iter().any(|lease: &Lease| lease.demo),
+            ask_login: !self.asked_about_login(),
+        })
+    }
+
+    /// Caps at once at what this person's own use advises; for the tray, where nothing can be chosen.
+    pub fn cap_as_advised(&self, target: &Target) -> Result<Done, DeskError> {
+        let advice = self.cap_advice(target)?;
+        let choice = advice.choices.into_iter().find(|choice| choice.advised);
+        let (max, window) = choice.map_or((NEW_CAP, "minute".to_owned()), |one| (one.max, one.window));
+        self.restrict(&Restriction::Cap { target: target.clone(), max, window })
+    }
+
+    /// What only the history knows.
+    fn counted(&self, now: &Moment) -> Result<Counted, DeskError> {
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let standing: &mut Standing = &mut standing;
+        if standing.caught_up_ms.is_none_or(|at| (now.wall_ms - at).abs() >= CATCH_UP_MS) {
+            standing.caught_up_ms = Some(now.wall_ms);
+            // What fails is tried again; the history is shown as it is.
+            let _later = catch_up(&self.home, self.clock.as_ref());
+        }
+        let history = History::open_reader(&self.home)?;
+        standing.step(&history, now.wall_ms, day_start(now.wall_ms))?;
+        let latest = history.latest_rev()?;
+        let recent = match &standing.recent {
+            Some((rev, lines)) if *rev == latest => lines.clone(),
+            _ => recent(&self.home, &history, RECENT)?,
+        };
+        standing.recent = Some((latest, recent.clone()));
+        let (calls, refused) = standing.tally.today();
+        Ok(Counted {
+            calls,
+            refused,
+            last_refused_ms: standing.tally.last_refused_ms,
+            recent,
+            alarms: standing.alarms.raised(),
+            first_run: latest == 0,
+        })
+    }
+
+    /// What is let through for a while, the first to end first.
+    fn open_allowances(&self, allowances: &Allowances, now: &Moment) -> Vec<AllowanceView> {
+        let mut open: Vec<&Allowance> = allowances.all.iter().filter(|one| one.is_open(now)).collect();
+        open.sort_by_key(|one| one.ends_ms);
+        let unspent = |one: &&Allowance| !allowance::is_spent(&self.home, now, one).unwrap_or(false);
+        open.into_iter().filter(unspent).map(view).collect()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    calls: u64,
+    refused: u64,
+    last_refused_ms: Option<i64>,
+    recent: Vec<crate::view::CallLine>,
+    alarms: Vec<crate::view::Alarm>,
+    first_run: bool,
+}
+
+fn view(one: &Allowance) -> AllowanceView {
+    let tool = match &one.what {
+        What::Tool(tool) | What::Call { tool, .. } => Some(tool.clone()),
+        What::Observe => None,
+    };
+    let (id, server, words) = (one.id.clone(), one.server.clone(), allowing::described(one));
+    AllowanceView { id, server, tool, words, ends_ms: one.ends_ms }
+}
+
+fn icon(needs: &[Need], no_alarm: bool, last_refused_ms: Option<i64>, now_ms: i64) -> IconState {
+    if needs.iter().any(|need| need.serious) {
+        IconState::NotProtecting
+    } else if !needs.is_empty() || !no_alarm {
+        IconState::NeedsYou
+    } else if last_refused_ms.is_some_and(|at| now_ms - at < LATELY_MS) {
+        IconState::BlockedLately
+    } else {
+        IconState::Quiet
+    }
+}
+
+/// `3 servers, 214 calls today, 2 blocked`.
+fn status(servers: u32, calls: u64, refused: u64) -> String {
+    let running = match servers {
+        0 => "no servers running".to_owned(),
+        servers => count(u64::from(servers), "server"),
+    };
+    match (servers, calls) {
+        (0, 0) => running,
+        (_, 0) => format!("{running}, no calls today"),
+        (_, calls) => format!("{running}, {} today, {refused} blocked", count(calls, "call")),
+    }
+}
+
+/// When not even the home can be used.
+fn nothing() -> Overview {
+    Overview {
+        icon: IconState::NotProtecting,
+        needs: Vec::new(),
+        status: status(0, 0, 0),
+        servers_running: 0,
+        sessions_running: 0,
+        calls_today: 0,
+        refused_today: 0,
+        paused_all: false,
+        paused_servers: Vec::new(),
+        allowances: Vec::new(),
+        recent: Vec::new(),
+        alarms: Vec::new(),
+        first_run: false,
+        demo_running: false,
+        ask_login: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::time::Duration;
+
+use callgate_store::clock::Clock;
+use callgate_store::history::{Forget, forget};
+use callgate_store::{Decision, atomic};
+
+use super::*;
+use crate::testing::{POLICY, Place};
+use crate::view::Fix;
+
+fn words(overview: &Overview) -> Vec<&str> {
+    overview.needs.iter().map(|need| need.words.as_str()).collect()
+}
+
+#[test]
+fn the_status_line_counts_right() {
+    let cases = [
+        (0, 0, 0, "no servers running"),
+        (0, 5, 1, "no servers running, 5 calls today, 1 blocked"),
+        (1, 0, 0, "1 server, no calls today"),
+        (1, 1, 0, "1 server, 1 call today, 0 blocked"),
+        (3, 214, 2, "3 servers, 214 calls today, 2 blocked"),
+    ];
+    for (servers, calls, refused, line) in cases {
+        assert_eq!(status(servers, calls, refused), line);
+    }
+}
+
+#[test]
+fn a_new_home_is_quiet_and_says_so() {
+    let place = Place::new();
+    let overview = place.desk.overview().unwrap();
+    assert_eq!(words(&overview), [""; 0]);
+    assert_eq!((overview.icon, overview.status.as_str()), (IconState::Quiet, "no servers running"));
+    assert!(overview.first_run && overview.ask_login && !overview.demo_running);
+    place.desk.login_asked().unwrap();
+    assert!(!place.desk.overview().unwrap().ask_login);
+}
+
+#[test]
+fn numbers_follow_the_calls_and_start_anew_each_day() {
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    let (one, two) = (place.session("files"), place.session("files"));
+    one.calls("read", 3);
+    let overview = place.desk.overview().unwrap();
+    assert_eq!((overview.servers_running, overview.sessions_running), (1, 2));
+    assert_eq!(overview.status, "1 server, 3 calls today, 0 blocked");
+    assert_eq!(overview.icon, IconState::Quiet);
+    assert!(!overview.first_run);
+
+    two.refused("drop", Decision::Denied, 4);
+    two.calls("read", 1);
+    two.refused("drop", Decision::Denied, 1);
+    let overview = place.desk.overview().unwrap();
+    assert_eq!((overview.calls_today, overview.refused_today), (9, 5));
+    assert_eq!(overview.icon, IconState::BlockedLately);
+    let recent: Vec<(Option<&str>, u32)> =
+        overview.recent.iter().map(|line| (line.tool.as_deref(), line.times)).collect();
+    let read = (Some("read"), 1);
+    assert_eq!(recent, [(Some("drop"), 1), read, (Some("drop"), 4), read, read], "newest first, folded");
+
+    place.clock.advance(Duration::from_secs(11 * 60));
+    assert_eq!(place.desk.overview().unwrap().icon, IconState::Quiet, "lately is over");
+    place.clock.advance(Duration::from_secs(24 * 60 * 60));
+    one.calls("read", 2);
+    let overview = place.desk.overview().unwrap();
+    assert_eq!((overview.calls_today, overview.refused_today), (2, 0), "another day");
+
+    forget(&place.home, Forget::Server("files"), place.clock.as_ref()).unwrap();
+    assert_eq!(place.desk.overview().unwrap().calls_today, 0, "what is forgotten does not count");
+    one.end();
+    two.end();
+    assert_eq!(place.desk.overview().unwrap().status, "no servers running");
+}
+
+#[test]
+fn what_needs_a_person_is_said_with_what_mends_it() {
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    let _files = place.session("files");
+    let rules = |server: &str| Some(Fix::OpenRules { server: server.to_owned() });
+    let expect = |what: &str, icon: IconState, fix: Option<Fix>, said: &str| {
+        let overview = place.desk.overview().unwrap();
+        assert_eq!(overview.icon, icon, "{what}: {:?}", overview.needs);
+        let need = overview.needs.first().unwrap_or_else(|| panic!("{what}: nothing"));
+        assert_eq!(need.fix, fix, "{what}");
+        assert!(need.words.contains(said), "{what}: {}", need.words);
+        assert_eq!(need.serious, icon == IconState::NotProtecting);
+        assert_eq!(overview.needs.len(), 1, "{what}: {:?}", overview.needs);
+    };
+    let quiet = |what: &str| assert_eq!(words(&place.desk.overview().unwrap()), [""; 0], "after {what}");
+    quiet("nothing");
+    let now = place.clock.now();
+
+    pause::pause(&place.home, None, Some("lunch"), &now).unwrap();
+    expect(
+        "paused",
+        IconState::NotProtecting,
+        Some(Fix::Resume { server: None }),
+        "All calls are paused: lunch",
+    );
+    assert!(place.desk.overview().unwrap().paused_all);
+    pause::resume(&place.home, None).unwrap();
+    quiet("resumed");
+
+    pause::pause(&place.home, Some("files"), None, &now).unwrap();
+    let resume = Some(Fix::Resume { server: Some("files".to_owned()) });
+    expect("one paused", IconState::NotProtecting, resume, "Calls to files are paused");
+    assert_eq!(place.desk.overview().unwrap().paused_servers, ["files"]);
+    pause::resume(&place.home, None).unwrap();
+
+    atomic::replace(&place.home.paused(), b"{").unwrap();
+    expect("switch", IconState::NotProtecting, Some(Fix::Resume { server: None }), "pause switch is broken");
+    pause::resume(&place.home, None).unwrap();
+
+    place.write_policy("files", "{");
+    expect("broken", IconState::NotProtecting, rules("files"), "The policy of files is broken");
+    place.write_policy("files", r#"{"version":"1","default":"allow"}"#);
+    expect("older", IconState::NotProtecting, rules("files"), "older policy than its file");
+    std::fs::remove_file(place.home.policy("files")).unwrap();
+    // The default is as old as this home; what is fresh is not complained about yet.
+    let old = std::time::SystemTime::now() - Duration::from_secs(600);
+    let default = std::fs::File::options().write(true).open(place.home.default_policy()).unwrap();
+    default.set_modified(old).unwrap();
+    expect("deleted", IconState::NotProtecting, rules("files"), "The policy of files is gone");
+    place.write_policy("files", POLICY);
+    quiet("mended");
+
+    let minutes = Duration::from_secs(30 * 60);
+    let observed = allowance::grant(&place.home, &now, "files", What::Observe, minutes).unwrap();
+    let end = Some(Fix::EndAllowance { id: observed.id });
+    expect("observed", IconState::NotProtecting, end, "files is only watched for 30 min more");
+    let open = place.desk.overview().unwrap().allowances;
+    assert_eq!((open.len(), open[0].ends_ms - now.wall_ms), (1, 30 * 60 * 1000));
+    place.clock.advance(minutes);
+    quiet("its end");
+
+    std::fs::rename(place.home.default_policy(), place.home.path().join("away")).unwrap();
+    expect("default", IconState::NeedsYou, Some(Fix::OpenSettings), "The default policy is missing");
+    std::fs::rename(place.home.path().join("away"), place.home.default_policy()).unwrap();
+
+    std::fs::write(place.home.settings(), r#"{"history":{"days":0}}"#).unwrap();
+    expect("settings", IconState::NeedsYou, Some(Fix::OpenSettings), "history.days");
+    std::fs::remove_file(place.home.settings()).unwrap();
+    quiet("everything");
+}
+
+#[test]
+fn a_server_that_never_had_a_policy_says_that_it_refuses_everything() {
+    let place = Place::new();
+    place.write_policy("files", "{");
+    let _files = place.session("files");
+    let overview = place.desk.overview().unwrap();
+    assert!(words(&overview)[0].starts_with("All calls to files are refused"), "{:?}", overview.needs);
+    assert_eq!(overview.icon, IconState::NotProtecting);
+}
+
+#[test]
+fn a_fresh_edit_is_not_called_drift() {
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    let _files = place.session("files");
+    let text = r#"{"version":"1","default":"allow"}"#;
+    atomic::replace(&place.home.policy("files"), text.as_bytes()).unwrap();
+    assert_eq!(words(&place.desk.overview().unwrap()), [""; 0]);
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let place = Place::new();
+    std::fs::write(place.home.settings(), "{").unwrap();
+    pause::pause(&place.home, None, None, &place.clock.now()).unwrap();
+    let overview = place.desk.overview().unwrap();
+    let serious: Vec<bool> = overview.needs.iter().map(|need| need.serious).collect();
+    assert_eq!(serious, [true, false]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_used_is_told_and_not_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::set_permissions(place.home.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let overview = place.desk.overview().unwrap();
+    assert_eq!(overview.icon, IconState::NotProtecting);
+    assert!(overview.needs[0].words.contains("folder cannot be used"), "{:?}", overview.needs);
+}
+
+#[test]
+fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
+    let place = Place::new();
+    let files = place.session("files");
+    assert_eq!(place.desk.news().unwrap(), []);
+    for _ in 0..3 {
+        files.calls("read", 25);
+        place.desk.overview().unwrap();
+        place.clock.advance(Duration::from_secs(1));
+    }
+    let overview = place.desk.overview().unwrap();
+    assert_eq!(overview.alarms.len(), 1);
+    assert_eq!(overview.icon, IconState::NeedsYou);
+    let news = place.desk.news().unwrap();
+    assert_eq!(news.len(), 1, "{news:?}");
+    assert!(news[0].body.contains("read on files"), "{news:?}");
+    assert_eq!(place.desk.news().unwrap(), [], "told once");
+}
+
+/// Thirty minutes of so many calls each, some time ago.
+fn used_to(place: &Place, files: &crate::testing::Session, calls: usize) {
+    for _ in 0..30 {
+        files.burst("read", calls);
+        place.clock.advance(Duration::from_secs(60));
+    }
+    place.clock.advance(Duration::from_secs(600));
+}
+
+#[test]
+fn what_was_usual_before_a_restart_raises_no_alarm_after_it() {
+    let place = Place::new();
+    let files = place.session("files");
+    used_to(&place, &files, 25);
+    // More than a tool that nobody knows may do, less than this one does.
+    files.burst("read", 65);
+    let restarted = Desk::new(place.home.clone(), place.clock, callgate_store::Origin::Window);
+    assert_eq!(restarted.overview().unwrap().alarms, [], "nothing is known yet");
+    restarted.news().unwrap();
+    assert_eq!(restarted.overview().unwrap().alarms, [], "and now it is");
+    files.burst("read", 100);
+    assert_eq!(restarted.overview().unwrap().alarms.len(), 1);
+}
+
+/// How many of a burst pass the policy that is in force now.
+fn let_through(place: &Place, burst: u32) -> u32 {
+    use callgate_policy::{Call, Circumstances, Judgement, Policy};
+    let text = std::fs::read_to_string(place.home.policy("files")).unwrap();
+    let policy = Policy::parse(&text).unwrap();
+    match policy.judge(&Call::tool("claude-ai", "read", None), &Circumstances::timeless()) {
+        Judgement::Pass(pass) => {
+            pass.limits.iter().map(|taking| taking.limit.max.get()).min().unwrap_or(burst).min(burst)
+        }
+        Judgement::Refuse(_) => 0,
+    }
+}
+
+#[test]
+fn a_cap_on_an_alarm_stops_the_next_burst() {
+    // Usual a minute, the burst, what the cap lets through.
+    for (usual, burst, capped) in [(4, 90, 6), (25, 400, 40), (0, 90, 20)] {
+        for from_notice in [true, false] {
+            let place = Place::new();
+            place.write_policy("files", POLICY);
+            let files = place.session("files");
+            if usual > 0 {
+                used_to(&place, &files, usual);
+            }
+            assert_eq!(place.desk.news().unwrap(), []);
+            files.burst("read", burst);
+            let notice = place.desk.news().unwrap().into_iter().find(|one| one.acts.len() == 2).unwrap();
+            if from_notice {
+                // Also when it is clicked long after the burst was over.
+                place.clock.advance(Duration::from_secs(3_600));
+                let crate::tray::Step::Restrict(cap) = notice.acts[1].0.step() else { panic!("{notice:?}") };
+                place.desk.restrict(&cap).unwrap();
+            } else {
+                let alarm = place.desk.overview().unwrap().alarms.remove(0);
+                let target = Target { server: alarm.server, tool: alarm.tool, client: alarm.client };
+                place.desk.cap_as_advised(&target).unwrap();
+            }
+            assert_eq!(let_through(&place, u32::try_from(burst).unwrap()), capped, "{usual} {burst}");
+        }
+    }
+}

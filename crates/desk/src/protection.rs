@@ -1,0 +1,178 @@
+//! How well the calls of a session are watched, and what is wrong if they are not.
+//!
+//! A function of the files that decide and of what the session says of itself; `callgate status` and the window tell
+//! the same.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use callgate_policy::Policy;
+use callgate_store::allowance::{self, Allowances, What};
+use callgate_store::clock::Moment;
+use callgate_store::home::read_private;
+use callgate_store::{Home, Lease, pause};
+
+use crate::view::Protection;
+
+/// What is wrong, by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    Paused,
+    Observed,
+    /// There never was a good policy: everything is refused.
+    NoPolicy,
+    /// The file is broken; an earlier policy stays in force.
+    FileBroken,
+    /// Its own file is gone; what it said stays in force until the session ends.
+    FileDeleted,
+    /// The file says something else than what is in force.
+    Older,
+}
+
+/// How well one session is protected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    pub protection: Protection,
+    /// What is wrong, in words.
+    pub problem: Option<(Trouble, String)>,
+}
+
+/// The files that decide, as they are at this moment; each is read once, however many sessions ask.
+#[derive(Debug)]
+pub struct Guards<'h> {
+    home: &'h Home,
+    now: Moment,
+    pub allowances: Allowances,
+    policies: HashMap<PathBuf, Result<String, Unusable>>,
+}
+
+/// Why a policy file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    Unreadable(String),
+    Broken(String),
+}
+
+impl<'h> Guards<'h> {
+    pub fn read(home: &'h Home, now: Moment) -> Guards<'h> {
+        Guards { home, now, allowances: allowance::read(home), policies: HashMap::new() }
+    }
+
+    pub fn of(&mut self, lease: &Lease) -> Guarded {
+        if let Some(reason) = pause::reason(self.home, &lease.server) {
+            return Guarded { protection: Protection::Paused, problem: Some((Trouble::Paused, reason)) };
+        }
+        if self.is_observed(&lease.server) {
+            let problem = "a person has set its policy aside for a while".to_owned();
+            return Guarded { protection: Protection::Observed, problem: Some((Trouble::Observed, problem)) };
+        }
+        let problem = self.policy_problem(lease);
+        match (problem, &lease.policy_version) {
+            // It never had a good policy: everything is refused.
+            (problem, None) => {
+                let words =
+                    problem.map_or("there was no usable policy when it started".to_owned(), |one| one.1);
+                Guarded { protection: Protection::Broken, problem: Some((Trouble::NoPolicy, words)) }
+            }
+            (problem, _) if lease.watch_only => Guarded { protection: Protection::WatchOnly, problem },
+            (problem, _) => Guarded { protection: Protection::Enforcing, problem },
+        }
+    }
+
+    /// Of a server that does not run: what its next session would get.
+    pub fn of_next_session(&mut self, server: &str) -> Guarded {
+        if let Some(reason) = pause::reason(self.home, server) {
+            return Guarded { protection: Protection::Paused, problem: Some((Trouble::Paused, reason)) };
+        }
+        if self.is_observed(server) {
+            let problem = "a person has set its policy aside for a while".to_owned();
+            return Guarded { protection: Protection::Observed, problem: Some((Trouble::Observed, problem)) };
+        }
+        let path = self.path(server);
+        match self.version(&path) {
+            Err(Unusable::Unreadable(why) | Unusable::Broken(why)) => {
+                Guarded { protection: Protection::Broken, problem: Some((Trouble::NoPolicy, why)) }
+            }
+            Ok(_) => {
+                let watch_only = read_private(&path)
+                    .ok()
+                    .and_then(|text| Policy::parse(&text).ok())
+                    .is_some_and(|policy| policy.watch_only());
+                let protection = if watch_only { Protection::WatchOnly } else { Protection::Enforcing };
+                Guarded { protection, problem: None }
+            }
+        }
+    }
+
+    fn is_observed(&self, server: &str) -> bool {
+        self.allowances.open(server, &self.now).any(|granted| granted.what == What::Observe)
+    }
+
+    /// The file that a new session of this server would read.
+    fn path(&self, server: &str) -> PathBuf {
+        let own = self.home.policy(server);
+        if own.exists() { own } else { self.home.default_policy() }
+    }
+
+    /// The version that a file holds.
+    pub fn version(&mut self, path: &Path) -> Result<String, Unusable> {
+        if let Some(known) = self.policies.get(path) {
+            return known.clone();
+        }
+        let read = match read_private(path) {
+            Ok(text) => match Policy::parse(&text) {
+                Ok(policy) => Ok(policy.version().to_owned()),
+                Err(report) => Err(Unusable::Broken(format!("{}: {}", path.display(), report.headline()))),
+            },
+            Err(error) => Err(Unusable::Unreadable(format!("{} cannot be read: {error}", path.display()))),
+        };
+        self.policies.insert(path.to_owned(), read.clone());
+        read
+    }
+
+    /// What is wrong with the policy file as it is now. A session may still run on an earlier, good one.
+    fn policy_problem(&mut self, lease: &Lease) -> Option<(Trouble, String)> {
+        let own = self.home.policy(&lease.server).exists();
+        let path = self.path(&lease.server);
+        match (self.version(&path), lease.policy_version.as_deref()) {
+            (Err(Unusable::Unreadable(why)), _) => Some((Trouble::FileBroken, why)),
+            (_, None) => None,
+            (Err(Unusable::Broken(what)), Some(in_force)) => Some((
+                Trouble::FileBroken,
+                format!("{what}; policy {in_force} stays in force until this is mended"),
+            )),
+            (Ok(version), Some(in_force)) if version != in_force => {
+                let trouble = if own { Trouble::Older } else { Trouble::FileDeleted };
+                let words = format!(
+                    "this session keeps policy {in_force}, but a new one would get {}",
+                    path.display()
+                );
+                Some((trouble, words))
+            }
+            (Ok(_), Some(_)) => None,
+        }
+    }
+
+    /// Was the policy of this server written so lately that its sessions may not have seen it yet?
+    pub fn is_fresh(&self, server: &str) -> bool {
+        /// Sessions follow an edit within a fraction of this.
+        const SETTLED: Duration = Duration::from_secs(3);
+        let written = self.path(server).metadata().and_then(|meta| meta.modified());
+        // By the system's clock, as files are stamped.
+        written.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() < SETTLED)
+    }
+}
+
+impl Protection {
+    /// As `callgate status` says it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Protection::Enforcing => "enforcing",
+            Protection::WatchOnly => "watch-only",
+            Protection::Observed => "observed",
+            Protection::Paused => "paused",
+            Protection::Broken => "broken",
+        }
+    }
+}

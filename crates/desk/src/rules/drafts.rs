@@ -1,0 +1,186 @@
+//! What the window edits, to and from the form of the policy language.
+
+use std::num::NonZeroU32;
+
+use callgate_policy::edit::form::{Form, FormAction, FormClause, FormCondition, FormLimit};
+use callgate_policy::file::{self, Operator, Path, Value};
+use callgate_policy::{Scope, Window};
+
+use crate::DeskError;
+use crate::view::{Action, Condition, DenyIf, LimitDraft, LimitKind, RuleDraft};
+
+pub(super) fn draft(form: &Form) -> RuleDraft {
+    RuleDraft {
+        action: match form.action {
+            FormAction::Allow => Action::Allow,
+            FormAction::Deny => Action::Deny,
+            FormAction::Hide => Action::Hide,
+            FormAction::Ask => Action::Ask,
+        },
+        reason: form.reason.clone(),
+        limits: form.limits.iter().filter_map(limit_draft).collect(),
+        require: form.require.iter().map(condition_draft).collect(),
+        deny_if: form
+            .deny_if
+            .iter()
+            .map(|clause| DenyIf {
+                conditions: clause.conditions.iter().map(condition_draft).collect(),
+                reason: clause.on_deny.clone(),
+            })
+            .collect(),
+    }
+}
+
+fn limit_draft(limit: &FormLimit) -> Option<LimitDraft> {
+    let kind = match limit.kind {
+        file::LimitKind::Calls => LimitKind::Calls,
+        file::LimitKind::Concurrent => LimitKind::Concurrent,
+        file::LimitKind::Total => LimitKind::Total,
+        // No form holds one.
+        file::LimitKind::Sum => return None,
+    };
+    Some(LimitDraft {
+        counter: limit.counter.clone(),
+        limit: kind,
+        max: limit.max.get(),
+        window: limit.window.map(|window| window.to_string()),
+        scope: limit.scope.word().to_owned(),
+    })
+}
+
+fn condition_draft(condition: &FormCondition) -> Condition {
+    let is_said = condition.op != Operator::Exists || condition.value != Value::Bool(true);
+    Condition {
+        path: condition.path.clone(),
+        op: condition.op.word().to_owned(),
+        value: is_said.then(|| condition.value.to_json()),
+    }
+}
+
+/// What cannot stand in a policy is told field by field; the rest the policy's own reader finds.
+pub(super) fn form(draft: &RuleDraft) -> Result<Form, DeskError> {
+    Ok(Form {
+        action: match draft.action {
+            Action::Allow => FormAction::Allow,
+            Action::Deny => FormAction::Deny,
+            Action::Hide => FormAction::Hide,
+            Action::Ask => FormAction::Ask,
+        },
+        reason: draft.reason.clone(),
+        limits: draft.limits.iter().map(limit).collect::<Result<_, _>>()?,
+        require: draft.require.iter().map(condition).collect::<Result<_, _>>()?,
+        deny_if: draft.deny_if.iter().map(clause).collect::<Result<_, _>>()?,
+    })
+}
+
+fn limit(draft: &LimitDraft) -> Result<FormLimit, DeskError> {
+    let windowed = draft.limit == LimitKind::Calls;
+    let window = draft.window.as_deref().filter(|_| windowed);
+    if windowed && window.is_none() {
+        return Err(bad("a limit on calls needs a window, such as \"minute\""));
+    }
+    let window = window.map(|text| text.parse::<Window>().map_err(|error| bad(format!("{text:?}: {error}"))));
+    Ok(FormLimit {
+        counter: draft.counter.clone(),
+        kind: match draft.limit {
+            LimitKind::Calls => file::LimitKind::Calls,
+            LimitKind::Concurrent => file::LimitKind::Concurrent,
+            LimitKind::Total => file::LimitKind::Total,
+        },
+        max: NonZeroU32::new(draft.max)
+            .ok_or_else(|| bad("a limit is at least 1; to refuse every call, deny the tool"))?,
+        window: window.transpose()?,
+        scope: Scope::of_word(&draft.scope).ok_or_else(|| {
+            bad(format!("{:?} is no scope: write session, grant, client, server or all", draft.scope))
+        })?,
+    })
+}
+
+fn clause(draft: &DenyIf) -> Result<FormClause, DeskError> {
+    Ok(FormClause {
+        conditions: draft.conditions.iter().map(condition).collect::<Result<_, _>>()?,
+        on_deny: draft.reason.clone(),
+    })
+}
+
+fn condition(draft: &Condition) -> Result<FormCondition, DeskError> {
+    if let Err(fix) = Path::parse(&draft.path) {
+        return Err(bad(format!("{:?} is no path into the arguments: {fix}", draft.path)));
+    }
+    let op = Operator::of_word(&draft.op).ok_or_else(|| {
+        let known: Vec<&str> = Operator::ALL.iter().map(|op| op.word()).collect();
+        bad(format!("{:?} is no operator: write one of {}", draft.op, known.join(", ")))
+    })?;
+    let value = match &draft.value {
+        Some(text) => Value::of_json(text).ok_or_else(|| {
+            bad(format!("{text:?} is no plain JSON value: write text in double quotes, a number, or a list"))
+        })?,
+        None if op == Operator::Exists => Value::Bool(true),
+        None => return Err(bad(format!("{} {} needs a value", draft.path, draft.op))),
+    };
+    Ok(FormCondition { path: draft.path.clone(), op, value })
+}
+
+fn bad(words: impl Into<String>) -> DeskError {
+    DeskError::BadInput(words.into())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn condition() -> impl Strategy<Value = Condition> {
+        let ops = prop::sample::select(vec![
+            ("eq", Some("null")),
+            ("neq", Some("1.50")),
+            ("in", Some("[1, \"ä\", false]")),
+            ("not_in", Some("[]")),
+            ("regex", Some("\"^\\\\d\"")),
+            ("exists", None),
+            ("exists", Some("false")),
+            ("inside", Some("\"~/a\"")),
+        ]);
+        ops.prop_map(|(op, value)| Condition {
+            path: "args[\"a.b\"].0".to_owned(),
+            op: op.to_owned(),
+            value: value.map(str::to_owned),
+        })
+    }
+
+    fn limit() -> impl Strategy<Value = LimitDraft> {
+        let kinds = prop::sample::select(vec![
+            (LimitKind::Calls, Some("minute")),
+            (LimitKind::Calls, Some("90s")),
+            (LimitKind::Concurrent, None),
+            (LimitKind::Total, None),
+        ]);
+        let scope = prop::sample::select(Scope::ALL);
+        (kinds, 1u32.., prop::option::of(Just("c".to_owned())), scope).prop_map(
+            |((limit, window), max, counter, scope)| LimitDraft {
+                counter,
+                limit,
+                max,
+                window: window.map(str::to_owned),
+                scope: scope.word().to_owned(),
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_draft_is_the_same_after_it_was_a_form(
+            action in prop::sample::select(vec![Action::Allow, Action::Deny, Action::Hide, Action::Ask]),
+            reason in prop::option::of(".*"),
+            limits in prop::collection::vec(limit(), 0..3),
+            require in prop::collection::vec(condition(), 0..3),
+            conditions in prop::collection::vec(condition(), 0..3),
+        ) {
+            let deny_if = vec![DenyIf { conditions, reason: reason.clone() }];
+            let one = RuleDraft { action, reason, limits, require, deny_if };
+            prop_assert_eq!(draft(&form(&one).unwrap()), one);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The rules of one server: looked at, checked, tried, built, saved, taken back.
+
+mod complete;
+mod diagnose;
+mod drafts;
+mod effect;
+mod present;
+mod save;
+mod table;
+mod trial;
+mod versions;
+
+use callgate_policy::diff::unified;
+use callgate_policy::edit::form::{self, Whose};
+use callgate_policy::edit::{Edited, difference};
+use callgate_policy::{Policy, compare};
+
+use crate::view::{
+    Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer, Target,
+    Tried,
+};
+use crate::{Desk, DeskError};
+
+impl Desk {
+    pub fn rules(&self, server: &str) -> Result<RulesView, DeskError> {
+        table::of(self, server)
+    }
+
+    /// Everything that is wrong or odd in a text, as the gate sees it.
+    pub fn check_policy(&self, text: &str) -> Vec<Diagnostic> {
+        diagnose::check(text)
+    }
+
+    /// What could stand at this UTF-16 offset.
+    pub fn complete(&self, server: &str, text: &str, offset: u32) -> Vec<Completion> {
+        complete::at(&complete::Known::of(self, server), text, offset)
+    }
+
+    /// The text with one tool's rule (for everyone or one client) as the form says, all else untouched.
+    pub fn draft_rule(&self, text: &str, target: &Target, draft: &RuleDraft) -> Result<Proposal, DeskError> {
+        let whose = Whose { tool: target.tool.as_deref(), client: target.client.as_deref() };
+        let Edited { text: new, summary, .. } = form::write(text, whose, &drafts::form(draft)?)?;
+        Ok(Proposal {
+            diff: unified(text, &new, ("before", "after")),
+            loosened: loosened(text, &new)?,
+            summary,
+            text: new,
+        })
+    }
+
+    /// What saving this text would change.
+    pub fn propose(&self, server: &str, text: &str) -> Result<Proposal, DeskError> {
+        let present = present::read(self, server)?;
+        Ok(Proposal {
+            text: text.to_owned(),
+            diff: unified(present.text(), text, ("now", "new")),
+            summary: difference(present.text(), text),
+            loosened: loosened(present.text(), text)?,
+        })
+    }
+
+    /// What this text would make of one call, counting nothing.
+    pub fn try_call(
+        &self,
+        server: &str,
+        text: &str,
+        client: Option<&str>,
+        tool: &str,
+        args: &str,
+    ) -> Result<Tried, DeskError> {
+        trial::of(self, server, text, client.unwrap_or_default(), tool, args)
+    }
+
+    /// What this text would have done to the calls of the last days.
+    pub fn effect(
+        &self,
+        server: &str,
+        text: &str,
+        days: u32,
+        cancelled: &(dyn Fn() -> bool + Send + Sync),
+    ) -> Result<Effect, DeskError> {
+        effect::of(self, server, text, days, cancelled)
+    }
+
+    /// Saves a text that was made out of `base_text`; that text itself, not its version `_base`, says whether somebody
+    /// else changed the file meanwhile.
+    pub fn save_policy(
+        &self,
+        server: &str,
+        _base: Option<&str>,
+        base_text: &str,
+        text: &str,
+    ) -> Result<SaveAnswer, DeskError> {
+        save::of(self, server, base_text, text)
+    }
+
+    /// The changes of the rules, newest first, at most 200.
+    pub fn versions(&self, server: &str) -> Result<Vec<PolicyVersionView>, DeskError> {
+        versions::of(self, server)
+    }
+
+    /// What one change did, as a unified diff.
+    pub fn version_diff(&self, server: &str, change: i64) -> Result<String, DeskError> {
+        versions::diff(self, server, change)
+    }
+}
+
+/// A text that is to be judged, compared or written has to be a policy.
+fn parsed(text: &str) -> Result<Policy, DeskError> {
+    Policy::parse(text).map_err(DeskError::BrokenText)
+}
+
+/// A broken policy refuses everything: whatever takes its place opens what it does not refuse.
+fn loosened(before: &str, after: &str) -> Result<Vec<String>, DeskError> {
+    let before = Policy::parse(before).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    Ok(compare::loosened(&before, &parsed(after)?))
+}

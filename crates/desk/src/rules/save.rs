@@ -1,0 +1,43 @@
+//! Saving a whole text: as it is, if it is a policy, if nobody else changed the file, and if it does not loosen unasked.
+
+use callgate_policy::Policy;
+use callgate_policy::diff::unified;
+use callgate_policy::edit;
+
+use super::{diagnose, present};
+use crate::view::{Done, SaveAnswer};
+use crate::{Desk, DeskError, change};
+
+/// `base_text`: what the text was made out of. For a server without a policy of its own that is the default one, and the
+/// first save makes its own.
+pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Result<SaveAnswer, DeskError> {
+    if let Err(report) = Policy::parse(text) {
+        return Ok(SaveAnswer::Broken { diagnostics: diagnose::of(text, &report.problems) });
+    }
+    let held = change::lock(&desk.home)?;
+    let present = present::read(desk, server)?;
+    let now = present.text();
+    if now != base_text && now != text {
+        return Ok(SaveAnswer::Conflict {
+            theirs: now.to_owned(),
+            version: present.policy().ok().map(|policy| policy.version().to_owned()),
+            diff: unified(now, text, ("theirs", "mine")),
+        });
+    }
+    let edited = edit::replace(now, text)?;
+    let change = present.to(edited)?;
+    if change.edited().changed && !change.loosened()?.is_empty() {
+        let words = format!("Save these rules of {server}? They let more through than the present ones.");
+        return desk
+            .ask_to_change(change, words, format!("Saved the rules of {server}"))
+            .map(SaveAnswer::Ask);
+    }
+    let words = match (change.edited().changed, change.is_first()) {
+        (false, _) => format!("Nothing to change: the rules of {server} say so already"),
+        (true, true) => format!("Saved the rules of {server}; it has a policy of its own now"),
+        (true, false) => format!("Saved the rules of {server}"),
+    };
+    let version = change.make(&held, &desk.maker(), None)?;
+    let (server, version) = (Some(server.to_owned()), Some(version));
+    Ok(SaveAnswer::Done(Done { words, undo: None, server, version, ends_ms: None }))
+}

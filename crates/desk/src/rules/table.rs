@@ -1,0 +1,221 @@
+//! Every tool of a server and what its rules make of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use callgate_policy::edit::form::{Form, FormAction, Read, Source, Whose, read};
+use callgate_policy::file::{Action as Said, Body, DefaultAction, Mode, PolicyFile, ToolRule as Written};
+use callgate_policy::{Policy, rule_words};
+use callgate_protocol::json::Raw;
+use callgate_store::catalogue::KnownTool;
+use callgate_store::history::{ToolHits, ToolsSeen};
+use callgate_store::{History, catalogue, running};
+
+use super::{diagnose, drafts, present};
+use crate::view::{Action, ClientRule, Diagnostic, RuleForAll, RulesView, Severity, ToolRule, ToolState};
+use crate::{Desk, DeskError};
+
+/// Somebody waits for the table; what is older than this reaches is not counted.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// Tools that are in the table only because they were called. An agent can make up names without end.
+const MOST_CALLED: usize = 500;
+/// Of a description, in characters.
+const LONGEST_DESCRIPTION: usize = 2000;
+
+pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
+    let own = desk.home.policy(server).exists();
+    let (text, unreadable) = match present::read(desk, server) {
+        Ok(present) => (present.text().to_owned(), None),
+        // The gate refuses every call then, and says the same.
+        Err(error @ DeskError::Disk { .. }) => (String::new(), Some(unreadable(&error))),
+        Err(error) => return Err(error),
+    };
+    let path = if own { desk.home.policy(server) } else { desk.home.default_policy() };
+    let mut view = RulesView {
+        server: server.to_owned(),
+        own,
+        path: path.display().to_string(),
+        text,
+        version: None,
+        diagnostics: Vec::new(),
+        default_action: Action::Deny,
+        observing: false,
+        for_all: None,
+        tools: Vec::new(),
+        counted_since_ms: None,
+        clients: Vec::new(),
+    };
+    if let Some(diagnostic) = unreadable {
+        view.diagnostics.push(diagnostic);
+        return Ok(view);
+    }
+    let seen = History::open_reader(&desk.home)?.tools_seen(server, PATIENCE)?;
+    // What a server listed is for people; without it the table is only shorter.
+    let listed =
+        catalogue::read(&desk.home, server).ok().flatten().map(|known| known.tools).unwrap_or_default();
+    let running = running(&desk.home);
+    let connected =
+        running.iter().filter(|lease| lease.server == server).filter_map(|lease| lease.client.clone());
+    let mut clients: BTreeSet<String> = seen.clients.iter().cloned().chain(connected).collect();
+    view.counted_since_ms = seen.since_ms;
+    match (Policy::parse(&view.text), PolicyFile::parse(&view.text)) {
+        (Ok(policy), Ok(file)) => {
+            clients.extend(file.clients.iter().map(|overlay| overlay.client.clone()));
+            view.diagnostics = diagnose::of(&view.text, policy.warnings());
+            view.version = Some(policy.version().to_owned());
+            view.default_action = default_action(&file.body);
+            view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
+            view.for_all = for_all(&file);
+            view.tools = tools(&file, &listed, &seen);
+        }
+        (Err(report), _) | (_, Err(report)) => view.diagnostics = diagnose::of(&view.text, &report.problems),
+    }
+    view.clients = clients.into_iter().collect();
+    Ok(view)
+}
+
+fn unreadable(error: &DeskError) -> Diagnostic {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    Diagnostic {
+        from: 0,
+        to: 0,
+        line: 1,
+        severity: Severity::Error,
+        message: format!("{error}{cause}; every call is refused until it can be"),
+        pointer: None,
+    }
+}
+
+fn default_action(body: &Body) -> Action {
+    match body.default.as_ref().map(|default| default.value) {
+        Some(DefaultAction::Allow) => Action::Allow,
+        Some(DefaultAction::Ask) => Action::Ask,
+        Some(DefaultAction::Deny) | None => Action::Deny,
+    }
+}
+
+fn for_all(file: &PolicyFile) -> Option<RuleForAll> {
+    let read = read(file, Whose { tool: None, client: None });
+    let words = read.rule.map(rule_words)?;
+    Some(RuleForAll { words, draft: read.form.as_ref().map(drafts::draft) })
+}
+
+fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
+    let definitions: BTreeMap<&str, &KnownTool> =
+        listed.iter().map(|tool| (tool.name.as_str(), tool)).collect();
+    let written = names(file);
+    let known = |name: &str| definitions.contains_key(name) || written.contains(name);
+    let mut called: Vec<(&String, &ToolHits)> = seen.tools.iter().filter(|(name, _)| !known(name)).collect();
+    called.sort_by_key(|(_, hits)| std::cmp::Reverse(hits.last_ms));
+    let called = called.into_iter().take(MOST_CALLED).map(|(name, _)| name.as_str());
+    let all: BTreeSet<&str> =
+        definitions.keys().copied().chain(written.iter().copied()).chain(called).collect();
+    let none = ToolHits::default();
+    let mut table: Vec<ToolRule> = all
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .map(|name| {
+            let hits = seen.tools.get(name).unwrap_or(&none);
+            row(file, name, definitions.get(name).copied(), hits)
+        })
+        .collect();
+    table.sort_by(|a, b| (!a.pattern, &a.name).cmp(&(!b.pattern, &b.name)));
+    table
+}
+
+/// Every name and pattern that the policy holds, for everyone or for single clients.
+fn names(file: &PolicyFile) -> BTreeSet<&str> {
+    let bodies = std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body));
+    bodies
+        .flat_map(|body| {
+            let hidden = body.hide.iter().map(|hidden| hidden.value.as_str());
+            hidden.chain(body.tools.iter().map(|rule| rule.name.as_str()))
+        })
+        .collect()
+}
+
+fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHits) -> ToolRule {
+    let read = read(file, Whose { tool: Some(name), client: None });
+    let draft = read.form.as_ref().map(drafts::draft);
+    let mut state = state(read.form.as_ref());
+    let mut words = words(&read);
+    let mut from = match &read.source {
+        Source::Own => "its own rule".to_owned(),
+        Source::Pattern(pattern) => format!("the pattern {pattern}"),
+        Source::Default | Source::Nothing => "the default".to_owned(),
+    };
+    if let Some(all) = file.body.all_tools.as_ref().filter(|all| denies(all) && state != ToolState::Hide) {
+        (state, words, from) = (ToolState::Deny, rule_words(all), "the rule for all tools".to_owned());
+    }
+    ToolRule {
+        name: name.to_owned(),
+        pattern: name.contains(['*', '?']),
+        listed: listed.is_some(),
+        description: listed.and_then(|tool| description(&tool.definition)),
+        state,
+        words,
+        from,
+        draft,
+        clients: for_clients(file, name),
+        calls: hits.calls,
+        hits: hits.refused,
+        last_hit_ms: hits.last_refused_ms,
+        last_call_ms: hits.last_ms,
+    }
+}
+
+/// What overlays say about this tool, by its name or by a pattern.
+fn for_clients(file: &PolicyFile, name: &str) -> Vec<ClientRule> {
+    let overlays = file.clients.iter().map(|overlay| overlay.client.as_str());
+    overlays
+        .filter_map(|client| {
+            let read = read(file, Whose { tool: Some(name), client: Some(client) });
+            if !matches!(read.source, Source::Own | Source::Pattern(_)) {
+                return None;
+            }
+            Some(ClientRule {
+                client: client.to_owned(),
+                state: state(read.form.as_ref()),
+                words: words(&read),
+                draft: read.form.as_ref().map(drafts::draft),
+            })
+        })
+        .collect()
+}
+
+fn state(form: Option<&Form>) -> ToolState {
+    let Some(form) = form else { return ToolState::Custom };
+    let always_denied = form.deny_if.iter().any(|clause| clause.conditions.is_empty());
+    match form.action {
+        FormAction::Hide => ToolState::Hide,
+        FormAction::Deny => ToolState::Deny,
+        _ if always_denied => ToolState::Deny,
+        FormAction::Ask => ToolState::Ask,
+        FormAction::Allow if !form.require.is_empty() || !form.deny_if.is_empty() => ToolState::Custom,
+        FormAction::Allow if !form.limits.is_empty() => ToolState::Cap,
+        FormAction::Allow => ToolState::Allow,
+    }
+}
+
+fn words(read: &Read<'_>) -> String {
+    match (read.hidden_by, read.rule) {
+        (Some(_), _) => "hidden".to_owned(),
+        (None, Some(rule)) => rule_words(rule),
+        (None, None) => match read.form.as_ref().map(|form| form.action) {
+            Some(FormAction::Deny) => "denied".to_owned(),
+            Some(FormAction::Ask) => "asked about".to_owned(),
+            _ => "allowed".to_owned(),
+        },
+    }
+}
+
+fn denies(rule: &Written) -> bool {
+    let observed = rule.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
+    let always = rule.deny_if.iter().any(|clause| clause.conditions.is_empty());
+    !observed && (always || rule.action.as_ref().is_some_and(|action| action.value == Said::Deny))
+}
+
+fn description(definition: &str) -> Option<String> {
+    let text = Raw::parse(definition).ok()?.get("description")?.as_str()?;
+    Some(text.chars().take(LONGEST_DESCRIPTION).collect())
+}

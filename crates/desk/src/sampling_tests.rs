@@ -1,0 +1,112 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use callgate_store::SessionId;
+
+use super::*;
+
+/// A shell with a busy child and an idle grandchild.
+struct Tree(Child);
+
+impl Tree {
+    fn start() -> Tree {
+        let script = "sh -c 'sleep 600 & wait' & while :; do :; done";
+        let shell = Command::new("sh").args(["-c", script]).stdout(Stdio::null()).spawn().unwrap();
+        Tree(shell)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let pid = self.0.id().to_string();
+        // The grandchildren first: nobody finds them once their parents are gone.
+        let children = Command::new("pgrep").args(["-P", &pid]).output();
+        for child in
+            children.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default().lines()
+        {
+            let grandchildren = Command::new("pgrep").args(["-P", child]).output();
+            for one in grandchildren
+                .map(|out| String::from_utf8_lossy(&out.stdout).into_owned())
+                .unwrap_or_default()
+                .lines()
+            {
+                let _ended = Command::new("kill").args(["-9", one]).status();
+            }
+            let _ended = Command::new("kill").args(["-9", child]).status();
+        }
+        let _ended = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+fn lease(pid: u32) -> Lease {
+    Lease {
+        session: SessionId::random(),
+        pid,
+        process_start: None,
+        boot: String::new(),
+        pid_namespace: None,
+        server: "s".to_owned(),
+        client: None,
+        command: Vec::new(),
+        policy_version: None,
+        watch_only: false,
+        started_ms: 0,
+        demo: false,
+    }
+}
+
+#[test]
+fn a_tree_is_counted_whole() {
+    let tree = Tree::start();
+    let lease = lease(tree.0.id());
+    let mut sampler = Sampler::new().unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let usage = sampler.sample(std::slice::from_ref(&lease), 7).pop().unwrap();
+        if usage.processes >= 3 && usage.cpu_percent > 1.0 {
+            assert_eq!((usage.processes, usage.at_ms), (3, 7));
+            assert!(usage.memory_bytes > 100_000 && usage.memory_bytes < 1 << 30, "{usage:?}");
+            assert!(usage.cpu_percent < 150.0, "one busy process: {usage:?}");
+            break;
+        }
+        assert!(Instant::now() < until, "{usage:?}");
+        std::thread::sleep(sysinfo::MINIMUM_CPU_UPDATE_INTERVAL);
+    }
+}
+
+#[test]
+fn a_session_that_is_gone_takes_nothing() {
+    let mut ended = Command::new("true").spawn().unwrap();
+    let pid = ended.id();
+    ended.wait().unwrap();
+    let mut sampler = Sampler::new().unwrap();
+    let usage = sampler.sample(&[lease(pid)], 1).pop().unwrap();
+    assert_eq!((usage.processes, usage.memory_bytes), (0, 0));
+    assert!(sampler.sample(&[], 2).is_empty());
+}
+
+#[test]
+fn a_process_whose_parent_died_stays_in_its_session_and_a_reused_pid_does_not() {
+    let share = |parent: Option<u32>, started| Share {
+        parent: parent.map(Pid::from_u32),
+        started,
+        cpu_percent: 1.0,
+        memory_bytes: 10,
+    };
+    let pid = Pid::from_u32;
+    let shares = HashMap::from([
+        (pid(10), share(Some(1), 100)),
+        // Its parent, a part of the session before, is gone.
+        (pid(12), share(Some(1), 102)),
+        (pid(13), share(Some(12), 103)),
+        // Had this number before; it is another one now.
+        (pid(14), share(Some(1), 999)),
+    ]);
+    let children = HashMap::from([(pid(12), vec![pid(13)])]);
+    let before = HashSet::from([(pid(10), 100), (pid(11), 101), (pid(12), 102), (pid(14), 104)]);
+    let found = tree(&lease(10), &shares, &children, &before);
+    assert_eq!(found, HashSet::from([(pid(10), 100), (pid(12), 102), (pid(13), 103)]));
+}

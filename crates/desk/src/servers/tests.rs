@@ -1,0 +1,131 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+use std::time::Duration;
+
+use callgate_store::clock::Clock;
+use callgate_store::{Decision, Outcome, pause, slug};
+
+use super::*;
+use crate::testing::{POLICY, Place};
+
+fn find<'v>(views: &'v [ServerView], name: &str) -> &'v ServerView {
+    views.iter().find(|view| view.name == name).unwrap_or_else(|| panic!("no {name} in {views:?}"))
+}
+
+#[test]
+fn every_server_is_known_from_wherever_it_was_heard_of() {
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    let stopped = place.session("zeta");
+    stopped.calls("a", 2);
+    stopped.end();
+    let listed = r#"{"mcpServers":{
+        "files":{"command":"npx","args":["-y","files"]},
+        "mail":{"command":"mailer","args":["--token","hunter2hunter2"],"env":{"X":"y"}},
+        "far":{"url":"https://example.org/mcp"}, "odd": 7}}"#;
+    callgate_store::atomic::replace(&place.home.path().join("servers.json"), listed.as_bytes()).unwrap();
+    let files = place.session("files");
+    files.calls("read", 3);
+    files.refused("drop", Decision::Denied, 2);
+
+    let views = place.desk.servers().unwrap();
+    let names: Vec<&str> = views.iter().map(|view| view.name.as_str()).collect();
+    assert_eq!(names, ["files", "far", "mail", "odd", "zeta"], "running ones first");
+    let files_view = find(&views, "files");
+    assert_eq!(files_view.state, ServerState::Running);
+    assert_eq!(files_view.protection, Protection::Enforcing);
+    assert_eq!((files_view.calls_today, files_view.refused_today, files_view.calls_last_hour), (5, 2, 5));
+    let session = &files_view.sessions[0];
+    assert_eq!((session.calls, session.refused, session.pid), (5, 2, Some(std::process::id())));
+    assert_eq!(session.session, files.info.id.to_string());
+    assert_eq!(find(&views, "mail").state, ServerState::NeverStarted);
+    assert_eq!(find(&views, "mail").command, ["mailer", "--token", "[masked, 14 characters]"]);
+    assert_eq!(find(&views, "far").command, ["https://example.org/mcp"]);
+    let zeta = find(&views, "zeta");
+    assert_eq!((zeta.state, zeta.sessions[0].calls), (ServerState::Stopped, 2));
+    assert_eq!(zeta.sessions[0].end.as_deref(), Some("client_closed"));
+    assert_eq!(zeta.last_call_ms, Some(place.clock.now().wall_ms));
+    assert_eq!(zeta.protection, Protection::WatchOnly, "by the default policy");
+
+    files.refused("drop", Decision::Denied, 1);
+    place.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let views = place.desk.servers().unwrap();
+    let session = &find(&views, "files").sessions[0];
+    assert_eq!((session.calls, session.refused), (6, 3), "counted on from where it was");
+    assert_eq!(find(&views, "files").calls_last_hour, 0);
+}
+
+#[test]
+fn a_broken_list_of_servers_is_a_problem_and_not_an_error() {
+    let place = Place::new();
+    let path = place.home.path().join("servers.json");
+    for text in ["{", "[]", r#"{"mcpServers":[]}"#] {
+        callgate_store::atomic::replace(&path, text.as_bytes()).unwrap();
+        assert!(listed::read(&place.home).problem.unwrap().contains("servers.json"), "{text}");
+        assert_eq!(place.desk.servers().unwrap(), [], "{text}");
+        let overview = place.desk.overview().unwrap();
+        assert!(overview.needs.iter().any(|need| need.words.contains("servers.json")), "{text}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert_eq!(listed::read(&place.home), listed::Listed::default());
+}
+
+#[test]
+fn the_last_error_is_the_newest_of_calls_and_endings() {
+    let place = Place::new();
+    let files = place.session("files");
+    files.ends(
+        "read",
+        Outcome::ToolError,
+        r#"{"content":[{"type":"text","text":"no such\u202e file"}],"isError":true}"#,
+    );
+    files.calls("read", 3);
+    let views = place.desk.servers().unwrap();
+    assert_eq!(find(&views, "files").last_error.as_deref(), Some("read: tool error: no such\\u{202e} file"));
+    place.clock.advance(Duration::from_secs(60));
+    files.journal.end(EndReason::ServerEnded);
+    let views = place.desk.servers().unwrap();
+    let view = find(&views, "files");
+    assert_eq!(view.last_error.as_deref(), Some("the server ended by itself"));
+    assert_eq!(view.last_error_ms, Some(place.clock.now().wall_ms));
+}
+
+#[test]
+fn of_several_sessions_the_worst_protected_speaks() {
+    let place = Place::new();
+    place.write_policy("files", "{");
+    let _broken = place.session("files");
+    place.write_policy("files", POLICY);
+    let _good = place.session("files");
+    let views = place.desk.servers().unwrap();
+    assert_eq!(find(&views, "files").protection, Protection::Broken);
+    pause::pause(&place.home, Some("gone"), None, &place.clock.now()).unwrap();
+    let gone = place.session("gone");
+    gone.end();
+    assert_eq!(find(&place.desk.servers().unwrap(), "gone").protection, Protection::Paused);
+}
+
+#[test]
+fn the_end_of_stderr_is_short_and_text() {
+    let place = Place::new();
+    let files = place.session("files");
+    let id = files.info.id.to_string();
+    assert_eq!(place.desk.stderr_tail(&id).unwrap(), "");
+    let log = place.home.logs().join(format!("{}.log", slug("files")));
+    fs::write(&log, b"first\nsecond \xff\n").unwrap();
+    assert_eq!(place.desk.stderr_tail(&id).unwrap(), "first\nsecond \u{fffd}\n");
+    assert_eq!(place.desk.stderr_tail("files").unwrap(), "first\nsecond \u{fffd}\n", "by its server's name");
+    fs::write(log.with_extension("log.1"), "before\n").unwrap();
+    assert_eq!(place.desk.stderr_tail(&id).unwrap(), "before\nfirst\nsecond \u{fffd}\n");
+    let many: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
+    fs::write(&log, &many).unwrap();
+    let tail = place.desk.stderr_tail(&id).unwrap();
+    assert_eq!(tail.lines().count(), 200);
+    assert!(tail.starts_with("line 99800\n") && tail.ends_with("line 99999\n"));
+    fs::write(&log, "x".repeat(1 << 20)).unwrap();
+    assert!(place.desk.stderr_tail(&id).unwrap().len() <= 64 * 1024);
+    files.end();
+    assert!(!place.desk.stderr_tail(&id).unwrap().is_empty(), "also after its end");
+    assert_eq!(place.desk.stderr_tail("../../etc/passwd").unwrap(), "", "a name is no path");
+}

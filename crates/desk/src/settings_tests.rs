@@ -1,0 +1,151 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use callgate_store::{Decision, EventKind};
+
+use super::*;
+use crate::testing::Place;
+use crate::view::ErrorCode;
+
+fn read(place: &Place) -> String {
+    fs::read_to_string(place.home.settings()).unwrap()
+}
+
+#[test]
+fn what_is_saved_is_read_back_and_what_was_there_stays() {
+    let place = Place::new();
+    fs::write(
+        place.home.settings(),
+        r#"{"zebra":[1,2.50],"history":{"later":true,"days":7},"app":{"own":"x"},"alpha":null}"#,
+    )
+    .unwrap();
+    let wanted = UserSettings {
+        theme: Theme::Dark,
+        history_days: 30,
+        history_megabytes: 200,
+        recording: Recording::Keys,
+        mask_names: vec!["iban".to_owned()],
+        notifications: NotificationSettings { blocked: false, alarms: true },
+    };
+    let saved = place.desk.save_settings(&wanted).unwrap();
+    assert_eq!(saved.settings, wanted);
+    assert_eq!(place.desk.settings().unwrap().settings, wanted);
+    let text = read(&place);
+    let order: Vec<usize> = ["zebra", "history", "later", "\"app\"", "own", "alpha"]
+        .iter()
+        .map(|name| text.find(name).unwrap())
+        .collect();
+    assert!(order.is_sorted(), "{text}");
+    let file: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&file["history"]["days"], &file["record"]["keep"]), (&json!(30), &json!("keys")));
+    place.desk.login_asked().unwrap();
+    assert_eq!(place.desk.settings().unwrap().settings, wanted);
+    assert!(place.desk.asked_about_login());
+    let store = Settings::read(&place.home).0;
+    assert_eq!((store.history_days.get(), store.keep, store.mask), (30, Keep::Keys, vec!["iban".to_owned()]));
+}
+
+#[test]
+fn without_a_file_everything_has_its_default() {
+    let place = Place::new();
+    let view = place.desk.settings().unwrap();
+    assert_eq!((view.settings.history_days, view.settings.history_megabytes), (90, 1024));
+    assert_eq!((view.settings.theme, view.settings.recording), (Theme::System, Recording::Full));
+    assert_eq!(view.settings.notifications, NotificationSettings { blocked: true, alarms: true });
+    assert_eq!((view.calls, view.oldest_ms, view.problems.len()), (0, None, 0));
+    assert_eq!(view.home, place.home.path().display().to_string());
+    assert!(view.program.contains("callgate"));
+}
+
+#[test]
+fn nonsense_is_refused_and_nothing_is_written() {
+    let place = Place::new();
+    let good = place.desk.user_settings();
+    let cases = [
+        UserSettings { history_days: 0, ..good.clone() },
+        UserSettings { history_days: 40_000, ..good.clone() },
+        UserSettings { history_megabytes: 0, ..good.clone() },
+        UserSettings { mask_names: vec!["--".to_owned()], ..good.clone() },
+        UserSettings { mask_names: vec!["a".to_owned(); 1_001], ..good },
+    ];
+    for case in cases {
+        let error = place.desk.save_settings(&case).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::BadInput, "{error}");
+    }
+    assert!(!place.home.settings().exists());
+}
+
+#[test]
+fn a_broken_file_is_told_and_kept_aside_when_a_new_one_is_saved() {
+    let place = Place::new();
+    fs::write(place.home.settings(), "{\"history\":").unwrap();
+    let view = place.desk.settings().unwrap();
+    assert_eq!((view.problems.len(), view.settings.recording), (1, Recording::Nothing));
+    let saved = place.desk.save_settings(&view.settings).unwrap();
+    assert!(saved.problems.is_empty());
+    let aside: Vec<String> = fs::read_dir(place.home.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("settings.json.broken-"))
+        .collect();
+    assert_eq!(aside.len(), 1);
+}
+
+#[test]
+fn deleting_the_history_leaves_nothing_of_it() {
+    let place = Place::new();
+    let files = place.session("files");
+    files.calls("needleword", 3);
+    files.refused("drop", Decision::Denied, 1);
+    fs::write(place.home.path().join("search.db"), "needleword").unwrap();
+    let before = place.desk.settings().unwrap();
+    assert_eq!(before.calls, 4);
+    assert!(before.oldest_ms.is_some() && before.used_bytes > 8_192);
+    let after = place.desk.delete_history().unwrap();
+    assert_eq!((after.calls, after.oldest_ms), (0, None));
+    for entry in fs::read_dir(place.home.path()).unwrap().map(Result::unwrap) {
+        let bytes = fs::read(entry.path()).unwrap_or_default();
+        assert!(!bytes.windows(10).any(|window| window == b"needleword"), "{:?}", entry.path());
+    }
+    let events = History::open_reader(&place.home).unwrap().events(None, 10).unwrap();
+    assert!(events.iter().any(|event| event.kind == EventKind::Forgotten));
+    files.calls("on", 1);
+    assert_eq!(place.desk.settings().unwrap().calls, 1, "the session goes on");
+}
+
+#[test]
+fn deleting_the_history_also_deletes_calls_of_a_clock_that_went_wrong() {
+    let place = Place::new();
+    let files = place.session("files");
+    files.calls("later", 2);
+    while place.desk.index_step().unwrap() {}
+    place.clock.set_wall(1_700_000_000_000);
+    assert_eq!(place.desk.delete_history().unwrap().calls, 0);
+    let steps = std::iter::repeat_with(|| place.desk.index_step().unwrap()).take(10);
+    assert!(steps.into_iter().any(|more| !more), "the index is kept up again");
+}
+
+#[test]
+fn settings_saved_at_once_lose_nothing_of_each_other() {
+    let place = Place::new();
+    let wanted = UserSettings { history_days: 30, ..place.desk.user_settings() };
+    for _ in 0..20 {
+        let _gone = fs::remove_file(place.home.settings());
+        std::thread::scope(|scope| {
+            scope.spawn(|| place.desk.save_settings(&wanted).unwrap());
+            scope.spawn(|| place.desk.login_asked().unwrap());
+        });
+        assert!(place.desk.asked_about_login());
+        assert_eq!(place.desk.user_settings(), wanted);
+    }
+}
+
+#[test]
+fn a_broken_file_stays_in_force_until_the_new_one_is_written() {
+    let place = Place::new();
+    fs::write(place.home.settings(), "{").unwrap();
+    let wanted = place.desk.user_settings();
+    let seen = std::cell::Cell::new(false);
+    place.desk.change_file(|_| seen.set(place.home.settings().exists())).unwrap();
+    assert!(seen.get(), "without it, everything would be recorded");
+    assert_eq!(wanted.recording, Recording::Nothing);
+}

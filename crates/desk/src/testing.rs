@@ -1,0 +1,148 @@
+//! A home with sessions in it, for tests.
+
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_policy::{Keep, Policy};
+use callgate_protocol::json::Raw;
+use callgate_store::clock::ManualClock;
+use callgate_store::{
+    Decision, EndReason, Home, Intent, Journal, Origin, Outcome, Refused, SessionId, SessionInfo,
+};
+
+use crate::Desk;
+
+/// Denies one tool, allows the rest.
+pub(crate) const POLICY: &str = r#"{"version":"1","default":"allow","tools":{"drop":{"action":"deny"}}}"#;
+
+pub(crate) struct Place {
+    _folder: tempfile::TempDir,
+    pub(crate) home: Home,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) desk: Desk,
+}
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        home.prepare().unwrap();
+        let clock = Arc::new(ManualClock::new());
+        let desk = Desk::new(home.clone(), clock.clone(), Origin::Window);
+        Place { _folder: folder, home, clock, desk }
+    }
+
+    pub(crate) fn write_policy(&self, server: &str, text: &str) {
+        let path = self.home.policy(server);
+        callgate_store::atomic::replace(&path, text.as_bytes()).unwrap();
+        // As if it had been there for long.
+        let old = std::time::SystemTime::now() - Duration::from_secs(600);
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    }
+
+    /// A session that runs under the policy of its file.
+    pub(crate) fn session(&self, server: &str) -> Session {
+        let own = self.home.policy(server);
+        let path = if own.exists() { own } else { self.home.default_policy() };
+        let policy = Policy::parse(&std::fs::read_to_string(path).unwrap()).ok();
+        let info = SessionInfo {
+            id: SessionId::random(),
+            server: server.to_owned(),
+            client: Some("claude-ai".to_owned()),
+            command: vec!["npx".to_owned(), "-y".to_owned(), server.to_owned()],
+            policy_version: policy.as_ref().map(|policy| policy.version().to_owned()),
+            watch_only: policy.as_ref().is_some_and(Policy::watch_only),
+            demo: false,
+            secrets: Vec::new(),
+        };
+        let journal = Journal::open(&self.home, &info, self.clock.clone()).unwrap();
+        Session { journal, info }
+    }
+}
+
+pub(crate) struct Session {
+    pub(crate) journal: Journal,
+    pub(crate) info: SessionInfo,
+}
+
+impl Session {
+    /// Calls that pass and succeed.
+    pub(crate) fn calls(&self, tool: &str, times: usize) {
+        for _ in 0..times {
+            self.ends(tool, Outcome::Ok, "{}");
+        }
+    }
+
+    /// Calls that pass, all at once.
+    pub(crate) fn burst(&self, tool: &str, times: usize) {
+        let mut batch = self.journal.batch();
+        for _ in 0..times {
+            let intent = Intent {
+                method: "tools/call",
+                tool,
+                rpc_id: "1",
+                args: None,
+                client: "claude-ai",
+                rule: "/default",
+                policy: "v",
+                keep: Keep::Full,
+                observing: false,
+                would: None,
+                spend: None,
+            };
+            batch.admit(intent, &[], b"line").unwrap();
+        }
+        assert!(batch.commit().unrecorded.is_empty());
+        self.filed();
+    }
+
+    pub(crate) fn ends(&self, tool: &str, outcome: Outcome, result: &str) {
+        let mut batch = self.journal.batch();
+        let intent = Intent {
+            method: "tools/call",
+            tool,
+            rpc_id: "1",
+            args: Some(Raw::parse(r#"{"path":"/a"}"#).unwrap()),
+            client: "claude-ai",
+            rule: "/default",
+            policy: "v",
+            keep: Keep::Full,
+            observing: false,
+            would: None,
+            spend: None,
+        };
+        let call = batch.admit(intent, &[], b"line").unwrap();
+        assert!(batch.commit().unrecorded.is_empty());
+        let mut settlement = self.journal.settle();
+        settlement.add(&call, outcome, Duration::from_millis(3), Some(Raw::parse(result).unwrap()));
+        settlement.commit();
+        self.filed();
+    }
+
+    pub(crate) fn refused(&self, tool: &str, decision: Decision, times: usize) {
+        let mut batch = self.journal.batch();
+        for _ in 0..times {
+            batch.refuse(Refused {
+                decision,
+                method: "tools/call",
+                tool,
+                client: "claude-ai",
+                rule: "/tools/drop",
+                reason: "not from an agent",
+                ..Refused::default()
+            });
+        }
+        batch.commit();
+        self.filed();
+    }
+
+    pub(crate) fn filed(&self) {
+        assert!(self.journal.drained(Duration::from_secs(20)));
+    }
+
+    pub(crate) fn end(self) {
+        self.journal.end(EndReason::ClientClosed);
+    }
+}

@@ -1,0 +1,90 @@
+//! Words for people: counts, lengths of time, and text of others made harmless.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+
+/// Text from a server or an agent, safe to show: nothing that breaks the line, turns the writing direction or hides.
+/// Each such character is shown as its number.
+pub fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_hidden(c) => {
+                let _ = write!(out, "\\u{{{:x}}}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Control, format, bidi, tag, variation and other characters that do not show.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// At most `width` characters, with a mark where something was left out.
+pub fn clip(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// The longest name inside a sentence.
+const NAME: usize = 64;
+
+/// A name that a server, a client or an agent chose, for a sentence.
+pub fn name(text: &str) -> String {
+    clip(&harmless(text), NAME)
+}
+
+/// What a call asked for: a tool by its name, anything else with its method.
+pub fn subject(method: Option<&str>, tool: Option<&str>) -> String {
+    match (method, tool) {
+        (Some("tools/call") | None, Some(tool)) => tool.to_owned(),
+        (Some(method), Some(name)) => format!("{method} {name}"),
+        (Some(method), None) => method.to_owned(),
+        (None, None) => "(no readable message)".to_owned(),
+    }
+}
+
+/// `1 call`, `2 calls`.
+pub fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `15 min`, `2 h 5 min`, `3 days`: rounded down.
+pub fn span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 if seconds % 3_600 < 60 => format!("{} h", seconds / 3_600),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        86_400..172_800 => "1 day".to_owned(),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A moment as the person's own clock shows it.
+pub fn local(wall_ms: i64) -> Zoned {
+    Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
+}
+
+/// When the day of this moment began for the person.
+pub fn day_start(wall_ms: i64) -> i64 {
+    local(wall_ms).start_of_day().map_or(wall_ms, |start| start.timestamp().as_millisecond())
+}

@@ -1,0 +1,118 @@
+//! What a click in the tray or on a notification means.
+//!
+//! An act travels as the id of its menu entry and comes back as the same act. Restricting acts are done at once;
+//! whatever loosens only leads to the window's question.
+
+use serde::{Deserialize, Serialize};
+
+use crate::view::{Fix, Loosening, Place, Restriction, Target};
+
+/// One entry's act.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum TrayAct {
+    Open,
+    Settings,
+    Quit,
+    Why {
+        call: String,
+    },
+    Block {
+        target: Target,
+    },
+    Cap {
+        target: Target,
+        /// Calls a minute; none: what this person's own use advises when it is clicked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max: Option<u32>,
+    },
+    /// None: every server.
+    Pause {
+        server: Option<String>,
+    },
+    /// None: every pause.
+    Resume {
+        server: Option<String>,
+    },
+    Stop {
+        server: String,
+    },
+    Restart {
+        server: String,
+    },
+    Rules {
+        server: String,
+    },
+    EndAllowance {
+        id: String,
+    },
+}
+
+/// What the shell has to do for an act.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// At once, with [`crate::Desk::restrict`].
+    Restrict(Restriction),
+    /// At once, with [`crate::Desk::cap_as_advised`].
+    Cap(Target),
+    /// Bring the window to the front and show this.
+    Show(Place),
+    Quit,
+    /// Supervision cannot do it yet; the entry is not enabled.
+    Unsupported,
+}
+
+impl TrayAct {
+    /// The id of the entry.
+    pub fn id(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The act of an entry; none if the id is not one of ours.
+    pub fn parse(id: &str) -> Option<TrayAct> {
+        serde_json::from_str(id).ok()
+    }
+
+    pub fn step(&self) -> Step {
+        match self.clone() {
+            TrayAct::Open => Step::Show(Place::Window),
+            TrayAct::Settings => Step::Show(Place::Settings),
+            TrayAct::Quit => Step::Quit,
+            TrayAct::Why { call } => Step::Show(Place::Call { id: call }),
+            TrayAct::Block { target } => Step::Restrict(Restriction::Block { target, reason: None }),
+            TrayAct::Cap { target, max: None } => Step::Cap(target),
+            TrayAct::Cap { target, max: Some(max) } => {
+                Step::Restrict(Restriction::Cap { target, max, window: "minute".to_owned() })
+            }
+            TrayAct::Pause { server } => Step::Restrict(Restriction::Pause { server, reason: None }),
+            TrayAct::Resume { server } => {
+                Step::Show(Place::Question { loosening: Loosening::Resume { server } })
+            }
+            TrayAct::Rules { server } => Step::Show(Place::Rules { server }),
+            TrayAct::EndAllowance { id } => Step::Restrict(Restriction::EndAllowance { id }),
+            TrayAct::Stop { .. } | TrayAct::Restart { .. } => Step::Unsupported,
+        }
+    }
+
+    /// The act that mends something, and what its entry says.
+    pub(super) fn mends(fix: &Fix) -> (TrayAct, String) {
+        let name = |server: &str| super::shown(server, super::NAME);
+        match fix.clone() {
+            Fix::Resume { server: None } => (TrayAct::Resume { server: None }, "Resume all…".to_owned()),
+            Fix::Resume { server: Some(server) } => {
+                let text = format!("Resume {}…", name(&server));
+                (TrayAct::Resume { server: Some(server) }, text)
+            }
+            Fix::OpenRules { server } => {
+                let text = format!("Open the rules of {}", name(&server));
+                (TrayAct::Rules { server }, text)
+            }
+            Fix::OpenSettings => (TrayAct::Settings, "Open the settings".to_owned()),
+            Fix::EndAllowance { id } => (TrayAct::EndAllowance { id }, "End it now".to_owned()),
+            Fix::PauseServer { server } => {
+                let text = format!("Pause {}", name(&server));
+                (TrayAct::Pause { server: Some(server) }, text)
+            }
+        }
+    }
+}

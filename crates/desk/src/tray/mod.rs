@@ -1,0 +1,239 @@
+//! The tray menu as data: what needs a person first, then how things stand, then what can be done.
+//!
+//! A function of what the desk says at this moment, so that the menu is right when it opens. Text of servers and agents
+//! is made harmless and short here; marks for keyboard access are the shell's business.
+
+mod act;
+
+use crate::acts::cap_for;
+use crate::text::{clip, count, harmless, local, subject};
+use crate::view::{Alarm, Target};
+use crate::view::{
+    AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView,
+};
+
+pub use act::{Step, TrayAct};
+
+/// The longest text of an entry.
+const TEXT: usize = 60;
+/// The longest text of a line about one call.
+const CALL: usize = 40;
+/// The longest name inside a text.
+const NAME: usize = 24;
+/// Lines of causes: more would push the rest off the screen.
+const NEEDS: usize = 6;
+/// Servers, likewise.
+const SERVERS: usize = 20;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Menu {
+    pub items: Vec<MenuItem>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum MenuItem {
+    /// A line to read, not to click.
+    Label(String),
+    Entry {
+        act: TrayAct,
+        text: String,
+        enabled: bool,
+    },
+    Submenu {
+        text: String,
+        items: Vec<MenuItem>,
+    },
+    Separator,
+}
+
+impl MenuItem {
+    fn entry(act: TrayAct, text: impl Into<String>) -> MenuItem {
+        MenuItem::Entry { act, text: text.into(), enabled: true }
+    }
+
+    fn greyed(act: TrayAct, text: impl Into<String>) -> MenuItem {
+        MenuItem::Entry { act, text: text.into(), enabled: false }
+    }
+}
+
+/// The whole menu. `now_ms` is the wall clock.
+pub fn menu(overview: &Overview, servers: &[ServerView], now_ms: i64) -> Menu {
+    let parts = [
+        needs(overview),
+        vec![MenuItem::Label(shown(&overview.status, TEXT))],
+        overview.recent.iter().take(5).map(call).collect(),
+        overview.allowances.iter().map(|one| allowance(one, now_ms)).collect(),
+        running(overview, servers),
+        whole(overview),
+    ];
+    let mut items = Vec::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !items.is_empty() {
+            items.push(MenuItem::Separator);
+        }
+        items.extend(part);
+    }
+    Menu { items }
+}
+
+/// Each cause, and under it what mends it.
+fn needs(overview: &Overview) -> Vec<MenuItem> {
+    let mut items = Vec::new();
+    for need in overview.needs.iter().take(NEEDS) {
+        items.push(MenuItem::Label(shown(&need.words, TEXT)));
+        if let Some(fix) = &need.fix {
+            let (act, text) = TrayAct::mends(fix);
+            items.push(MenuItem::entry(act, text));
+        }
+    }
+    let left = overview.needs.len().saturating_sub(NEEDS);
+    if left > 0 {
+        items.push(MenuItem::entry(TrayAct::Open, format!("{left} more…")));
+    }
+    for alarm in &overview.alarms {
+        items.push(alarmed(alarm));
+    }
+    items
+}
+
+fn alarmed(alarm: &Alarm) -> MenuItem {
+    let server = alarm.server.clone();
+    let target = Target { server: server.clone(), tool: alarm.tool.clone(), client: alarm.client.clone() };
+    MenuItem::Submenu {
+        text: shown(&alarm.words, TEXT),
+        items: vec![
+            MenuItem::entry(TrayAct::Pause { server: Some(server) }, "Pause server"),
+            MenuItem::entry(TrayAct::Cap { target, max: Some(cap_for(alarm)) }, "Cap"),
+        ],
+    }
+}
+
+fn call(line: &CallLine) -> MenuItem {
+    let time = local(line.at_ms).strftime("%H:%M").to_string();
+    let word = word(line.decision, line.outcome);
+    let times = if line.times > 1 { format!(" × {}", line.times) } else { String::new() };
+    // The word at the end matters most: the name gives way to it.
+    let around = time.chars().count() + 1 + 2 + word.chars().count() + times.chars().count();
+    let name =
+        shown(&subject(line.method.as_deref(), line.tool.as_deref()), CALL.saturating_sub(around).max(8));
+    let target = Target {
+        server: line.server.clone(),
+        tool: line.tool.clone().filter(|_| is_tool_call(line)),
+        client: line.client.clone(),
+    };
+    let why = MenuItem::entry(TrayAct::Why { call: line.id.clone() }, "Why");
+    // Only a tool has a rule of its own.
+    let restricting = |act: TrayAct, text: &str| match target.tool.is_some() {
+        true => MenuItem::entry(act, text),
+        false => MenuItem::greyed(act, text),
+    };
+    MenuItem::Submenu {
+        text: format!("{time} {name}: {word}{times}"),
+        items: vec![
+            why,
+            restricting(TrayAct::Block { target: target.clone() }, "Block"),
+            restricting(TrayAct::Cap { target: target.clone(), max: None }, "Cap"),
+        ],
+    }
+}
+
+fn is_tool_call(line: &CallLine) -> bool {
+    line.method.as_deref().is_none_or(|method| method == "tools/call")
+}
+
+/// What came of it, in the one word that matters most.
+fn word(decision: Decision, outcome: Option<Outcome>) -> String {
+    match (decision, outcome) {
+        (Decision::Allowed | Decision::WouldDeny, None) => "running".to_owned(),
+        (Decision::Allowed, Some(Outcome::Ok)) => "allowed".to_owned(),
+        (Decision::Allowed, Some(outcome)) => callgate_store::Outcome::from(outcome).word().replace('_', " "),
+        (Decision::WouldDeny, Some(_)) => "would deny".to_owned(),
+        (decision, _) => callgate_store::Decision::from(decision).word().to_owned(),
+    }
+}
+
+fn allowance(one: &AllowanceView, now_ms: i64) -> MenuItem {
+    let left = left(one.ends_ms - now_ms);
+    let what = match &one.tool {
+        Some(tool) => format!("{} allowed", shown(tool, NAME)),
+        None => format!("{} only watched", shown(&one.server, NAME)),
+    };
+    MenuItem::Submenu {
+        text: format!("{what} for {left}"),
+        items: vec![
+            MenuItem::Label(shown(&one.words, TEXT)),
+            MenuItem::entry(TrayAct::EndAllowance { id: one.id.clone() }, "End now"),
+        ],
+    }
+}
+
+/// Rounded up: a menu never says that something is over while it lasts.
+fn left(ms: i64) -> String {
+    let minutes = ms.max(0).unsigned_abs().div_ceil(60_000).max(1);
+    match minutes {
+        0..120 => format!("{minutes} more min"),
+        120..2_880 => format!("{} more h", minutes.div_ceil(60)),
+        _ => format!("{} more days", minutes.div_ceil(1_440)),
+    }
+}
+
+fn running(overview: &Overview, servers: &[ServerView]) -> Vec<MenuItem> {
+    let running: Vec<&ServerView> =
+        servers.iter().filter(|server| server.state == ServerState::Running).collect();
+    let mut items: Vec<MenuItem> = running.iter().take(SERVERS).map(|one| server(overview, one)).collect();
+    if running.len() > SERVERS {
+        items.push(MenuItem::entry(TrayAct::Open, format!("{} more…", running.len() - SERVERS)));
+    }
+    items
+}
+
+fn server(overview: &Overview, server: &ServerView) -> MenuItem {
+    let name = server.name.clone();
+    let mut items = Vec::new();
+    if let Some(problem) = &server.problem {
+        items.push(MenuItem::Label(shown(problem, TEXT)));
+    }
+    items.push(MenuItem::Label(format!("{} today", count(server.calls_today, "call"))));
+    items.push(MenuItem::greyed(TrayAct::Stop { server: name.clone() }, "Stop"));
+    items.push(MenuItem::greyed(TrayAct::Restart { server: name.clone() }, "Restart"));
+    let one = Some(name.clone());
+    items.push(match overview.paused_servers.contains(&name) {
+        true => MenuItem::entry(TrayAct::Resume { server: one }, "Resume server…"),
+        false => MenuItem::entry(TrayAct::Pause { server: one }, "Pause server"),
+    });
+    items.push(MenuItem::entry(TrayAct::Rules { server: name }, "Rules"));
+    MenuItem::Submenu { text: format!("{}: {}", shown(&server.name, NAME), state(server.protection)), items }
+}
+
+/// How well a server is watched, in words.
+fn state(protection: Protection) -> &'static str {
+    match protection {
+        Protection::Enforcing => "running",
+        Protection::WatchOnly => "running, watch-only",
+        Protection::Observed => "running, only watched for a while",
+        Protection::Paused => "paused",
+        Protection::Broken => "policy broken, all calls refused",
+    }
+}
+
+/// What is about everything.
+fn whole(overview: &Overview) -> Vec<MenuItem> {
+    let pause = match overview.paused_all {
+        true => MenuItem::entry(TrayAct::Resume { server: None }, "Resume all…"),
+        false => MenuItem::entry(TrayAct::Pause { server: None }, "Pause all"),
+    };
+    vec![
+        pause,
+        MenuItem::entry(TrayAct::Open, "Open Callgate"),
+        MenuItem::entry(TrayAct::Settings, "Settings"),
+        MenuItem::entry(TrayAct::Quit, "Quit"),
+    ]
+}
+
+/// Text of others: nothing hidden in it, and short.
+fn shown(text: &str, width: usize) -> String {
+    clip(&harmless(text), width)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+use super::*;
+use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
+
+const NOW: i64 = 1_800_000_000_000;
+
+fn overview() -> Overview {
+    Overview {
+        icon: IconState::Quiet,
+        needs: Vec::new(),
+        status: "1 server, 214 calls today, 2 blocked".to_owned(),
+        servers_running: 1,
+        sessions_running: 1,
+        calls_today: 214,
+        refused_today: 2,
+        paused_all: false,
+        paused_servers: Vec::new(),
+        allowances: Vec::new(),
+        recent: Vec::new(),
+        alarms: Vec::new(),
+        first_run: false,
+        demo_running: false,
+        ask_login: false,
+    }
+}
+
+fn line(tool: &str, decision: Decision, outcome: Option<Outcome>) -> CallLine {
+    CallLine {
+        rev: 7,
+        id: "k3f9x2ab-7".to_owned(),
+        at_ms: NOW,
+        server: "browser".to_owned(),
+        client: Some("claude-ai".to_owned()),
+        session: "k3f9x2ab".to_owned(),
+        tool: Some(tool.to_owned()),
+        method: Some("tools/call".to_owned()),
+        gist: String::new(),
+        decision,
+        refused: false,
+        rule: None,
+        reason: None,
+        outcome,
+        duration_us: None,
+        bytes: 0,
+        demo: false,
+        times: 1,
+        first_rev: 7,
+        repeatable: false,
+    }
+}
+
+fn server(name: &str, protection: Protection) -> ServerView {
+    ServerView {
+        name: name.to_owned(),
+        state: ServerState::Running,
+        protection,
+        problem: None,
+        command: Vec::new(),
+        sessions: Vec::new(),
+        calls_today: 1,
+        refused_today: 0,
+        calls_last_hour: 0,
+        last_call_ms: None,
+        last_error: None,
+        last_error_ms: None,
+        tools: 0,
+    }
+}
+
+/// The menu as a person reads it: `(…)` is greyed, `[…]` a line to read.
+fn drawn(items: &[MenuItem], depth: usize) -> String {
+    let indent = "  ".repeat(depth);
+    items
+        .iter()
+        .map(|item| match item {
+            MenuItem::Label(text) => format!("{indent}[{text}]\n"),
+            MenuItem::Entry { text, enabled: true, .. } => format!("{indent}{text}\n"),
+            MenuItem::Entry { text, enabled: false, .. } => format!("{indent}({text})\n"),
+            MenuItem::Submenu { text, items } => format!("{indent}{text} >\n{}", drawn(items, depth + 1)),
+            MenuItem::Separator => format!("{indent}--\n"),
+        })
+        .collect()
+}
+
+fn acts(items: &[MenuItem]) -> Vec<TrayAct> {
+    let mut found = Vec::new();
+    for item in items {
+        match item {
+            MenuItem::Entry { act, .. } => found.push(act.clone()),
+            MenuItem::Submenu { items, .. } => found.extend(acts(items)),
+            MenuItem::Label(_) | MenuItem::Separator => {}
+        }
+    }
+    found
+}
+
+fn full() -> (Overview, Vec<ServerView>) {
+    let mut overview = overview();
+    overview.needs = vec![
+        Need {
+            words: "Calls to files are paused".to_owned(),
+            fix: Some(Fix::Resume { server: Some("files".to_owned()) }),
+            server: Some("files".to_owned()),
+            serious: true,
+        },
+        Need {
+            words: "settings.json cannot be understood".to_owned(),
+            fix: Some(Fix::OpenSettings),
+            server: None,
+            serious: false,
+        },
+    ];
+    overview.paused_servers = vec!["files".to_owned()];
+    overview.recent = vec![
+        CallLine { times: 412, ..line("playwright_click", Decision::Capped, Some(Outcome::NotSent)) },
+        line("playwright_navigate", Decision::Denied, Some(Outcome::NotSent)),
+        CallLine {
+            method: Some("resources/read".to_owned()),
+            ..line("file:///a", Decision::Allowed, Some(Outcome::Ok))
+        },
+        line("read", Decision::Allowed, None),
+        line("read", Decision::Allowed, Some(Outcome::ToolError)),
+    ];
+    overview.allowances = vec![AllowanceView {
+        id: "a1".to_owned(),
+        server: "browser".to_owned(),
+        tool: Some("playwright_delete".to_owned()),
+        words: "playwright_delete on browser is allowed".to_owned(),
+        ends_ms: NOW + 11 * 60_000 + 1,
+    }];
+    overview.alarms = vec![Alarm {
+        server: "browser".to_owned(),
+        client: None,
+        tool: Some("read".to_owned()),
+        per_minute: 90,
+        usual_per_minute: 4,
+        since_ms: NOW,
+        words: "read on browser: 90 calls a minute, usually 4".to_owned(),
+    }];
+    (overview, vec![server("browser", Protection::WatchOnly), server("files", Protection::Paused)])
+}
+
+#[test]
+fn the_menu_says_what_needs_a_person_first_and_offers_everything_else_below() {
+    let (overview, servers) = full();
+    let time = local(NOW).strftime("%H:%M").to_string();
+    let expected = format!(
+        "\
+[Calls to files are paused]
+Resume files…
+[settings.json cannot be understood]
+Open the settings
+read on browser: 90 calls a minute, usually 4 >
+  Pause server
+  Cap
+--
+[1 server, 214 calls today, 2 blocked]
+--
+{time} playwright_click: capped × 412 >
+  Why
+  Block
+  Cap
+{time} playwright_navigate: denied >
+  Why
+  Block
+  Cap
+{time} resources/read file:///a: allowed >
+  Why
+  (Block)
+  (Cap)
+{time} read: running >
+  Why
+  Block
+  Cap
+{time} read: tool error >
+  Why
+  Block
+  Cap
+--
+playwright_delete allowed for 12 more min >
+  [playwright_delete on browser is allowed]
+  End now
+--
+browser: running, watch-only >
+  [1 call today]
+  (Stop)
+  (Restart)
+  Pause server
+  Rules
+files: paused >
+  [1 call today]
+  (Stop)
+  (Restart)
+  Resume server…
+  Rules
+--
+Pause all
+Open Callgate
+Settings
+Quit
+"
+    );
+    assert_eq!(drawn(&menu(&overview, &servers, NOW).items, 0), expected);
+}
+
+#[test]
+fn a_quiet_menu_is_short() {
+    let overview = Overview { status: "no servers running".to_owned(), paused_all: true, ..overview() };
+    let expected = "[no servers running]\n--\nResume all…\nOpen Callgate\nSettings\nQuit\n";
+    assert_eq!(drawn(&menu(&overview, &[], NOW).items, 0), expected);
+}
+
+#[test]
+fn every_act_comes_back_from_its_id_as_itself() {
+    let (overview, mut servers) = full();
+    servers.push(server("odd \"name\" & _ü\u{202e}", Protection::Broken));
+    let acts = acts(&menu(&overview, &servers, NOW).items);
+    assert!(acts.len() > 20);
+    for act in acts {
+        assert_eq!(TrayAct::parse(&act.id()), Some(act));
+    }
+    for id in ["", "quit", "{\"do\":\"format_disk\"}", "{}"] {
+        assert_eq!(TrayAct::parse(id), None, "{id}");
+    }
+}
+
+#[test]
+fn restricting_acts_at_once_and_loosening_only_asks() {
+    let (overview, servers) = full();
+    for act in acts(&menu(&overview, &servers, NOW).items) {
+        match (&act, act.step()) {
+            (TrayAct::Resume { server }, step) => {
+                let loosening = Loosening::Resume { server: server.clone() };
+                assert_eq!(step, Step::Show(Place::Question { loosening }));
+            }
+            (TrayAct::Block { .. }, Step::Restrict(Restriction::Block { target, .. })) => {
+                assert_eq!(target.client.as_deref(), Some("claude-ai"), "this client with this server");
+            }
+            (TrayAct::Pause { .. }, Step::Restrict(Restriction::Pause { .. }))
+            | (TrayAct::EndAllowance { .. }, Step::Restrict(Restriction::EndAllowance { .. }))
+            | (TrayAct::Cap { max: None, .. }, Step::Cap(_))
+            | (TrayAct::Cap { max: Some(_), .. }, Step::Restrict(Restriction::Cap { .. }))
+            | (TrayAct::Stop { .. } | TrayAct::Restart { .. }, Step::Unsupported)
+            | (TrayAct::Quit, Step::Quit)
+            | (_, Step::Show(_)) => {}
+            (act, step) => panic!("{act:?} does {step:?}"),
+        }
+    }
+}
+
+#[test]
+fn hostile_names_stay_short_and_on_their_line() {
+    let hostile = format!("\u{202e}evil\n{}", "x".repeat(500));
+    let mut overview = overview();
+    overview.recent = vec![line(&hostile, Decision::Denied, Some(Outcome::NotSent))];
+    overview.needs =
+        vec![Need { words: hostile.clone(), fix: None, server: Some(hostile.clone()), serious: true }];
+    let servers = [server(&hostile, Protection::Enforcing)];
+    let drawn = drawn(&menu(&overview, &servers, NOW).items, 0);
+    assert!(drawn.lines().all(|line| line.chars().count() <= 70), "{drawn}");
+    assert!(!drawn.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{drawn}");
+    assert!(drawn.contains("…: denied >"), "the decision is not pushed out: {drawn}");
+}
+
+#[test]
+fn a_countdown_never_ends_early() {
+    let cases = [
+        (1, "1 more min"),
+        (60_000, "1 more min"),
+        (60_001, "2 more min"),
+        (119 * 60_000, "119 more min"),
+        (3 * 3_600_000, "3 more h"),
+        (5 * 86_400_000, "5 more days"),
+        (-5, "1 more min"),
+    ];
+    for (ms, words) in cases {
+        assert_eq!(left(ms), words, "{ms}");
+    }
+}

@@ -1,0 +1,195 @@
+//! What a person does: restricting at once, loosening after a question.
+
+use serde::{Deserialize, Serialize};
+
+/// Whom a rule is for: one tool or the whole server, one client or everyone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    pub server: String,
+    /// None: the whole server.
+    pub tool: Option<String>,
+    /// None: every client.
+    pub client: Option<String>,
+}
+
+/// Acts at once and can be undone for a while.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Restriction {
+    Block {
+        target: Target,
+        reason: Option<String>,
+    },
+    /// `window` as in policies: "minute", "hour", "day", "90s".
+    Cap {
+        target: Target,
+        max: u32,
+        window: String,
+    },
+    Hide {
+        target: Target,
+    },
+    /// From an argument: "refuse when `url` starts with `file:`".
+    Refuse {
+        target: Target,
+        rule: ArgumentRule,
+        reason: Option<String>,
+    },
+    /// None: every server.
+    Pause {
+        server: Option<String>,
+        reason: Option<String>,
+    },
+    /// What was allowed for a while is over now.
+    EndAllowance {
+        id: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ArgumentRule {
+    /// Refuse when the argument at this path (`args.url`, as in policies) starts with this text.
+    StartsWith { path: String, prefix: String },
+    /// Refuse when it is exactly this (JSON text).
+    Equals { path: String, value: String },
+    /// Refuse unless the path that it names is inside this folder.
+    OnlyInside { path: String, folder: String },
+}
+
+/// Takes a second step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Loosening {
+    /// The next call that is identical to this refused one, once, within 10 minutes.
+    AllowNext {
+        call: String,
+    },
+    AllowFor {
+        server: String,
+        tool: String,
+        minutes: u32,
+    },
+    /// Rules refuse nothing for a while; what they would have refused is on record.
+    Observe {
+        server: String,
+        minutes: u32,
+    },
+    Allow {
+        target: Target,
+    },
+    Uncap {
+        target: Target,
+    },
+    /// A cap that is higher than the present one; asks only if it is.
+    Cap {
+        target: Target,
+        max: u32,
+        window: String,
+    },
+    /// None: every pause.
+    Resume {
+        server: Option<String>,
+    },
+    /// Takes back one change of the rules; asks only if that loosens.
+    Revert {
+        server: String,
+        change: i64,
+    },
+}
+
+/// Either it is done, or a person has to say yes first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Answer {
+    Done(Done),
+    Ask(Question),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// For `confirm`; good for two minutes and for what was asked, nothing else.
+    pub token: String,
+    /// "Let Claude Desktop call delete_file on files for 15 minutes?"
+    pub words: String,
+    /// What becomes looser, one sentence each.
+    pub loosened: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Done {
+    /// What was done, with its scope: "Blocked delete_file on files, for claude-ai".
+    pub words: String,
+    /// The text of this restriction's reason can be set with `give_reason` while undo is possible.
+    pub undo: Option<Undo>,
+    /// To ask `enforcement` with.
+    pub server: Option<String>,
+    pub version: Option<String>,
+    /// When it ends by itself.
+    pub ends_ms: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Undo {
+    pub token: String,
+    pub until_ms: i64,
+}
+
+/// "enforced in 2 of 2 sessions".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Enforcement {
+    pub in_force: u32,
+    pub sessions: u32,
+}
+
+/// Caps to choose from, from this person's own use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct CapAdvice {
+    /// Most calls in any minute of the last 30 days.
+    pub peak_per_minute: u32,
+    /// "your peak is 22/min".
+    pub words: String,
+    pub choices: Vec<CapChoice>,
+    /// "10 per minute", if it is capped already.
+    pub present: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct CapChoice {
+    pub max: u32,
+    pub window: String,
+    /// "30/min".
+    pub words: String,
+    /// From own use, not one of the fixed ones.
+    pub advised: bool,
+}
+
+/// Something that is let through for a while.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct AllowanceView {
+    pub id: String,
+    pub server: String,
+    pub tool: Option<String>,
+    pub words: String,
+    pub ends_ms: i64,
+}

@@ -1,0 +1,68 @@
+//! One call in full.
+
+use serde::{Deserialize, Serialize};
+
+use super::log::CallLine;
+use super::servers::SessionView;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct CallDetail {
+    pub line: CallLine,
+    /// Counts from 1 within the session.
+    pub run: u32,
+    pub args: Option<Body>,
+    pub result: Option<Body>,
+    pub why: Why,
+    pub session: Option<SessionView>,
+    /// Calls of the same session just before and after it, oldest first, itself included.
+    pub siblings: Vec<CallLine>,
+    /// The whole call as one JSON object, as `callgate show --json` prints it.
+    pub json: String,
+}
+
+/// Arguments or a result as they were kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Body {
+    /// JSON, unless it was cut.
+    pub text: String,
+    pub bytes: u64,
+    pub cut: bool,
+    pub masked: bool,
+    pub withheld: bool,
+}
+
+/// Why it was decided so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Why {
+    /// In words: "Denied: not from an agent".
+    pub words: String,
+    /// JSON pointer into the policy.
+    pub rule: Option<String>,
+    /// The rule as it was.
+    pub excerpt: Option<String>,
+    pub policy: Option<String>,
+    /// For capped calls: how the counter stands now.
+    pub counter: Option<Counter>,
+    /// The rule is not in today's policy any more, or says something else.
+    pub changed_since: bool,
+}
+
+/// "7 of 10 this minute, next call passes in 41 s".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Counter {
+    pub used: u64,
+    pub max: u64,
+    /// "minute", "90s", "session".
+    pub window: String,
+    /// When the next call passes; none if one would pass now, or never by itself.
+    pub frees_ms: Option<i64>,
+    pub words: String,
+}

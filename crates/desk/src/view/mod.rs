@@ -1,0 +1,36 @@
+//! What the window and the terminal show, as values: plain data, no behaviour beyond conversion.
+//!
+//! The TypeScript of the window is generated from these types (feature `bindings`). Text that servers and agents sent
+//! is in here as it was kept; whoever shows it makes invisible characters visible.
+
+mod acts;
+mod call;
+mod error;
+mod log;
+mod overview;
+mod place;
+mod rules;
+mod servers;
+mod settings;
+mod words;
+
+pub use acts::{
+    AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
+    Restriction, Target, Undo,
+};
+pub use call::{Body, CallDetail, Counter, Why};
+pub use error::{ErrorCode, UiError};
+pub use log::{
+    Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,
+    LogFilter, LogPage, Only, PageFrom, Run, SinceLastLook, ToolChoice,
+};
+pub use overview::{Alarm, Fix, IconState, Need, Overview};
+pub use place::Place;
+pub use rules::{
+    Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
+    PolicyVersionView, Proposal, RuleDraft, RuleForAll, RulesView, SaveAnswer, Severity, ToolRule, ToolState,
+    Tried,
+};
+pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
+pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
+pub use words::{Decision, Outcome};

@@ -1,0 +1,265 @@
+//! The rules of one server: as a table, as a form, as text.
+
+use serde::{Deserialize, Serialize};
+
+use super::acts::{Done, Question};
+use super::log::CallLine;
+use super::words::Decision;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RulesView {
+    pub server: String,
+    /// It has a policy of its own; otherwise the default one counts, and the first change copies it.
+    pub own: bool,
+    pub path: String,
+    pub text: String,
+    /// None if the text is broken.
+    pub version: Option<String>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// "allow", "deny" or "ask".
+    pub default_action: Action,
+    /// Rules are only observed.
+    pub observing: bool,
+    /// What counts for every tool besides its own rule; none if nothing does.
+    pub for_all: Option<RuleForAll>,
+    /// Those that the server listed, those that the policy names, those that were called; patterns first.
+    pub tools: Vec<ToolRule>,
+    /// Calls before this time are too many to be counted here; none if all are.
+    pub counted_since_ms: Option<i64>,
+    /// Clients that have rules of their own, or were seen with this server.
+    pub clients: Vec<String>,
+}
+
+/// The rule for all tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RuleForAll {
+    pub words: String,
+    pub draft: Option<RuleDraft>,
+}
+
+/// What the rules add for one client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClientRule {
+    /// A client's name, or a pattern of names.
+    pub client: String,
+    pub state: ToolState,
+    pub words: String,
+    pub draft: Option<RuleDraft>,
+}
+
+/// A tool, or a pattern of tools, and what the rules make of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ToolRule {
+    pub name: String,
+    pub pattern: bool,
+    /// The server listed it last time.
+    pub listed: bool,
+    pub description: Option<String>,
+    pub state: ToolState,
+    /// The whole rule in words.
+    pub words: String,
+    /// "its own rule", "the pattern get_*", "the default".
+    pub from: String,
+    /// The form's content; none if the rule says more than the form can.
+    pub draft: Option<RuleDraft>,
+    /// Clients for which more is said about it.
+    pub clients: Vec<ClientRule>,
+    pub calls: u64,
+    /// Calls that were refused.
+    pub hits: u64,
+    pub last_hit_ms: Option<i64>,
+    pub last_call_ms: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum ToolState {
+    Allow,
+    Deny,
+    Hide,
+    Ask,
+    Cap,
+    Custom,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    Allow,
+    Deny,
+    Hide,
+    Ask,
+}
+
+/// What the visual builder edits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RuleDraft {
+    pub action: Action,
+    /// For the agent, when it is refused.
+    pub reason: Option<String>,
+    pub limits: Vec<LimitDraft>,
+    /// All of these have to hold.
+    pub require: Vec<Condition>,
+    /// Refused when all conditions of one of these hold.
+    pub deny_if: Vec<DenyIf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct LimitDraft {
+    /// None: the gate makes up a name for it.
+    pub counter: Option<String>,
+    pub limit: LimitKind,
+    pub max: u32,
+    /// For calls: "minute", "hour", "day", "90s".
+    pub window: Option<String>,
+    /// "session", "grant", "client", "server", "all".
+    pub scope: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum LimitKind {
+    Calls,
+    Concurrent,
+    Total,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// "args.url".
+    pub path: String,
+    /// One of the policy language's operators: "eq", "regex", "inside".
+    pub op: String,
+    /// JSON text; none for operators without a value.
+    pub value: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct DenyIf {
+    pub conditions: Vec<Condition>,
+    pub reason: Option<String>,
+}
+
+/// A new text, not saved yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    pub text: String,
+    /// As a unified diff.
+    pub diff: String,
+    pub summary: Vec<String>,
+    pub loosened: Vec<String>,
+}
+
+/// One problem of a policy text, at its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// UTF-16 offsets into the text, as editors count.
+    pub from: u32,
+    pub to: u32,
+    pub line: u32,
+    pub severity: Severity,
+    pub message: String,
+    pub pointer: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Completion {
+    pub label: String,
+    pub detail: Option<String>,
+    /// Replaces the text from this UTF-16 offset to the cursor.
+    pub from: u32,
+    pub apply: String,
+}
+
+/// What a policy would make of one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Tried {
+    pub decision: Decision,
+    pub passes: bool,
+    pub words: String,
+    pub rule: Option<String>,
+    pub excerpt: Option<String>,
+    /// Limits that it would count against: "10 calls a minute per client".
+    pub limits: Vec<String>,
+}
+
+/// "would have refused 4 of 312 calls in the last 7 days".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Effect {
+    pub days: u32,
+    pub calls: u64,
+    pub newly_refused: u64,
+    pub newly_passed: u64,
+    pub words: String,
+    /// Of the newly refused ones, else of the newly passed ones: at most 50, the newest first, as they went then.
+    pub examples: Vec<CallLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum SaveAnswer {
+    Done(Done),
+    Ask(Question),
+    /// The file is not what was edited: here is what it says now.
+    Conflict {
+        theirs: String,
+        version: Option<String>,
+        diff: String,
+    },
+    Broken {
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyVersionView {
+    /// Of the change.
+    pub id: i64,
+    pub at_ms: i64,
+    pub origin: String,
+    pub summary: String,
+    pub version: String,
+    pub previous: Option<String>,
+    pub current: bool,
+    pub loosened: bool,
+}

@@ -1,0 +1,100 @@
+//! The form: a draft becomes a text, and a text a draft.
+
+use callgate_desk::view::{
+    Action, Condition, DenyIf, ErrorCode, LimitDraft, LimitKind, RuleDraft, Target, UiError,
+};
+
+use crate::world::{SERVER, World};
+
+const POLICY: &str = "{\n  // mine\n  \"version\": \"1\",\n  \"default\": \"allow\",\n  \"tools\": {\n    \"x\": { \"action\": \"deny\" }, // why\n    \"y\": {}\n  }\n}\n";
+
+fn target(tool: &str, client: Option<&str>) -> Target {
+    Target { server: SERVER.to_owned(), tool: Some(tool.to_owned()), client: client.map(str::to_owned) }
+}
+
+fn draft() -> RuleDraft {
+    RuleDraft {
+        action: Action::Allow,
+        reason: None,
+        limits: vec![LimitDraft {
+            counter: None,
+            limit: LimitKind::Calls,
+            max: 10,
+            window: Some("minute".to_owned()),
+            scope: "grant".to_owned(),
+        }],
+        require: vec![Condition { path: "args.a".to_owned(), op: "exists".to_owned(), value: None }],
+        deny_if: vec![DenyIf {
+            conditions: vec![Condition {
+                path: "args.url".to_owned(),
+                op: "regex".to_owned(),
+                value: Some("\"^file:\"".to_owned()),
+            }],
+            reason: Some("no local files".to_owned()),
+        }],
+    }
+}
+
+#[test]
+fn a_rule_is_built_without_touching_the_rest_and_reads_back() {
+    let world = World::with(POLICY);
+    let proposal = world.desk.draft_rule(POLICY, &target("x", None), &draft()).unwrap();
+    assert!(proposal.text.starts_with("{\n  // mine\n"));
+    assert!(proposal.text.contains("}, // why\n    \"y\": {}\n"), "{}", proposal.text);
+    assert!(proposal.diff.contains("+") && !proposal.summary.is_empty());
+    assert_eq!(proposal.loosened.len(), 1, "{:?}", proposal.loosened);
+    world.write(&proposal.text);
+    let view = world.desk.rules(SERVER).unwrap();
+    let x = view.tools.iter().find(|tool| tool.name == "x").unwrap();
+    assert_eq!(x.draft.as_ref(), Some(&draft()));
+    let again = world.desk.draft_rule(&proposal.text, &target("x", None), &draft()).unwrap();
+    assert_eq!((again.text, again.diff, again.summary.len()), (proposal.text, String::new(), 0));
+}
+
+#[test]
+fn a_clients_rule_and_the_rule_of_all_tools_are_built_too() {
+    let world = World::with(POLICY);
+    let deny = RuleDraft { action: Action::Deny, ..draft() };
+    let proposal = world.desk.draft_rule(POLICY, &target("y", Some("cursor")), &deny).unwrap();
+    assert!(proposal.loosened.is_empty());
+    world.write(&proposal.text);
+    let view = world.desk.rules(SERVER).unwrap();
+    let y = view.tools.iter().find(|tool| tool.name == "y").unwrap();
+    assert_eq!(y.draft.as_ref().unwrap().action, Action::Allow);
+    assert_eq!((y.clients[0].client.as_str(), y.clients[0].draft.as_ref()), ("cursor", Some(&deny)));
+    let all = Target { server: SERVER.to_owned(), tool: None, client: None };
+    let proposal = world.desk.draft_rule(POLICY, &all, &draft()).unwrap();
+    world.write(&proposal.text);
+    assert_eq!(world.desk.rules(SERVER).unwrap().for_all.unwrap().draft, Some(draft()));
+}
+
+#[test]
+fn a_draft_that_makes_no_sense_is_told_what_is_wrong() {
+    let world = World::with(POLICY);
+    let refused = |change: &dyn Fn(&mut RuleDraft)| {
+        let mut draft = draft();
+        change(&mut draft);
+        UiError::from(world.desk.draft_rule(POLICY, &target("x", None), &draft).unwrap_err())
+    };
+    type Spoil<'s> = &'s dyn Fn(&mut RuleDraft);
+    let cases: [(Spoil<'_>, &str); 8] = [
+        (&|draft| draft.limits[0].max = 0, "at least 1"),
+        (&|draft| draft.limits[0].window = None, "needs a window"),
+        (&|draft| draft.limits[0].window = Some("fortnight".to_owned()), "a window is"),
+        (&|draft| draft.limits[0].scope = "me".to_owned(), "is no scope"),
+        (&|draft| draft.require[0].path = "url".to_owned(), "is no path"),
+        (&|draft| draft.require[0].op = "like".to_owned(), "is no operator"),
+        (&|draft| draft.deny_if[0].conditions[0].value = Some("^file:".to_owned()), "is no plain JSON value"),
+        (
+            &|draft| draft.deny_if[0].conditions[0].value = Some("\"(\"".to_owned()),
+            "no usable regular expression",
+        ),
+    ];
+    for (change, words) in cases {
+        let error = refused(change);
+        assert_eq!(error.code, ErrorCode::BadInput, "{}", error.message);
+        assert!(error.message.contains(words), "{}", error.message);
+    }
+    let broken = UiError::from(world.desk.draft_rule("{", &target("x", None), &draft()).unwrap_err());
+    assert_eq!(broken.code, ErrorCode::BrokenPolicy);
+}

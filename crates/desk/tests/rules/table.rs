@@ -1,0 +1,151 @@
+//! What the table of tools says.
+
+use callgate_desk::view::{Action, ErrorCode, RulesView, Severity, ToolRule, ToolState, UiError};
+use callgate_policy::Policy;
+
+use crate::world::{SERVER, World};
+
+const POLICY: &str = r#"{
+  // the shop
+  "version": "1",
+  "default": "deny",
+  "hide": ["wipe", "secret_*"],
+  "all_tools": { "limits": [ { "counter": "all", "window": "minute", "max": 60, "scope": "session" } ] },
+  "tools": {
+    "get": {},
+    "get_*": { "limits": [ { "window": "minute", "max": 10 } ] },
+    "buy": { "require": [ { "path": "args.sum", "op": "lte", "value": 5 } ] },
+    "pay": { "action": "ask" },
+    "sell": { "action": "deny", "reason": "not yours", "record": "none" },
+    "drop": { "action": "deny", "reason": "no" }
+  },
+  "clients": { "cursor": { "tools": { "get": { "action": "deny" } } } }
+}
+"#;
+
+fn row<'v>(view: &'v RulesView, name: &str) -> &'v ToolRule {
+    view.tools.iter().find(|tool| tool.name == name).unwrap()
+}
+
+#[test]
+fn every_tool_is_in_the_table_with_its_state_and_where_that_comes_from() {
+    let mut world = World::with(POLICY);
+    world.lists(&[
+        ("get", r#"{"name":"get","description":"Gets one."}"#),
+        ("get_all", "{}"),
+        ("secret_key", "{}"),
+        ("new", "{}"),
+    ]);
+    let policy = Policy::parse(POLICY).unwrap();
+    let mut session = world.session("claude-ai");
+    session.call(&policy, "get", "{}");
+    world.advance(60);
+    session.call(&policy, "made up", "{}");
+    session.call(&policy, "drop", "{}");
+    world.advance(60);
+    session.call(&policy, "drop", "{}");
+    session.end();
+    let view = world.desk.rules(SERVER).unwrap();
+    assert!(view.own && !view.observing);
+    assert_eq!(view.default_action, Action::Deny);
+    assert_eq!(view.version.as_deref(), Some(policy.version()));
+    assert_eq!(view.clients, ["claude-ai", "cursor"]);
+    assert_eq!(view.counted_since_ms, None);
+    assert_eq!(view.for_all.as_ref().unwrap().words, "at most 60 calls per minute, per session");
+    let expected = [
+        ("get_*", ToolState::Cap, "at most 10 calls per minute, per client", "its own rule"),
+        ("secret_*", ToolState::Hide, "hidden", "its own rule"),
+        ("buy", ToolState::Custom, "required that args.sum is at most 5", "its own rule"),
+        ("drop", ToolState::Deny, "denied: \"no\"", "its own rule"),
+        ("get", ToolState::Allow, "allowed", "its own rule"),
+        ("get_all", ToolState::Cap, "at most 10 calls per minute, per client", "the pattern get_*"),
+        ("made up", ToolState::Deny, "denied", "the default"),
+        ("new", ToolState::Deny, "denied", "the default"),
+        ("pay", ToolState::Ask, "asked about", "its own rule"),
+        ("secret_key", ToolState::Hide, "hidden", "the pattern secret_*"),
+        (
+            "sell",
+            ToolState::Custom,
+            "denied: \"not yours\"; neither arguments nor results are recorded",
+            "its own rule",
+        ),
+        ("wipe", ToolState::Hide, "hidden", "its own rule"),
+    ];
+    let shown: Vec<_> = view
+        .tools
+        .iter()
+        .map(|tool| (tool.name.as_str(), tool.state, tool.words.as_str(), tool.from.as_str()))
+        .collect();
+    assert_eq!(shown, expected);
+    let (get, drop, sell) = (row(&view, "get"), row(&view, "drop"), row(&view, "sell"));
+    assert!(get.listed && get.draft.is_some() && !get.pattern && row(&view, "get_*").pattern);
+    assert_eq!(get.description.as_deref(), Some("Gets one."));
+    assert_eq!((get.calls, get.hits, get.last_hit_ms), (1, 0, None));
+    assert_eq!((drop.calls, drop.hits), (2, 2));
+    assert_eq!(drop.last_hit_ms.unwrap() - get.last_call_ms.unwrap(), 120_000);
+    assert!(sell.draft.is_none(), "the form cannot hold what is kept of it");
+    let [for_cursor] = get.clients.as_slice() else { panic!("{:?}", get.clients) };
+    assert_eq!((for_cursor.client.as_str(), for_cursor.state), ("cursor", ToolState::Deny));
+}
+
+#[test]
+fn a_block_of_all_tools_is_shown_at_every_tool() {
+    let text =
+        r#"{"version":"1","default":"allow","all_tools":{"action":"deny","reason":"stop"},"tools":{"x":{}}}"#;
+    let view = World::with(text).desk.rules(SERVER).unwrap();
+    let x = row(&view, "x");
+    assert_eq!(
+        (x.state, x.words.as_str(), x.from.as_str()),
+        (ToolState::Deny, "denied: \"stop\"", "the rule for all tools",)
+    );
+    assert_eq!(x.draft.as_ref().unwrap().action, Action::Allow, "its own rule is still its own");
+}
+
+#[test]
+fn a_broken_policy_is_shown_with_what_is_wrong() {
+    let world = World::with("{\"version\": \"1\",\n \"default\": \"alow\"}");
+    let view = world.desk.rules(SERVER).unwrap();
+    assert!(view.version.is_none() && view.tools.is_empty());
+    assert_eq!(view.default_action, Action::Deny);
+    let [only] = view.diagnostics.as_slice() else { panic!("{:?}", view.diagnostics) };
+    assert_eq!((only.line, only.severity, only.pointer.as_deref()), (2, Severity::Error, Some("/default")));
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_is_a_diagnostic_too() {
+    let world = World::new();
+    std::fs::create_dir(world.home.policy(SERVER)).unwrap();
+    let view = world.desk.rules(SERVER).unwrap();
+    assert!(view.own && view.text.is_empty() && view.tools.is_empty());
+    assert!(view.diagnostics[0].message.contains("cannot be read"), "{:?}", view.diagnostics);
+}
+
+#[test]
+fn a_server_without_a_policy_has_the_default_ones_rules_and_an_unknown_one_none() {
+    let mut world = World::new();
+    let error = UiError::from(world.desk.rules("nobody").unwrap_err());
+    assert_eq!(error.code, ErrorCode::NotFound, "{}", error.message);
+    world.session("claude-ai").end();
+    let view = world.desk.rules(SERVER).unwrap();
+    assert!(!view.own && view.path.ends_with("_default.json"));
+    assert_eq!(
+        (view.default_action, view.clients.as_slice()),
+        (Action::Allow, &["claude-ai".to_owned()][..])
+    );
+    assert!(view.for_all.is_some_and(|all| all.draft.is_none()), "its limit has words of its own");
+}
+
+#[test]
+fn names_that_an_agent_makes_up_do_not_flood_the_table() {
+    let mut world = World::with(r#"{"version":"1","default":"deny"}"#);
+    let policy = Policy::parse(&world.text()).unwrap();
+    let mut session = world.session("x");
+    for i in 0..600 {
+        world.advance(1);
+        session.call(&policy, &format!("tool{i}"), "{}");
+    }
+    session.end();
+    let view = world.desk.rules(SERVER).unwrap();
+    assert_eq!(view.tools.len(), 500);
+    assert!(view.tools.iter().any(|tool| tool.name == "tool599"), "the newest are there");
+}
