@@ -36,6 +36,8 @@ pub(crate) enum Command {
     DemoServer,
     /// List calls, oldest first
     Log(LogArgs),
+    /// Watch calls live in this terminal, with block and cap one key away
+    Watch(WatchArgs),
     /// Everything about one call, with the rule that decided it
     Show(ShowArgs),
     /// What happened beside the calls: loosenings and where they came from, pauses, broken policies, noise
@@ -85,6 +87,9 @@ pub(crate) struct DemoArgs {
     /// Remove what earlier demonstrations left, and stop
     #[arg(long)]
     pub(crate) remove: bool,
+    /// At a pace that can be watched in the log while it happens
+    #[arg(long)]
+    pub(crate) live: bool,
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +105,19 @@ pub(crate) struct LogArgs {
     /// How many calls at the most
     #[arg(long, short = 'n', default_value_t = 100)]
     pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Only this server
+    #[arg(long)]
+    pub(crate) server: Option<String>,
+    /// Only this client
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only this tool
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -123,11 +141,15 @@ pub(crate) struct FilterArgs {
     /// Only calls that hold this text in tool, arguments, result or reason
     #[arg(long)]
     pub(crate) grep: Option<String>,
+    /// Only calls with all of these words in tool, arguments, result or reason, the last one perhaps only begun. By an
+    /// index: fast however long the history is
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) search: Option<String>,
 }
 
 impl FilterArgs {
     pub(crate) fn is_empty(&self) -> bool {
-        let texts = [&self.server, &self.client, &self.tool, &self.decision, &self.grep];
+        let texts = [&self.server, &self.client, &self.tool, &self.decision, &self.grep, &self.search];
         texts.iter().all(|text| text.is_none()) && self.since.is_none()
     }
 }

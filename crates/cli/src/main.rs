@@ -45,6 +45,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Demo(args) => commands::demo::run(&args),
         Command::DemoServer => commands::demo_server::serve(),
         Command::Log(args) => commands::log::run(&args),
+        Command::Watch(args) => commands::watch::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Events(args) => commands::events::run(&args),
         Command::Status(args) => commands::status::run(&args),

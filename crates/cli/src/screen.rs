@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
+pub(crate) use callgate_desk::text::{clip, harmless};
+
 /// Where lines go, with or without colours.
 #[derive(Debug)]
 pub(crate) struct Screen {
@@ -68,44 +70,6 @@ pub(crate) fn hint(text: &str) {
     drop(writeln!(io::stderr(), "callgate: {text}"));
 }
 
-/// Text from a server or an agent, safe to print: nothing that moves the cursor, changes colours, turns the
-/// writing direction or hides. Each such character is shown as its number.
-pub(crate) fn harmless(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if is_hidden(c) => {
-                let _ = write!(out, "\\u{{{:x}}}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Control, format, bidi, tag, variation and other characters that do not show.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// At most `width` characters, with a mark where something was left out.
-pub(crate) fn clip(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
-}
-
 /// A word as a shell takes it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);
@@ -126,6 +90,8 @@ pub(crate) fn pad(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use callgate_desk::text::is_hidden;
+
     use super::*;
 
     #[test]

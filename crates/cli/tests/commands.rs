@@ -158,6 +158,8 @@ fn wrong_words_get_an_answer_that_helps() {
         (&["show", "aaaaaa-1"], "no call aaaaaa-1"),
         (&["log", "--decision", "maybe"], "allowed, denied"),
         (&["log", "--since", "soon"], "15m"),
+        (&["log", "--search", "::"], "--grep looks for any text"),
+        (&["log", "--search", "a", "--grep", "b"], "do not go together"),
         (&["cap", "s", "x", "often"], "10/minute"),
         (&["policy", "explain", "--server", "s", "--tool", "x", "--args", "{"], "not one JSON value"),
         (&["policy", "check", "/nowhere/p.json"], "/nowhere/p.json"),
@@ -194,6 +196,17 @@ fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
         last.lines().count() == 4 && last.contains("capped × 35"),
         "a loop is one line, fully counted: {last}"
     );
+    let named = |words: &[&str]| callgate.say(words).lines().count();
+    let tool = rows[0]["tool"].as_str().unwrap();
+    let begun = &tool[..tool.len() - 1];
+    let of_tool = rows.iter().filter(|row| row.to_string().contains(tool)).count();
+    assert_eq!(named(&["log", "--json", "--search", begun]), of_tool, "a word that is only begun finds it");
+    assert!(
+        named(&["log", "--json", "--search", &format!("{tool} nosuchword")]) == 0,
+        "all words must be there"
+    );
+    assert!(callgate.folder.path().join("home/search.db").exists());
     callgate.say(&["demo", "--remove"]);
     assert!(callgate.say(&["log"]).contains("No calls yet"));
+    assert!(callgate.say(&["log", "--search", begun]).contains("No calls match"));
 }

@@ -17,6 +17,7 @@ use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{
     Disk, EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
+    Settings,
 };
 use callgate_store::{catalogue, lease};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
@@ -109,7 +110,7 @@ impl Session {
         let (rules, changes) = gate.look();
         // What the server inherits as a secret must not be written down when the server repeats it.
         let secrets = secret_values(std::env::vars_os());
-        let masker = Masker::new(&secrets);
+        let masker = Settings::read(&home).0.masker(&secrets);
         let info = SessionInfo {
             id: session,
             server: name.clone(),

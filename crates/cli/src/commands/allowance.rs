@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use callgate_policy::{Call, Circumstances, Judgement, Policy, Waived};
+use callgate_desk::DeskError;
+use callgate_desk::allowing::{self, NoHelp, ONCE, Repeatable};
+use callgate_desk::change::Present;
+use callgate_store::Home;
 use callgate_store::allowance::{self, Allowance, Revoke, What};
 use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::history::record_event;
-use callgate_store::{CallId, Disk, EventKind, Home, Origin};
 
 use crate::args::ObserveArgs;
 use crate::change;
@@ -18,9 +19,6 @@ use crate::commands::log;
 use crate::confirm;
 use crate::duration::{local, words};
 use crate::screen::{self, Screen};
-
-/// How long `--once` waits for its call unless told otherwise.
-const ONCE: Duration = Duration::from_secs(10 * 60);
 
 pub(crate) fn for_a_while(
     home: &Home,
@@ -42,27 +40,16 @@ pub(crate) fn for_a_while(
 }
 
 pub(crate) fn once(home: &Home, call: &str, lasts: Option<Duration>) -> anyhow::Result<ExitCode> {
-    let id: CallId = call.parse().with_context(|| format!("{call:?} is no id of a call"))?;
-    let row = log::current(home)?.call(&id)?;
-    let row = row.with_context(|| format!("there is no call {id} on record"))?;
-    if !row.decision.is_refused() {
-        bail!("call {id} was let through ({}); there is nothing to allow", row.decision);
-    }
-    let (Some(tool), Some(digest)) = (row.tool.clone(), row.digest) else {
-        bail!(
-            "call {id} was refused as {}, which cannot be allowed: the agent has to send it in another form",
-            row.decision
-        )
-    };
+    let call = Repeatable::find(&log::current(home)?, call)?;
     let lasts = lasts.unwrap_or(ONCE);
     let what = format!(
-        "let the next call of \"{}\" on server {} with exactly the arguments of {id} pass once, within {}",
-        screen::harmless(&tool),
-        row.server,
+        "let the next call of \"{}\" on server {} with exactly the arguments of {} pass once, within {}",
+        screen::harmless(&call.tool),
+        call.server,
+        call.id,
         words(lasts)
     );
-    let allowed = What::Call { tool, digest, call: id };
-    grant(home, &row.server, allowed, lasts, &what, "once")
+    grant(home, &call.server, call.what(), lasts, &what, "once")
 }
 
 pub(crate) fn observe(args: &ObserveArgs) -> anyhow::Result<ExitCode> {
@@ -100,12 +87,8 @@ fn grant(
         );
     }
     confirm::loosening(question, word)?;
-    let now = SystemClock::default().now();
-    // On record first: what cannot be recorded is not granted.
-    record_event(home, now.wall_ms, EventKind::Loosened, Some(server), Some(Origin::Cli), question)
-        .context("this cannot be recorded, so it was not allowed")?;
-    let granted =
-        allowance::grant(home, &now, server, what, lasts).context("the allowance cannot be written")?;
+    let clock = SystemClock::default();
+    let granted = allowing::grant(&change::maker(home, &clock), server, what, lasts, question)?;
     let screen = Screen::new();
     screen.line(&format!(
         "{}  {}, until {} ({})",
@@ -120,9 +103,8 @@ fn grant(
 
 /// Ends one allowance. That restricts, so nobody is asked.
 pub(crate) fn end(home: &Home, id: &str) -> anyhow::Result<ExitCode> {
-    let ended = allowance::revoke(home, &SystemClock::default().now(), Revoke::Id(id))
-        .context("the allowance cannot be ended")?;
-    let Some(one) = ended.first() else {
+    let ended = allowing::end(home, &SystemClock::default().now(), id)?;
+    let Some(one) = &ended else {
         bail!("there is no allowance {id:?}; `callgate status` lists those that are open");
     };
     Screen::new().line(&format!("ended    {}", described(one)));
@@ -136,47 +118,30 @@ pub(crate) fn ending(granted: &Allowance) -> String {
 
 /// What is allowed, in words.
 pub(crate) fn described(granted: &Allowance) -> String {
-    let server = screen::harmless(&granted.server);
-    match &granted.what {
-        What::Tool(tool) => format!("\"{}\" on {server} is allowed", screen::harmless(tool)),
-        What::Call { tool, call, .. } => {
-            format!("one call of \"{}\" on {server} like {call} is allowed", screen::harmless(tool))
-        }
-        What::Observe => format!("the policy of {server} is only observed"),
-    }
+    screen::harmless(&allowing::described(granted))
 }
 
 /// Refuses to promise what would not come: a tool that stays refused whatever is waived.
 fn would_help(home: &Home, server: &str, tool: &str) -> anyhow::Result<()> {
-    let (path, text) = change::current(home, server)?;
-    let policy = Policy::parse(&text)
-        .with_context(|| format!("{} is broken; nothing passes until it is mended", path.display()))?;
-    let (files, now_ms) = (Disk::new(), SystemClock::default().now().wall_ms);
-    let with = |waived| Circumstances { now_ms, files: &files, waived };
-    let call = Call::tool("", tool, None);
-    if let Judgement::Pass(pass) = policy.judge(&call, &with(Waived::Nothing)) {
-        let shown = screen::harmless(tool);
-        if pass.limits.is_empty() {
-            bail!("\"{shown}\" on server {server} is allowed already; nothing was changed");
+    let present = Present::read(home, server)?;
+    let now_ms = SystemClock::default().now().wall_ms;
+    let shown = screen::harmless(tool);
+    let no_help = allowing::would_help(&present, tool, now_ms).map_err(|error| match error {
+        DeskError::BrokenPolicy { path, report } => anyhow::Error::new(report)
+            .context(format!("{} is broken; nothing passes until it is mended", path.display())),
+        other => other.into(),
+    })?;
+    match no_help {
+        None => Ok(()),
+        Some(NoHelp::AllowedAlready { limited: false }) => {
+            bail!("\"{shown}\" on server {server} is allowed already; nothing was changed")
         }
-        bail!(
+        Some(NoHelp::AllowedAlready { limited: true }) => bail!(
             "\"{shown}\" on server {server} is allowed already, within its limits; nothing was changed. To let one refused call \
              through, use --once with its id; to set the whole policy aside for a while, `callgate observe`."
-        );
-    }
-    match policy.judge(&call, &with(Waived::Denials)) {
-        Judgement::Refuse(refusal)
-            if !refusal.rule.contains("/require/")
-                && !refusal.rule.contains("/deny_if/")
-                && !refusal.rule.contains("/limits/") =>
-        {
-            bail!(
-                "\"{}\" on server {server} would still be refused by {}: {}",
-                screen::harmless(tool),
-                refusal.rule,
-                refusal.reason
-            )
+        ),
+        Some(NoHelp::StillRefused { rule, reason }) => {
+            bail!("\"{shown}\" on server {server} would still be refused by {rule}: {reason}")
         }
-        _ => Ok(()),
     }
 }

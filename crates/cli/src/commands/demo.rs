@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use callgate_store::clock::SystemClock;
@@ -17,6 +18,9 @@ use crate::commands::log;
 use crate::screen::{self, Screen};
 
 const SERVER: &str = "callgate-demo";
+/// Between two calls that somebody watches, and in a loop that runs away. Ten seconds in all.
+const STEP: Duration = Duration::from_millis(700);
+const RUNAWAY: Duration = Duration::from_millis(70);
 const POLICY: &str = include_str!("demo-policy.json");
 
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
@@ -40,7 +44,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         atomic::replace(&path, POLICY.as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;
     }
-    let mut agent = Agent::start()?;
+    let mut agent = Agent::start(args.live)?;
     Script { screen: &screen, agent: &mut agent }.play()?;
     agent.leave()?;
     show_history(&home, &screen)?;
@@ -53,10 +57,12 @@ struct Agent {
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     next: u64,
+    /// Waits a moment before each call, for people who watch.
+    live: bool,
 }
 
 impl Agent {
-    fn start() -> anyhow::Result<Agent> {
+    fn start(live: bool) -> anyhow::Result<Agent> {
         let callgate = std::env::current_exe().context("this program's own file cannot be found")?;
         let mut child = Command::new(&callgate)
             .args(["run", "--server", SERVER, "--client", "demo-agent", "--demo", "--"])
@@ -68,7 +74,7 @@ impl Agent {
             .with_context(|| format!("{} cannot be started", callgate.display()))?;
         let to = child.stdin.take();
         let from = BufReader::new(child.stdout.take().context("the gate has no output")?);
-        let mut agent = Agent { child, to, from, next: 0 };
+        let mut agent = Agent { child, to, from, next: 0, live };
         let client = json!({"name": "demo-agent", "version": "1"});
         agent.ask(
             "initialize",
@@ -101,7 +107,10 @@ impl Agent {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
+    fn call(&mut self, tool: &str, arguments: &Value, pause: Duration) -> anyhow::Result<Value> {
+        if self.live {
+            std::thread::sleep(pause);
+        }
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
@@ -175,7 +184,7 @@ impl Script<'_> {
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<()> {
-        let answer = self.agent.call(tool, arguments)?;
+        let answer = self.agent.call(tool, arguments, STEP)?;
         self.show(tool, &arguments.to_string(), &verdict(&answer));
         Ok(())
     }
@@ -184,7 +193,7 @@ impl Script<'_> {
         let mut passed = 0;
         let mut refused = Vec::new();
         for _ in 0..times {
-            match verdict(&self.agent.call(tool, arguments)?) {
+            match verdict(&self.agent.call(tool, arguments, RUNAWAY)?) {
                 Seen::Passed(_) => passed += 1,
                 Seen::Refused(reason) => refused.push(reason),
             }

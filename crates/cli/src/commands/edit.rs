@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
+use callgate_desk::allowing;
 use callgate_policy::Rate;
 use callgate_policy::edit::{Edit, apply};
-use callgate_store::allowance::{self, Revoke};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::{Home, catalogue};
 
@@ -47,7 +47,7 @@ pub(crate) fn cap(args: CapArgs) -> anyhow::Result<ExitCode> {
         let edit = Edit::Uncap { tool };
         let undo = format!("{cap_again} RATE");
         return change::loosen(&home, &server, &|text| Ok(apply(text, &edit)?), &undo, "uncap", |change| {
-            Ok(change.edited.changed.then(|| what.clone()))
+            Ok(change.edited().changed.then(|| what.clone()))
         });
     };
     let undo = format!("{cap_again} none (takes the cap away)");
@@ -82,7 +82,7 @@ pub(crate) fn allow(args: AllowArgs) -> anyhow::Result<ExitCode> {
         None => (format!("take back the block of the whole server {server}"), Edit::AllowServer),
     };
     change::loosen(&home, &server, &|text| Ok(apply(text, &edit)?), &undo, "allow", |change| {
-        Ok(change.edited.changed.then(|| what.clone()))
+        Ok(change.edited().changed.then(|| what.clone()))
     })
 }
 
@@ -104,21 +104,8 @@ pub(crate) fn strangers(home: &Home, server: &str, tool: Option<&str>) {
 
 /// Whoever blocks means it now: what was allowed for a while is over.
 fn end_allowances(home: &Home, server: &str, tool: Option<&str>) -> anyhow::Result<()> {
-    let now = SystemClock::default().now();
-    // A server that is only observed refuses nothing, this tool included.
-    let which = match tool {
-        Some(tool) => vec![Revoke::Tool { server, tool }, Revoke::Observe { server }],
-        None => vec![Revoke::Server(server)],
-    };
-    for which in which {
-        let ended = allowance::revoke(home, &now, which)
-            .context("what was allowed for a while cannot be ended, so nothing was changed")?;
-        let open = ended
-            .iter()
-            .filter(|one| one.is_open(&now) && !allowance::is_spent(home, &now, one).unwrap_or(false));
-        for one in open {
-            Screen::new().line(&format!("ended    {}", loosening::described(one)));
-        }
+    for one in allowing::end_for_block(home, &SystemClock::default().now(), server, tool)? {
+        Screen::new().line(&format!("ended    {}", loosening::described(&one)));
     }
     Ok(())
 }

@@ -13,3 +13,4 @@ pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod watch;

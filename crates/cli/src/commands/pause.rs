@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::history::record_event;
-use callgate_store::{EventKind, Home, Origin, pause as switch};
+use callgate_desk::pausing::{self, scope};
+use callgate_store::clock::SystemClock;
+use callgate_store::{Home, pause as switch};
 
 use crate::args::PauseArgs;
+use crate::change;
 use crate::commands::edit;
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -15,8 +15,7 @@ use crate::screen::{self, Screen};
 pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     let home = prepared()?;
     let server = args.server.as_deref();
-    switch::pause(&home, server, None, &SystemClock::default().now())
-        .context("the pause cannot be written")?;
+    pausing::pause(&change::maker(&home, &SystemClock::default()), server, None)?;
     if let Some(server) = server {
         edit::strangers(&home, server, None);
     }
@@ -30,40 +29,18 @@ pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
 pub(crate) fn resume(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     let home = prepared()?;
     let server = args.server.as_deref();
-    if !anything_paused(&home, server) {
+    if !pausing::is_paused(&switch::read(&home), server) {
         Screen::new().line(&format!("Nothing is paused for {}.", scope(server)));
         return Ok(ExitCode::SUCCESS);
     }
     confirm::loosening(&format!("let calls of {} pass again", scope(server)), "resume")?;
-    switch::resume(&home, server).context("the pause cannot be lifted")?;
+    pausing::resume(&change::maker(&home, &SystemClock::default()), server)?;
     let screen = Screen::new();
-    let now = SystemClock::default().now().wall_ms;
-    record_event(
-        &home,
-        now,
-        EventKind::Loosened,
-        server,
-        Some(Origin::Cli),
-        &format!("{} resumed", scope(server)),
-    )?;
     screen.line(&format!("Resumed: calls of {} are judged by their policies again.", scope(server)));
     if server.is_some() && switch::reason(&home, server.unwrap_or_default()).is_some() {
         screen.line("All servers are still paused: callgate resume");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Is there a pause of this server's own (or, without one, any pause at all)?
-fn anything_paused(home: &Home, server: Option<&str>) -> bool {
-    match (switch::read(home), server) {
-        (switch::Switch::Broken(_), _) => true,
-        (switch::Switch::Readable(pauses), Some(server)) => pauses.servers.contains_key(server),
-        (switch::Switch::Readable(pauses), None) => pauses != switch::Pauses::default(),
-    }
-}
-
-fn scope(server: Option<&str>) -> String {
-    server.map_or_else(|| "all servers".to_owned(), |server| format!("server {server}"))
 }
 
 fn prepared() -> anyhow::Result<Home> {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
+use callgate_desk::CallObject;
 use callgate_policy::excerpt;
 use callgate_protocol::json::{Kind, Raw};
 use callgate_store::history::{BodyRow, CallRow};
@@ -11,7 +12,7 @@ use callgate_store::{CallId, Home, Outcome};
 use crate::args::ShowArgs;
 use crate::commands::log::current;
 use crate::duration::local;
-use crate::row::{self, CallObject};
+use crate::row;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {

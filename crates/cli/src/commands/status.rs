@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_policy::Policy;
-use callgate_store::allowance::{self, What};
+use callgate_desk::protection::{Guarded, Guards};
+use callgate_desk::view::Protection;
+use callgate_store::allowance;
 use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::home::read_private;
 use callgate_store::pause::{self, Switch};
 use callgate_store::{Home, Lease, Settings, running};
 use jiff::Timestamp;
@@ -24,15 +24,16 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let sessions = running(&home);
     let history = current(&home)?;
+    let mut guards = Guards::read(&home, SystemClock::default().now());
     for lease in &sessions {
-        let state = State::of(&home, lease);
+        let state = guards.of(lease);
         let (calls, refused) = history.session_counts(lease.session)?;
         if args.json {
             let object = json!({
                 "session": lease.session.to_string(), "server": lease.server,
                 "client": lease.client.as_deref().unwrap_or("unknown"), "pid": lease.pid, "started": iso(lease.started_ms),
                 "command": lease.command, "policy": lease.policy_version.as_deref().unwrap_or_default(),
-                "protection": state.word, "problem": state.problem, "calls": calls, "refused": refused,
+                "protection": state.protection.word(), "problem": state.problem.map(|problem| problem.1), "calls": calls, "refused": refused,
             });
             screen.line(&object.to_string());
         } else {
@@ -45,65 +46,21 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How well a session is protected.
-struct State {
-    word: &'static str,
-    style: anstyle::Style,
-    problem: Option<String>,
-}
-
-impl State {
-    fn of(home: &Home, lease: &Lease) -> State {
-        if let Some(reason) = pause::reason(home, &lease.server) {
-            return State { word: "paused", style: screen::WARN, problem: Some(reason) };
-        }
-        let now = SystemClock::default().now();
-        if allowance::read(home).open(&lease.server, &now).any(|granted| granted.what == What::Observe) {
-            let problem = Some("a person has set its policy aside for a while".to_owned());
-            return State { word: "observed", style: screen::WARN, problem };
-        }
-        let problem = policy_problem(home, lease);
-        match (&problem, &lease.policy_version) {
-            // It never had a good policy: everything is refused.
-            (_, None) => {
-                let problem =
-                    problem.or_else(|| Some("there was no usable policy when it started".to_owned()));
-                State { word: "broken", style: screen::BAD, problem }
-            }
-            _ if lease.watch_only => State { word: "watch-only", style: screen::WARN, problem },
-            _ => State { word: "enforcing", style: screen::GOOD, problem },
-        }
+/// In the colour of how well that is.
+fn style(protection: Protection) -> anstyle::Style {
+    match protection {
+        Protection::Enforcing => screen::GOOD,
+        Protection::WatchOnly | Protection::Observed | Protection::Paused => screen::WARN,
+        Protection::Broken => screen::BAD,
     }
 }
 
-/// What is wrong with the policy file as it is now. A session may still run on an earlier, good one.
-fn policy_problem(home: &Home, lease: &Lease) -> Option<String> {
-    let own = home.policy(&lease.server);
-    let path = if own.exists() { own } else { home.default_policy() };
-    let text = match read_private(&path) {
-        Ok(text) => text,
-        Err(error) => return Some(format!("{} cannot be read: {error}", path.display())),
-    };
-    let in_force = lease.policy_version.as_deref()?;
-    match Policy::parse(&text) {
-        Err(report) => {
-            let what = format!("{}: {}", path.display(), report.headline());
-            Some(format!("{what}; policy {in_force} stays in force until this is mended"))
-        }
-        // Its own file was deleted: the session keeps what it had, and a new one would not have it.
-        Ok(policy) if policy.version() != in_force => {
-            Some(format!("this session keeps policy {in_force}, but a new one would get {}", path.display()))
-        }
-        Ok(_) => None,
-    }
-}
-
-fn print(screen: &Screen, lease: &Lease, state: &State, calls: u64, refused: u64) {
+fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u64) {
     let client = lease.client.as_deref().unwrap_or("unknown");
     screen.line(&format!(
         "{}  {}  {}  {calls} calls, {refused} refused, up {}",
         screen::pad(&screen::harmless(&lease.server), 20),
-        screen.paint(state.style, &screen::pad(state.word, 10)),
+        screen.paint(style(state.protection), &screen::pad(state.protection.word(), 10)),
         screen::pad(&screen::harmless(client), 16),
         age(lease.started_ms),
     ));
@@ -116,7 +73,7 @@ fn print(screen: &Screen, lease: &Lease, state: &State, calls: u64, refused: u64
         screen::DIM,
         &format!("    session {}, pid {}, policy {policy}, {command}", lease.session, lease.pid),
     ));
-    if let Some(problem) = &state.problem {
+    if let Some((_, problem)) = &state.problem {
         screen.line(&format!("    {}", screen.paint(screen::BAD, &screen::harmless(problem))));
     }
 }

@@ -5,10 +5,59 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
+
+/// A running command and the terminal it runs on.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    controller: File,
+    child: Child,
+    screen: Vec<u8>,
+}
+
+impl Terminal {
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.controller.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Reads on until this is written to the screen, after what was there at the last wait.
+    pub(crate) fn wait_for(&mut self, words: &str) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let seen = self.screen.len();
+        while !String::from_utf8_lossy(&self.screen[seen..]).contains(words) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "{words:?} did not appear in {}", self.shown());
+            let left = Timespec::try_from(left).unwrap();
+            if poll(&mut [PollFd::new(&self.controller, PollFlags::IN)], Some(&left)).unwrap() > 0 {
+                assert!(self.read(), "it ended before {words:?} appeared in {}", self.shown());
+            }
+        }
+    }
+
+    /// Reads to the end; success and everything that was on the screen.
+    pub(crate) fn end(mut self) -> (bool, String) {
+        while self.read() {}
+        (self.child.wait().unwrap().success(), self.shown())
+    }
+
+    fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.screen).into_owned()
+    }
+
+    /// The last end of the terminal is closed with the child; Linux tells it as an error.
+    fn read(&mut self) -> bool {
+        let mut buffer = [0; 4096];
+        let count = self.controller.read(&mut buffer).unwrap_or(0);
+        self.screen.extend_from_slice(&buffer[..count]);
+        count > 0
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Callgate {
@@ -49,29 +98,27 @@ impl Callgate {
 
     /// Runs on a terminal of its own, types a line, returns success and everything on the screen.
     pub(crate) fn at_terminal(&self, words: &[&str], typed: &str) -> (bool, String) {
+        let mut terminal = self.terminal(words);
+        terminal.press(&format!("{typed}\n"));
+        terminal.end()
+    }
+
+    /// Starts on a terminal of its own.
+    pub(crate) fn terminal(&self, words: &[&str]) -> Terminal {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
         let name = ptsname(&controller, Vec::new()).unwrap();
+        let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&controller, size).unwrap();
         let terminal = || -> OwnedFd {
             File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap().into()
         };
         let mut command = self.command(words);
         command.stdin(terminal()).stdout(terminal()).stderr(terminal());
-        let mut child = command.spawn().unwrap();
+        let child = command.spawn().unwrap();
         drop(command);
-        let mut controller = File::from(controller);
-        writeln!(controller, "{typed}").unwrap();
-        let mut screen = Vec::new();
-        let mut buffer = [0; 4096];
-        // The last end of the terminal is closed with the child; Linux tells it as an error.
-        while let Ok(count) = controller.read(&mut buffer) {
-            if count == 0 {
-                break;
-            }
-            screen.extend_from_slice(&buffer[..count]);
-        }
-        (child.wait().unwrap().success(), String::from_utf8_lossy(&screen).into_owned())
+        Terminal { controller: File::from(controller), child, screen: Vec::new() }
     }
 
     pub(crate) fn policy(&self, server: &str) -> String {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
+use callgate_desk::change::Change;
 use callgate_policy::edit::{EditError, Edited, merge, replace};
 use callgate_policy::{Circumstances, Policy, Waived};
 use callgate_review::{ToolChange, impact};
@@ -11,7 +12,7 @@ use jiff::Timestamp;
 
 use super::prepared_home;
 use crate::args::ApplyArgs;
-use crate::change::{self, Change};
+use crate::change;
 use crate::commands::log;
 use crate::screen::{self, Screen};
 
@@ -34,13 +35,13 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
             other => other.into(),
         })
     };
-    let planned = Change::plan(&home, &args.server, &edit)?;
+    let planned = change::plan(&home, &args.server, &edit)?;
     let screen = Screen::new();
-    if planned.edited.changed {
+    if planned.edited().changed {
         show(&screen, &home, &args.server, &planned)?;
     }
     if args.dry_run {
-        for line in &planned.edited.summary {
+        for line in &planned.edited().summary {
             screen.line(&format!("would change  {}", screen::harmless(line)));
         }
         for line in planned.loosened()? {
@@ -57,7 +58,7 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Which tools change state, and which of them were used this week.
-fn show(screen: &Screen, home: &Home, server: &str, planned: &Change<'_>) -> anyhow::Result<()> {
+fn show(screen: &Screen, home: &Home, server: &str, planned: &Change) -> anyhow::Result<()> {
     let now_ms = Timestamp::now().as_millisecond();
     let uses = log::current(home)?.tool_use(server, now_ms - WEEK_MS)?;
     let mut usage: BTreeMap<String, u64> = BTreeMap::new();
@@ -71,8 +72,9 @@ fn show(screen: &Screen, home: &Home, server: &str, planned: &Change<'_>) -> any
     let clients: Vec<&str> = clients.into_iter().collect();
     let files = Disk::new();
     let circumstances = Circumstances { now_ms, files: &files, waived: Waived::Nothing };
-    let old = Policy::parse(&planned.before).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
-    let new = Policy::parse(&planned.edited.text)?;
+    let old =
+        Policy::parse(planned.before().text()).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    let new = Policy::parse(&planned.edited().text)?;
     let changes = impact(&old, &new, &tools, &usage, &clients, &circumstances);
     if changes.is_empty() {
         screen.line("No tool that is known changes its state.");

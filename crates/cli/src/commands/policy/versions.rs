@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_desk::change::texts_of;
 use callgate_policy::{diff::unified, edit};
 use callgate_store::history::{History, PolicyChange};
 use callgate_store::{Home, Origin};
@@ -93,11 +94,7 @@ pub(super) fn revert(args: &RevertArgs) -> anyhow::Result<ExitCode> {
         None => last_change(&history, server)?,
         Some(which) => change_named(&history, server, which)?,
     };
-    let Some(previous) = &change.previous else {
-        bail!("version {} is the first that is known of {server}: there is nothing before it", change.version)
-    };
-    let before = text_of(&history, server, previous)?.text;
-    let after = text_of(&history, server, &change.version)?.text;
+    let (before, after) = texts_of(&history, server, &change)?;
     let undo = format!("callgate policy revert {}", screen::quoted(server));
     let edit = |current: &str| Ok(edit::revert(current, &before, &after)?);
     change::loosen(&home, server, &edit, &undo, "revert", |planned| {

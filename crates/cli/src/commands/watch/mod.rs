@@ -1,0 +1,140 @@
+//! `callgate watch`: the live log in a terminal, with block and cap one key away.
+//!
+//! The same desk as the window's, on the alternate screen. It only restricts, and takes back what it did itself
+//! moments ago; loosening has commands of its own, with a typed confirmation.
+
+mod draw;
+mod list;
+mod terminal;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use callgate_desk::view::{CallLine, Done, LogFilter, PageFrom, Restriction, Target};
+use callgate_desk::{Desk, DeskError, Follower};
+use callgate_store::clock::{Clock, SystemClock};
+use callgate_store::{Home, Origin};
+
+use crate::args::WatchArgs;
+use list::{List, Wish};
+use terminal::Terminal;
+
+/// How often it looks for calls and keys.
+const LOOK: Duration = Duration::from_millis(50);
+/// Entries of a page, and the most that are kept.
+const PAGE: u32 = 500;
+
+pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        bail!(
+            "`callgate watch` needs a terminal. For a pipe or a file use `callgate log --follow`, with --json for programs."
+        );
+    }
+    let home = Home::locate()?;
+    home.prepare()?;
+    let desk = Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli);
+    let mut watch = Watch::begin(&desk, args)?;
+    let mut terminal = Terminal::enter()?;
+    loop {
+        watch.look()?;
+        terminal.show(&draw::screen(&watch.list, terminal.size(), now_ms()))?;
+        let Some(key) = terminal.key(LOOK)? else { continue };
+        match watch.list.press(key) {
+            Some(Wish::Quit) => return Ok(ExitCode::SUCCESS),
+            Some(wish) => watch.grant(wish),
+            None => {}
+        }
+    }
+}
+
+fn now_ms() -> i64 {
+    SystemClock::default().now().wall_ms
+}
+
+/// The list on the screen and the desk behind it.
+struct Watch<'d> {
+    desk: &'d Desk,
+    filter: LogFilter,
+    list: List,
+    follower: Follower,
+    /// The last thing done, while it can be taken back.
+    undo: Option<String>,
+}
+
+impl<'d> Watch<'d> {
+    fn begin(desk: &'d Desk, args: &WatchArgs) -> Result<Watch<'d>, DeskError> {
+        let filter = LogFilter {
+            server: args.server.clone(),
+            client: args.client.clone(),
+            tool: args.tool.clone(),
+            ..LogFilter::default()
+        };
+        let (list, follower) = Self::read(desk, &filter)?;
+        Ok(Watch { desk, filter, list, follower, undo: None })
+    }
+
+    fn read(desk: &Desk, filter: &LogFilter) -> Result<(List, Follower), DeskError> {
+        let page = desk.log_page(filter, &PageFrom::Newest, PAGE)?;
+        let follower = desk.follow(filter, page.rev)?;
+        Ok((List::new(page.entries), follower))
+    }
+
+    /// What came since.
+    fn look(&mut self) -> Result<(), DeskError> {
+        if let Some(batch) = self.follower.next()? {
+            self.list.take(batch.entries);
+        }
+        Ok(())
+    }
+
+    /// Does what a key asked for; what goes wrong is said on the screen, and the watching goes on.
+    fn grant(&mut self, wish: Wish) {
+        let told = match wish {
+            Wish::Quit => return,
+            Wish::Search(text) => self.search(text),
+            Wish::Detail(id) => self.desk.call(&id).map(|detail| self.list.open(detail)),
+            Wish::Advise(line) => {
+                let advice = target(&line).map(|target| self.desk.cap_advice(&target));
+                match advice {
+                    Some(advice) => advice.map(|advice| self.list.offer_caps(line, advice)),
+                    None => return self.list.say("Only calls of a tool can be capped."),
+                }
+            }
+            Wish::Undo => match self.undo.take() {
+                Some(token) => self.desk.undo(&token).map(|done| self.list.say(&done.words)),
+                None => return self.list.say("There is nothing to undo."),
+            },
+            Wish::Restrict(restriction) => self.desk.restrict(&restriction).map(|done| self.done(done)),
+        };
+        if let Err(error) = told {
+            self.list.say(&error.to_string());
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        let hint = if done.undo.is_some() { "  (u takes it back, for 10 s)" } else { "" };
+        self.list.say(&format!("{}{hint}", done.words));
+        self.undo = done.undo.map(|undo| undo.token);
+    }
+
+    fn search(&mut self, text: String) -> Result<(), DeskError> {
+        let filter = LogFilter { text: (!text.is_empty()).then_some(text), ..self.filter.clone() };
+        let (list, follower) = Self::read(self.desk, &filter)?;
+        (self.list, self.follower, self.filter) = (list.searched(filter.text.clone()), follower, filter);
+        Ok(())
+    }
+}
+
+/// Whom a key is about: this tool, for this client.
+fn target(line: &CallLine) -> Option<Target> {
+    let tool = line.tool.clone()?;
+    Some(Target { server: line.server.clone(), tool: Some(tool), client: line.client.clone() })
+}
+
+/// Every server, at once.
+fn pause_all() -> Restriction {
+    Restriction::Pause { server: None, reason: None }
+}

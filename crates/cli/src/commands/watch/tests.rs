@@ -1,0 +1,221 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_desk::Desk;
+use callgate_desk::view::{
+    CallLine, CapAdvice, CapChoice, Decision, LogEntry, LogFilter, Only, Outcome, PageFrom, Restriction,
+    Target,
+};
+use callgate_store::clock::SystemClock;
+use callgate_store::{Home, Journal, Origin, Refused, SessionId, SessionInfo};
+
+use super::super::draw;
+use super::{Key, List, Over, Wish};
+
+fn call(rev: i64, tool: &str, decision: Decision) -> CallLine {
+    let refused = decision != Decision::Allowed;
+    CallLine {
+        rev,
+        id: format!("k3f9-{rev}"),
+        at_ms: 1_000 * rev,
+        server: "playwright".to_owned(),
+        client: Some("claude-ai".to_owned()),
+        session: "k3f9".to_owned(),
+        tool: Some(tool.to_owned()),
+        method: Some("tools/call".to_owned()),
+        gist: "url: https://example.org".to_owned(),
+        decision,
+        refused,
+        rule: refused.then(|| "/tools/x".to_owned()),
+        reason: refused.then(|| "not from an agent".to_owned()),
+        outcome: Some(if refused { Outcome::NotSent } else { Outcome::Ok }),
+        duration_us: Some(3_000),
+        bytes: 120,
+        demo: false,
+        times: 1,
+        first_rev: rev,
+        repeatable: refused,
+    }
+}
+
+fn calls(count: i64) -> List {
+    List::new((1..=count).map(|rev| LogEntry::Call(call(rev, "navigate", Decision::Allowed))).collect())
+}
+
+fn target() -> Target {
+    Target {
+        server: "playwright".to_owned(),
+        tool: Some("navigate".to_owned()),
+        client: Some("claude-ai".to_owned()),
+    }
+}
+
+#[test]
+fn b_blocks_the_selected_tool_for_its_client_only() {
+    let mut list = calls(3);
+    let blocked = Wish::Restrict(Restriction::Block { target: target(), reason: None });
+    assert_eq!(list.press(Key::Char('b')), Some(blocked));
+}
+
+#[test]
+fn a_key_that_closes_something_does_nothing_else() {
+    let mut list = calls(3);
+    assert_eq!(list.press(Key::Char('?')), None);
+    assert_eq!(list.press(Key::Char('b')), None, "it only closed the help");
+    assert_eq!(list.over, Over::Nothing);
+    assert!(list.press(Key::Char('b')).is_some());
+}
+
+#[test]
+fn a_cap_is_chosen_by_its_number_and_by_nothing_else() {
+    let advice = CapAdvice {
+        peak_per_minute: 22,
+        words: "your peak is 22/min".to_owned(),
+        choices: vec![CapChoice {
+            max: 30,
+            window: "minute".to_owned(),
+            words: "30/min".to_owned(),
+            advised: true,
+        }],
+        present: None,
+    };
+    for (key, chosen) in
+        [(Key::Char('1'), true), (Key::Char('2'), false), (Key::Char('0'), false), (Key::Enter, false)]
+    {
+        let mut list = calls(1);
+        list.offer_caps(call(1, "navigate", Decision::Allowed), advice.clone());
+        let cap = Restriction::Cap { target: target(), max: 30, window: "minute".to_owned() };
+        assert_eq!(list.press(key), chosen.then_some(Wish::Restrict(cap)), "{key:?}");
+        assert_eq!(list.over, Over::Nothing);
+    }
+}
+
+#[test]
+fn moving_up_stops_following_and_new_calls_do_not_move_the_choice() {
+    let mut list = calls(10);
+    list.press(Key::Char('k'));
+    let chosen = list.call().map(|line| line.rev);
+    list.take(vec![LogEntry::Call(call(11, "navigate", Decision::Allowed))]);
+    assert_eq!((list.call().map(|line| line.rev), list.unseen), (chosen, 1));
+    list.press(Key::Char('f'));
+    assert_eq!((list.call().map(|line| line.rev), list.unseen), (Some(11), 0));
+}
+
+#[test]
+fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    home.prepare().unwrap();
+    let clock = Arc::new(SystemClock::default());
+    let info = SessionInfo {
+        id: SessionId::random(),
+        server: "s".to_owned(),
+        client: Some("cursor".to_owned()),
+        command: vec!["server".to_owned()],
+        policy_version: None,
+        watch_only: false,
+        demo: false,
+        secrets: Vec::new(),
+    };
+    let journal = Journal::open(&home, &info, clock.clone()).unwrap();
+    let refuse = |tool: &str, times: usize| {
+        let mut batch = journal.batch();
+        for _ in 0..times {
+            batch.refuse(Refused {
+                decision: callgate_store::Decision::Capped,
+                method: "tools/call",
+                tool,
+                client: "cursor",
+                rule: "/tools/x",
+                ..Refused::default()
+            });
+        }
+        batch.commit();
+        assert!(journal.drained(Duration::from_secs(20)));
+    };
+    let desk = Desk::new(home, clock, Origin::Cli);
+    let filter = LogFilter { only: Some(Only::Calls), ..LogFilter::default() };
+    refuse("x", 3);
+    let page = desk.log_page(&filter, &PageFrom::Newest, 500).unwrap();
+    let mut follower = desk.follow(&filter, page.rev).unwrap();
+    let mut list = List::new(page.entries);
+    let mut shown = |list: &mut List| {
+        while let Some(batch) = follower.next().unwrap() {
+            list.take(batch.entries);
+        }
+        let lines = list.entries.iter().filter_map(|entry| match entry {
+            LogEntry::Call(line) => Some((line.tool.clone().unwrap(), line.times)),
+            _ => None,
+        });
+        lines.collect::<Vec<_>>()
+    };
+    let line = |tool: &str, times| (tool.to_owned(), times);
+    for (more, all) in [(1, 4), (10, 14), (600, 614)] {
+        refuse("x", more);
+        assert_eq!(shown(&mut list), [line("x", all)]);
+    }
+    refuse("y", 2);
+    refuse("x", 1);
+    refuse("x", 1);
+    assert_eq!(shown(&mut list), [line("x", 614), line("y", 2), line("x", 2)]);
+}
+
+#[test]
+fn a_call_that_ends_stays_one_row() {
+    let mut list = List::new(Vec::new());
+    let running = CallLine { outcome: None, duration_us: None, ..call(500, "y", Decision::Allowed) };
+    list.take(vec![LogEntry::Call(running)]);
+    list.take(vec![LogEntry::Call(call(500, "y", Decision::Allowed))]);
+    assert_eq!(list.entries.len(), 1);
+    assert_eq!(list.call().and_then(|line| line.outcome), Some(Outcome::Ok));
+}
+
+#[test]
+fn nothing_to_block_is_said_and_nothing_is_asked_for() {
+    let mut list = List::new(Vec::new());
+    for key in ['b', 'h', 'c'] {
+        assert_eq!(list.press(Key::Char(key)), None);
+    }
+    assert_eq!(list.press(Key::Enter), None);
+    list.press(Key::Char('b'));
+    assert!(list.said.contains("choose one"), "{}", list.said);
+}
+
+#[test]
+fn a_search_is_typed_sent_and_ended() {
+    let mut list = calls(1);
+    list.press(Key::Char('/'));
+    for key in ['q', 'b', 'x'] {
+        assert_eq!(list.press(Key::Char(key)), None, "typing is no command");
+    }
+    list.press(Key::Backspace);
+    assert_eq!(list.press(Key::Enter), Some(Wish::Search("qb".to_owned())));
+    let mut list = calls(1).searched(Some("qb".to_owned()));
+    assert_eq!(list.press(Key::Escape), Some(Wish::Search(String::new())));
+}
+
+#[test]
+fn every_screen_fits_the_terminal_and_hostile_text_is_harmless() {
+    let hostile = "a\u{1b}[2J\u{202e}b".repeat(40);
+    let mut list = List::new(vec![
+        LogEntry::Call(CallLine {
+            gist: hostile.clone(),
+            client: Some(hostile.clone()),
+            ..call(1, &hostile, Decision::Allowed)
+        }),
+        LogEntry::Call(call(2, "navigate", Decision::Denied)),
+    ]);
+    list.say(&hostile);
+    for (columns, rows) in [(20, 6), (80, 24), (200, 50)] {
+        for over in [Over::Nothing, Over::Help, Over::Typing(hostile.clone())] {
+            list.over = over;
+            let lines = draw::screen(&list, (columns, rows), 0);
+            assert_eq!(lines.len(), rows.max(3), "{columns}×{rows}");
+            let all = lines.join("\n");
+            assert!(!all.contains("\u{1b}[2J") && !all.contains('\u{202e}'), "{all:?}");
+            if columns >= 80 {
+                assert!(lines.iter().all(|line| line.chars().count() <= columns), "{lines:#?}");
+            }
+        }
+    }
+}
