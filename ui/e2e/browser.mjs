@@ -1,0 +1,48 @@
+// Starts the built window on the made-up gate and a browser to look at it.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { preview } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const known = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+export async function start() {
+  if (!existsSync(`${root}dist/index.html`)) throw new Error('There is no dist/: run `npm run build` first.');
+  const server = await preview({ root, preview: { port: 0, strictPort: false }, logLevel: 'error' });
+  const address = server.httpServer.address();
+  const base = `http://localhost:${address.port}`;
+  const executablePath = process.env.CHROMIUM ?? known.find((path) => existsSync(path));
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--force-color-profile=srgb'] });
+  return {
+    base,
+    browser,
+    async stop() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+/** A page of this size and theme, at this address; `problems` collects everything that the page complained about. */
+export async function open({ base, browser }, { width, height, theme, query = '', hash = '' }) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(12_000);
+  const problems = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || /Content Security Policy/i.test(message.text())) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(base) && !request.url().startsWith('data:'))
+      problems.push(`asked for ${request.url()}`);
+  });
+  await page.goto(`${base}/${query}${hash}`);
+  await page.waitForSelector('body[data-ready="1"]');
+  return { page, problems, close: () => context.close() };
+}

@@ -1,0 +1,240 @@
+// What the rules promise: built without raw text, shown before they are saved, never lost, never overwritten unseen.
+import assert from 'node:assert/strict';
+import { open } from './browser.mjs';
+
+const size = { width: 1280, height: 760, theme: 'light' };
+
+async function on(env, options, check) {
+  const { page, problems, close } = await open(env, {
+    ...size,
+    query: '?rate=0',
+    hash: '#/rules/playwright',
+    ...options,
+  });
+  try {
+    await check(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await close();
+  }
+}
+
+const tool = (page, name) => page.getByTestId(`rule-tool-${name}`);
+const state = (page, name) => tool(page, name).getByTestId('rule-state');
+const editor = (page) => page.locator('.cm-content');
+const toast = (page, text) => page.getByTestId('toast').getByText(text);
+
+async function yes(page) {
+  await page.getByTestId('question-yes').waitFor();
+  await page.waitForTimeout(450);
+  await page.getByTestId('question-yes').click();
+}
+
+/** Types at the end of the second line of the policy. */
+async function note(page, text) {
+  await page.getByTestId('rules-tab-text').click();
+  await editor(page).click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('End');
+  await page.keyboard.type(text);
+}
+
+export const checks = () => ({
+  'a rule is built without raw text, shown in words, as a diff and by its effect, and saved': (env) =>
+    on(env, {}, async (page) => {
+      await tool(page, 'browser_type').getByTestId('rule-open').click();
+      await page.getByTestId('builder-add-refuse').click();
+      await page.getByTestId('builder-path').fill('args.text');
+      await page.getByTestId('builder-op').selectOption('contains');
+      await page.getByTestId('builder-value').fill('password');
+      await page.getByTestId('builder-case-reason').fill('no passwords');
+      await page.getByTestId('builder-add-limit').click();
+      await page.getByTestId('builder-max').fill('12');
+      await page.getByTestId('builder-window').fill('hour');
+      await page
+        .getByTestId('builder-words')
+        .getByText('Refused when args.text contains “password”: no passwords')
+        .waitFor();
+      await page.getByTestId('builder-words').getByText('At most 12 an hour, each client.').waitFor();
+      await page.getByTestId('diff').getByText('"password"').waitFor();
+      await page
+        .getByTestId('effect')
+        .getByText(/would have refused \d+ of \d+ calls in the last 7 days/)
+        .waitFor();
+      await page.getByTestId('effect-show').click();
+      assert.ok((await page.getByTestId('effect-calls').locator('li').count()) > 0);
+      await page.getByTestId('rule-save').click();
+      await toast(page, /Saved the rules of playwright/).waitFor();
+      await page.waitForFunction(
+        () => document.querySelector('[data-testid="rule-tool-browser_type"] select')?.value === 'custom',
+      );
+      assert.equal(await page.getByTestId('builder').count(), 0);
+    }),
+
+  'choosing a state only proposes it': (env) =>
+    on(env, {}, async (page) => {
+      await state(page, 'browser_tabs').selectOption('deny');
+      await page.getByTestId('builder-reason').waitFor();
+      await page.getByTestId('builder-close').click();
+      assert.equal(await state(page, 'browser_tabs').inputValue(), 'allow');
+      assert.equal(await page.getByTestId('toast').count(), 0);
+    }),
+
+  'what loosens asks once more, and no means no': (env) =>
+    on(env, {}, async (page) => {
+      await state(page, 'browser_evaluate').selectOption('allow');
+      await page
+        .getByTestId('review')
+        .getByText(/Looser/)
+        .waitFor();
+      await page.getByTestId('rule-save').click();
+      await page.getByTestId('question-no').waitFor();
+      await page.waitForTimeout(450);
+      await page.getByTestId('question-no').click();
+      assert.equal(await page.getByTestId('builder').count(), 1, 'the form is still there');
+      await page.getByTestId('rule-save').click();
+      await yes(page);
+      await toast(page, /Saved the rules/).waitFor();
+    }),
+
+  'a cap starts with what own use makes likely': (env) =>
+    on(env, { hash: '#/rules/files' }, async (page) => {
+      await state(page, 'search_files').selectOption('cap');
+      await page.getByTestId('builder-max').waitFor();
+      assert.ok(Number(await page.getByTestId('builder-max').inputValue()) >= 5);
+      await page.getByTestId('builder-path').count();
+      assert.equal(await page.getByTestId('rule-save').isEnabled(), true);
+    }),
+
+  'arguments that were really sent are offered': (env) =>
+    on(env, { hash: '#/rules/files?tool=edit_file' }, async (page) => {
+      await page.locator('datalist option[value="args.dryRun"]').first().waitFor({ state: 'attached' });
+    }),
+
+  'what is typed into the text stays there, is checked in place, and comments are kept': (env) =>
+    on(env, {}, async (page) => {
+      await note(page, ' // a note of mine');
+      assert.match(await editor(page).innerText(), /"version": "1", \/\/ a note of mine/);
+      assert.equal(await page.locator('.cm-lintRange-error').count(), 0, 'comments are no errors');
+      await page.getByTestId('review').getByText('comments or layout only').waitFor();
+      // Keys of the window mean nothing while somebody types: no help, no other section.
+      await page.keyboard.type('?2');
+      assert.equal(await page.getByTestId('help').count(), 0);
+      assert.match(page.url(), /#\/rules\/playwright/);
+      await page.keyboard.press('Control+s');
+      await toast(page, /Saved the rules/).waitFor();
+      await page.waitForFunction(() => !document.querySelector('[data-testid=rules-unsaved]'));
+      assert.match(await editor(page).innerText(), /a note of mine\?2/);
+    }),
+
+  'completion comes from the gate': (env) =>
+    on(env, {}, async (page) => {
+      await note(page, '\n"bro');
+      await page.keyboard.press('Control+Space');
+      await page.locator('.cm-tooltip-autocomplete').getByText('browser_navigate').first().waitFor();
+      await page.keyboard.press('Enter');
+      assert.match(await editor(page).innerText(), /"browser_navigate"/);
+    }),
+
+  'a broken policy opens as text with its errors and cannot be saved': (env) =>
+    on(env, { hash: '#/rules/notes' }, async (page) => {
+      await page
+        .getByTestId('policy-problems')
+        .getByText(/Did you mean "action"/)
+        .waitFor();
+      await page.locator('.cm-lintRange-error').waitFor();
+      await page.getByTestId('policy-problems').getByRole('button').first().click();
+      await page.keyboard.type(' ');
+      await page.getByTestId('rule-save').waitFor();
+      await page.waitForTimeout(600);
+      assert.equal(await page.getByTestId('rule-save').isEnabled(), false, 'with an error in it');
+      await page.keyboard.press('Control+a');
+      await page.keyboard.press('Delete');
+      await page.keyboard.type('{ "version": "1", "default": "deny" }');
+      await page.waitForFunction(() => !document.querySelector('[data-testid=policy-problems]'));
+      await page.getByTestId('rule-save').click();
+      await toast(page, /Saved the rules of notes/).waitFor();
+      await page.getByText('Tools that no rule names are refused.').waitFor();
+    }),
+
+  'edits survive other tabs and sections, and leaving is asked about': (env) =>
+    on(env, {}, async (page) => {
+      await note(page, ' // kept');
+      await page.getByTestId('rules-tab-tools').click();
+      await page.getByTestId('rules-tab-try').click();
+      await page.getByTestId('rules-tab-text').click();
+      assert.match(await editor(page).innerText(), /\/\/ kept/);
+      await page.getByTestId('rail-servers').click();
+      await page.getByTestId('leave-stay').click();
+      assert.match(page.url(), /#\/rules/);
+      await page.getByTestId('rail-servers').click();
+      await page.getByTestId('leave-keep').click();
+      await page.getByTestId('servers').waitFor();
+      await page.getByTestId('rail-rules').click();
+      assert.match(await editor(page).innerText(), /\/\/ kept/);
+      await page.getByTestId('rail-servers').click();
+      await page.getByTestId('leave-discard').click();
+      await page.getByTestId('rail-rules').click();
+      await editor(page).waitFor();
+      assert.doesNotMatch(await editor(page).innerText(), /\/\/ kept/);
+    }),
+
+  'a change made elsewhere is shown, not overwritten': (env) =>
+    on(env, {}, async (page) => {
+      await note(page, ' // mine');
+      await page.evaluate(() =>
+        globalThis.callgateFake.policies.editElsewhere('playwright', '{\n  "version": "1",\n  "default": "deny"\n}\n'),
+      );
+      await page.getByTestId('rule-save').click();
+      await page.getByTestId('conflict').waitFor();
+      await page.getByTestId('conflict').getByTestId('diff').waitFor();
+      await page.getByTestId('conflict-mine').click();
+      assert.match(await editor(page).innerText(), /\/\/ mine/);
+      await page.getByTestId('rule-discard').click();
+      await page.waitForFunction(() =>
+        document.querySelector('[data-testid=policy-editor]')?.shadowRoot?.textContent?.includes('"deny"'),
+      );
+    }),
+
+  'try a call says what would happen, by which rule': (env) =>
+    on(env, {}, async (page) => {
+      await page.getByTestId('rules-tab-try').click();
+      await page.getByTestId('try-tool').fill('browser_navigate');
+      await page.getByTestId('try-args').fill('{ "url": "file:///etc/passwd" }');
+      await page.locator('[data-testid=try-answer] [data-decision=denied]').waitFor();
+      await page.getByTestId('try-answer').getByText('/tools/browser_navigate/deny_if/0').waitFor();
+      await page.getByTestId('try-args').fill('{ "url": "https://example.org" }');
+      await page.locator('[data-testid=try-answer] [data-decision=allowed]').waitFor();
+      await page.getByTestId('try-args').fill('{ no');
+      await page
+        .getByTestId('try-answer')
+        .getByText(/no JSON/)
+        .waitFor();
+    }),
+
+  'a version shows its diff and can be reverted': (env) =>
+    on(env, {}, async (page) => {
+      await page.getByTestId('rules-tab-versions').click();
+      await page.getByTestId('version-open').first().click();
+      await page.getByTestId('diff').waitFor();
+      await page.getByTestId('version-revert').first().click();
+      await toast(page, /reverted: cap browser_click/).waitFor();
+      await page
+        .getByTestId('versions')
+        .getByText(/^reverted:/)
+        .waitFor();
+    }),
+
+  'keyboard alone: find a tool, open it, save, go back': (env) =>
+    on(env, {}, async (page) => {
+      await page.getByTestId('rule-tool-browser_hover').waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('hover');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByTestId('builder').waitFor();
+      await page.keyboard.press('Escape');
+      await page.waitForFunction(() => !document.querySelector('[data-testid=builder]'));
+    }),
+});

@@ -1,0 +1,177 @@
+// Servers, settings, the first start, help and palette: what they promise, and no serious accessibility finding in them.
+import assert from 'node:assert/strict';
+import { look, sizes } from './access.e2e.mjs';
+import { open } from './browser.mjs';
+
+const size = { width: 1180, height: 720, theme: 'light' };
+
+async function on(env, options, check) {
+  const { page, problems, close } = await open(env, { ...size, query: '?rate=0', ...options });
+  try {
+    await check(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await close();
+  }
+}
+
+const toast = (page, text) => page.getByTestId('toast').getByText(text);
+const card = (page, name) => page.getByTestId(`server-${name}`);
+
+const places = {
+  'a server opened': { hash: '#/servers/playwright', act: (page) => page.getByTestId('stderr').waitFor() },
+  'no server': { hash: '#/servers', query: '?calls=0', act: (page) => page.getByTestId('servers-demo').waitFor() },
+  'servers cannot be read': {
+    hash: '#/servers',
+    query: '?fail=servers',
+    act: (page) => page.getByText('could not be read').waitFor(),
+  },
+  'a rule in the form': {
+    hash: '#/rules/playwright?tool=browser_navigate',
+    act: async (page) => {
+      await page.getByTestId('builder-add-limit').click();
+      await page.getByTestId('builder-add-require').click();
+      await page.getByTestId('builder-path').first().fill('args.url');
+      await page.getByTestId('builder-value').first().fill('https://example.org');
+      await page.getByTestId('diff').waitFor();
+      await page
+        .getByTestId('effect')
+        .getByText(/would have/)
+        .waitFor();
+    },
+  },
+  'the policy as text': { hash: '#/rules/playwright', act: (page) => page.getByTestId('rules-tab-text').click() },
+  'a broken policy': { hash: '#/rules/notes', act: (page) => page.locator('.cm-lintRange-error').waitFor() },
+  'a call tried': {
+    hash: '#/rules/playwright',
+    act: async (page) => {
+      await page.getByTestId('rules-tab-try').click();
+      await page.getByTestId('try-tool').fill('browser_evaluate');
+      await page.locator('[data-decision=denied]').waitFor();
+    },
+  },
+  versions: {
+    hash: '#/rules/playwright',
+    act: async (page) => {
+      await page.getByTestId('rules-tab-versions').click();
+      await page.getByTestId('version-open').first().click();
+      await page.getByTestId('diff').waitFor();
+    },
+  },
+  'rules cannot be read': {
+    hash: '#/rules/files',
+    query: '?fail=rules',
+    act: (page) => page.getByText('could not be read').waitFor(),
+  },
+  'history about to be deleted': {
+    hash: '#/settings',
+    act: async (page) => {
+      await page.getByTestId('settings-days').fill('none');
+      await page.getByTestId('settings-megabytes').focus();
+      await page.getByTestId('settings-delete').click();
+      await page.getByTestId('delete-word').waitFor();
+    },
+  },
+  help: { hash: '#/servers', act: (page) => page.getByTestId('rail-help').click() },
+  palette: {
+    hash: '#/servers',
+    act: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').fill('file');
+      await page.getByTestId('server-files').first().waitFor();
+    },
+  },
+};
+
+function accessible() {
+  const all = {};
+  for (const [name, place] of Object.entries(places))
+    for (const one of sizes)
+      for (const theme of ['light', 'dark'])
+        all[`${name}, ${theme}, ${one.width}×${one.height}`] = (env) => look(env, place, one, theme);
+  return all;
+}
+
+export const checks = () => ({
+  ...accessible(),
+
+  'a server is paused with one click and resumed after a question': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await card(page, 'files').getByTestId('server-pause').click();
+      await card(page, 'files').getByText('Paused', { exact: true }).waitFor();
+      await card(page, 'files').getByTestId('server-resume').click();
+      await page.getByTestId('question-yes').waitFor();
+      await page.waitForTimeout(450);
+      await page.getByTestId('question-yes').click();
+      await card(page, 'files').getByText('Enforcing').waitFor();
+    }),
+
+  'a server is blocked as a whole; stop and restart say when they come': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await card(page, 'files').getByTestId('server-more').click();
+      await page.getByTestId('server-stop').getByText('comes with supervision').waitFor();
+      assert.equal(await page.getByTestId('server-restart').getAttribute('aria-disabled'), 'true');
+      await page.getByTestId('server-block').click();
+      await toast(page, /Blocked everything on files/).waitFor();
+    }),
+
+  'what a server wrote to stderr is shown, not obeyed': (env) =>
+    on(env, { hash: '#/servers/playwright' }, async (page) => {
+      await page.getByTestId('stderr').getByText('U+202E').waitFor();
+      assert.equal(await card(page, 'playwright').getByTestId('server-session').count(), 4);
+    }),
+
+  'settings are saved at once; what cannot be is said at its field': (env) =>
+    on(env, { hash: '#/settings' }, async (page) => {
+      await page.getByTestId('settings-days').fill('14');
+      await page.getByTestId('settings-days').press('Enter');
+      await toast(page, 'Calls are kept for 14 days.').waitFor();
+      await page.getByTestId('settings-days').fill('0');
+      await page.getByTestId('settings-days').press('Enter');
+      await page.getByText('A whole number from 1 to 3,650.').waitFor();
+      await page.getByTestId('settings-theme-dark').check({ force: true });
+      await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+      await page.getByTestId('settings-login').check();
+      await toast(page, 'Callgate starts when you log in.').waitFor();
+    }),
+
+  'the history is deleted only after the word was typed': (env) =>
+    on(env, { hash: '#/settings' }, async (page) => {
+      await page.getByTestId('settings-delete').click();
+      assert.equal(await page.getByTestId('delete-yes').isEnabled(), false);
+      await page.getByTestId('delete-word').fill('delete');
+      await page.getByTestId('delete-yes').click();
+      await toast(page, 'The history is deleted.').waitFor();
+      await page.getByTestId('settings-used').getByText('0 calls').waitFor();
+    }),
+
+  'the first start leads to live calls within ten seconds': (env) =>
+    on(env, { query: '?calls=0&rate=0' }, async (page) => {
+      await page.getByTestId('welcome-demo').waitFor();
+      assert.match(await page.getByTestId('welcome-snippet').textContent(), /"run", "--server", "playwright", "--"/);
+      await page.getByTestId('welcome-login-yes').click();
+      await page.waitForFunction(() => !document.querySelector('[data-testid=welcome-login]'));
+      await page.getByTestId('welcome-demo').click();
+      await page.getByTestId('row').first().waitFor({ timeout: 10_000 });
+      assert.match(page.url(), /#\/activity/);
+    }),
+
+  'help and palette open by key, and the palette goes where it says': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await page.getByTestId('servers').waitFor();
+      await page.keyboard.press('?');
+      await page.getByTestId('help').getByText('I want to…').waitFor();
+      await page.keyboard.press('Escape');
+      await page.waitForFunction(() => !document.querySelector('[data-testid=help]'));
+      await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').fill('write_file');
+      await page.getByTestId('tool-files-write_file').waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByTestId('builder').waitFor();
+      assert.match(page.url(), /#\/rules\/files\?tool=write_file/);
+      await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').fill('pause all');
+      await page.keyboard.press('Enter');
+      await page.getByTestId('pause-banner').waitFor();
+    }),
+});

@@ -1,0 +1,117 @@
+// What all sections share: the host, the address, what needs a person, toasts, the one question and the one menu.
+import { getContext, setContext } from 'svelte';
+import { BackendError, type Backend, type Overview, type Question, type Target, type Theme } from './backend';
+import { Look } from './look.svelte';
+import { Menus } from './menu.svelte';
+import { Router } from './router.svelte';
+import { Toasts } from './toasts.svelte';
+
+interface Asked extends Omit<Question, 'token'> {
+  /** The word on the button that loosens. */
+  yes: string;
+  answer: (yes: boolean) => void;
+}
+
+/** A cap of one's own, or a rule from an argument. */
+export type Sheet =
+  | { kind: 'cap'; target: Target }
+  | { kind: 'startsWith'; target: Target; path: string; value: string }
+  | { kind: 'onlyInside'; target: Target; path: string; value: string };
+
+const overviewEvery = 2_000;
+
+export class App {
+  readonly backend: Backend;
+  readonly router = new Router();
+  readonly toasts = new Toasts();
+  readonly menus = new Menus();
+  readonly look: Look;
+
+  overview: Overview | null = $state.raw(null);
+  /** Why there is no overview; cleared by the next one. */
+  overviewError: BackendError | null = $state.raw(null);
+  /** Of each server: where the newest change made here holds, for its row in the log. */
+  enforced: Readonly<Record<string, { version: string; words: string }>> = $state.raw({});
+  asked: Asked | null = $state.raw(null);
+  /** A small form over the window. */
+  sheet: Sheet | null = $state.raw(null);
+  /** "help" and "palette" are over everything else. */
+  overlay: 'help' | 'palette' | null = $state(null);
+  theme: Theme = $state('system');
+  /** Now, to the second, for everything that counts up or down. */
+  nowMs = $state(Date.now());
+
+  #systemDark = $state(false);
+  readonly dark = $derived(this.theme === 'dark' || (this.theme === 'system' && this.#systemDark));
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+    this.look = new Look(backend);
+  }
+
+  /** Starts clocks and listeners; the answer ends them. */
+  start(): () => void {
+    this.router.start();
+    const stopLooking = this.look.start();
+    const stopNavigation = this.backend.onNavigate((hash) => this.router.go(hash));
+    const media = matchMedia('(prefers-color-scheme: dark)');
+    const follow = () => (this.#systemDark = media.matches);
+    media.addEventListener('change', follow);
+    follow();
+    const second = setInterval(() => (this.nowMs = Date.now()), 1_000);
+    const overview = setInterval(() => {
+      if (document.visibilityState === 'visible') void this.refresh();
+    }, overviewEvery);
+    const back = () => document.visibilityState === 'visible' && void this.refresh();
+    document.addEventListener('visibilitychange', back);
+    void this.refresh();
+    void this.backend.settings().then(
+      (view) => (this.theme = view.settings.theme),
+      () => undefined,
+    );
+    return () => {
+      stopNavigation();
+      stopLooking();
+      media.removeEventListener('change', follow);
+      document.removeEventListener('visibilitychange', back);
+      clearInterval(second);
+      clearInterval(overview);
+    };
+  }
+
+  /** Reads the overview again: after each act, and every two seconds. */
+  async refresh(): Promise<void> {
+    try {
+      this.overview = await this.backend.overview();
+      this.overviewError = null;
+    } catch (thrown) {
+      this.overviewError = BackendError.from(thrown);
+    }
+  }
+
+  /** Puts a question that loosens something; one at a time, a newer one answers the older one with no. */
+  ask(question: Omit<Question, 'token'>, yes = 'Allow'): Promise<boolean> {
+    this.asked?.answer(false);
+    return new Promise((resolve) => {
+      this.asked = {
+        words: question.words,
+        loosened: question.loosened,
+        yes,
+        answer: (given) => {
+          this.asked = null;
+          resolve(given);
+        },
+      };
+    });
+  }
+
+  /** Says what went wrong, unless it was only superseded. */
+  fail(thrown: unknown): void {
+    const error = BackendError.from(thrown);
+    if (error.code !== 'cancelled') this.toasts.error(error.message, error.detail);
+  }
+}
+
+const key = Symbol('app');
+export const provideApp = (app: App): App => setContext(key, app);
+export const useApp = (): App => getContext<App>(key);

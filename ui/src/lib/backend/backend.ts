@@ -1,0 +1,82 @@
+// The only surface on which the window reaches its host. Everything above it works the same on the real gate and on the
+// in-memory one; nothing above it may know which of the two it has.
+import type * as T from './bindings';
+
+export type * from './bindings';
+
+/** What happened, to what, and what to do now; switch on `code`, never on words. */
+export class BackendError extends Error {
+  readonly code: T.ErrorCode;
+  readonly detail: string | null;
+
+  constructor(error: T.UiError) {
+    super(error.message);
+    this.name = 'BackendError';
+    this.code = error.code;
+    this.detail = error.detail;
+  }
+
+  /** Whatever was thrown, as the one shape that is shown. */
+  static from(thrown: unknown): BackendError {
+    if (thrown instanceof BackendError) return thrown;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new BackendError({ code: 'failed', message, detail: null });
+  }
+}
+
+/** Ends a subscription; nothing arrives after it returned. */
+export type Stop = () => void;
+type Failed = (error: BackendError) => void;
+
+export interface Backend {
+  /** "real" or "fake": for a small mark in the window, never for behaviour. */
+  readonly kind: 'real' | 'fake';
+
+  logPage(filter: T.LogFilter, from: T.PageFrom, count: number): Promise<T.LogPage>;
+  /** Counts and bars so far, until one is `done`. A newer count ends an older one. */
+  count(filter: T.LogFilter, on: (count: T.LogCount) => void, failed: Failed): Stop;
+  /** What comes after this `rev`. A newer follower ends an older one. */
+  follow(filter: T.LogFilter, rev: number, on: (batch: T.LogBatch) => void, failed: Failed): Stop;
+  call(id: string): Promise<T.CallDetail>;
+  choices(): Promise<T.Choices>;
+  runs(beforeMs: number | null, count: number): Promise<T.Run[]>;
+  sinceLastLook(): Promise<T.SinceLastLook>;
+  looked(): Promise<void>;
+  exportLog(filter: T.LogFilter, format: T.ExportFormat): Promise<T.Exported>;
+
+  restrict(restriction: T.Restriction): Promise<T.Done>;
+  undo(token: string): Promise<T.Done>;
+  giveReason(token: string, reason: string): Promise<T.Done>;
+  loosen(loosening: T.Loosening): Promise<T.Answer>;
+  confirm(token: string): Promise<T.Done>;
+  /** The answer to a question was no: its token is good for nothing from then on. */
+  dismiss(token: string): Promise<void>;
+  enforcement(server: string, version: string): Promise<T.Enforcement>;
+  capAdvice(target: T.Target): Promise<T.CapAdvice>;
+
+  rules(server: string): Promise<T.RulesView>;
+  checkPolicy(text: string): Promise<T.Diagnostic[]>;
+  complete(server: string, text: string, offset: number): Promise<T.Completion[]>;
+  draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
+  propose(server: string, text: string): Promise<T.Proposal>;
+  tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
+  effect(server: string, text: string, days: number): Promise<T.Effect>;
+  savePolicy(server: string, base: string | null, baseText: string, text: string): Promise<T.SaveAnswer>;
+  versions(server: string): Promise<T.PolicyVersionView[]>;
+  versionDiff(server: string, change: number): Promise<string>;
+
+  servers(): Promise<T.ServerView[]>;
+  /** Every two seconds while somebody listens. */
+  usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
+  stderrTail(session: string): Promise<string>;
+  overview(): Promise<T.Overview>;
+
+  settings(): Promise<T.SettingsView>;
+  saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;
+  deleteHistory(): Promise<T.SettingsView>;
+  startAtLogin(yes: boolean): Promise<T.SettingsView>;
+  startDemo(): Promise<void>;
+
+  /** The tray or a notification wants the window to show this address ("#/activity?call=…"). */
+  onNavigate(on: (hash: string) => void): Stop;
+}

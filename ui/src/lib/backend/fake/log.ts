@@ -1,0 +1,331 @@
+// The made-up gate's log: pages, counts, the live feed, one call in full, runs.
+import { BackendError, type Backend } from '../backend';
+import type * as T from '../backend';
+import { merged, sameRefusal } from '../../log/fold';
+import { gist, pointer, type Entry, type FakeRule, type World } from './world';
+
+type Log = Pick<
+  Backend,
+  'logPage' | 'count' | 'follow' | 'call' | 'choices' | 'runs' | 'sinceLastLook' | 'looked' | 'exportLog'
+>;
+
+export function matches(filter: T.LogFilter, { line, args, result }: Entry): boolean {
+  if (filter.only && `${line.kind}s` !== filter.only) return false;
+  if (filter.server && line.server !== filter.server) return false;
+  if (filter.sinceMs != null && line.atMs < filter.sinceMs) return false;
+  if (filter.untilMs != null && line.atMs >= filter.untilMs) return false;
+  if (filter.session && (line.kind === 'change' || line.session !== filter.session)) return false;
+  const needsCall = filter.client || filter.tool || (filter.decisions?.length ?? 0) > 0;
+  if (line.kind !== 'call') {
+    const said = line.kind === 'change' ? line.summary : line.text;
+    return !needsCall && (!filter.text || said.toLowerCase().includes(filter.text.toLowerCase()));
+  }
+  if (filter.client && line.client !== filter.client) return false;
+  if (filter.tool && line.tool !== filter.tool) return false;
+  if (filter.decisions?.length && !filter.decisions.includes(line.decision)) return false;
+  if (!filter.text || line.id === filter.text.trim()) return true;
+  const hay = `${line.tool} ${args ?? ''} ${result ?? ''} ${line.reason ?? ''}`.toLowerCase();
+  return filter.text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => hay.includes(word));
+}
+
+interface Walk {
+  /** The nearest first, equal refusals in a row as one. */
+  lines: T.LogEntry[];
+  /** Everything up to here is in `lines`; none if there is nothing beyond. */
+  edge: number | null;
+}
+
+/** From this position on, as the real gate walks: it gives up after so many entries and shows what it has. */
+function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count: number): Walk {
+  const { entries } = world;
+  const lines: T.LogEntry[] = [];
+  let edge: number | null = null;
+  let left = world.options.looks;
+  for (let index = at; index >= 0 && index < entries.length; index += step) {
+    if (left === 0) return { lines, edge: entries[index - step]!.rev };
+    left -= 1;
+    const entry = entries[index]!;
+    if (!matches(filter, entry)) continue;
+    const last = lines.at(-1);
+    if (last && sameRefusal(last, entry.line))
+      lines[lines.length - 1] = step > 0 ? merged(last, entry.line) : merged(entry.line, last);
+    else if (lines.length >= count) return { lines, edge };
+    else lines.push(entry.line);
+    edge = entry.rev;
+  }
+  return { lines, edge: null };
+}
+
+export function fakeLog(world: World): Log {
+  const page = (filter: T.LogFilter, from: T.PageFrom, count: number): T.LogPage => {
+    const { rev, entries } = world;
+    const older = (at: number, most: number) => walk(world, filter, at - 1, -1, most);
+    const newer = (at: number, most: number) => walk(world, filter, at, 1, most);
+    switch (from.kind) {
+      case 'newest': {
+        const { lines, edge } = older(entries.length, count);
+        return { entries: lines.reverse(), older: edge, newer: null, rev };
+      }
+      case 'before': {
+        const { lines, edge } = older(lowerBound(entries, from.rev), count);
+        return { entries: lines.reverse(), older: edge, newer: from.rev <= rev ? from.rev - 1 : null, rev };
+      }
+      case 'after': {
+        const { lines, edge } = newer(lowerBound(entries, from.rev + 1), count);
+        return { entries: lines, older: from.rev + 1, newer: edge, rev };
+      }
+      case 'near': {
+        const at = lowerBound(entries, from.rev);
+        const behind = newer(at, Math.ceil(count / 2));
+        const before = older(at, Math.max(1, count - behind.lines.length));
+        return { entries: [...before.lines.reverse(), ...behind.lines], older: before.edge, newer: behind.edge, rev };
+      }
+    }
+  };
+
+  return {
+    logPage: async (filter, from, count) => structuredClone(page(filter, from, count)),
+
+    count(filter, on) {
+      const timers = [
+        setTimeout(() => on(tally(world, filter, 0.4)), 30),
+        setTimeout(() => on(tally(world, filter, 1)), 80),
+      ];
+      return () => timers.forEach(clearTimeout);
+    },
+
+    follow(filter, rev, on) {
+      let through = rev;
+      let { entries } = world;
+      // A refusal like the last one comes as one line with it, also if that was shown before.
+      let tail = page(filter, { kind: 'before', rev: rev + 1 }, 1).entries.at(-1);
+      const changed = new Set<Entry>();
+      const stopListening = world.listen((entry) => entry.rev <= through && changed.add(entry));
+      const timer = setInterval(() => {
+        if (entries !== world.entries) {
+          // Another history: from its beginning.
+          ({ entries } = world);
+          [through, tail] = [0, undefined];
+          changed.clear();
+        }
+        const lines = [...changed].filter((entry) => matches(filter, entry)).map((entry) => entry.line);
+        changed.clear();
+        for (let at = lowerBound(entries, through + 1); at < entries.length; at += 1) {
+          const entry = entries[at]!;
+          if (!matches(filter, entry)) continue;
+          const repeats = tail !== undefined && sameRefusal(tail, entry.line);
+          const line = repeats ? merged(tail!, entry.line) : entry.line;
+          if (repeats && lines.at(-1) === tail) lines[lines.length - 1] = line;
+          else lines.push(line);
+          tail = line;
+        }
+        through = world.rev;
+        if (lines.length > 0) on({ entries: structuredClone(lines), rev: through, skipped: 0 });
+      }, 33);
+      return () => {
+        stopListening();
+        clearInterval(timer);
+      };
+    },
+
+    async call(id) {
+      const at = world.entries.findIndex((entry) => entry.line.kind === 'call' && entry.line.id === id);
+      const entry = world.entries[at];
+      if (!entry || entry.line.kind !== 'call') {
+        throw new BackendError({
+          code: 'notFound',
+          message: `The call ${id} is not on record any more.`,
+          detail: null,
+        });
+      }
+      return structuredClone(detail(world, entry, entry.line));
+    },
+
+    choices: async () => ({
+      servers: world.servers.map((server) => server.name),
+      clients: [...new Set(world.servers.flatMap((server) => server.clients))],
+      tools: world.servers.flatMap((server) => server.tools.map((tool) => ({ server: server.name, tool: tool.name }))),
+    }),
+
+    runs: async (beforeMs, count) => runs(world, beforeMs ?? Number.POSITIVE_INFINITY).slice(0, count),
+
+    async sinceLastLook() {
+      const since: T.SinceLastLook = { sinceMs: world.lookedMs, calls: 0, refused: 0, changes: 0, ended: 0, loops: 0 };
+      for (const { line } of world.entries) {
+        if (line.atMs < world.lookedMs) continue;
+        if (line.kind === 'change') since.changes += 1;
+        else if (line.kind === 'event') since.ended += line.event === 'processes_ended' ? 2 : 0;
+        else {
+          since.calls += 1;
+          if (line.refused) since.refused += 1;
+        }
+      }
+      since.loops = since.refused > 20 ? 1 : 0;
+      return since;
+    },
+
+    looked: async () => {
+      world.lookedMs = world.now();
+    },
+
+    exportLog: async (filter, format) => {
+      const calls = world.entries.filter((entry) => entry.line.kind === 'call' && matches(filter, entry)).length;
+      const ending = format === 'markdown' ? 'md' : format;
+      return { path: `/home/ada/.local/share/callgate/exports/calls-2026-11-16.${ending}`, calls };
+    },
+  };
+}
+
+function lowerBound(entries: Entry[], rev: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries[middle]!.rev < rev) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function tally(world: World, filter: T.LogFilter, part: number): T.LogCount {
+  const matching = world.entries.filter((entry) => matches(filter, entry));
+  const seen = matching.slice(Math.floor(matching.length * (1 - part)));
+  const span = (seen.at(-1)?.line.atMs ?? 0) - (seen[0]?.line.atMs ?? 0);
+  const barMs =
+    [60_000, 300_000, 900_000, 3_600_000, 10_800_000, 86_400_000].find((ms) => span / ms <= 120) ?? 7 * 86_400_000;
+  const bars = new Map<number, T.Bar>();
+  const count: T.LogCount = {
+    calls: 0,
+    refused: 0,
+    oldestRev: seen[0]?.rev ?? null,
+    newestRev: seen.at(-1)?.rev ?? null,
+    barMs,
+    bars: [],
+    done: part === 1,
+  };
+  for (const { line } of seen) {
+    if (line.kind !== 'call') continue;
+    const fromMs = Math.floor(line.atMs / barMs) * barMs;
+    const bar = bars.get(fromMs) ?? { fromMs, passed: 0, refused: 0, capped: 0 };
+    bars.set(fromMs, bar);
+    count.calls += 1;
+    if (line.refused) count.refused += 1;
+    if (!line.refused) bar.passed += 1;
+    else if (line.decision === 'capped') bar.capped += 1;
+    else bar.refused += 1;
+  }
+  count.bars = [...bars.values()].sort((a, b) => a.fromMs - b.fromMs);
+  return count;
+}
+
+function detail(world: World, entry: Entry, line: T.CallLine & { kind: 'call' }): T.CallDetail {
+  const { kind: _, ...plain } = line;
+  const same = world.entries.flatMap(({ line: one }) =>
+    one.kind === 'call' && one.session === line.session ? [one] : [],
+  );
+  const at = same.findIndex((one) => one.id === line.id);
+  const rule = world.rules.find((one) => pointer(one) === line.rule && one.target.server === line.server);
+  const body = (text: string | null): T.Body | null =>
+    text === null ? null : { text, bytes: text.length, cut: false, masked: text.includes('<masked>'), withheld: false };
+  const reason = line.reason ? `: ${line.reason}` : '';
+  const said: Partial<Record<T.Decision, string>> = {
+    allowed: 'Allowed: no rule refuses it',
+    denied: `Denied${reason || ' by a rule'}`,
+    capped: 'Capped: more calls than its limit lets through',
+    hidden: 'Hidden: the agent is told that there is no such tool',
+    paused: 'Paused by the user',
+    would_deny: 'Let through while only watching; the rules would have denied it',
+  };
+  const excerpt = rule ? excerptOf(rule, line.tool ?? '*') : null;
+  const now = world.now();
+  return {
+    line: plain,
+    run: 1 + Math.floor(at / 40),
+    args: body(entry.args),
+    result: body(entry.result),
+    why: {
+      words: said[line.decision] ?? line.decision,
+      rule: line.rule,
+      excerpt,
+      policy: world.version(line.server),
+      counter:
+        line.decision === 'capped' && rule
+          ? {
+              used: world.used(rule, now),
+              max: rule.max,
+              window: rule.window,
+              freesMs: world.used(rule, now) >= rule.max ? now + 41_000 : null,
+              words: `${world.used(rule, now)} of ${rule.max} this ${rule.window}`,
+            }
+          : null,
+      changedSince: line.rule !== null && !rule,
+    },
+    session: world.sessions.find((one) => one.session === line.session) ?? null,
+    siblings: same.slice(Math.max(0, at - 5), at + 6).map(({ kind: __, ...one }) => one),
+    json: JSON.stringify({ ...plain, args: JSON.parse(entry.args ?? 'null'), gist: gist({}) || undefined }, null, 2),
+  };
+}
+
+/** The rule as a policy writes it. */
+function excerptOf(rule: FakeRule, tool: string): string {
+  const told = rule.reason === null ? {} : { reason: rule.reason };
+  if (rule.kind === 'block') return JSON.stringify({ [tool]: { action: 'deny', ...told } }, null, 2);
+  if (rule.kind === 'hide') return JSON.stringify({ [tool]: { action: 'hide' } }, null, 2);
+  if (rule.kind === 'cap') {
+    return JSON.stringify({ [tool]: { limits: [{ counter: tool, window: rule.window, max: rule.max }] } }, null, 2);
+  }
+  const of = rule.argument!;
+  const path = of.path;
+  if (of.kind === 'onlyInside')
+    return JSON.stringify({ [tool]: { require: [{ path, op: 'inside', value: of.folder }] } }, null, 2);
+  const condition =
+    of.kind === 'equals'
+      ? { path, op: 'eq', value: JSON.parse(of.value) }
+      : { path, op: 'regex', value: `^${of.prefix}` };
+  return JSON.stringify({ [tool]: { deny_if: [condition] } }, null, 2);
+}
+
+function runs(world: World, beforeMs: number): T.Run[] {
+  const idle = 10 * 60_000;
+  const open = new Map<string, T.Run & { used: Map<string, number> }>();
+  const out: (T.Run & { used: Map<string, number> })[] = [];
+  for (const line of world.calls()) {
+    let run = open.get(line.session);
+    if (!run || line.atMs - run.endedMs > idle) {
+      run = {
+        server: line.server,
+        client: line.client,
+        session: line.session,
+        startedMs: line.atMs,
+        endedMs: line.atMs,
+        calls: 0,
+        refused: 0,
+        failed: 0,
+        tools: [],
+        running: false,
+        used: new Map(),
+      };
+      open.set(line.session, run);
+      out.push(run);
+    }
+    run.endedMs = line.atMs;
+    run.calls += 1;
+    if (line.refused) run.refused += 1;
+    if (line.outcome === 'tool_error') run.failed += 1;
+    const tool = line.tool ?? '?';
+    run.used.set(tool, (run.used.get(tool) ?? 0) + 1);
+  }
+  return out
+    .filter((run) => run.startedMs < beforeMs)
+    .sort((a, b) => b.startedMs - a.startedMs)
+    .map(({ used, ...run }) => ({
+      ...run,
+      running: world.now() - run.endedMs < idle,
+      tools: [...used]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, 3)
+        .map(([tool]) => tool),
+    }));
+}

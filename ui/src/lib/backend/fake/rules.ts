@@ -1,0 +1,381 @@
+// The rules of the in-memory backend. It reads a policy just far enough to fill tables and forms; it judges nothing.
+import type * as T from '../bindings';
+import { BackendError, type Backend } from '../backend';
+import { checkPolicy, complete, tryCall } from './judging';
+import { set, unified } from './jsonc';
+import { clients, defaultPolicy, policies, tools, type KnownTool } from './policies';
+import { draftOf, hash, read, readable, ruleFor, ruleOf, words, type PolicyText } from './reading';
+import { table } from './table';
+import type { World } from './world';
+
+type Rules = Pick<
+  Backend,
+  | 'rules'
+  | 'checkPolicy'
+  | 'complete'
+  | 'draftRule'
+  | 'propose'
+  | 'tryCall'
+  | 'effect'
+  | 'savePolicy'
+  | 'versions'
+  | 'versionDiff'
+>;
+
+export function fakeRules(world: World): Rules & { policies: FakeRules } {
+  const rules = new FakeRules(world);
+  world.revert = (server, change) => rules.revert(server, change);
+  return {
+    policies: rules,
+    rules: async (server) => rules.rules(server),
+    checkPolicy: async (text) => checkPolicy(text),
+    complete: async (server, text, offset) => complete(rules.toolsOf(server), text, offset),
+    draftRule: async (text, target, draft) => rules.draftRule(text, target, draft),
+    propose: async (server, text) => rules.propose(server, text),
+    tryCall: async (_server, text, client, tool, args) => tryCall(text, client, tool, args),
+    effect: async (server, text, days) => rules.effect(server, text, days),
+    savePolicy: async (server, base, baseText, text) => rules.savePolicy(server, base, baseText, text),
+    versions: async (server) => rules.versions(server),
+    versionDiff: async (server, change) => rules.versionDiff(server, change),
+  };
+}
+
+interface Kept {
+  text: string;
+  versions: { view: T.PolicyVersionView; before: string; after: string }[];
+  own: boolean;
+}
+
+const minute = 60_000;
+
+export class FakeRules {
+  #kept = new Map<string, Kept>();
+  #world: World;
+  #next = 1_000_040;
+  /** As if there were too many calls to count them all. */
+  countedSinceMs: number | null = null;
+
+  constructor(world: World) {
+    this.#world = world;
+    for (const server of new Set([...world.servers.map((one) => one.name), ...Object.keys(tools)])) {
+      const text = policies[server] ?? defaultPolicy;
+      const kept: Kept = { text, versions: [], own: server in policies };
+      if (server === 'playwright') this.#past(kept);
+      else if (kept.own)
+        this.#note(
+          kept,
+          text.replace(/"default": "\w+"/, '"default": "allow"'),
+          text,
+          'first policy',
+          'file',
+          false,
+          9 * 1440,
+        );
+      this.#kept.set(server, kept);
+    }
+  }
+
+  /** Somebody edits the file in another program. */
+  editElsewhere(server: string, text: string): void {
+    const kept = this.#of(server);
+    this.#note(kept, kept.text, text, 'edited as a file', 'file', false, 0);
+    kept.text = text;
+  }
+
+  rules(server: string): T.RulesView {
+    const kept = this.#of(server);
+    const diagnostics = checkPolicy(kept.text);
+    const broken = diagnostics.some((one) => one.severity === 'error');
+    const policy = broken ? {} : read(kept.text);
+    return {
+      server,
+      own: kept.own,
+      path: `~/.callgate/policies/${kept.own ? server : '_default'}.json`,
+      text: kept.text,
+      version: broken ? null : hash(kept.text),
+      diagnostics,
+      defaultAction: policy.default ?? 'allow',
+      observing: policy.mode === 'observe',
+      forAll: policy.all_tools
+        ? { words: words(policy.all_tools, false, 'allow'), draft: draftOf(policy.all_tools, false) }
+        : null,
+      tools: broken ? [] : table(this.toolsOf(server), policy, this.#world.now()),
+      countedSinceMs: this.countedSinceMs,
+      clients: this.#clientsOf(server),
+    };
+  }
+
+  draftRule(text: string, target: T.Target, draft: T.RuleDraft): T.Proposal {
+    const policy = read(text);
+    const tool = target.tool ?? '*';
+    const root = target.client === null ? [] : ['clients', target.client];
+    let next = text;
+    const hidden = target.client === null ? (policy.hide ?? []) : [];
+    const unhidden = hidden.filter((name) => name !== tool);
+    if (draft.action === 'hide' && !hidden.includes(tool)) next = set(next, ['hide'], [...hidden, tool]);
+    else if (draft.action !== 'hide' && unhidden.length < hidden.length) next = set(next, ['hide'], unhidden);
+    const had = target.client === null ? policy.tools?.[tool] : policy.clients?.[target.client]?.tools?.[tool];
+    const rule = ruleOf(draft);
+    if (draft.action !== 'hide' && (had !== undefined || Object.keys(rule).length > 0 || policy.default === 'deny'))
+      next = set(next, [...root, 'tools', tool], rule);
+    return this.#proposal(text, next);
+  }
+
+  propose(server: string, text: string): T.Proposal {
+    return this.#proposal(this.#of(server).text, text);
+  }
+
+  effect(server: string, text: string, days: number): T.Effect {
+    const before = read(this.#of(server).text);
+    const after = read(text);
+    const calls = Math.max(12, Math.round(this.toolsOf(server).reduce((sum, tool) => sum + tool.calls, 0) / 26));
+    const examples: T.CallLine[] = [];
+    let newlyRefused = 0;
+    let newlyPassed = 0;
+    for (const tool of this.toolsOf(server)) {
+      const was = this.#verdict(before, tool.name);
+      const will = this.#verdict(after, tool.name);
+      if (was === will) continue;
+      if (will > was) {
+        const count = Math.max(1, Math.min(50, Math.round(tool.calls / 26) - (will === 1 ? tool.calls / 40 : 0)) | 0);
+        newlyRefused += count;
+        for (let i = 0; i < Math.min(count, 12); i += 1) examples.push(this.#example(server, tool.name, i));
+      } else newlyPassed += Math.max(1, Math.round(tool.hits / 26));
+    }
+    const last = days === 1 ? 'in the last day' : `in the last ${days} days`;
+    const passed = newlyPassed > 0 ? `, and let ${newlyPassed} through that were refused` : '';
+    return {
+      days,
+      calls,
+      newlyRefused,
+      newlyPassed,
+      words: `would have refused ${newlyRefused} of ${calls} calls ${last}${passed}`,
+      examples,
+    };
+  }
+
+  savePolicy(server: string, base: string | null, baseText: string, text: string): T.SaveAnswer {
+    const kept = this.#of(server);
+    const diagnostics = checkPolicy(text).filter((one) => one.severity === 'error');
+    if (diagnostics.length > 0) return { kind: 'broken', diagnostics };
+    const version = this.rules(server).version;
+    if (version !== base || kept.text !== baseText)
+      return { kind: 'conflict', theirs: kept.text, version, diff: unified(kept.text, text) };
+    const proposal = this.#proposal(kept.text, text);
+    const write = (): T.Done => this.#write(server, text, proposal);
+    if (proposal.loosened.length > 0)
+      return {
+        kind: 'ask',
+        ...this.#ask(`Save these rules of ${server}? They let more through than now.`, proposal.loosened, write),
+      };
+    return { kind: 'done', ...write() };
+  }
+
+  versions(server: string): T.PolicyVersionView[] {
+    return this.#of(server).versions.map(({ view }, at) => ({ ...view, current: at === 0 }));
+  }
+
+  versionDiff(server: string, change: number): string {
+    const found = this.#of(server).versions.find(({ view }) => view.id === change);
+    if (!found)
+      throw new BackendError({
+        code: 'notFound',
+        message: `There is no change ${change} of ${server} on record.`,
+        detail: null,
+      });
+    return unified(found.before, found.after);
+  }
+
+  /** Takes one change back; asks if that loosens. */
+  revert(server: string, change: number): T.Answer | null {
+    const kept = this.#of(server);
+    const found = kept.versions.find(({ view }) => view.id === change);
+    if (!found) return null;
+    if (kept.text !== found.after)
+      throw new BackendError({
+        code: 'conflict',
+        message: 'This place was changed again since. Nothing was undone.',
+        detail: null,
+      });
+    const proposal = this.#proposal(kept.text, found.before);
+    proposal.summary = [`reverted: ${found.view.summary}`];
+    const write = () => this.#write(server, found.before, proposal);
+    if (proposal.loosened.length > 0)
+      return { kind: 'ask', ...this.#ask(`Take “${found.view.summary}” on ${server} back?`, proposal.loosened, write) };
+    return { kind: 'done', ...write() };
+  }
+
+  #ask(words: string, loosened: string[], act: () => T.Done): T.Question {
+    const token = `policy-${this.#next++}`;
+    this.#world.questions.set(token, { untilMs: this.#world.now() + 120_000, act });
+    return { token, words, loosened };
+  }
+
+  toolsOf(server: string): KnownTool[] {
+    const known = this.#world.server(server);
+    if (!known) return tools[server] ?? [];
+    const found = known.tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      calls: 0,
+      hits: 0,
+      lastMinutes: null as number | null,
+    }));
+    for (const line of this.#world.calls()) {
+      const tool = line.server === server ? found.find((one) => one.name === line.tool) : undefined;
+      if (!tool) continue;
+      tool.calls += 1;
+      if (line.refused) tool.hits += 1;
+      tool.lastMinutes = (this.#world.now() - line.atMs) / minute;
+    }
+    return found;
+  }
+
+  #clientsOf(server: string): string[] {
+    return this.#world.server(server)?.clients ?? clients[server] ?? [];
+  }
+
+  #of(server: string): Kept {
+    const kept = this.#kept.get(server) ?? { text: defaultPolicy, versions: [], own: false };
+    this.#kept.set(server, kept);
+    return kept;
+  }
+
+  #write(server: string, text: string, proposal: T.Proposal): T.Done {
+    const kept = this.#of(server);
+    const summary = proposal.summary.join('; ') || 'changed nothing that counts';
+    this.#note(kept, kept.text, text, summary, 'window', proposal.loosened.length > 0, 0);
+    kept.text = text;
+    kept.own = true;
+    this.#world.changed(server, summary, proposal.loosened.length > 0);
+    return { words: `Saved the rules of ${server}: ${summary}`, undo: null, server, version: hash(text), endsMs: null };
+  }
+
+  #note(
+    kept: Kept,
+    before: string,
+    after: string,
+    summary: string,
+    origin: string,
+    loosened: boolean,
+    minutesAgo: number,
+  ): void {
+    const view: T.PolicyVersionView = {
+      id: this.#next++,
+      atMs: this.#world.now() - minutesAgo * minute,
+      origin,
+      summary,
+      version: hash(after),
+      previous: hash(before),
+      current: true,
+      loosened,
+    };
+    kept.versions.unshift({ view, before, after });
+  }
+
+  #past(kept: Kept): void {
+    const now = kept.text;
+    const uncapped = set(now, ['tools', 'browser_click'], {});
+    const open = set(uncapped, ['tools', 'browser_evaluate'], {});
+    this.#note(kept, defaultPolicy, open, 'first policy: 5 rules, default allow', 'file', false, 26 * 1440);
+    this.#note(
+      kept,
+      open,
+      uncapped,
+      'block browser_evaluate (no scripts: use browser_snapshot)',
+      'window',
+      false,
+      11 * 1440,
+    );
+    this.#note(
+      kept,
+      uncapped,
+      set(uncapped, ['tools', 'browser_click'], {
+        limits: [{ counter: 'browser_click_cap', window: 'minute', max: 10, scope: 'grant' }],
+      }),
+      'cap browser_click 10/minute',
+      'cli',
+      false,
+      3000,
+    );
+    this.#note(
+      kept,
+      kept.versions[0]?.after ?? now,
+      now,
+      'cap browser_click 20/minute (was 10/minute)',
+      'window',
+      true,
+      190,
+    );
+  }
+
+  #verdict(policy: PolicyText, tool: string): 0 | 1 | 2 {
+    if (policy.hide?.includes(tool)) return 2;
+    const [, rule] = ruleFor(policy, tool);
+    if (!rule) return policy.default === 'deny' ? 2 : 0;
+    if (rule.action && rule.action !== 'allow') return 2;
+    return (rule.deny_if?.length ?? 0) + (rule.require?.length ?? 0) + (rule.limits?.length ?? 0) > 0 ? 1 : 0;
+  }
+
+  #example(server: string, tool: string, i: number): T.CallLine {
+    const gists = [
+      'url: file:///etc/hostname',
+      'element: "Sign in", ref: e12',
+      'path: ~/projects/site/index.html',
+      'function: () => document.cookie',
+    ];
+    return {
+      rev: 9000 - i,
+      id: `k3v9q${String.fromCharCode(97 + i)}-1z`,
+      atMs: this.#world.now() - (37 + i * 211) * minute,
+      server,
+      client: this.#clientsOf(server)[i % Math.max(1, this.#clientsOf(server).length)] ?? null,
+      session: 's1',
+      tool,
+      method: null,
+      gist: gists[i % gists.length] ?? '',
+      decision: 'allowed',
+      refused: false,
+      rule: null,
+      reason: null,
+      outcome: 'ok',
+      durationUs: 41_000,
+      bytes: 900,
+      demo: false,
+      times: 1,
+      firstRev: 9000 - i,
+      repeatable: false,
+    };
+  }
+
+  #proposal(before: string, after: string): T.Proposal {
+    const summary: string[] = [];
+    const loosened: string[] = [];
+    const [a, b] = [readable(before), readable(after)];
+    if (a && b) {
+      const names = new Set([
+        ...Object.keys(a.tools ?? {}),
+        ...Object.keys(b.tools ?? {}),
+        ...(a.hide ?? []),
+        ...(b.hide ?? []),
+      ]);
+      for (const name of names) {
+        const [was, will] = [
+          words(a.tools?.[name], a.hide?.includes(name) ?? false, a.default ?? 'allow'),
+          words(b.tools?.[name], b.hide?.includes(name) ?? false, b.default ?? 'allow'),
+        ];
+        if (was === will && JSON.stringify(a.tools?.[name]) === JSON.stringify(b.tools?.[name])) continue;
+        summary.push(`${name}: ${will}`);
+        if (this.#verdict(b, name) < this.#verdict(a, name))
+          loosened.push(`${name} was “${was}” and will be “${will}”`);
+      }
+      for (const client of Object.keys(b.clients ?? {}))
+        if (JSON.stringify(a.clients?.[client]) !== JSON.stringify(b.clients?.[client]))
+          summary.push(`${client}: rules of its own`);
+      if (a.default !== b.default) summary.push(`default: ${b.default ?? 'allow'}`);
+      if (a.default === 'deny' && b.default === 'allow') loosened.push('tools that are not listed pass');
+    }
+    if (summary.length === 0 && before !== after) summary.push('comments or layout only');
+    return { text: after, diff: unified(before, after), summary, loosened };
+  }
+}

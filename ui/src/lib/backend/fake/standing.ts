@@ -1,0 +1,48 @@
+// How the made-up gate stands at this moment.
+import type { Backend } from '../backend';
+import type * as T from '../backend';
+import { number } from '../../format';
+import type { World } from './world';
+
+export function fakeStanding(world: World): Pick<Backend, 'overview'> {
+  return {
+    async overview() {
+      const midnight = new Date(world.now()).setHours(0, 0, 0, 0);
+      const today = [...world.calls()].filter((line) => line.atMs >= midnight);
+      const refused = today.filter((line) => line.refused);
+      const running = world.sessions.filter((session) => session.endedMs === null);
+      const servers = new Set(running.map((session) => session.server)).size;
+      const needs: T.Need[] = [];
+      if (world.pausedAll)
+        needs.push({
+          words: 'Everything is paused',
+          fix: { kind: 'resume', server: null },
+          server: null,
+          serious: true,
+        });
+      for (const server of world.pausedServers)
+        needs.push({ words: `${server} is paused`, fix: { kind: 'resume', server }, server, serious: true });
+      const lately = refused.some((line) => line.atMs > world.now() - 600_000);
+      return {
+        icon: needs.length > 0 ? 'notProtecting' : lately ? 'blockedLately' : 'quiet',
+        needs,
+        status:
+          world.entries.length === 0
+            ? 'No server has run yet'
+            : `${servers} servers, ${number(today.length)} calls today, ${number(refused.length)} refused`,
+        serversRunning: servers,
+        sessionsRunning: running.length,
+        callsToday: today.length,
+        refusedToday: refused.length,
+        pausedAll: world.pausedAll,
+        pausedServers: [...world.pausedServers],
+        allowances: world.allowances.filter((one) => one.endsMs > world.now()),
+        recent: today.slice(-5).reverse(),
+        alarms: [],
+        firstRun: world.entries.length === 0,
+        demoRunning: world.demoRunning,
+        askLogin: world.askLogin,
+      };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// The real gate, behind the window's commands.
+import { Channel } from '@tauri-apps/api/core';
+import { listen } from '@tauri-apps/api/event';
+import { BackendError, type Backend, type Stop } from './backend';
+import { commands, type LogBatch, type LogCount, type UiError, type Usage } from './bindings';
+
+type Answered<T> = Promise<{ status: 'ok'; data: T } | { status: 'error'; error: UiError }>;
+
+async function data<T>(answered: Answered<T>): Promise<T> {
+  const answer = await answered;
+  if (answer.status === 'ok') return answer.data;
+  throw new BackendError(answer.error);
+}
+
+const nothing = async (answered: Answered<null>): Promise<void> => void (await data(answered));
+
+/** One kind of subscription, of which the host keeps only the newest. Start and stop have to reach it in the order in which
+ *  they were called, or an old end stops a new start. One that answers only at its end is not waited for: it could not be
+ *  stopped then. */
+function subscription<M>(answersAtOnce: boolean) {
+  let queue: Promise<unknown> = Promise.resolve();
+  let newest = 0;
+
+  function inOrder<T>(ask: () => Promise<T>): Promise<T> {
+    const next = queue.then(ask, ask);
+    queue = next.catch(() => undefined);
+    return next;
+  }
+
+  return (
+    start: (channel: Channel<M>) => Answered<null>,
+    end: () => Answered<null>,
+    on: (message: M) => void,
+    failed: (error: BackendError) => void,
+  ): Stop => {
+    const mine = ++newest;
+    let open = true;
+    const channel = new Channel<M>();
+    channel.onmessage = (message) => open && on(message);
+    const sent = inOrder(async () => {
+      const answered = start(channel);
+      if (answersAtOnce) await answered;
+      return { answered };
+    });
+    sent
+      .then(({ answered }) => data(answered))
+      .catch((thrown) => {
+        const error = BackendError.from(thrown);
+        // Superseded by a newer question: not an error, there is just nothing more to come.
+        if (open && error.code !== 'cancelled') failed(error);
+      });
+    return () => {
+      if (!open) return;
+      open = false;
+      // A newer one has ended this one already.
+      void inOrder(async () => {
+        if (mine === newest) await end();
+      }).catch(() => undefined);
+    };
+  };
+}
+
+const counting = subscription<LogCount>(false);
+const following = subscription<LogBatch>(true);
+const sampling = subscription<Usage[]>(true);
+
+export function tauriBackend(): Backend {
+  return {
+    kind: 'real',
+    logPage: (filter, from, count) => data(commands.logPage(filter, from, count)),
+    count: (filter, on, failed) =>
+      counting((channel) => commands.logCount(filter, channel), commands.stopCount, on, failed),
+    follow: (filter, rev, on, failed) =>
+      following((channel) => commands.follow(filter, rev, channel), commands.unfollow, on, failed),
+    call: (id) => data(commands.call(id)),
+    choices: () => data(commands.choices()),
+    runs: (beforeMs, count) => data(commands.runs(beforeMs, count)),
+    sinceLastLook: () => data(commands.sinceLastLook()),
+    looked: () => nothing(commands.looked()),
+    exportLog: (filter, format) => data(commands.exportLog(filter, format)),
+    restrict: (restriction) => data(commands.restrict(restriction)),
+    undo: (token) => data(commands.undo(token)),
+    giveReason: (token, reason) => data(commands.giveReason(token, reason)),
+    loosen: (loosening) => data(commands.loosen(loosening)),
+    confirm: (token) => data(commands.confirm(token)),
+    dismiss: (token) => nothing(commands.dismiss(token)),
+    enforcement: (server, version) => data(commands.enforcement(server, version)),
+    capAdvice: (target) => data(commands.capAdvice(target)),
+    rules: (server) => data(commands.rules(server)),
+    checkPolicy: (text) => data(commands.checkPolicy(text)),
+    complete: (server, text, offset) => data(commands.complete(server, text, offset)),
+    draftRule: (text, target, draft) => data(commands.draftRule(text, target, draft)),
+    propose: (server, text) => data(commands.propose(server, text)),
+    tryCall: (server, text, client, tool, args) => data(commands.tryCall(server, text, client, tool, args)),
+    effect: (server, text, days) => data(commands.effect(server, text, days)),
+    savePolicy: (server, base, baseText, text) => data(commands.savePolicy(server, base, baseText, text)),
+    versions: (server) => data(commands.versions(server)),
+    versionDiff: (server, change) => data(commands.versionDiff(server, change)),
+    servers: () => data(commands.servers()),
+    usage: (on, failed) => sampling((channel) => commands.usage(channel), commands.stopUsage, on, failed),
+    stderrTail: (session) => data(commands.stderrTail(session)),
+    overview: () => data(commands.overview()),
+    settings: () => data(commands.settings()),
+    saveSettings: (settings) => data(commands.saveSettings(settings)),
+    deleteHistory: () => data(commands.deleteHistory()),
+    startAtLogin: (yes) => data(commands.startAtLogin(yes)),
+    startDemo: () => nothing(commands.startDemo()),
+    onNavigate(on) {
+      const listening = listen<string>('navigate', (event) => on(event.payload));
+      return () => void listening.then((stop) => stop());
+    },
+  };
+}

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import type { LogEntry } from '../backend/backend';
+import { Random } from '../backend/fake/random';
+import { LogBuffer } from './buffer';
+import { merged, sameRefusal } from './fold';
+import { entryKey, firstOf } from './key';
+import { call, change, pageOf, refusal, type Call } from './testing';
+
+const revs = (buffer: LogBuffer) => buffer.rows.flatMap((row) => (row.kind === 'call' ? [row.rev] : []));
+const times = (buffer: LogBuffer) => buffer.rows.map((row) => (row.kind === 'call' ? row.times : 0));
+
+describe('folding', () => {
+  it('joins equal refusals across a page boundary', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([refusal(5, { times: 2, firstRev: 4 }), call(6)], 4, null));
+    expect(buffer.prepend(pageOf([call(1), refusal(3, { times: 2, firstRev: 2 })], null, null))).toBe(1);
+    expect(buffer.rows.map((row) => (row as Call).firstRev)).toEqual([1, 2, 6]);
+    expect(times(buffer)).toEqual([1, 4, 1]);
+  });
+
+  it('joins equal refusals across batches, and counts none twice when the gate folded further back', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([refusal(3, { times: 3, firstRev: 1 })], null, null));
+    buffer.live([refusal(4)]);
+    expect(times(buffer)).toEqual([4]);
+    buffer.live([refusal(6, { times: 6, firstRev: 1 })]);
+    expect(times(buffer)).toEqual([6]);
+    expect(revs(buffer)).toEqual([6]);
+  });
+
+  it('does not join what a person would tell apart', () => {
+    for (const other of [
+      refusal(2, { session: 's2' }),
+      refusal(2, { decision: 'capped' }),
+      refusal(2, { rule: '/tools/other' }),
+      refusal(2, { tool: 'other' }),
+      call(2),
+      change(2),
+    ]) {
+      expect(sameRefusal(refusal(1), other)).toBe(false);
+    }
+    expect(sameRefusal(call(1, { gist: 'a' }), call(2, { gist: 'a' }))).toBe(false);
+  });
+
+  it('an older call of a fold that comes again is not a new row', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([refusal(1), refusal(2)], null, null));
+    buffer.live([refusal(1)]);
+    expect(times(buffer)).toEqual([2]);
+  });
+});
+
+describe('a line for several calls', () => {
+  it('takes the place of every shown one that it stands for', () => {
+    const buffer = new LogBuffer();
+    // Shown one by one, because they were not told as equal then.
+    buffer.reset(
+      pageOf([call(1), refusal(2, { rule: 'a' }), refusal(3, { rule: 'b' }), refusal(4, { rule: 'c' })], null, null),
+    );
+    buffer.live([refusal(6, { times: 5, firstRev: 2 })]);
+    expect(revs(buffer)).toEqual([1, 6]);
+    expect(times(buffer)).toEqual([1, 5]);
+    buffer.rows.forEach((row, at) => expect(buffer.indexOf(entryKey(row))).toBe(at));
+    expect(buffer.indexOf('id-3')).toBe(-1);
+  });
+
+  it('leaves what lies outside of it alone, and changes between', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([refusal(1, { rule: 'a' }), change(2), refusal(3, { rule: 'b' }), call(4)], null, null));
+    buffer.live([refusal(3, { times: 1, bytes: 7 })]);
+    expect(buffer.rows.map(entryKey)).toEqual(['id-1', 'change:2', 'id-3', 'id-4']);
+    expect((buffer.rows[2] as Call).bytes).toBe(7);
+  });
+
+  it('that began before the first row is not asked for and counted again', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([refusal(10, { times: 2, firstRev: 9 })], 9, null));
+    buffer.live([refusal(11, { times: 6, firstRev: 6 })]);
+    expect(buffer.older).toBe(6);
+    buffer.prepend(pageOf([call(5), refusal(8, { times: 3, firstRev: 6 })], 5, null));
+    expect(revs(buffer)).toEqual([5, 11]);
+    expect(times(buffer)).toEqual([1, 6]);
+    expect(buffer.older).toBe(5);
+  });
+});
+
+describe('the order', () => {
+  it('is that of rev, whatever the time says', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([call(1), { ...change(2), atMs: 99_000 } as LogEntry, call(4)], null, null));
+    // A call whose result is what was searched for fits only when it is over.
+    buffer.live([call(6), { ...change(5), atMs: 0 } as LogEntry, call(3)]);
+    expect(buffer.rows.map((row) => row.rev)).toEqual([1, 2, 3, 4, 5, 6]);
+    buffer.rows.forEach((row, at) => expect(buffer.indexOf(entryKey(row))).toBe(at));
+  });
+});
+
+describe('live entries', () => {
+  it('a call that ends replaces itself', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([call(1, { outcome: null, durationUs: null }), call(2)], null, null));
+    buffer.live([call(1, { durationUs: 5 })]);
+    expect((buffer.rows[0] as Call).durationUs).toBe(5);
+    expect(buffer.length).toBe(2);
+  });
+
+  it('away from the tail nothing is added, and what came is counted', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([call(1), call(2)], null, 2));
+    expect(buffer.live([call(3), call(4), call(2, { bytes: 99 })])).toBe(2);
+    expect(revs(buffer)).toEqual([1, 2]);
+    expect((buffer.rows[1] as Call).bytes).toBe(99);
+  });
+
+  it('changes are shown once', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([call(1), change(7)], null, null));
+    buffer.live([change(7), change(8)]);
+    expect(buffer.rows.map(entryKey)).toEqual(['id-1', 'change:7', 'change:8']);
+  });
+});
+
+describe('trimming', () => {
+  it('cuts at any entry, so that what was dropped can be asked for again', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([call(1), change(2), change(3), call(4), call(5), change(6), call(7)], null, null));
+    expect(buffer.trimFront(5)).toBe(2);
+    expect(buffer.older).toBe(3);
+    expect(buffer.trimEnd(4)).toBe(1);
+    expect(buffer.newer).toBe(6);
+    expect(buffer.rows.map((row) => row.rev)).toEqual([3, 4, 5, 6]);
+  });
+
+  it('keeps together what shares a rev: one asks before or after it', () => {
+    const buffer = new LogBuffer();
+    const event = { ...change(2), id: 9 } as LogEntry;
+    buffer.reset(pageOf([call(1), change(2), event, call(3)], null, null));
+    expect(buffer.trimFront(2)).toBe(3);
+    buffer.reset(pageOf([call(1), change(2), event, call(3)], null, null));
+    expect(buffer.trimEnd(2)).toBe(3);
+    expect(buffer.newer).toBe(1);
+  });
+
+  it('without a row it still knows from where to ask on', () => {
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf([], 40, null));
+    buffer.leaveTail(90);
+    expect([buffer.older, buffer.newer]).toEqual([40, 90]);
+    buffer.prepend(pageOf([], 20, null));
+    expect(buffer.older).toBe(20);
+    buffer.append(pageOf([call(95)], null, null));
+    expect(revs(buffer)).toEqual([95]);
+  });
+});
+
+/** A history of its own, answering pages and batches as the gate does. */
+class History {
+  entries: LogEntry[] = [];
+  #tail: LogEntry | undefined;
+  #told = 0;
+
+  /** Looks at so many entries at most: then the page is short, or empty, and says where to go on. */
+  #walk(at: number, step: 1 | -1, count: number, looks: number): { lines: LogEntry[]; edge: number | null } {
+    const lines: LogEntry[] = [];
+    let edge: number | null = null;
+    for (let index = at; index >= 0 && index < this.entries.length; index += step) {
+      if (looks === 0) return { lines, edge: this.entries[index - step]!.rev };
+      looks -= 1;
+      const entry = this.entries[index]!;
+      if (hidden(entry)) continue;
+      const last = lines.at(-1);
+      if (last && sameRefusal(last, entry))
+        lines[lines.length - 1] = step > 0 ? merged(last, entry) : merged(entry, last);
+      else if (lines.length >= count) return { lines, edge };
+      else lines.push(entry);
+      edge = entry.rev;
+    }
+    return { lines, edge: null };
+  }
+
+  page(kind: 'newest' | 'before' | 'after' | 'near', rev: number, count: number, looks: number) {
+    // Entry n has the rev n.
+    const at = kind === 'newest' ? this.entries.length : kind === 'after' ? rev : rev - 1;
+    if (kind === 'after') {
+      const { lines, edge } = this.#walk(at, 1, count, looks);
+      return pageOf(lines, rev + 1, edge);
+    }
+    const older = this.#walk(at - 1, -1, count, looks);
+    if (kind !== 'near') return pageOf(older.lines.reverse(), older.edge, null);
+    const newer = this.#walk(at, 1, count, looks);
+    return pageOf([...older.lines.reverse(), ...newer.lines], older.edge, newer.edge);
+  }
+
+  /** What came since the last batch: equal refusals in a row as one line from their first one on, shown or not. */
+  batch(): LogEntry[] {
+    const lines: LogEntry[] = [];
+    for (const entry of this.entries.slice(this.#told)) {
+      if (hidden(entry)) continue;
+      const repeats = this.#tail !== undefined && sameRefusal(this.#tail, entry);
+      const line = repeats ? merged(this.#tail!, entry) : entry;
+      if (repeats && lines.at(-1) === this.#tail) lines[lines.length - 1] = line;
+      else lines.push(line);
+      this.#tail = line;
+    }
+    this.#told = this.entries.length;
+    return lines;
+  }
+}
+
+/** Does not fit the filter. */
+const hidden = (entry: LogEntry): boolean => entry.kind === 'call' && entry.tool === 'other';
+
+/** Every entry of a stretch, told by its parts: folded rows stand for all their revs. */
+function unfold(rows: LogEntry[]): string[] {
+  return rows.flatMap((row) =>
+    row.kind === 'call'
+      ? Array.from({ length: row.times }, (_, at) => `call ${at === row.times - 1 ? row.rev : '·'}`)
+      : [entryKey(row)],
+  );
+}
+
+describe('whatever is asked in whatever order, a stretch has no gap and nothing twice', () => {
+  it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))('seed %i', (seed) => {
+    const random = new Random(seed);
+    const history = new History();
+    const grow = () => {
+      const rev = history.entries.length + 1;
+      const roll = random.next();
+      const made =
+        roll < 0.08
+          ? change(rev)
+          : roll < 0.55
+            ? refusal(rev, { rule: `/tools/${random.int(2)}` })
+            : call(rev, { tool: roll < 0.75 ? 'other' : 'read_file' });
+      history.entries.push(made);
+    };
+    for (let n = 0; n < 120; n += 1) grow();
+    history.batch();
+    const buffer = new LogBuffer();
+    buffer.reset(history.page('newest', 0, 20, 50));
+    for (let step = 0; step < 120; step += 1) {
+      const [roll, count, looks] = [random.int(8), 1 + random.int(25), 1 + random.int(40)];
+      if (roll === 0 && buffer.older !== null) buffer.prepend(history.page('before', buffer.older, count, looks));
+      else if (roll === 1 && buffer.newer !== null) buffer.append(history.page('after', buffer.newer, count, looks));
+      else if (roll === 2) buffer.trimFront(30);
+      else if (roll === 3) buffer.trimEnd(30);
+      else if (roll === 4) buffer.reset(history.page('near', 1 + random.int(history.entries.length), count, looks));
+      else if (roll === 5) buffer.reset(history.page('newest', 0, count, looks));
+      else {
+        for (let n = random.int(5); n > 0; n -= 1) grow();
+        const batch = history.batch();
+        // Something known comes again with it, as running calls do.
+        const again = history.entries[random.int(history.entries.length)]!;
+        if (random.next() < 0.3 && !hidden(again)) batch.unshift(again);
+        buffer.live(batch);
+      }
+      // Everything between the two cursors, and nothing else; folds may reach further back.
+      const low = Math.min(buffer.older ?? 1, ...buffer.rows.slice(0, 1).map(firstOf));
+      const high = buffer.newer ?? history.entries.length;
+      const folded = new LogBuffer();
+      const wanted = history.entries.filter((one) => one.rev >= low && one.rev <= high && !hidden(one));
+      folded.reset(pageOf(wanted, null, null));
+      expect(unfold(buffer.rows)).toEqual(unfold(folded.rows));
+      buffer.rows.forEach((row, at) => expect(buffer.indexOf(entryKey(row))).toBe(at));
+    }
+  });
+});

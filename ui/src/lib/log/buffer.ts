@@ -1,0 +1,205 @@
+// The loaded part of the log: one gapless stretch in the order of `rev`, folded at its seams, with a cursor at each end. It
+// never shows an entry twice and never leaves one out between its ends; what it drops, it drops at an end and can ask for
+// again.
+import type { CallLine, LogEntry, LogPage } from '../backend/backend';
+import { merged, sameRefusal } from './fold';
+import { entryKey, firstOf, inOrder } from './key';
+
+export class LogBuffer {
+  /** In the order of `rev`; calls, changes and events share it. */
+  rows: LogEntry[] = [];
+  /** Everything from this `rev` on is here: ask before it. None if nothing is older. */
+  older: number | null = null;
+  /** Everything up to this `rev` is here: ask after it. None if it ends with the newest. */
+  newer: number | null = null;
+  /** Keys to positions, counted so that what happens at the front does not move those behind it. */
+  #places = new Map<string, number>();
+  #first = 0;
+
+  get length(): number {
+    return this.rows.length;
+  }
+
+  /** Does it end with the newest, so that live entries go on from here? */
+  get atTail(): boolean {
+    return this.newer === null;
+  }
+
+  reset(page: LogPage): void {
+    this.rows = [];
+    this.#places.clear();
+    this.#first = 0;
+    this.older = page.older;
+    this.newer = page.newer;
+    for (const entry of page.entries) this.#put(entry);
+  }
+
+  /** Older ones in front; answers how many rows were added there. */
+  prepend(page: LogPage): number {
+    const head = this.rows[0];
+    const known = (entry: LogEntry) =>
+      this.#places.has(entryKey(entry)) ||
+      (head !== undefined && entry.kind === 'call' && firstOf(entry) >= firstOf(head));
+    const front = new LogBuffer();
+    for (const entry of page.entries) if (!known(entry)) front.#put(entry);
+    const { rows } = front;
+    const seam = rows.at(-1);
+    if (head && seam && sameRefusal(seam, head)) {
+      rows.pop();
+      this.rows[0] = merged(seam, head);
+    }
+    this.rows = rows.concat(this.rows);
+    this.#first -= rows.length;
+    rows.forEach((entry, at) => this.#places.set(entryKey(entry), this.#first + at));
+    this.older = page.older === null || this.older === null ? page.older : Math.min(this.older, page.older);
+    return rows.length;
+  }
+
+  /** Newer ones behind. */
+  append(page: LogPage): void {
+    for (const entry of page.entries) this.#put(entry);
+    this.newer = page.newer;
+  }
+
+  /** What came or changed. What lies beyond the ends is not taken; the answer says how many lines came after the end. */
+  live(entries: LogEntry[]): number {
+    let left = 0;
+    // Those that changed may come before older new ones; a seam is only where nothing lies between.
+    for (const entry of inOrder(entries)) {
+      if (this.newer !== null && entry.rev > this.newer) left += 1;
+      else if (this.older === null || entry.rev >= this.older) this.#put(entry);
+    }
+    return left;
+  }
+
+  /** Drops the oldest rows beyond `keep`. Answers how many were dropped. */
+  trimFront(keep: number): number {
+    let cut = this.rows.length - keep;
+    // One asks before a `rev`, so what shares one stays together.
+    while (cut > 0 && cut < this.rows.length && this.rows[cut]!.rev === this.rows[cut - 1]!.rev) cut += 1;
+    const first = this.rows[cut];
+    if (cut <= 0 || !first) return 0;
+    for (const row of this.rows.slice(0, cut)) this.#places.delete(entryKey(row));
+    this.rows = this.rows.slice(cut);
+    this.#first += cut;
+    this.older = firstOf(first);
+    return cut;
+  }
+
+  /** Drops the newest rows beyond `keep`; from then on it does not end with the newest. */
+  trimEnd(keep: number): number {
+    let end = keep;
+    while (end > 0 && end < this.rows.length && this.rows[end]!.rev === this.rows[end - 1]!.rev) end -= 1;
+    const last = this.rows[end - 1];
+    if (end >= this.rows.length || !last) return 0;
+    for (const row of this.rows.slice(end)) this.#places.delete(entryKey(row));
+    const dropped = this.rows.length - end;
+    this.rows = this.rows.slice(0, end);
+    this.newer = last.rev;
+    return dropped;
+  }
+
+  /** Nothing may be added at the end any more: what comes after this `rev` is asked for later. */
+  leaveTail(rev: number): void {
+    this.newer = Math.max(rev, this.rows.at(-1)?.rev ?? rev);
+  }
+
+  indexOf(key: string): number {
+    const place = this.#places.get(key);
+    return place === undefined ? -1 : place - this.#first;
+  }
+
+  /** To its place by `rev`. A line for several calls takes the place of all that it stands for. */
+  #put(entry: LogEntry): void {
+    const at = this.indexOf(entryKey(entry));
+    if (entry.kind !== 'call') {
+      if (at >= 0) this.rows[at] = entry;
+      else this.#insert(entry);
+      return;
+    }
+    const shared = this.#shared(entry);
+    const [only] = shared;
+    if (only === undefined) return this.#insert(entry);
+    const row = this.rows[only] as Call;
+    if (shared.length === 1 && row.firstRev <= entry.firstRev && entry.rev <= row.rev) {
+      // The newest of a row as it is now; an older one of a fold is not seen.
+      if (entry.rev === row.rev) this.rows[only] = updated(row, entry);
+      return;
+    }
+    let joined: LogEntry = entry;
+    for (const index of shared) joined = union(this.rows[index] as Call, joined as Call);
+    const last = shared.at(-1)!;
+    if (shared.length === 1 && last === this.rows.length - 1) {
+      this.#replaceLast(joined);
+    } else {
+      const gone = new Set(shared.slice(0, -1));
+      this.rows[last] = joined;
+      this.rows = this.rows.filter((_, index) => !gone.has(index));
+      this.#reindex();
+    }
+    if (this.older !== null) this.older = Math.min(this.older, firstOf(joined));
+  }
+
+  /** Where calls are that this line stands for, too; oldest first. */
+  #shared(entry: Call): number[] {
+    const found: number[] = [];
+    for (let at = this.#after(entry.firstRev - 1); at < this.rows.length; at += 1) {
+      const row = this.rows[at]!;
+      if (firstOf(row) > entry.rev) break;
+      if (row.kind === 'call') found.push(at);
+    }
+    return found;
+  }
+
+  #insert(entry: LogEntry): void {
+    const at = this.#after(entry.rev);
+    const last = this.rows[at - 1];
+    if (at < this.rows.length) {
+      // One that fits only now, such as a call whose result was searched for.
+      this.rows.splice(at, 0, entry);
+      this.#reindex();
+    } else if (last && sameRefusal(last, entry)) this.#replaceLast(merged(last, entry));
+    else {
+      this.#places.set(entryKey(entry), this.#first + at);
+      this.rows.push(entry);
+    }
+  }
+
+  #replaceLast(entry: LogEntry): void {
+    const at = this.rows.length - 1;
+    this.#places.delete(entryKey(this.rows[at]!));
+    this.rows[at] = entry;
+    this.#places.set(entryKey(entry), this.#first + at);
+  }
+
+  /** The first row after this `rev`. */
+  #after(rev: number): number {
+    let [low, high] = [0, this.rows.length];
+    // Nearly everything comes at the end.
+    if (high > 0 && this.rows[high - 1]!.rev <= rev) return high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.rows[middle]!.rev <= rev) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #reindex(): void {
+    this.#places.clear();
+    this.rows.forEach((row, at) => this.#places.set(entryKey(row), this.#first + at));
+  }
+}
+
+type Call = CallLine & { kind: 'call' };
+
+/** The same call as it is now, still standing for as many as before. */
+function updated(known: Call, now: Call): Call {
+  return { ...now, times: Math.max(known.times, now.times), firstRev: Math.min(known.firstRev, now.firstRev) };
+}
+
+/** A line over a row that it stands for in whole or in part: whole ones it has counted. */
+function union(row: Call, line: Call): LogEntry {
+  if (row.firstRev >= line.firstRev && row.rev <= line.rev) return line;
+  return row.rev > line.rev ? merged(line, row) : merged(row, line);
+}

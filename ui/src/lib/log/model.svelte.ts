@@ -1,0 +1,396 @@
+// The log as the window has it: pages on demand, live entries at most once a frame, following as an explicit state. Knows
+// nothing of the DOM except frames; the list tells it where it is scrolled to and reads rows and the track from it.
+import {
+  BackendError,
+  type Backend,
+  type LogBatch,
+  type LogCount,
+  type LogEntry,
+  type LogFilter,
+  type Stop,
+} from '../backend';
+import { LogBuffer } from './buffer';
+import { inOrder } from './key';
+import { counted, Told, type News } from './tally';
+import {
+  grewEnd,
+  grewFront,
+  height,
+  landed,
+  revAt,
+  rowHeight,
+  spread,
+  wants,
+  wholeOf,
+  type Ends,
+  type Spread,
+  type Track,
+} from './track';
+
+const page = 200;
+export const keep = 5_000;
+/** More waiting than this (the window was hidden): reading the newest again is cheaper. */
+const tooMany = 2_000;
+/** Bars are drawn no more often than this. */
+const tallyEvery = 400;
+
+export class LogModel {
+  readonly buffer = new LogBuffer();
+  track: Track = { above: 0, below: 0 };
+  /** Grows with every change of rows or track; read it to be told. */
+  version = $state(0);
+  status: 'loading' | 'ready' | 'failed' = $state('loading');
+  error: BackendError | null = $state.raw(null);
+  /** Do new rows pull the list along? */
+  following = $state(true);
+  /** Came while the list was elsewhere. */
+  fresh = $state(0);
+  /** Nothing was found yet, and there is more to look through. */
+  seeking = $state(false);
+  count: LogCount | null = $state.raw(null);
+  /** Entries since the last announcement. */
+  announced = { calls: 0, refused: 0 };
+  /** So far the list has to scroll for nothing to move before the eye; the list takes it and sets it to 0. */
+  shift = 0;
+
+  readonly #backend: Backend;
+  #filter: LogFilter = {};
+  #generation = 0;
+  #stops: Stop[] = [];
+  #waiting: LogEntry[] = [];
+  #overflowed = false;
+  #frame = 0;
+  /** Counts loads: an answer that was overtaken by a newer question is not used. */
+  #load = 0;
+  #loading = false;
+  /** What came while a page was read: the page may have been read before it. */
+  #meanwhile: LogEntry[] = [];
+  #told = new Told(0, undefined);
+  /** Of the newest batch. A lower one after it is of another history. */
+  #rev = 0;
+  /** Everything up to this `rev` was put into the rows. */
+  #through = 0;
+  /** Where the list is scrolled to, as it said last. */
+  #place = { top: 0, viewport: 30 * rowHeight };
+  #settled = false;
+  /** The count with what came since, shown a few times a second. */
+  #tallied: LogCount | null = null;
+  #tallyTimer: ReturnType<typeof setTimeout> | null = null;
+  /** The list is at its lower edge and nobody points at it: old rows may go. */
+  stuck = true;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  get rows(): LogEntry[] {
+    return this.buffer.rows;
+  }
+
+  get ends(): Ends {
+    return { rows: this.buffer.length, older: this.buffer.older !== null, newer: this.buffer.newer !== null };
+  }
+
+  get height(): number {
+    return height(this.track, this.buffer.length);
+  }
+
+  /** Starts anew with this filter, at the newest or around one `rev`. */
+  async open(filter: LogFilter): Promise<void> {
+    this.close();
+    const mine = ++this.#generation;
+    this.#filter = filter;
+    this.#settled = false;
+    this.following = true;
+    this.fresh = 0;
+    this.error = null;
+    // Rows of the last question stay until the answer is there: no flash while typing.
+    this.#stops.push(
+      this.#backend.count(
+        filter,
+        (count) => mine === this.#generation && this.#counted(count),
+        () => undefined,
+      ),
+    );
+    try {
+      const first = await this.#backend.logPage(filter, { kind: 'newest' }, page);
+      if (mine !== this.#generation) return;
+      this.buffer.reset(first);
+      this.track = spread(this.ends, this.#whole());
+      this.seeking = this.#seeks;
+      this.status = 'ready';
+      this.#rev = this.#through = first.rev;
+      this.#told = new Told(first.rev, this.rows.at(-1));
+      this.#changed();
+      this.#follow(first.rev, mine);
+      void this.#fill();
+    } catch (thrown) {
+      if (mine !== this.#generation) return;
+      this.status = 'failed';
+      this.error = BackendError.from(thrown);
+    }
+  }
+
+  close(): void {
+    this.#generation += 1;
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
+    this.#waiting = [];
+    this.#meanwhile = [];
+    this.#overflowed = false;
+    this.#load += 1;
+    this.#loading = false;
+    this.seeking = false;
+    this.#tallied = null;
+    if (this.#tallyTimer) clearTimeout(this.#tallyTimer);
+    this.#tallyTimer = null;
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  /** To the newest, and stay there. */
+  async followTail(): Promise<void> {
+    this.following = true;
+    this.fresh = 0;
+    if (this.buffer.atTail) return this.#changed();
+    await this.#newest();
+  }
+
+  leaveTail(): void {
+    this.following = false;
+  }
+
+  /** The list is scrolled to here: loads what is missing around it. */
+  async scrolled(top: number, viewport: number): Promise<void> {
+    this.#place = { top, viewport };
+    await this.#fill();
+  }
+
+  /** Asks on until the view is full or there is no more: a page may be short or empty and still have a side to go on. */
+  async #fill(): Promise<void> {
+    const mine = this.#generation;
+    let more = true;
+    while (more && mine === this.#generation && !this.#loading && this.status === 'ready') {
+      const { viewport } = this.#place;
+      const top = this.following && this.stuck ? Math.max(0, this.height - viewport) : this.#place.top;
+      const want = wants(top, viewport, this.track, this.ends);
+      if (want === 'older') more = await this.#page({ kind: 'before', rev: this.buffer.older! });
+      else if (want === 'newer') more = await this.#page({ kind: 'after', rev: this.buffer.newer! });
+      else {
+        more = false;
+        const whole = this.#whole();
+        if (want !== 'jump' || !whole) break;
+        const total = this.height;
+        await this.jump(revAt(top, viewport, total, whole), top + viewport / 3, total);
+      }
+    }
+    if (mine === this.#generation && !this.#loading) this.seeking = false;
+  }
+
+  get #seeks(): boolean {
+    return this.buffer.length === 0 && (this.buffer.older !== null || this.buffer.newer !== null);
+  }
+
+  /** Other rows: those around this `rev`, which shall be at this height. */
+  async jump(rev: number, top: number, total = this.height): Promise<void> {
+    this.following = false;
+    await this.#replace(
+      () => {
+        const at = this.rows.findIndex((row) => row.rev >= rev);
+        return landed(top, at < 0 ? Math.max(0, this.buffer.length - 1) : at, total, this.ends);
+      },
+      { kind: 'near', rev },
+    );
+  }
+
+  /** Where a call is, if it is loaded. */
+  placeOf(rev: number): number {
+    return this.rows.findIndex((row) => row.kind === 'call' && row.firstRev <= rev && rev <= row.rev);
+  }
+
+  #newest(): Promise<void> {
+    return this.#replace(() => ({ track: spread(this.ends, this.#whole()), shift: 0 }), { kind: 'newest' });
+  }
+
+  async #replace(
+    settle: () => { track: Track; shift: number },
+    from: { kind: 'newest' } | { kind: 'near'; rev: number },
+  ): Promise<void> {
+    const mine = this.#begin();
+    try {
+      const got = await this.#backend.logPage(this.#filter, from, page);
+      if (mine !== this.#load) return;
+      this.buffer.reset(got);
+      this.#catchUp();
+      const { track, shift } = settle();
+      this.track = track;
+      this.#moved(shift);
+      this.#settled = true;
+      this.#changed();
+    } catch (thrown) {
+      if (mine === this.#load) this.#fail(thrown);
+    } finally {
+      if (mine === this.#load) this.#loading = false;
+    }
+    if (mine === this.#load) await this.#fill();
+  }
+
+  /** Answers whether it got any further. */
+  async #page(from: { kind: 'before'; rev: number } | { kind: 'after'; rev: number }): Promise<boolean> {
+    const mine = this.#begin();
+    try {
+      const got = await this.#backend.logPage(this.#filter, from, page);
+      if (mine !== this.#load) return false;
+      const { older } = this.buffer;
+      if (from.kind === 'before') {
+        // Rows in front were dropped meanwhile: these would not join what is left.
+        if (older === null || older > from.rev) return true;
+        this.#front(this.buffer.prepend(got));
+        const dropped = this.buffer.trimEnd(keep);
+        if (dropped > 0) this.track = grewEnd(this.track, -dropped, this.ends);
+      } else {
+        const before = this.buffer.length;
+        this.buffer.append(got);
+        this.#catchUp();
+        this.track = grewEnd(this.track, this.buffer.length - before, this.ends);
+        this.#front(-this.buffer.trimFront(keep));
+      }
+      this.seeking = this.#seeks;
+      this.#changed();
+      return from.kind === 'before'
+        ? this.buffer.older !== null && this.buffer.older < from.rev
+        : this.buffer.newer !== null && this.buffer.newer > from.rev;
+    } catch (thrown) {
+      if (mine === this.#load) this.#fail(thrown);
+      return false;
+    } finally {
+      if (mine === this.#load) this.#loading = false;
+    }
+  }
+
+  #begin(): number {
+    if (!this.#loading) this.#meanwhile = [];
+    this.#loading = true;
+    this.#load += 1;
+    return this.#load;
+  }
+
+  /** What came while a page was read may not be in it. */
+  #catchUp(): void {
+    if (this.buffer.atTail) this.buffer.live(this.#meanwhile);
+    this.#meanwhile = [];
+  }
+
+  #front(added: number): void {
+    const { track, shift } = grewFront(this.track, added, this.ends);
+    this.track = track;
+    this.#moved(shift);
+  }
+
+  #moved(by: number): void {
+    this.shift += by;
+    this.#place.top += by;
+  }
+
+  #follow(rev: number, mine: number): void {
+    this.#stops.push(
+      this.#backend.follow(
+        this.#filter,
+        rev,
+        (batch) => mine === this.#generation && this.#came(batch),
+        (error) => mine === this.#generation && this.#fail(error),
+      ),
+    );
+  }
+
+  #came(batch: LogBatch): void {
+    if (batch.rev < this.#rev) {
+      // The history was deleted or replaced: nothing that is shown is in it.
+      void this.open(this.#filter);
+      return;
+    }
+    this.#rev = batch.rev;
+    if (batch.skipped > 0 || this.#waiting.length + batch.entries.length > tooMany) {
+      this.#overflowed = true;
+      this.fresh += this.#waiting.length + batch.skipped;
+      this.#waiting = [];
+    }
+    this.#waiting.push(...batch.entries);
+    this.#frame ||= requestAnimationFrame(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#frame = 0;
+    const entries = this.#waiting;
+    this.#waiting = [];
+    const came = this.#tally(entries);
+    if (this.#overflowed) {
+      this.#overflowed = false;
+      // There is a gap before these: do not show them as if there were none.
+      if (this.buffer.atTail) this.buffer.leaveTail(this.#through);
+      if (this.following) void this.#newest();
+      else this.fresh += came;
+      return;
+    }
+    if (this.#loading) this.#meanwhile.push(...entries);
+    this.buffer.live(entries);
+    this.#through = this.#rev;
+    if (!this.stuck || !this.following) this.fresh += came;
+    if (this.following && this.stuck) {
+      if (this.buffer.length > keep + page) this.#front(-this.buffer.trimFront(keep));
+    } else if (this.buffer.length > keep + 5 * page && this.buffer.atTail) {
+      // Somebody reads further up: nothing above may go, so nothing more is taken below.
+      this.buffer.leaveTail(this.#through);
+      this.following = false;
+    }
+    this.#changed();
+  }
+
+  /** Counts what is new, and answers how much that is. */
+  #tally(entries: LogEntry[]): number {
+    const news: News[] = [];
+    let came = 0;
+    for (const entry of inOrder(entries)) {
+      const times = this.#told.times(entry);
+      came += times;
+      if (entry.kind !== 'call' || times === 0) continue;
+      news.push({ call: entry, times });
+      this.announced.calls += times;
+      if (entry.refused) this.announced.refused += times;
+    }
+    const known = this.#tallied ?? this.count;
+    if (!known?.done || news.length === 0) return came;
+    this.#tallied = counted(known, news);
+    this.#tallyTimer ??= setTimeout(() => {
+      this.#tallyTimer = null;
+      if (this.#tallied) this.count = this.#tallied;
+    }, tallyEvery);
+    return came;
+  }
+
+  #counted(count: LogCount): void {
+    this.#tallied = null;
+    this.count = count;
+    if (this.#settled || this.status !== 'ready') return;
+    const track = spread(this.ends, this.#whole());
+    this.#moved(track.above - this.track.above);
+    this.track = track;
+    if (count.done) this.#settled = true;
+    this.#changed();
+  }
+
+  #whole(): Spread | null {
+    return wholeOf(this.buffer, this.count);
+  }
+
+  /** Something failed while rows are shown: keep them, and say so. */
+  #fail(thrown: unknown): void {
+    const error = BackendError.from(thrown);
+    if (error.code === 'cancelled') return;
+    this.error = error;
+  }
+
+  #changed(): void {
+    this.version += 1;
+  }
+}

@@ -1,0 +1,137 @@
+// The log of the window on a gate that answers as the real one may: short and empty pages, folded batches, another history.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Backend, LogBatch, LogEntry, LogPage, PageFrom } from '../backend';
+import { fakeBackend, type FakeBackend } from '../backend/fake';
+import { LogModel } from './model.svelte';
+import { call, pageOf, refusal } from './testing';
+
+let model: LogModel;
+afterEach(() => model.close());
+
+/** A gate that answers with these pages, in turn; the last one again and again. */
+function gate(...pages: LogPage[]) {
+  const asked: PageFrom[] = [];
+  let tell: (batch: LogBatch) => void = () => undefined;
+  const backend = {
+    logPage: vi.fn(async (_filter: unknown, from: PageFrom) => {
+      asked.push(from);
+      return pages[Math.min(asked.length, pages.length) - 1]!;
+    }),
+    count: () => () => undefined,
+    follow: (_filter: unknown, _rev: number, on: (batch: LogBatch) => void) => {
+      tell = on;
+      return () => undefined;
+    },
+  };
+  model = new LogModel(backend as unknown as Backend);
+  return { asked, backend, come: (entries: LogEntry[], rev: number) => tell({ entries, rev, skipped: 0 }) };
+}
+
+const revs = () => model.rows.map((row) => row.rev);
+const at = (page: LogPage, rev: number): LogPage => ({ ...page, rev });
+
+describe('pages that are short or empty', () => {
+  it('are gone on from by themselves until there is something to show', async () => {
+    const { asked } = gate(
+      pageOf([], 900, null),
+      pageOf([], 500, null),
+      pageOf([call(400)], 300, null),
+      pageOf([call(20)], null, null),
+    );
+    await model.open({ text: 'rare' });
+    expect(model.seeking).toBe(true);
+    await vi.waitFor(() => expect(revs()).toEqual([20, 400]));
+    expect(asked.slice(1)).toEqual([900, 500, 300].map((rev) => ({ kind: 'before', rev })));
+    await vi.waitFor(() => expect(model.seeking).toBe(false));
+  });
+
+  it('are not asked for any more once the view is full', async () => {
+    const rows = (from: number) => Array.from({ length: 200 }, (_, n) => call(from + n));
+    const { asked } = gate(pageOf([call(5_000)], 4_000, null), pageOf(rows(3_000), 2_000, null), pageOf([], 1, null));
+    await model.open({});
+    await vi.waitFor(() => expect(revs().length).toBe(201));
+    await model.scrolled(1e9, 400);
+    expect(asked.length).toBe(2);
+  });
+
+  it('do not make it ask forever when the gate gets no further', async () => {
+    const { asked } = gate(pageOf([], 70, null));
+    await model.open({});
+    await vi.waitFor(() => expect(model.seeking).toBe(false));
+    expect(asked.length).toBe(2);
+  });
+
+  it('end with nothing when nothing fits', async () => {
+    gate(pageOf([], 70, null), pageOf([], 30, null), pageOf([], null, null));
+    await model.open({});
+    await vi.waitFor(() => expect(model.seeking).toBe(false));
+    expect(revs()).toEqual([]);
+    expect(model.status).toBe('ready');
+  });
+});
+
+describe('batches', () => {
+  it('a folded line takes the place of rows, and counts only what is new', async () => {
+    const { come } = gate(at(pageOf([call(1), refusal(4, { times: 3, firstRev: 2 })], null, null), 4));
+    await model.open({});
+    model.leaveTail();
+    come([refusal(6, { times: 5, firstRev: 2 })], 6);
+    await vi.waitFor(() => expect(revs()).toEqual([1, 6]));
+    expect(model.announced).toEqual({ calls: 2, refused: 2 });
+    expect(model.fresh).toBe(2);
+    // It changed: nothing new.
+    come([call(1, { bytes: 9 })], 6);
+    await vi.waitFor(() => expect(model.rows[0]).toMatchObject({ bytes: 9 }));
+    expect(model.fresh).toBe(2);
+  });
+
+  it('with a lower rev are of another history: everything is read again', async () => {
+    const { come, asked } = gate(at(pageOf([call(8), call(9)], null, null), 9), at(pageOf([call(1)], null, null), 1));
+    await model.open({});
+    come([call(10)], 10);
+    await vi.waitFor(() => expect(revs()).toEqual([8, 9, 10]));
+    come([call(1)], 1);
+    await vi.waitFor(() => expect(revs()).toEqual([1]));
+    expect(asked.map((from) => from.kind)).toEqual(['newest', 'newest']);
+  });
+
+  it('that come while a page is read are not lost with the rows before it', async () => {
+    const { come, backend } = gate(at(pageOf([call(1)], null, 1), 5));
+    await model.open({});
+    await vi.waitFor(() => expect(backend.logPage).toHaveBeenCalledTimes(2));
+    let answer: (page: LogPage) => void = () => undefined;
+    backend.logPage.mockImplementation(() => new Promise((resolve) => (answer = resolve)));
+    const following = model.followTail();
+    const before = model.version;
+    come([call(6)], 6);
+    await vi.waitFor(() => expect(model.version).toBeGreaterThan(before));
+    answer(at(pageOf([call(4), call(5)], 4, null), 5));
+    backend.logPage.mockImplementation(async () => pageOf([], null, null));
+    await following;
+    expect(revs()).toEqual([4, 5, 6]);
+  });
+});
+
+describe('on the made-up gate', () => {
+  let fake: FakeBackend;
+  afterEach(() => fake.world.stop());
+
+  it('finds what is far back although each page gives up early', async () => {
+    fake = fakeBackend({ calls: 2_000, rate: 0, looks: 100 });
+    model = new LogModel(fake);
+    const oldest = fake.world.entries.find((entry) => entry.line.kind === 'call')!.line as { id: string };
+    await model.open({ text: oldest.id });
+    expect(model.rows).toEqual([]);
+    await vi.waitFor(() => expect(model.rows).toMatchObject([{ id: oldest.id }]), { timeout: 3_000 });
+  });
+
+  it('begins anew when the history was deleted', async () => {
+    fake = fakeBackend({ calls: 300, rate: 0 });
+    model = new LogModel(fake);
+    await model.open({});
+    await fake.deleteHistory();
+    const session = fake.world.sessions[0]!;
+    const made = fake.world.makeCall(session, fake.world.server(session.server)!.tools[0]!, {}, Date.now(), false);
+    await vi.waitFor(() => expect(model.rows).toMatchObject([{ id: made.id }]), { timeout: 3_000 });
+  });
+});

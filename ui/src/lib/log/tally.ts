@@ -1,0 +1,52 @@
+// Totals and bars go on by themselves while calls come in: asking again for every call would be a full count each time.
+import type { Bar, CallLine, LogCount, LogEntry } from '../backend/backend';
+import { firstOf } from './key';
+
+/** A call, or a line for several, with how many of them nobody was told of before. */
+export interface News {
+  call: CallLine;
+  times: number;
+}
+
+/** What is new in lines that come in order: a line for several calls stands for known ones, too. */
+export class Told {
+  /** Everything up to this `rev` was told. */
+  rev: number;
+  #last: LogEntry | undefined;
+
+  constructor(rev: number, last: LogEntry | undefined) {
+    this.rev = rev;
+    this.#last = last;
+  }
+
+  /** How many of this line are new; none if it is known and only changed. */
+  times(entry: LogEntry): number {
+    if (entry.rev <= this.rev) return 0;
+    const [before, last] = [this.rev, this.#last];
+    this.rev = entry.rev;
+    this.#last = entry;
+    if (entry.kind !== 'call' || entry.firstRev > before) return entry.kind === 'call' ? entry.times : 1;
+    const known = last?.kind === 'call' && firstOf(last) === entry.firstRev ? last.times : entry.times - 1;
+    return Math.max(1, entry.times - known);
+  }
+}
+
+export function counted(known: LogCount, news: News[]): LogCount {
+  const bars = known.bars.slice(-400);
+  const count = { ...known, bars };
+  for (const { call, times } of news) {
+    count.newestRev = Math.max(count.newestRev ?? 0, call.rev);
+    count.oldestRev ??= call.firstRev;
+    count.calls += times;
+    if (call.refused) count.refused += times;
+    const fromMs = Math.floor(call.atMs / count.barMs) * count.barMs;
+    const last = bars.at(-1);
+    const bar: Bar = last?.fromMs === fromMs ? { ...last } : { fromMs, passed: 0, refused: 0, capped: 0 };
+    if (!call.refused) bar.passed += times;
+    else if (call.decision === 'capped') bar.capped += times;
+    else bar.refused += times;
+    if (last?.fromMs === fromMs) bars[bars.length - 1] = bar;
+    else if (!last || last.fromMs < fromMs) bars.push(bar);
+  }
+  return count;
+}

@@ -1,0 +1,55 @@
+// Lines for tests.
+import type { CallLine, LogEntry, LogPage } from '../backend/backend';
+
+export type Call = CallLine & { kind: 'call' };
+
+export function call(rev: number, more: Partial<CallLine> = {}): Call {
+  return {
+    kind: 'call',
+    rev,
+    id: `id-${rev}`,
+    atMs: rev * 1_000,
+    server: 'files',
+    client: 'claude-ai',
+    session: 's1',
+    tool: 'read_file',
+    method: 'tools/call',
+    gist: `path=${rev}`,
+    decision: 'allowed',
+    refused: false,
+    rule: null,
+    reason: null,
+    outcome: 'ok',
+    durationUs: 1_000,
+    bytes: 10,
+    demo: false,
+    times: 1,
+    firstRev: rev,
+    repeatable: false,
+    ...more,
+  };
+}
+
+export const refusal = (rev: number, more: Partial<CallLine> = {}): Call =>
+  call(rev, { decision: 'denied', refused: true, outcome: 'not_sent', gist: 'path=/secret', ...more });
+
+export const change = (id: number): LogEntry => ({
+  kind: 'change',
+  rev: id,
+  id,
+  atMs: id * 1_000,
+  server: 'files',
+  origin: 'window',
+  summary: `change ${id}`,
+  loosened: false,
+  version: 'v2',
+  previous: 'v1',
+  revertable: true,
+});
+
+export const pageOf = (entries: LogEntry[], older: number | null, newer: number | null): LogPage => ({
+  entries,
+  older,
+  newer,
+  rev: 0,
+});

@@ -1,0 +1,36 @@
+// The one menu that may be open, wherever its button is. One host for all rows keeps a row to a few plain elements.
+import type { Component } from 'svelte';
+
+export interface MenuItem {
+  label: string;
+  /** Small words at the right: a key, or why. */
+  hint?: string;
+  icon?: Component;
+  tone?: 'refuse';
+  disabled?: boolean;
+  /** The one that Enter on the button itself would do. */
+  strong?: boolean;
+  testid?: string;
+  run: () => void;
+}
+
+/** A thin line, or small words above a group. */
+export type MenuEntry = MenuItem | 'line' | { heading: string };
+
+export interface OpenMenu {
+  anchor: HTMLElement;
+  label: string;
+  entries: MenuEntry[];
+}
+
+export class Menus {
+  open: OpenMenu | null = $state.raw(null);
+
+  show(anchor: HTMLElement, label: string, entries: MenuEntry[]): void {
+    this.open = { anchor, label, entries };
+  }
+
+  close(): void {
+    this.open = null;
+  }
+}

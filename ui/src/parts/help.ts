@@ -1,0 +1,105 @@
+// What the help (`?`) says. The table is that of docs/words.md, row by row: help.test.ts holds the two together.
+
+export interface Want {
+  want: string;
+  use: string;
+  command: string | null;
+}
+
+export const wants: readonly Want[] = [
+  { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
+  { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --grep' },
+  { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },
+  { want: 'stop a tool at once', use: 'Block', command: 'callgate block' },
+  { want: 'stop a server at once', use: 'Block, whole server', command: 'callgate block' },
+  { want: 'stop everything at once', use: 'Pause all', command: 'callgate pause' },
+  { want: 'slow a loop down', use: 'Cap', command: 'callgate cap' },
+  { want: "keep a tool from an agent's mind", use: 'Hide', command: 'callgate hide' },
+  { want: 'let one refused call through', use: 'Allow the next identical call', command: 'callgate allow --once' },
+  { want: 'let a tool through for a while', use: 'Allow for 15 min', command: 'callgate allow --for' },
+  { want: 'see what rules would do, without harm', use: 'Only watch', command: 'callgate observe' },
+  {
+    want: 'permit a tool, but not with every argument',
+    use: 'Rules, its row, Refuse when…',
+    command: 'callgate policy apply',
+  },
+  { want: 'keep a tool inside a folder', use: 'Rules, its row, Require… inside', command: 'callgate policy apply' },
+  {
+    want: 'know what a rule would have done',
+    use: 'Rules: the effect is shown before saving',
+    command: 'callgate policy simulate',
+  },
+  { want: 'know what would happen to a call', use: 'Try a call', command: 'callgate policy explain' },
+  { want: 'take an old change back', use: 'Rules, Versions, Revert', command: 'callgate policy revert' },
+  { want: 'keep less on record', use: 'Settings, Recording', command: null },
+  { want: 'forget what is on record', use: 'Settings, Delete history', command: 'callgate forget' },
+  { want: 'show somebody what happened', use: 'Export', command: null },
+];
+
+export interface Key {
+  keys: readonly string[];
+  does: string;
+}
+
+export interface KeyGroup {
+  where: string;
+  keys: readonly Key[];
+}
+
+export const keyGroups: readonly KeyGroup[] = [
+  {
+    where: 'Everywhere',
+    keys: [
+      { keys: ['1–4'], does: 'go to a section' },
+      { keys: ['Ctrl K', '⌘ K'], does: 'go anywhere, do anything' },
+      { keys: ['?'], does: 'this help' },
+      { keys: ['u'], does: 'Undo, while it is offered' },
+      { keys: ['Esc'], does: 'close, go back' },
+    ],
+  },
+  {
+    where: 'In the log',
+    keys: [
+      { keys: ['j', 'k', '↓', '↑'], does: 'move' },
+      { keys: ['Enter'], does: 'open the call' },
+      { keys: ['/'], does: 'filter' },
+      { keys: ['f'], does: 'follow the newest' },
+      { keys: ['b'], does: 'Block' },
+      { keys: ['c'], does: 'Cap' },
+      { keys: ['h'], does: 'Hide' },
+      { keys: ['a'], does: 'Allow, for a refused call' },
+      { keys: ['r'], does: 'Revert, for a change' },
+      { keys: ['.', 'Shift F10'], does: 'everything that can be done about it' },
+    ],
+  },
+  {
+    where: 'In the rules',
+    keys: [
+      { keys: ['/'], does: 'find a tool' },
+      { keys: ['Enter'], does: "open the tool's rule" },
+      { keys: ['Ctrl S', '⌘ S'], does: 'Save' },
+      { keys: ['Ctrl Space'], does: 'what could stand here (in the text)' },
+      { keys: ['Esc', 'then Tab'], does: 'leave the text with the keyboard' },
+    ],
+  },
+];
+
+export interface Word {
+  word: string;
+  means: string;
+}
+
+/** The words that people mix up; all of them are in docs/words.md. */
+export const words: readonly Word[] = [
+  { word: 'refused', means: 'it did not get to its server: denied, capped, hidden, paused…' },
+  { word: 'failed', means: 'it got to its server and ended with an error' },
+  { word: 'Block', means: 'refuse, with a reason; the tool is still listed' },
+  { word: 'Hide', means: "off the agent's list, and refused" },
+  { word: 'Cap', means: 'refused when it was called so often in so long' },
+  { word: 'Pause', means: 'every call is refused; the server goes on running' },
+  { word: 'Only watch', means: 'nothing is refused for a while, only recorded' },
+  { word: 'Undo', means: 'within 10 seconds' },
+  { word: 'Revert', means: 'one change of a policy, however old' },
+  { word: 'session', means: 'one start of one server by one client' },
+  { word: 'run', means: 'a part of a session, until the client paused for a while' },
+];

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { App } from '../../lib/app.svelte';
+import type { CallLine, CapAdvice } from '../../lib/backend/bindings';
+import { capMenu } from './actions';
+
+const call = { server: 'files', tool: 'read_file', client: 'claude-ai' } as CallLine;
+const advice: CapAdvice = {
+  peakPerMinute: 22,
+  words: 'your peak is 22/min',
+  choices: [{ max: 30, window: 'minute', words: '30/min', advised: true }],
+  present: null,
+};
+
+function world(capAdvice: () => Promise<CapAdvice>) {
+  const show = vi.fn();
+  const anchor = document.body.appendChild(document.createElement('button'));
+  return { app: { backend: { capAdvice }, menus: { show } } as unknown as App, show, anchor };
+}
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+test('the cap menu opens once, with the advice in it', async () => {
+  const { app, show, anchor } = world(async () => advice);
+  await capMenu(app, call, anchor);
+  expect(show).toHaveBeenCalledTimes(1);
+  expect(JSON.stringify(show.mock.calls[0]![2])).toContain('your peak is 22/min: cap at 30/min');
+});
+
+test('advice that comes late never moves a choice under the pointer', async () => {
+  let give: (advice: CapAdvice) => void = () => {};
+  const { app, show, anchor } = world(() => new Promise((resolve) => (give = resolve)));
+  const opened = capMenu(app, call, anchor);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await opened;
+  give(advice);
+  await vi.runAllTimersAsync();
+  expect(show).toHaveBeenCalledTimes(1);
+  const shown = JSON.stringify(show.mock.calls[0]![2]);
+  expect(shown).toContain('5/min');
+  expect(shown).not.toContain('your peak');
+});
+
+test('no menu opens for a row that is gone', async () => {
+  const { app, show, anchor } = world(async () => advice);
+  anchor.remove();
+  await capMenu(app, call, anchor);
+  expect(show).not.toHaveBeenCalled();
+});

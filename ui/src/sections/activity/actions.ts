@@ -1,0 +1,165 @@
+// What can be done about one call: the same from its row, the drawer and the keyboard.
+import Ban from '@lucide/svelte/icons/ban';
+import EyeOff from '@lucide/svelte/icons/eye-off';
+import Gauge from '@lucide/svelte/icons/gauge';
+import { loosen, restrict } from '../../lib/acts';
+import type { App } from '../../lib/app.svelte';
+import type { CallLine, CapAdvice, ChangeLine, Target } from '../../lib/backend';
+import type { MenuEntry } from '../../lib/menu.svelte';
+
+/** This tool, for this client: the smallest scope that stops what is on the screen. */
+export const targetOf = (call: CallLine): Target => ({ server: call.server, tool: call.tool, client: call.client });
+
+export const block = (app: App, target: Target) => restrict(app, { kind: 'block', target, reason: null });
+export const hide = (app: App, call: CallLine) => restrict(app, { kind: 'hide', target: targetOf(call) });
+
+export function revert(app: App, change: ChangeLine): void {
+  void loosen(app, { kind: 'revert', server: change.server, change: change.id });
+}
+
+export function changeMenu(app: App, change: ChangeLine, anchor: HTMLElement): void {
+  app.menus.show(anchor, 'Change', [{ label: 'Revert…', hint: 'r', testid: 'revert', run: () => revert(app, change) }]);
+}
+
+/** Everything that can be done about a call, for those who come by keyboard. */
+export function rowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
+  if (call.refused) return allowMenu(app, call, anchor);
+  const entries = blockEntries(app, call);
+  entries.push('line', {
+    label: 'Cap…',
+    hint: 'c',
+    icon: Gauge,
+    testid: 'menu-cap',
+    run: () => void capMenu(app, call, anchor),
+  });
+  if (call.tool !== null)
+    entries.push({ label: 'Hide', hint: 'h', icon: EyeOff, testid: 'menu-hide', run: () => void hide(app, call) });
+  app.menus.show(anchor, 'Call', entries);
+}
+
+export function blockMenu(app: App, call: CallLine, anchor: HTMLElement): void {
+  app.menus.show(anchor, 'Block', blockEntries(app, call));
+}
+
+function blockEntries(app: App, call: CallLine): MenuEntry[] {
+  const target = targetOf(call);
+  const everyone = { ...target, client: null };
+  const entries: MenuEntry[] = [];
+  if (call.tool !== null) {
+    entries.push({ heading: `Block ${call.tool}` });
+    if (call.client !== null) {
+      entries.push({
+        label: `for ${call.client}`,
+        hint: 'b',
+        icon: Ban,
+        strong: true,
+        testid: 'block-tool-client',
+        run: () => void block(app, target),
+      });
+    }
+    entries.push({ label: 'for everyone', icon: Ban, testid: 'block-tool', run: () => void block(app, everyone) });
+  }
+  entries.push({ heading: `Block all of ${call.server}` });
+  if (call.client !== null) {
+    entries.push({
+      label: `for ${call.client}`,
+      icon: Ban,
+      testid: 'block-server-client',
+      run: () => void block(app, { ...target, tool: null }),
+    });
+  }
+  entries.push({
+    label: 'for everyone',
+    icon: Ban,
+    testid: 'block-server',
+    run: () => void block(app, { ...everyone, tool: null }),
+  });
+  return entries;
+}
+
+/** So long a menu waits for advice from own use. */
+const ADVICE_MS = 400;
+
+/** Opens once and stays as it is: a choice that moved when advice came late would be the wrong one under the pointer. */
+export async function capMenu(app: App, call: CallLine, anchor: HTMLElement): Promise<void> {
+  const target = targetOf(call);
+  const late = new Promise<null>((give) => setTimeout(() => give(null), ADVICE_MS));
+  // The fixed caps are there without it; advice is only a help.
+  const advice = await Promise.race([app.backend.capAdvice(target).catch(() => null), late]);
+  if (anchor.isConnected) app.menus.show(anchor, 'Cap', capEntries(app, target, advice));
+}
+
+function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEntry[] {
+  const cap = (max: number, window: string) => () => void restrict(app, { kind: 'cap', target, max, window });
+  const who = target.client === null ? 'everyone' : target.client;
+  const entries: MenuEntry[] = [{ heading: `Cap ${target.tool ?? target.server} for ${who}` }];
+  if (advice?.present) entries.push({ heading: `Now ${advice.present}` });
+  const fixed = [
+    { max: 5, window: 'minute', words: '5/min', advised: false },
+    { max: 20, window: 'hour', words: '20/h', advised: false },
+    { max: 100, window: 'day', words: '100/day', advised: false },
+  ];
+  for (const choice of advice?.choices ?? fixed) {
+    entries.push({
+      label: choice.advised && advice ? `${advice.words}: cap at ${choice.words}` : choice.words,
+      icon: Gauge,
+      strong: choice.advised,
+      testid: choice.advised ? 'cap-advised' : `cap-${choice.max}-${choice.window}`,
+      run: cap(choice.max, choice.window),
+    });
+  }
+  entries.push({ label: 'Custom…', testid: 'cap-custom', run: () => (app.sheet = { kind: 'cap', target }) });
+  if (advice?.present) {
+    entries.push('line', {
+      label: 'Remove the cap…',
+      testid: 'uncap',
+      run: () => void loosen(app, { kind: 'uncap', target }),
+    });
+  }
+  return entries;
+}
+
+/** For a refused call. What ends by itself comes first. */
+export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
+  const { server, tool } = call;
+  const entries: MenuEntry[] = [];
+  if (call.decision === 'paused') {
+    entries.push(
+      {
+        label: 'Resume…',
+        strong: true,
+        testid: 'allow-resume',
+        run: () => void loosen(app, { kind: 'resume', server: app.overview?.pausedAll ? null : server }),
+      },
+      'line',
+    );
+  }
+  if (call.repeatable) {
+    entries.push({
+      label: 'Allow the next identical call…',
+      hint: 'once',
+      strong: true,
+      testid: 'allow-next',
+      run: () => void loosen(app, { kind: 'allowNext', call: call.id }),
+    });
+  }
+  if (tool !== null) {
+    entries.push({
+      label: 'Allow for 15 min…',
+      testid: 'allow-for',
+      run: () => void loosen(app, { kind: 'allowFor', server, tool, minutes: 15 }),
+    });
+  }
+  entries.push({
+    label: `Only watch ${server} for 30 min…`,
+    testid: 'observe',
+    run: () => void loosen(app, { kind: 'observe', server, minutes: 30 }),
+  });
+  entries.push('line', {
+    label: 'Allow…',
+    hint: 'until changed',
+    testid: 'allow',
+    run: () => void loosen(app, { kind: 'allow', target: targetOf(call) }),
+  });
+  app.menus.show(anchor, 'Allow', entries);
+}

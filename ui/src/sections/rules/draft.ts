@@ -1,0 +1,199 @@
+// What the visual builder edits: a rule's draft, its sentence, and what is still missing in it. Pure.
+
+import type {
+  Action,
+  Condition,
+  DenyIf,
+  LimitDraft,
+  LimitKind,
+  RuleDraft,
+  ToolRule,
+  ToolState,
+} from '../../lib/backend/bindings';
+import { fromJson, operator } from './value';
+
+export const stateWords: Record<ToolState, string> = {
+  allow: 'Allow',
+  deny: 'Deny',
+  hide: 'Hide',
+  ask: 'Ask',
+  cap: 'Cap',
+  custom: 'Custom',
+};
+
+export const states: readonly ToolState[] = ['allow', 'deny', 'hide', 'ask', 'cap', 'custom'];
+
+export const actions: readonly { action: Action; words: string; means: string }[] = [
+  { action: 'allow', words: 'Allow', means: 'passes, within the limits and conditions below' },
+  { action: 'deny', words: 'Deny', means: 'is refused with the reason below; the agent still sees the tool' },
+  { action: 'hide', words: 'Hide', means: "is not on the agent's list, and refused" },
+  { action: 'ask', words: 'Ask', means: 'not there yet: refused until a person can be asked' },
+];
+
+export const limitKinds: readonly { kind: LimitKind; words: string; unit: string }[] = [
+  { kind: 'calls', words: 'per time', unit: 'calls' },
+  { kind: 'concurrent', words: 'at once', unit: 'calls at once' },
+  { kind: 'total', words: 'in all', unit: 'calls in all' },
+];
+
+export const scopes: readonly { scope: string; words: string }[] = [
+  { scope: 'grant', words: 'each client' },
+  { scope: 'session', words: 'this session' },
+  { scope: 'server', words: 'everyone on this server' },
+  { scope: 'client', words: 'each client, all servers' },
+  { scope: 'all', words: 'everyone everywhere' },
+];
+
+export const windows: readonly string[] = ['second', 'minute', 'hour', 'day', 'week'];
+
+export function emptyDraft(action: Action = 'allow'): RuleDraft {
+  return { action, reason: null, limits: [], require: [], denyIf: [] };
+}
+
+export function newLimit(max = 30, window = 'minute'): LimitDraft {
+  return { counter: null, limit: 'calls', max, window, scope: 'grant' };
+}
+
+export function newCondition(path = 'args.'): Condition {
+  return { path, op: 'eq', value: null };
+}
+
+export function newDenyIf(path = 'args.'): DenyIf {
+  return { conditions: [newCondition(path)], reason: null };
+}
+
+/** A copy that can be edited without the original noticing. */
+export function copyOf(draft: RuleDraft): RuleDraft {
+  return {
+    ...draft,
+    limits: draft.limits.map((limit) => ({ ...limit })),
+    require: draft.require.map((condition) => ({ ...condition })),
+    denyIf: draft.denyIf.map((entry) => ({ ...entry, conditions: entry.conditions.map((one) => ({ ...one })) })),
+  };
+}
+
+export function same(a: RuleDraft, b: RuleDraft): boolean {
+  return JSON.stringify(normal(a)) === JSON.stringify(normal(b));
+}
+
+function normal(draft: RuleDraft): unknown {
+  const { action, reason, limits, require, denyIf } = draft;
+  return [
+    action,
+    reason?.trim() ? reason.trim() : null,
+    limits.map((l) => [l.counter, l.limit, l.max, l.limit === 'calls' ? l.window : null, l.scope]),
+    require.map((c) => [c.path, c.op, c.value]),
+    denyIf.map((entry) => [entry.conditions.map((c) => [c.path, c.op, c.value]), entry.reason]),
+  ];
+}
+
+/**
+ * What the form holds after a person chose a state for a tool.
+ * Allow keeps conditions and limits, as `callgate allow` does; Cap adds a limit if there is none.
+ */
+export function choose(rule: ToolRule, state: ToolState, advised: { max: number; window: string } | null): RuleDraft {
+  const draft = copyOf(rule.draft ?? emptyDraft());
+  switch (state) {
+    case 'allow':
+    case 'deny':
+    case 'hide':
+    case 'ask':
+      return { ...draft, action: state };
+    case 'cap':
+      if (draft.limits.length === 0) draft.limits.push(newLimit(advised?.max, advised?.window));
+      return { ...draft, action: 'allow' };
+    case 'custom':
+      if (draft.require.length === 0 && draft.denyIf.length === 0) draft.denyIf.push(newDenyIf());
+      return { ...draft, action: 'allow' };
+  }
+}
+
+/** The state that a draft amounts to. */
+export function stateOf(draft: RuleDraft): ToolState {
+  if (draft.action !== 'allow') return draft.action;
+  if (draft.require.length > 0 || draft.denyIf.length > 0 || draft.limits.length > 1) return 'custom';
+  return draft.limits.length === 1 ? 'cap' : 'allow';
+}
+
+export interface Missing {
+  /** Where: "limits.0.max", "require.1.path", "denyIf.0.conditions.2.value". */
+  at: string;
+  words: string;
+}
+
+/** What has to be filled in before the draft says anything. The real checks are the policy checker's. */
+export function missing(draft: RuleDraft): Missing[] {
+  const found: Missing[] = [];
+  draft.limits.forEach((limit, i) => {
+    if (!Number.isInteger(limit.max) || limit.max < 1 || limit.max > 4_294_967_295)
+      found.push({ at: `limits.${String(i)}.max`, words: 'A whole number from 1.' });
+    if (limit.limit === 'calls' && !windowReads(limit.window))
+      found.push({ at: `limits.${String(i)}.window`, words: 'For example minute, hour, day, 90s, 15m, 2h.' });
+  });
+  const condition = (one: Condition, at: string) => {
+    if (!/^args(\.[^.\s[\]]+|\["[^"]+"\])*$/.test(one.path))
+      found.push({ at: `${at}.path`, words: 'The way to an argument, such as args.url.' });
+    if (one.value === null && operator(one.op).shape !== 'existence')
+      found.push({ at: `${at}.value`, words: 'Something to compare with.' });
+  };
+  draft.require.forEach((one, i) => condition(one, `require.${String(i)}`));
+  draft.denyIf.forEach((entry, i) =>
+    entry.conditions.forEach((one, k) => condition(one, `denyIf.${String(i)}.conditions.${String(k)}`)),
+  );
+  return found;
+}
+
+export function windowReads(window: string | null): boolean {
+  return window !== null && (windows.includes(window) || /^[1-9]\d{0,8}[smhd]?$/.test(window));
+}
+
+/** "10 a minute, each client". */
+export function limitWords(limit: LimitDraft): string {
+  const scope = scopes.find((known) => known.scope === limit.scope)?.words ?? limit.scope;
+  const max = limit.max.toLocaleString('en');
+  switch (limit.limit) {
+    case 'calls':
+      return `at most ${max} ${windowWords(limit.window)}, ${scope}`;
+    case 'concurrent':
+      return `at most ${max} at once, ${scope}`;
+    case 'total':
+      return `at most ${max} in all, ${scope}`;
+  }
+}
+
+function windowWords(window: string | null): string {
+  if (window === null || window === '') return 'in …';
+  if (window === 'hour') return 'an hour';
+  return windows.includes(window) ? `a ${window}` : `in ${/^\d+$/.test(window) ? `${window}s` : window}`;
+}
+
+/** "args.url matches ^file:". */
+export function conditionWords(condition: Condition): string {
+  const { words, shape } = operator(condition.op);
+  const path = condition.path === '' || condition.path === 'args.' ? '…' : condition.path;
+  if (shape === 'existence') return `${path} is ${condition.value === 'false' ? 'missing' : 'there'}`;
+  const values = condition.value === null ? [] : fromJson(condition.op, condition.value).split('\n');
+  // In quotes: a value may end in a colon or a full stop.
+  const value = values.length === 0 ? '…' : values.map((one) => `“${one}”`).join(' or ');
+  return `${path} ${words} ${value}`;
+}
+
+/** The whole draft in words, one thing a sentence. */
+export function sentences(draft: RuleDraft): string[] {
+  const reason = draft.reason?.trim();
+  if (draft.action === 'deny') return [reason ? `Every call is refused: ${reason}` : 'Every call is refused.'];
+  if (draft.action === 'hide') return ["Not on the agent's list; every call is refused."];
+  if (draft.action === 'ask') return ['A person would be asked. That is not there yet: every call is refused.'];
+  const said = [
+    ...draft.require.map((one) => `Refused unless ${conditionWords(one)}.`),
+    ...draft.denyIf.map((entry) => {
+      const when = entry.conditions.map(conditionWords).join(' and ');
+      return `Refused when ${when === '' ? 'called' : when}${entry.reason ? `: ${entry.reason}` : '.'}`;
+    }),
+    ...draft.limits.map((limit) => {
+      const words = limitWords(limit);
+      return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+    }),
+  ];
+  return said.length === 0 ? ['Every call passes.'] : [...said, 'Everything else passes.'];
+}

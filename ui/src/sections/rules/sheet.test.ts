@@ -1,0 +1,217 @@
+// The sheet of rules on the in-memory backend: what is proposed, saved, asked, and never lost.
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { App } from '../../lib/app.svelte';
+import type { Effect, ToolRule } from '../../lib/backend';
+import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
+import { sheetOf, unsaved, type Sheet } from './sheet.svelte';
+
+let fake: FakeBackend;
+let app: App;
+let sheet: Sheet;
+
+const tool = (name: string): ToolRule => {
+  const found = sheet.view?.tools.find((one) => one.name === name);
+  if (!found) throw new Error(`no tool ${name}`);
+  return found;
+};
+
+beforeEach(async () => {
+  fake = fakeBackend({ calls: 200, rate: 0 });
+  app = new App(fake);
+  sheet = sheetOf(app, 'playwright');
+  await sheet.load();
+});
+
+describe('a state that was chosen', () => {
+  it('is proposed and not written before it is saved', async () => {
+    const before = sheet.view?.text;
+    sheet.open(tool('browser_type'), 'deny');
+    expect(sheet.dirty).toBe(true);
+    expect(fake.policies.rules('playwright').text).toBe(before);
+    expect(await sheet.save()).toBe(true);
+    expect(fake.policies.rules('playwright').text).toContain('"browser_type": { "action": "deny" }');
+    await vi.waitFor(() => expect(tool('browser_type').state).toBe('deny'));
+    expect(sheet.dirty).toBe(false);
+  });
+
+  it('is dropped by closing the form', () => {
+    sheet.open(tool('browser_type'), 'deny');
+    sheet.close();
+    expect(sheet.dirty).toBe(false);
+    expect(sheet.wanted).toBeNull();
+  });
+
+  it('says nothing to the gate while something is missing in it', () => {
+    sheet.open(tool('browser_type'), 'custom');
+    expect(sheet.form?.missing.length).toBeGreaterThan(0);
+    expect(sheet.wanted).toBeNull();
+  });
+
+  it('for one client is written for that client, and nothing else changes', async () => {
+    sheet.open(tool('browser_navigate'));
+    sheet.form?.forClient('cursor-vscode');
+    if (sheet.form) sheet.form.draft.action = 'deny';
+    expect(await sheet.save()).toBe(true);
+    const { text } = fake.policies.rules('playwright');
+    expect(text).toMatch(/"clients": \{\s*"cursor-vscode"/);
+    expect(text).toContain('"value": "^file:"');
+  });
+});
+
+describe('the form for one client', () => {
+  const policy = `{
+  "version": "1",
+  "default": "allow",
+  "all_tools": { "limits": [{ "counter": "all", "window": "minute", "max": 120 }] },
+  "tools": { "browser_type": { "action": "deny", "reason": "not here" } },
+  "clients": {
+    "cursor-vscode": {
+      "tools": {
+        "browser_type": { "limits": [{ "counter": "c", "window": "hour", "max": 7 }] },
+        "browser_click": { "limits": [{ "counter": "s", "kind": "sum", "amount_from": "args.n", "max": 5 }] }
+      }
+    }
+  }
+}
+`;
+
+  beforeEach(async () => {
+    fake.policies.editElsewhere('playwright', policy);
+    await sheet.load();
+  });
+
+  it("starts from what that client's rule holds, and keeps it when something is added", async () => {
+    sheet.open(tool('browser_type'));
+    sheet.form?.forClient('cursor-vscode');
+    expect(sheet.form?.draft).toMatchObject({ action: 'allow', limits: [{ counter: 'c', max: 7, window: 'hour' }] });
+    expect(sheet.form?.touched).toBe(false);
+    sheet.form?.draft.require.push({ path: 'args.text', op: 'exists', value: null });
+    expect(await sheet.save()).toBe(true);
+    const rule = fake.policies.rules('playwright').tools.find((one) => one.name === 'browser_type')?.clients[0];
+    expect(rule?.draft).toMatchObject({ limits: [{ max: 7 }], require: [{ path: 'args.text' }] });
+  });
+
+  it('starts from nothing for a client of which nothing is said, and from the rule again for everyone', () => {
+    sheet.open(tool('browser_type'));
+    sheet.form?.forClient('claude-ai');
+    expect(sheet.form?.draft).toMatchObject({ action: 'allow', limits: [] });
+    sheet.form?.forClient(null);
+    expect(sheet.form?.draft).toMatchObject({ action: 'deny', reason: 'not here' });
+  });
+
+  it('is not offered for a rule that says more than it can hold', () => {
+    sheet.open(tool('browser_click'));
+    expect(sheet.form?.beyond).toBe(false);
+    sheet.form?.forClient('cursor-vscode');
+    expect(sheet.form?.beyond).toBe(true);
+    expect(sheet.dirty).toBe(false);
+  });
+});
+
+describe('what loosens', () => {
+  it('is saved only after yes', async () => {
+    const before = fake.policies.rules('playwright').text;
+    for (const answer of [false, true]) {
+      sheet.open(tool('browser_evaluate'), 'allow');
+      const saving = sheet.save();
+      await vi.waitFor(() => expect(app.asked?.loosened.length).toBe(1));
+      app.asked?.answer(answer);
+      expect(await saving).toBe(answer);
+      expect(fake.policies.rules('playwright').text === before).toBe(!answer);
+    }
+  });
+});
+
+describe('an edit made elsewhere', () => {
+  const theirs = '{\n  "version": "1",\n  "default": "deny"\n}\n';
+
+  it('is a conflict, and nothing is overwritten', async () => {
+    sheet.text = `${sheet.text}// mine\n`;
+    fake.policies.editElsewhere('playwright', theirs);
+    expect(await sheet.save()).toBe(false);
+    expect(sheet.conflict?.theirs).toBe(theirs);
+    expect(fake.policies.rules('playwright').text).toBe(theirs);
+  });
+
+  it('is noticed before saving, without touching the edits', async () => {
+    sheet.text = `${sheet.text}// mine\n`;
+    fake.policies.editElsewhere('playwright', theirs);
+    await sheet.load();
+    expect(sheet.stale).toBe(true);
+    expect(sheet.text).toContain('// mine');
+  });
+
+  it('can be taken, or written over knowingly', async () => {
+    const mine = `${sheet.text}// mine\n`;
+    sheet.text = mine;
+    fake.policies.editElsewhere('playwright', theirs);
+    await sheet.save();
+    await sheet.keepMine();
+    expect(sheet.text).toBe(mine);
+    expect(sheet.view?.text).toBe(theirs);
+    expect(sheet.conflict).toBeNull();
+    fake.policies.editElsewhere('playwright', `${theirs}// again\n`);
+    expect(await sheet.save()).toBe(false);
+    await sheet.takeTheirs();
+    expect(sheet.text).toBe(sheet.view?.text);
+    expect(sheet.dirty).toBe(false);
+  });
+
+  it('does not swallow a form: it is put on the new text', async () => {
+    sheet.open(tool('browser_type'), 'deny');
+    const other = fake.policies.rules('playwright').text.replace('"max": 120', '"max": 90');
+    fake.policies.editElsewhere('playwright', other);
+    expect(await sheet.save()).toBe(false);
+    await sheet.keepMine();
+    expect(await sheet.save()).toBe(true);
+    const { text } = fake.policies.rules('playwright');
+    expect(text).toContain('"max": 90');
+    expect(text).toContain('"browser_type": { "action": "deny" }');
+  });
+});
+
+it('a broken text is refused with its places, and stays as it was typed', async () => {
+  sheet.text = sheet.text.replace('"minute"', '"fortnight"');
+  expect(await sheet.save()).toBe(false);
+  expect(sheet.refusedFor[0]?.message).toMatch(/A window is/);
+  expect(sheet.text).toContain('fortnight');
+});
+
+it('a broken policy opens as text', async () => {
+  const broken = sheetOf(app, 'notes');
+  await broken.load();
+  expect(broken.broken).toBe(true);
+  expect(broken.tab).toBe('text');
+});
+
+it('an answer to an older question is not shown beside newer edits', async () => {
+  const answers: ((effect: Effect) => void)[] = [];
+  fake.effect = () => new Promise((resolve) => answers.push(resolve));
+  const effect = (words: string): Effect => ({
+    days: 7,
+    calls: 1,
+    newlyRefused: 0,
+    newlyPassed: 0,
+    words,
+    examples: [],
+  });
+  sheet.text = `${sheet.text}// one\n`;
+  sheet.wish();
+  await vi.waitFor(() => expect(answers.length).toBe(1), { timeout: 3_000 });
+  sheet.text = `${sheet.text}// two\n`;
+  sheet.wish();
+  await vi.waitFor(() => expect(answers.length).toBe(2), { timeout: 3_000 });
+  answers[1]?.(effect('new'));
+  await vi.waitFor(() => expect(sheet.effect?.words).toBe('new'));
+  answers[0]?.(effect('old'));
+  await Promise.resolve();
+  expect(sheet.effect?.words).toBe('new');
+});
+
+it('edits outlive the section, and are known by server', async () => {
+  sheet.text = `${sheet.text}// later\n`;
+  expect(sheetOf(app, 'playwright')).toBe(sheet);
+  expect(unsaved(app).map((one) => one.server)).toEqual(['playwright']);
+  sheet.discard();
+  expect(unsaved(app)).toEqual([]);
+});

@@ -1,0 +1,156 @@
+// The sections in the whole window, on the in-memory backend.
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import Root from '../App.svelte';
+import { App } from '../lib/app.svelte';
+import { fakeBackend, type FakeBackend } from '../lib/backend/fake';
+
+// A busy machine needs its time to compile the sections.
+vi.setConfig({ testTimeout: 60_000 });
+
+let fake: FakeBackend;
+
+function start(hash: string, calls = 120, fail: string[] = []): App {
+  history.replaceState(null, '', hash);
+  fake = fakeBackend({ calls, rate: 0, fail });
+  const app = new App(fake);
+  render(Root, { props: { app } });
+  return app;
+}
+
+beforeEach(() => {
+  Element.prototype.scrollIntoView ??= () => undefined;
+});
+afterEach(() => {
+  cleanup();
+  fake.world.stop();
+});
+
+describe('Rules', () => {
+  it('shows the rule for all tools, rules of single clients, and since when calls are counted', async () => {
+    start('#/rules/playwright');
+    fake.policies.countedSinceMs = Date.UTC(2026, 1, 3, 12);
+    fake.policies.editElsewhere(
+      'playwright',
+      `{ "version": "1", "default": "allow",
+         "all_tools": { "limits": [{ "counter": "all", "window": "minute", "max": 120 }] },
+         "clients": { "cursor-vscode": { "tools": { "browser_type": { "action": "deny", "reason": "no typing" } } } } }`,
+    );
+    expect((await screen.findByTestId('rules-for-all', {}, { timeout: 20_000 })).textContent).toContain(
+      'at most 120 a minute',
+    );
+    expect(screen.getByTestId('rules-counted-since').textContent).toMatch(/Counted since .*2026/);
+    const row = screen.getByTestId('rule-tool-browser_type');
+    expect(within(row).getByTestId('rule-client').textContent).toContain('cursor-vscode: refused: no typing');
+  });
+
+  it('lists every tool with its state; searching narrows it', async () => {
+    start('#/rules/playwright');
+    const row = await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
+    expect(within(row).getByTestId<HTMLSelectElement>('rule-state').value).toBe('cap');
+    await fireEvent.input(screen.getByTestId('rules-find'), { target: { value: 'evaluate' } });
+    expect(screen.queryByTestId('rule-tool-browser_click')).toBeNull();
+    expect(screen.getByTestId('rule-tool-browser_evaluate')).toBeTruthy();
+  });
+
+  it('a rule that says more than the form can is edited as text', async () => {
+    start('#/rules/github');
+    const row = await screen.findByTestId('rule-tool-create_issue', {}, { timeout: 20_000 });
+    expect(within(row).queryByTestId('rule-state')).toBeNull();
+    expect(within(row).getByTestId('rule-text').textContent).toMatch(/as text/);
+  });
+
+  it('a form that lacks something cannot be saved and says so', async () => {
+    start('#/rules/playwright?tool=browser_type');
+    await screen.findByTestId('builder', {}, { timeout: 20_000 });
+    await fireEvent.click(screen.getByTestId('builder-add-limit'));
+    await fireEvent.input(screen.getByTestId('builder-max'), { target: { value: '0' } });
+    await waitFor(() => expect(screen.getByText('A whole number from 1.')).toBeTruthy());
+    expect(screen.getByTestId<HTMLButtonElement>('rule-save').disabled).toBe(true);
+    await fireEvent.input(screen.getByTestId('builder-max'), { target: { value: '3' } });
+    await waitFor(() => expect(screen.getByTestId<HTMLButtonElement>('rule-save').disabled).toBe(false));
+  });
+
+  it('leaving with edits asks first', async () => {
+    start('#/rules/playwright');
+    const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
+    await fireEvent.change(within(row).getByTestId('rule-state'), { target: { value: 'hide' } });
+    await fireEvent.click(screen.getByTestId('rail-settings'));
+    await screen.findByTestId('leave');
+    expect(location.hash).toBe('#/rules/playwright');
+    await fireEvent.click(screen.getByTestId('leave-discard'));
+    await waitFor(() => expect(location.hash).toBe('#/settings'));
+  });
+});
+
+describe('Servers', () => {
+  it('shows hostile stderr with its hidden characters made visible', async () => {
+    start('#/servers/playwright');
+    const stderr = await screen.findByTestId('stderr', {}, { timeout: 20_000 });
+    await waitFor(() => expect(stderr.textContent).toContain('U+202E'));
+    expect(stderr.textContent).not.toContain('\u202e');
+  });
+
+  it('says what to do when a policy is broken, and when there is no server', async () => {
+    start('#/servers');
+    const notes = await screen.findByTestId('server-notes', {}, { timeout: 20_000 });
+    expect(within(notes).getByTestId('server-protection').textContent).toBe('Broken');
+    expect(within(notes).getByText('Mend it').getAttribute('href')).toBe('#/rules/notes');
+    cleanup();
+    start('#/servers', 0);
+    expect(await screen.findByTestId('servers-demo', {}, { timeout: 20_000 })).toBeTruthy();
+  });
+
+  it('says why nothing can be shown, and offers another try', async () => {
+    start('#/servers', 20, ['servers']);
+    expect(await screen.findByText('The servers could not be read', {}, { timeout: 20_000 })).toBeTruthy();
+    expect(screen.getByText('Try again')).toBeTruthy();
+  });
+});
+
+describe('Settings', () => {
+  it('saves a number at once and refuses nonsense in place', async () => {
+    start('#/settings');
+    const days = await screen.findByTestId<HTMLInputElement>('settings-days', {}, { timeout: 20_000 });
+    await fireEvent.input(days, { target: { value: '12' } });
+    await fireEvent.change(days);
+    await waitFor(() => expect(fake.world.settings.historyDays).toBe(12));
+    await fireEvent.input(days, { target: { value: 'many' } });
+    await fireEvent.change(days);
+    await waitFor(() => expect(days.getAttribute('aria-invalid')).toBe('true'));
+    expect(fake.world.settings.historyDays).toBe(12);
+  });
+
+  it('a switch that could not be saved goes back', async () => {
+    start('#/settings', 20, ['saveSettings']);
+    const alarms = await screen.findByTestId<HTMLInputElement>('settings-notify-alarms', {}, { timeout: 20_000 });
+    const before = alarms.checked;
+    await fireEvent.click(alarms);
+    expect(alarms.checked).toBe(!before);
+    await waitFor(() => expect(alarms.checked).toBe(before));
+  });
+
+  it('deletes nothing before the word is typed', async () => {
+    start('#/settings');
+    await fireEvent.click(await screen.findByTestId('settings-delete', {}, { timeout: 20_000 }));
+    const form = screen.getByTestId('delete-dialog').querySelector('form')!;
+    await fireEvent.input(screen.getByTestId('delete-word'), { target: { value: 'del' } });
+    await fireEvent.submit(form);
+    expect(fake.world.entries.length).toBeGreaterThan(0);
+    await fireEvent.input(screen.getByTestId('delete-word'), { target: { value: 'delete' } });
+    await fireEvent.submit(form);
+    await waitFor(() => expect(fake.world.entries.length).toBe(0));
+  });
+});
+
+describe('The first start', () => {
+  it('offers the demo, which leads to its calls, and asks about the login once', async () => {
+    const app = start('#/welcome', 0);
+    await fireEvent.click(await screen.findByTestId('welcome-login-no', {}, { timeout: 20_000 }));
+    await waitFor(() => expect(app.overview?.askLogin).toBe(false));
+    expect(screen.queryByTestId('welcome-login')).toBeNull();
+    await fireEvent.click(screen.getByTestId('welcome-demo'));
+    await waitFor(() => expect(location.hash).toBe('#/activity'));
+    expect(fake.world.entries.length).toBeGreaterThan(0);
+  });
+});
