@@ -1,0 +1,62 @@
+//! The commands, and their TypeScript.
+
+use std::path::Path;
+
+use tauri_specta::{Builder, collect_commands};
+
+use crate::commands::{acts, app, log, rules, servers};
+
+/// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
+pub fn builder() -> Builder<tauri::Wry> {
+    Builder::<tauri::Wry>::new()
+        // Times in milliseconds, counts and cursors: all far below 2^53.
+        .dangerously_cast_bigints_to_number()
+        // Every type is written and read alike.
+        .disable_serde_phases()
+        .commands(collect_commands![
+            log::log_page,
+            log::log_count,
+            log::stop_count,
+            log::follow,
+            log::unfollow,
+            log::call,
+            log::choices,
+            log::runs,
+            log::since_last_look,
+            log::looked,
+            log::export_log,
+            acts::restrict,
+            acts::undo,
+            acts::give_reason,
+            acts::loosen,
+            acts::confirm,
+            acts::dismiss,
+            acts::enforcement,
+            acts::cap_advice,
+            rules::rules,
+            rules::check_policy,
+            rules::complete,
+            rules::draft_rule,
+            rules::propose,
+            rules::try_call,
+            rules::effect,
+            rules::save_policy,
+            rules::versions,
+            rules::version_diff,
+            servers::servers,
+            servers::usage,
+            servers::stop_usage,
+            servers::stderr_tail,
+            app::overview,
+            app::settings,
+            app::save_settings,
+            app::delete_history,
+            app::start_at_login,
+            app::start_demo,
+        ])
+}
+
+/// Writes the file that the window imports.
+pub fn write_typescript(path: &Path) -> Result<(), specta_typescript::Error> {
+    builder().export(specta_typescript::Typescript::default(), path)
+}

@@ -1,0 +1,111 @@
+//! The log.
+
+use callgate_desk::view::{
+    CallDetail, Choices, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage, PageFrom, Run,
+    SinceLastLook,
+};
+use tauri::ipc::Channel;
+use tauri::{AppHandle, Manager as _, State};
+
+use super::Reply;
+use crate::state::{AppState, ask, sorry};
+use crate::stream;
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn log_page(
+    state: State<'_, AppState>,
+    filter: LogFilter,
+    from: PageFrom,
+    count: u32,
+) -> Reply<LogPage> {
+    ask(&state, move |desk| desk.log_page(&filter, &from, count)).await
+}
+
+/// Counts arrive on the channel until one is `done`; a newer question ends an older one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn log_count(
+    state: State<'_, AppState>,
+    filter: LogFilter,
+    counts: Channel<LogCount>,
+) -> Reply<()> {
+    let cancelled = state.counting.begin();
+    ask(&state, move |desk| desk.log_count(&filter, &cancelled, &mut |count| drop(counts.send(count)))).await
+}
+
+/// Nobody wants the count any more.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_count(state: State<'_, AppState>) -> Reply<()> {
+    drop(state.counting.begin());
+    Ok(())
+}
+
+/// What comes from this `rev` on arrives on the channel; a newer follower ends an older one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn follow(
+    app: AppHandle,
+    state: State<'_, AppState>,
+    filter: LogFilter,
+    rev: i64,
+    batches: Channel<LogBatch>,
+) -> Reply<()> {
+    let ended = state.following.begin();
+    let follower = ask(&state, move |desk| desk.follow(&filter, rev)).await?;
+    stream::follow(&app, follower, batches, ended);
+    Ok(())
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn unfollow(state: State<'_, AppState>) -> Reply<()> {
+    drop(state.following.begin());
+    Ok(())
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn call(state: State<'_, AppState>, id: String) -> Reply<CallDetail> {
+    ask(&state, move |desk| desk.call(&id)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choices(state: State<'_, AppState>) -> Reply<Choices> {
+    ask(&state, move |desk| desk.choices()).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn runs(state: State<'_, AppState>, before_ms: Option<i64>, count: u32) -> Reply<Vec<Run>> {
+    ask(&state, move |desk| desk.runs(before_ms, count)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn since_last_look(state: State<'_, AppState>) -> Reply<SinceLastLook> {
+    ask(&state, move |desk| desk.since_last_look()).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn looked(state: State<'_, AppState>) -> Reply<()> {
+    ask(&state, move |desk| desk.looked()).await
+}
+
+/// Into the folder for downloads; without one, into the home folder.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn export_log(
+    app: AppHandle,
+    state: State<'_, AppState>,
+    filter: LogFilter,
+    format: ExportFormat,
+) -> Reply<Exported> {
+    let downloads = app.path().download_dir().ok().filter(|folder| folder.is_dir());
+    let folder = downloads.or_else(|| app.path().home_dir().ok());
+    let folder = folder.ok_or_else(|| sorry("There is no folder to write the file to.".to_owned()))?;
+    ask(&state, move |desk| desk.export(&filter, format, &folder)).await
+}

@@ -1,0 +1,100 @@
+//! Rules: looked at, tried, built, saved.
+
+use callgate_desk::view::{
+    Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer, Target,
+    Tried,
+};
+use tauri::State;
+
+use super::Reply;
+use crate::state::{AppState, ask};
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn rules(state: State<'_, AppState>, server: String) -> Reply<RulesView> {
+    ask(&state, move |desk| desk.rules(&server)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn check_policy(state: State<'_, AppState>, text: String) -> Reply<Vec<Diagnostic>> {
+    ask(&state, move |desk| Ok(desk.check_policy(&text))).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn complete(
+    state: State<'_, AppState>,
+    server: String,
+    text: String,
+    offset: u32,
+) -> Reply<Vec<Completion>> {
+    ask(&state, move |desk| Ok(desk.complete(&server, &text, offset))).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn draft_rule(
+    state: State<'_, AppState>,
+    text: String,
+    target: Target,
+    draft: RuleDraft,
+) -> Reply<Proposal> {
+    ask(&state, move |desk| desk.draft_rule(&text, &target, &draft)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn propose(state: State<'_, AppState>, server: String, text: String) -> Reply<Proposal> {
+    ask(&state, move |desk| desk.propose(&server, &text)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn try_call(
+    state: State<'_, AppState>,
+    server: String,
+    text: String,
+    client: Option<String>,
+    tool: String,
+    args: String,
+) -> Reply<Tried> {
+    ask(&state, move |desk| desk.try_call(&server, &text, client.as_deref(), &tool, &args)).await
+}
+
+/// A newer question ends an older one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn effect(
+    state: State<'_, AppState>,
+    server: String,
+    text: String,
+    days: u32,
+) -> Reply<Effect> {
+    let cancelled = state.trying.begin();
+    ask(&state, move |desk| desk.effect(&server, &text, days, &cancelled)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn save_policy(
+    state: State<'_, AppState>,
+    server: String,
+    base: Option<String>,
+    base_text: String,
+    text: String,
+) -> Reply<SaveAnswer> {
+    ask(&state, move |desk| desk.save_policy(&server, base.as_deref(), &base_text, &text)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn versions(state: State<'_, AppState>, server: String) -> Reply<Vec<PolicyVersionView>> {
+    ask(&state, move |desk| desk.versions(&server)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn version_diff(state: State<'_, AppState>, server: String, change: i64) -> Reply<String> {
+    ask(&state, move |desk| desk.version_diff(&server, change)).await
+}

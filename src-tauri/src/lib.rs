@@ -1,0 +1,25 @@
+//! The tray app: a window on the gate. It sits beside the data path, never in it.
+//!
+//! Thin on purpose: what a person sees and does is `callgate-desk`; here is only what needs a desktop. One file a
+//! concern: the window, the tray, notifications, what other starts ask for, what the window follows.
+
+#![forbid(unsafe_code)]
+
+mod args;
+pub mod bindings;
+mod commands;
+mod demo;
+mod front;
+mod install;
+mod instance;
+mod login;
+mod notify;
+mod pulse;
+mod route;
+mod say;
+mod start;
+mod state;
+mod stream;
+mod tray;
+
+pub use start::run;

@@ -1,0 +1,159 @@
+//! From the start of the process to its end.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use callgate_desk::view::Place;
+use callgate_store::Home;
+use callgate_store::clock::{Clock, SystemClock};
+use callgate_store::home::Locked;
+use tauri::{AppHandle, Manager as _, RunEvent};
+
+use crate::args::{self, Args, Parsed};
+use crate::install::{self, Installed};
+use crate::instance::{self, Claim};
+use crate::say::say;
+use crate::state::AppState;
+use crate::{bindings, front, pulse, tray};
+
+#[cfg_attr(target_os = "linux", path = "start/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "start/other.rs")]
+mod display;
+
+/// How long a start at login waits for the desktop to show tray icons.
+const PANEL: Duration = Duration::from_secs(30);
+
+/// Runs the app, or asks the one that runs to show itself.
+pub fn run() -> ExitCode {
+    let args = match args::parse(std::env::args().skip(1)) {
+        Parsed::Start(args) => args,
+        Parsed::Help => return told(args::HELP),
+        Parsed::Version => return told(concat!("callgate-app ", env!("CARGO_PKG_VERSION"))),
+        Parsed::Wrong(why) => {
+            say(&format!("{why}\n{}", args::HELP));
+            return ExitCode::from(2);
+        }
+    };
+    let home = match Home::locate() {
+        Ok(home) => home,
+        Err(error) => return failed(&error.to_string()),
+    };
+    let locked = match claimed(&home, &args) {
+        Ok(locked) => locked,
+        Err(code) => return code,
+    };
+    if let Err(why) = display::check() {
+        return failed(&why);
+    }
+    serve(home, &args, locked)
+}
+
+/// One app a home. A home that cannot be used has no lock either: the window says what is wrong with it.
+fn claimed(home: &Home, args: &Args) -> Result<Option<Locked>, ExitCode> {
+    if let Err(error) = home.prepare() {
+        say(&error.to_string());
+        return Ok(None);
+    }
+    match instance::claim(home, args.open.as_ref()) {
+        Ok(Claim::First(locked)) => Ok(Some(locked)),
+        Ok(Claim::Heard) => Err(ExitCode::SUCCESS),
+        Ok(Claim::Deaf) => {
+            Err(failed("Callgate runs already, but it does not answer. End it and start it again."))
+        }
+        Err(error) => Err(failed(&format!("the lock of the app cannot be taken: {error}"))),
+    }
+}
+
+fn serve(home: Home, args: &Args, locked: Option<Locked>) -> ExitCode {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let commands = bindings::builder();
+    let built = tauri::Builder::default()
+        .invoke_handler(commands.invoke_handler())
+        .manage(AppState::new(home, clock))
+        .build(tauri::generate_context!());
+    let app = match built {
+        Ok(app) => app,
+        Err(error) => return failed(&format!("the app cannot be started: {error}")),
+    };
+    begin(app.handle(), args);
+    let code = app.run_return(|app, event| match event {
+        // The last window is gone, but not the app.
+        RunEvent::ExitRequested { code: None, api, .. } if !is_quitting(app) => api.prevent_exit(),
+        RunEvent::Exit => app.state::<AppState>().demo.end(),
+        _ => {}
+    });
+    drop(locked);
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+fn begin(app: &AppHandle, args: &Args) {
+    let state = app.state::<AppState>();
+    let home = state.desk.home().clone();
+    std::thread::spawn({
+        let home = home.clone();
+        move || put_in_place(&home)
+    });
+    state.tray.start(app, tray::look(&state.desk, state.clock.now().wall_ms));
+    let shown = app.clone();
+    instance::listen(&home, move |place| front::show(&shown, place));
+    pulse::start(app);
+    pulse::keep_index(app);
+    match args.hidden {
+        true => show_without_tray(app),
+        false => front::show(app, args.open.clone().unwrap_or(Place::Window)),
+    }
+}
+
+/// Without a tray a hidden window could not be found. At login the panel may come after us, so it gets a while.
+fn show_without_tray(app: &AppHandle) {
+    let app = app.clone();
+    std::thread::spawn(move || {
+        let state = app.state::<AppState>();
+        let deadline = Instant::now() + PANEL;
+        while state.tray.may_come() && Instant::now() < deadline {
+            if state.tray.works() {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(200));
+        }
+        front::show(&app, Place::Window);
+    });
+}
+
+/// The program that AI clients start.
+fn put_in_place(home: &Home) {
+    let Some(brought) = install::brought() else { return };
+    match install::install(&brought, home) {
+        Ok(Installed::Now | Installed::Already) => {}
+        Err(error) => {
+            say(&format!("{} cannot be brought up to date: {error}", install::place(home).display()));
+        }
+    }
+}
+
+/// Ends the app. The gate does not need it.
+pub(crate) fn quit(app: &AppHandle) {
+    app.state::<AppState>().quitting.store(true, Ordering::Relaxed);
+    let ending = app.clone();
+    let _ending = app.run_on_main_thread(move || {
+        front::remember_now(&ending);
+        ending.exit(0);
+    });
+}
+
+fn is_quitting(app: &AppHandle) -> bool {
+    app.state::<AppState>().quitting.load(Ordering::Relaxed)
+}
+
+#[expect(clippy::print_stdout, reason = "asked for by a person at a terminal")]
+fn told(words: &str) -> ExitCode {
+    println!("{words}");
+    ExitCode::SUCCESS
+}
+
+fn failed(why: &str) -> ExitCode {
+    say(why);
+    ExitCode::FAILURE
+}

@@ -1,0 +1,96 @@
+//! What commands share: the desk, and which question of a kind is the newest.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use callgate_desk::view::{ErrorCode, UiError};
+use callgate_desk::{Desk, DeskError};
+use callgate_store::clock::Clock;
+use callgate_store::{Home, Origin};
+
+use crate::demo::Demo;
+use crate::front::Front;
+use crate::notify::Waiting;
+use crate::pulse::Pulse;
+use crate::tray::Tray;
+
+/// Shared by all commands.
+#[derive(Debug)]
+pub(crate) struct AppState {
+    pub desk: Arc<Desk>,
+    /// The newest count of the log: older ones end.
+    pub counting: Latest,
+    /// The newest look at the effect of a draft.
+    pub trying: Latest,
+    /// The newest follower of the log.
+    pub following: Latest,
+    /// The newest look at what servers take.
+    pub sampling: Latest,
+    pub clock: Arc<dyn Clock>,
+    pub front: Front,
+    pub tray: Tray,
+    pub pulse: Pulse,
+    pub demo: Demo,
+    pub waiting: Waiting,
+    /// A person wants the app to end.
+    pub quitting: AtomicBool,
+}
+
+impl AppState {
+    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>) -> AppState {
+        AppState {
+            desk: Arc::new(Desk::new(home, Arc::clone(&clock), Origin::Window)),
+            counting: Latest::default(),
+            trying: Latest::default(),
+            following: Latest::default(),
+            sampling: Latest::default(),
+            clock,
+            front: Front::default(),
+            tray: Tray::default(),
+            pulse: Pulse::default(),
+            demo: Demo::default(),
+            waiting: Waiting::default(),
+            quitting: AtomicBool::new(false),
+        }
+    }
+
+    /// The window is gone: nothing that it asked for is wanted any more.
+    pub(crate) fn forget_questions(&self) {
+        for latest in [&self.counting, &self.trying, &self.following, &self.sampling] {
+            drop(latest.begin());
+        }
+    }
+}
+
+/// Of several questions of one kind only the newest is worth an answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Latest(Arc<AtomicU32>);
+
+impl Latest {
+    /// Begins a question; says later whether a newer one came.
+    pub(crate) fn begin(&self) -> impl Fn() -> bool + Send + Sync + use<> {
+        let mine = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        let newest = Arc::clone(&self.0);
+        move || newest.load(Ordering::Relaxed) != mine
+    }
+}
+
+/// What cannot be done, in words.
+pub(crate) fn sorry(message: String) -> UiError {
+    UiError { code: ErrorCode::Failed, message, detail: None }
+}
+
+/// Asks the desk on a thread that may wait for the disk.
+pub(crate) async fn ask<T: Send + 'static>(
+    state: &AppState,
+    question: impl FnOnce(&Desk) -> Result<T, DeskError> + Send + 'static,
+) -> Result<T, UiError> {
+    let desk = Arc::clone(&state.desk);
+    match tauri::async_runtime::spawn_blocking(move || question(&desk)).await {
+        Ok(answer) => answer.map_err(UiError::from),
+        Err(error) => {
+            let message = "Callgate could not finish this; the log of the app says more.".to_owned();
+            Err(UiError { code: ErrorCode::Failed, message, detail: Some(error.to_string()) })
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Clicks in the tray and on notifications. What restricts is done at once and said; what loosens only opens the window.
+
+use callgate_desk::tray::{Step, TrayAct};
+use callgate_desk::view::Done;
+use callgate_desk::{Desk, DeskError};
+use tauri::{AppHandle, Manager as _};
+
+use crate::state::AppState;
+use crate::{front, notify, start};
+
+/// Does what an entry promises, without keeping the desktop waiting.
+pub(crate) fn perform(app: &AppHandle, act: &TrayAct) {
+    match act.step() {
+        Step::Restrict(restriction) => at_once(app, move |desk| desk.restrict(&restriction)),
+        Step::Cap(target) => at_once(app, move |desk| desk.cap_as_advised(&target)),
+        Step::Show(place) => front::show(app, place),
+        Step::Quit => start::quit(app),
+        Step::Unsupported => {}
+    }
+}
+
+fn at_once(app: &AppHandle, act: impl FnOnce(&Desk) -> Result<Done, DeskError> + Send + 'static) {
+    let app = app.clone();
+    std::thread::spawn(move || {
+        let state = app.state::<AppState>();
+        let words = match act(&state.desk) {
+            Ok(done) => done.words,
+            Err(error) => format!("This was not done: {error}"),
+        };
+        state.pulse.wake();
+        notify::tell(&app, "Callgate", &words);
+    });
+}

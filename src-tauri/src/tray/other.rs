@@ -1,0 +1,110 @@
+//! macOS and Windows: the toolkit's own tray, which is always there.
+
+use callgate_desk::tray::{MenuItem, TrayAct};
+use callgate_desk::view::Place;
+use tauri::image::Image;
+use tauri::menu::{IsMenuItem, Menu, MenuItem as Entry, PredefinedMenuItem, Submenu};
+use tauri::tray::{MouseButton, MouseButtonState, TrayIcon, TrayIconBuilder, TrayIconEvent};
+use tauri::{AppHandle, Theme, Wry};
+
+use super::{Look, icons, perform};
+use crate::front;
+use crate::say::say;
+
+/// A handle to the icon; any number of them.
+#[derive(Clone)]
+pub(super) struct Icon(TrayIcon);
+
+impl std::fmt::Debug for Icon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Icon")
+    }
+}
+
+impl Icon {
+    pub(super) fn make(app: &AppHandle, look: Look) -> Result<Icon, String> {
+        Icon::build(app, &look).map_err(|error| error.to_string())
+    }
+
+    fn build(app: &AppHandle, look: &Look) -> tauri::Result<Icon> {
+        let tray = TrayIconBuilder::with_id("callgate")
+            .icon(icon(app, look)?)
+            .icon_as_template(cfg!(target_os = "macos"))
+            .tooltip(format!("Callgate: {}", look.tip))
+            .menu(&drawn(app, &look.menu.items)?)
+            .show_menu_on_left_click(cfg!(target_os = "macos"))
+            .on_menu_event(|app, event| {
+                if let Some(act) = TrayAct::parse(event.id().as_ref()) {
+                    perform(app, &act);
+                }
+            })
+            .on_tray_icon_event(|tray, event| {
+                let left = matches!(
+                    event,
+                    TrayIconEvent::Click {
+                        button: MouseButton::Left,
+                        button_state: MouseButtonState::Up,
+                        ..
+                    }
+                );
+                if left && cfg!(windows) {
+                    front::show(tray.app_handle(), Place::Window);
+                }
+            })
+            .build(app)?;
+        Ok(Icon(tray))
+    }
+
+    pub(super) fn update(&self, look: &Look) {
+        let app = self.0.app_handle();
+        let updated = icon(app, look)
+            .and_then(|icon| self.0.set_icon(Some(icon)))
+            .and_then(|()| self.0.set_tooltip(Some(format!("Callgate: {}", look.tip))))
+            .and_then(|()| drawn(app, &look.menu.items))
+            .and_then(|menu| self.0.set_menu(Some(menu)));
+        if let Err(error) = updated {
+            say(&format!("the tray cannot be brought up to date: {error}"));
+        }
+    }
+}
+
+/// The fine one: the system scales it down.
+fn icon(app: &AppHandle, look: &Look) -> tauri::Result<Image<'static>> {
+    let icons = icons::icons(look.icon, dark_panel(app))?;
+    icons.into_iter().last().ok_or_else(|| tauri::Error::InvalidIcon(std::io::ErrorKind::NotFound.into()))
+}
+
+fn dark_panel(app: &AppHandle) -> bool {
+    use tauri::Manager as _;
+    app.webview_windows().values().next().and_then(|window| window.theme().ok()) == Some(Theme::Dark)
+}
+
+fn drawn(app: &AppHandle, items: &[MenuItem]) -> tauri::Result<Menu<Wry>> {
+    let menu = Menu::new(app)?;
+    for item in items {
+        menu.append(entry(app, item)?.as_ref())?;
+    }
+    Ok(menu)
+}
+
+fn entry(app: &AppHandle, item: &MenuItem) -> tauri::Result<Box<dyn IsMenuItem<Wry>>> {
+    Ok(match item {
+        MenuItem::Label(text) => Box::new(Entry::new(app, label(text), false, None::<&str>)?),
+        MenuItem::Entry { act, text, enabled } => {
+            Box::new(Entry::with_id(app, act.id(), label(text), *enabled, None::<&str>)?)
+        }
+        MenuItem::Submenu { text, items } => {
+            let below = Submenu::new(app, label(text), true)?;
+            for item in items {
+                below.append(entry(app, item)?.as_ref())?;
+            }
+            Box::new(below)
+        }
+        MenuItem::Separator => Box::new(PredefinedMenuItem::separator(app)?),
+    })
+}
+
+/// One ampersand would mark a key.
+fn label(text: &str) -> String {
+    text.replace('&', "&&")
+}
