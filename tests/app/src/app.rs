@@ -1,0 +1,195 @@
+//! The app on a desktop of its own, on a home of its own, with sessions beside it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use callgate_tests::gate::{Bench, callgate_binary};
+use callgate_tests::json::Json;
+use callgate_tests::processes::{children, eventually, is_alive, signal};
+use callgate_tests::session::{Session, is_refusal};
+use rustix::process::Signal;
+
+use crate::desktop::{Bus, Desktop};
+use crate::driver::{Driver, PATIENCE};
+use crate::notices;
+use crate::tray::{Host, Icon};
+
+/// What a test has in its hands. In the order in which it ends.
+#[derive(Debug)]
+pub struct App {
+    pub driver: Driver,
+    host: Option<Host>,
+    notices: Option<notices::Desk>,
+    pub desktop: Desktop,
+    pub bench: Bench,
+    binary: PathBuf,
+}
+
+/// How the desktop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// A bus, and somebody who shows tray icons and notifications.
+    Tray,
+    /// A bus, but nobody shows anything.
+    NoHost,
+    NoBus,
+}
+
+/// Runs one test on the app; a failed one leaves a picture.
+pub fn scene(name: &str, policy: &str, around: Around, play: impl FnOnce(&mut App) -> anyhow::Result<()>) {
+    let mut app = match App::start(policy, around) {
+        Ok(app) => app,
+        Err(error) => panic!("{name}: {error:#}"),
+    };
+    if let Err(error) = play(&mut app) {
+        let picture = std::env::temp_dir().join(format!("callgate-failed-{name}.png"));
+        let taken = app.driver.picture().and_then(|bytes| Ok(std::fs::write(&picture, bytes)?));
+        let shown = match taken {
+            Ok(()) => format!("picture: {}", picture.display()),
+            Err(error) => format!("no picture: {error:#}"),
+        };
+        panic!("{name}: {error:#}\n{shown}");
+    }
+}
+
+impl App {
+    fn start(policy: &str, around: Around) -> anyhow::Result<App> {
+        let bench = Bench::new(policy)?;
+        let bus = if around == Around::NoBus { Bus::None } else { Bus::Private };
+        let desktop = Desktop::start(&bench.path("desktop"), bus)?;
+        let host = match (around, &desktop.bus) {
+            (Around::Tray, Some(bus)) => Some(Host::start(bus)?),
+            _ => None,
+        };
+        let notices = match (around, &desktop.bus) {
+            (Around::Tray, Some(bus)) => Some(notices::Desk::start(bus)?),
+            _ => None,
+        };
+        let binary = app_binary()?;
+        let driver = Driver::start(&desktop, &binary, &[], |command| at_home(&bench, command))?;
+        driver.wait("the page is there", |driver| {
+            let ready = driver.script("return document.body.dataset.ready ?? null", &[])?;
+            Ok((!ready.is_null()).then_some(()))
+        })?;
+        Ok(App { driver, host, notices, desktop, bench, binary })
+    }
+
+    /// The icon in the tray.
+    pub fn icon(&self) -> anyhow::Result<Icon> {
+        self.host.as_ref().context("this desktop has no tray")?.icon()
+    }
+
+    /// Who shows notifications.
+    pub fn notices(&self) -> anyhow::Result<&notices::Desk> {
+        self.notices.as_ref().context("this desktop shows no notifications")
+    }
+
+    /// The app's process, below its driver.
+    pub fn pid(&self) -> anyhow::Result<u32> {
+        let below = children(self.driver.process.0.id());
+        below.first().copied().context("the app does not run")
+    }
+
+    /// As hard as it gets.
+    pub fn kill(&self) -> anyhow::Result<()> {
+        let pid = self.pid()?;
+        signal(pid, Signal::KILL);
+        eventually("the app is gone", PATIENCE, || (!is_alive(pid)).then_some(()));
+        Ok(())
+    }
+
+    /// A session of a client with the fake server, behind the real gate.
+    pub fn session(&self) -> anyhow::Result<Session> {
+        let server = self.bench.fake_server("", &[])?;
+        let mut command = self.bench.command(callgate_tests::gate::Gate::Callgate, &server)?;
+        at_home(&self.bench, &mut command);
+        let mut session = Session::start(command)?;
+        session.send(
+            r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}"#,
+        )?;
+        session.answer("\"hello\"")?;
+        session.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+        Ok(session)
+    }
+
+    /// Calls again and again until it is refused, or until it passes: a click is in force on the next call, but it is not
+    /// in the file yet when the driver has clicked. Gives the answer that was waited for.
+    pub fn until(&self, session: &mut Session, tool: &str, refused: bool) -> anyhow::Result<Json> {
+        let what = if refused { "refused" } else { "let through" };
+        let mut tries = 0;
+        self.driver.wait(&format!("{tool} is {what}"), |_| {
+            tries += 1;
+            let answer = session.ask(&format!("\"{tool}-{what}-{tries}\""), tool, "{}")?;
+            Ok((is_refusal(&answer) == refused).then_some(answer))
+        })
+    }
+
+    /// Starts the app once more and waits for that start to end; gives whether it was content, and its words.
+    pub fn start_again(&self, args: &[&str]) -> anyhow::Result<(bool, String)> {
+        let mut command = Command::new(&self.binary);
+        self.desktop.host(&mut command);
+        at_home(&self.bench, &mut command);
+        let output = command.args(args).stdin(Stdio::null()).output()?;
+        Ok((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
+    }
+
+    /// Lets so much time pass for every process on this home.
+    pub fn pass(&self, time: Duration) -> anyhow::Result<()> {
+        let file = clock_file(&self.bench);
+        let before: u128 =
+            std::fs::read_to_string(&file).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let draft = self.bench.path("clock.draft");
+        std::fs::write(&draft, (before + time.as_millis()).to_string())?;
+        Ok(std::fs::rename(draft, file)?)
+    }
+
+    /// Waits until the window shows a row of the log for which this holds.
+    pub fn row(&self, what: &str, css: &str) -> anyhow::Result<()> {
+        let css = format!("[data-testid=\"row\"]{css}");
+        self.driver.wait(what, |driver| Ok(driver.find(&css)?.into_iter().next())).map(drop)
+    }
+
+    /// Goes to an address of the page as a link would.
+    pub fn go(&self, hash: &str) -> anyhow::Result<()> {
+        self.driver.script("location.hash = arguments[0]", &[hash.into()]).map(drop)
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        // The driver would leave the app behind.
+        if let Ok(pid) = self.pid() {
+            signal(pid, Signal::KILL);
+        }
+    }
+}
+
+fn clock_file(bench: &Bench) -> PathBuf {
+    bench.path("clock")
+}
+
+/// The environment of everything that shares a home.
+fn at_home(bench: &Bench, command: &mut Command) {
+    command
+        .env("CALLGATE_HOME", bench.home())
+        .env("CALLGATE_CLOCK_SHIFT", clock_file(bench))
+        .env_remove("CALLGATE_SESSION")
+        .env_remove("CALLGATE_FAILPOINT");
+}
+
+/// The app under test: `CALLGATE_APP_BIN`, else the one in our target directory, beside the gate.
+fn app_binary() -> anyhow::Result<PathBuf> {
+    let path = match std::env::var_os("CALLGATE_APP_BIN") {
+        Some(path) => path.into(),
+        None => callgate_binary()?.with_file_name("callgate-app"),
+    };
+    anyhow::ensure!(
+        Path::new(&path).exists(),
+        "{} is missing: `cargo build -p callgate -p callgate-app --features callgate/failpoints` first, or name it in \
+         CALLGATE_APP_BIN",
+        path.display()
+    );
+    Ok(path)
+}

@@ -1,0 +1,197 @@
+//! The tray, from the other side of the bus, and how the app starts, hides and ends.
+
+#![cfg(target_os = "linux")]
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use callgate_app_tests::app::{App, Around, scene};
+use callgate_app_tests::driver::PATIENCE;
+use callgate_tests::gate::{DENY_POLICY, OPEN_POLICY};
+use callgate_tests::processes::{children, eventually};
+use callgate_tests::session::{is_refusal, result_text};
+
+fn is_shown(app: &App) -> anyhow::Result<bool> {
+    Ok(app.desktop.window("Callgate")?.is_some())
+}
+
+fn wait_shown(app: &App, shown: bool) {
+    let what = if shown { "the window is on the screen" } else { "the window is hidden" };
+    eventually(what, PATIENCE, || is_shown(app).is_ok_and(|now| now == shown).then_some(()));
+}
+
+/// As the desktop closes a window: it asks.
+fn close_window(app: &App) -> anyhow::Result<()> {
+    let window = app.desktop.window("Callgate")?.context("the window is not on the screen")?;
+    app.desktop.close(window)
+}
+
+#[test]
+fn the_menu_says_how_things_stand_at_the_moment_it_opens() {
+    scene("tray-menu", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let menu = icon.menu()?.drawn();
+        anyhow::ensure!(menu.contains("[no servers running]"), "{menu}");
+        let quiet = icon.pixels()?;
+
+        let mut session = app.session()?;
+        session.ask("1", "safe", "{}")?;
+        // No waiting here: it is asked when it opens.
+        let menu = icon.menu()?;
+        let drawn = menu.drawn();
+        anyhow::ensure!(drawn.contains("safe: allowed"), "{drawn}");
+        anyhow::ensure!(drawn.contains("corpus: running"), "{drawn}");
+        for words in ["Pause all", "Open Callgate", "Settings", "Quit", "Why", "Block", "Cap"] {
+            anyhow::ensure!(menu.named(words).is_some_and(|entry| entry.enabled), "{words} in\n{drawn}");
+        }
+        for words in ["Stop", "Restart"] {
+            anyhow::ensure!(
+                menu.named(words).is_some_and(|entry| !entry.enabled),
+                "{words} is greyed in\n{drawn}"
+            );
+        }
+
+        icon.click("Block")?;
+        app.until(&mut session, "safe", true)?;
+        app.driver.wait("said what was done", |_| {
+            let shown = app.notices()?.shown();
+            Ok(shown.iter().any(|one| one.body.contains("safe") && one.body.contains("tester")).then_some(()))
+        })?;
+        app.driver.wait("the icon says so", |_| Ok((icon.pixels()? != quiet).then_some(())))?;
+        icon.click("Why")?;
+        app.driver.the("drawer")?;
+        Ok(())
+    });
+}
+
+#[test]
+fn pause_all_from_the_tray_holds_when_the_app_is_killed_and_ends_only_after_a_question() {
+    scene("pause-all", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        anyhow::ensure!(!is_refusal(&session.ask("1", "safe", "{}")?));
+        icon.click("Pause all")?;
+        let answer = app.until(&mut session, "safe", true)?;
+        let words = result_text(&answer).unwrap_or_default().to_owned();
+        anyhow::ensure!(words.contains("paused"), "{words}");
+        app.driver.the("pause-banner")?;
+
+        // Resuming loosens: the tray only leads to the question.
+        icon.click("Resume all…")?;
+        app.driver.the("question")?;
+        anyhow::ensure!(is_refusal(&session.ask("3", "safe", "{}")?), "not before somebody said yes");
+
+        app.kill()?;
+        anyhow::ensure!(is_refusal(&session.ask("4", "safe", "{}")?), "still paused without the app");
+        Ok(())
+    });
+}
+
+#[test]
+fn closing_hides_a_second_start_shows_and_quit_ends() {
+    scene("second-start", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        wait_shown(app, true);
+        close_window(app)?;
+        wait_shown(app, false);
+
+        let (content, words) = app.start_again(&["--open", "settings"])?;
+        anyhow::ensure!(content, "the second start failed: {words}");
+        wait_shown(app, true);
+        app.driver.the("settings-theme-dark")?;
+
+        close_window(app)?;
+        wait_shown(app, false);
+        icon.activate()?;
+        wait_shown(app, true);
+
+        let pid = app.pid()?;
+        icon.click("Quit")?;
+        callgate_tests::session::gone("the app", pid, PATIENCE);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_page_that_nobody_wants_is_let_go_and_comes_back() {
+    scene("let-go", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let pid = app.pid()?;
+        let web_processes = || children(pid).len();
+        anyhow::ensure!(web_processes() > 0, "the page has processes of its own");
+        close_window(app)?;
+        wait_shown(app, false);
+        anyhow::ensure!(web_processes() > 0, "not at once");
+        app.pass(Duration::from_secs(5 * 60))?;
+        let script = "web processes are gone";
+        eventually(script, PATIENCE, || (!is_page_there(pid)).then_some(()));
+        anyhow::ensure!(icon.menu()?.named("Open Callgate").is_some(), "the tray lives on");
+        icon.click("Open Callgate")?;
+        wait_shown(app, true);
+        eventually("the page is there again", PATIENCE, || is_page_there(pid).then_some(()));
+        Ok(())
+    });
+}
+
+fn is_page_there(app: u32) -> bool {
+    children(app).iter().any(|pid| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.starts_with("WebKitWebProces")
+    })
+}
+
+#[test]
+fn without_a_tray_the_window_works_and_says_so() {
+    for (name, around) in [("no-host", Around::NoHost), ("no-bus", Around::NoBus)] {
+        scene(name, OPEN_POLICY, around, |app| {
+            app.driver.says("need", "There is no tray icon")?;
+            app.go("#/activity")?;
+            let mut session = app.session()?;
+            session.ask("1", "safe", "{}")?;
+            app.row("the call", "[data-decision=\"allowed\"]")?;
+            // Hidden it could not be found again.
+            let pid = app.pid()?;
+            close_window(app)?;
+            callgate_tests::session::gone("the app", pid, PATIENCE);
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn the_first_block_of_a_tool_raises_one_notification_that_opens_its_why() {
+    scene("notification", DENY_POLICY, Around::Tray, |app| {
+        let mut session = app.session()?;
+        // What was before the first look is in the log, not news.
+        app.driver.wait("the tray has seen the session", |_| {
+            Ok(app.icon()?.tip()?.contains("1 server").then_some(()))
+        })?;
+        for id in 1..=5 {
+            anyhow::ensure!(is_refusal(&session.ask(&id.to_string(), "danger", r#"{"a":"<b>"}"#)?));
+        }
+        let shown = app.driver.wait("a notification", |_| Ok(app.notices()?.shown().into_iter().next()))?;
+        anyhow::ensure!(shown.title.contains("danger"), "{shown:?}");
+        anyhow::ensure!(shown.body.contains("not from an agent"), "its reason: {shown:?}");
+        // Another tool has its own; by then a second one of the first would be there.
+        session.ask("6", "never_listed", "{}")?;
+        app.driver.wait("another notification", |_| {
+            Ok(app.notices()?.shown().iter().any(|one| one.title.contains("never_listed")).then_some(()))
+        })?;
+        let all = app.notices()?.shown();
+        anyhow::ensure!(all.iter().filter(|one| one.title.contains("danger")).count() == 1, "once: {all:?}");
+        app.notices()?.click(&shown, None)?;
+        app.driver.says("why", "not from an agent")?;
+        Ok(())
+    });
+}
+
+#[test]
+fn the_program_is_put_into_the_home() {
+    scene("installed", OPEN_POLICY, Around::Tray, |app| {
+        let installed = app.bench.home().join("bin/callgate");
+        eventually("bin/callgate", PATIENCE, || installed.exists().then_some(()));
+        let output = std::process::Command::new(&installed).arg("--version").output()?;
+        anyhow::ensure!(output.status.success(), "it does not run");
+        Ok(())
+    });
+}

@@ -1,0 +1,227 @@
+// Takes the pictures of the app for `cargo xtask screenshots`: the real app, in a window without a screen, over WebDriver.
+//
+//   node take.mjs APP GATE HOME OUT
+//
+// HOME is a lively home (`cargo xtask seed-history`) and is changed. DISPLAY and the session bus are set by who starts this.
+// No packages: WebDriver is JSON over HTTP.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [app, gate, home, out] = process.argv.slice(2);
+if (!out) throw new Error('usage: node take.mjs APP GATE HOME OUT');
+const env = { ...process.env, CALLGATE_HOME: home, TAURI_WEBVIEW_AUTOMATION: 'true' };
+const PATIENCE_MS = 60_000;
+
+const large = { width: 1440, height: 900 };
+const small = { width: 980, height: 640 };
+
+/** Every picture: its name, where, and what has to be there before it is taken. */
+function pictures(call) {
+  return [
+    { name: 'activity', hash: '#/activity' },
+    { name: 'call', hash: `#/activity?call=${call}` },
+    { name: 'runs', hash: '#/activity?view=runs' },
+    { name: 'servers', hash: '#/servers' },
+    { name: 'rules', hash: '#/rules/playwright' },
+    { name: 'settings', hash: '#/settings' },
+    { name: 'activity-small', hash: '#/activity', size: small, only: 'light' },
+  ];
+}
+
+const ending = [];
+
+async function takeAll(theme, call) {
+  choose(theme);
+  const driver = await Driver.start();
+  try {
+    await driver.until("document.body?.dataset.ready === '1'", 'the page');
+    for (const picture of pictures(call).filter(({ only }) => !only || only === theme)) {
+      await driver.resize(picture.size ?? large);
+      await driver.run(`location.hash = ${JSON.stringify(picture.hash)}`);
+      await driver.settled();
+      const name = picture.only ? `${picture.name}.png` : `${picture.name}-${theme}.png`;
+      writeFileSync(join(out, name), await driver.picture());
+      console.log(name);
+    }
+  } finally {
+    await driver.end();
+  }
+}
+
+/** The window's theme is a setting like any other. */
+function choose(theme) {
+  const path = join(home, 'settings.json');
+  let settings = {};
+  try {
+    settings = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    // A home without settings of its own.
+  }
+  const chosen = { ...settings, app: { ...settings.app, theme, askedLogin: true } };
+  writeFileSync(path, JSON.stringify(chosen, null, 2), { mode: 0o600 });
+}
+
+/** A server that runs while the pictures are taken, with some calls; among them a refused one, whose id this gives. */
+async function liveSession() {
+  const server = fileURLToPath(new URL('server.mjs', import.meta.url));
+  const words = ['run', '--server', 'playwright', '--', process.execPath, server];
+  const shim = start(gate, words, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const answers = new Map();
+  let rest = '';
+  shim.stdout.on('data', (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      const message = JSON.parse(line);
+      answers.get(message.id)?.(message);
+    }
+  });
+  let next = 0;
+  const ask = (method, params) =>
+    within(`an answer to ${method}`, (done) => {
+      const id = (next += 1);
+      answers.set(id, done);
+      shim.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    });
+  await ask('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'claude-ai', version: '0.14' },
+  });
+  await ask('tools/list', {});
+  const call = (name, args) => ask('tools/call', { name, arguments: args });
+  await call('browser_navigate', { url: 'https://shop.example/checkout' });
+  await call('browser_snapshot', {});
+  await call('browser_fill_form', { fields: [{ name: 'City', type: 'textbox', value: 'Lisbon' }] });
+  await pause(1_200);
+  await call('browser_click', { element: 'Pay now', ref: 'e41' });
+  await call('browser_console_messages', { onlyErrors: true });
+  await pause(900);
+  execFileSync(gate, ['block', 'playwright', 'browser_install', '--reason', 'not from an agent'], { env });
+  await call('browser_install', {});
+  await call('browser_navigate', { url: 'file:///home/ana/.ssh/id_ed25519' });
+  await call('browser_take_screenshot', { type: 'png' });
+  await pause(1_100);
+  await call('browser_evaluate', { function: "() => { document.querySelector('#total').textContent = '0.00' }" });
+  await call('browser_snapshot', {});
+  call('browser_wait_for', { text: 'Thank you for your order' }).catch(() => {});
+  const rows = execFileSync(gate, ['log', '--json', '--server', 'playwright', '--decision', 'denied', '-n', '1'], { env });
+  return { call: JSON.parse(rows.toString().trim().split('\n').pop()).id };
+}
+
+function start(program, words, options = {}) {
+  const child = spawn(program, words, { env, stdio: 'ignore', ...options });
+  ending.push(child);
+  return child;
+}
+
+function within(what, promised) {
+  return new Promise((done, fail) => {
+    const late = setTimeout(() => fail(new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`)), PATIENCE_MS);
+    promised((value) => {
+      clearTimeout(late);
+      done(value);
+    });
+  });
+}
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+class Driver {
+  static async start() {
+    const driver = new Driver();
+    const port = await freePort();
+    driver.child = start('WebKitWebDriver', [`--port=${port}`]);
+    driver.base = `http://127.0.0.1:${port}`;
+    await driver.#ready();
+    const browser = { 'webkitgtk:browserOptions': { binary: app, args: [] } };
+    const { sessionId } = await driver.#ask('POST', '/session', { capabilities: { alwaysMatch: browser } });
+    driver.base += `/session/${sessionId}`;
+    return driver;
+  }
+
+  async #ready() {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(50)) {
+      const status = await fetch(`${this.base}/status`).catch(() => null);
+      if (status?.ok) return;
+    }
+    throw new Error('WebKitWebDriver does not answer');
+  }
+
+  async #ask(method, path, body) {
+    const answer = await fetch(this.base + path, {
+      method,
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const { value } = await answer.json();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${value?.error}: ${value?.message}`);
+    return value;
+  }
+
+  run(script) {
+    return this.#ask('POST', '/execute/sync', { script, args: [] });
+  }
+
+  async until(condition, what) {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(50)) {
+      if (await this.run(`return Boolean(${condition})`)) return;
+    }
+    throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`);
+  }
+
+  resize(size) {
+    return this.#ask('POST', '/window/rect', size);
+  }
+
+  async picture() {
+    return Buffer.from(await this.#ask('GET', '/screenshot'), 'base64');
+  }
+
+  /** The page has come to rest: its text stays the same for a while. Clocks that tick are waited for only so long. */
+  async settled() {
+    let last = null;
+    let same = 0;
+    for (const end = Date.now() + 8_000; Date.now() < end && same < 4; await pause(200)) {
+      const now = await this.run("return document.body.innerText.replace(/\\d+/g, '0')");
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+  }
+
+  /** The app goes on without its window, as it should; here nobody would end it, and the next start would find it. */
+  async end() {
+    const below = this.#below();
+    await this.#ask('DELETE', '').catch(() => {});
+    this.child.kill();
+    for (const pid of below) {
+      process.kill(pid, 'SIGKILL');
+      while (existsSync(`/proc/${pid}/exe`)) await pause(20);
+    }
+  }
+
+  /** What the driver started. */
+  #below() {
+    const { pid } = this.child;
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  }
+}
+
+try {
+  mkdirSync(out, { recursive: true });
+  const session = await liveSession();
+  for (const theme of ['light', 'dark']) await takeAll(theme, session.call);
+} finally {
+  for (const child of ending) child.kill();
+}
