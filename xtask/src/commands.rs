@@ -1,12 +1,17 @@
 //! The commands by name. Each gives true when all went well.
 
 mod bench;
+mod bundle;
 mod ci;
 mod fuzz;
 mod help;
+mod icons;
 mod run;
+mod screenshots;
+mod seed;
 mod setup;
 mod test;
+mod ui;
 
 use anyhow::{Result, bail};
 
@@ -17,7 +22,12 @@ pub(crate) fn run(command: &str, rest: &[String]) -> Result<bool> {
         "setup" => setup::run(),
         "ci" => ci::run(rest),
         "bench" => bench::run(rest),
+        "bundle" => bundle::run(rest),
         "fuzz" => fuzz::run(rest),
+        "ui" => ui::run(rest),
+        "screenshots" => screenshots::run(rest),
+        "icons" => icons::run(rest),
+        "seed-history" => seed::run(rest),
         "help" | "--help" | "-h" => help::run(),
         other => bail!("there is no `cargo xtask {other}`; `cargo xtask help` lists what there is"),
     }

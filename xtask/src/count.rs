@@ -21,7 +21,7 @@ impl Tests {
         format!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
     }
 
-    fn add(&mut self, other: Tests) {
+    pub(crate) fn add(&mut self, other: Tests) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
@@ -59,17 +59,20 @@ fn pass_on(mut from: impl BufRead, mut to: impl Write) -> Result<Tests> {
     Ok(tests)
 }
 
-/// Reads `Summary [0.1s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` (nextest)
-/// and `test result: ok. 4 passed; 1 failed; 0 ignored; …` (libtest).
+/// Reads `Summary [0.1s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` (nextest),
+/// `test result: ok. 4 passed; 1 failed; 0 ignored; …` (libtest; the page's run in Chromium says it like that)
+/// and `Tests  1 failed | 4 passed (5)` (vitest).
 fn closing(line: &str) -> Option<Tests> {
     let figures = if let Some(rest) = line.trim_start().strip_prefix("Summary [") {
         rest.split_once("run:")?.1
+    } else if let Some(rest) = line.trim_start().strip_prefix("Tests  ") {
+        rest
     } else {
         // Only at the very front: nextest repeats a failed test's own closing line, set in.
         line.strip_prefix("test result:")?.split_once('.')?.1
     };
     let mut tests = Tests::default();
-    for part in figures.split([',', ';']) {
+    for part in figures.split([',', ';', '|']) {
         let mut words = part.split_whitespace();
         let (Some(Ok(number)), Some(what)) = (words.next().map(str::parse::<u64>), words.next()) else {
             continue;
@@ -79,7 +82,7 @@ fn closing(line: &str) -> Option<Tests> {
             "failed" => tests.failed += number,
             // A test that ran out of time, or could not be started, did not pass.
             "timed" | "exec" => tests.failed += number,
-            "skipped" | "ignored" => tests.skipped += number,
+            "skipped" | "ignored" | "todo" => tests.skipped += number,
             _ => {}
         }
     }
@@ -102,11 +105,13 @@ mod tests {
                 "test result: ok. 8 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
                 (8, 0, 1),
             ),
+            ("      Tests  2 failed | 14 passed | 1 skipped | 1 todo (18)\n", (14, 2, 2)),
         ];
         for (line, (passed, failed, skipped)) in cases {
             assert_eq!(closing(line), Some(Tests { passed, failed, skipped }), "{line}");
         }
         assert_eq!(closing("    test result: FAILED. 0 passed; 1 failed; 0 ignored\n"), None);
+        assert_eq!(closing(" Test Files  1 failed | 3 passed (4)\n"), None, "files are not tests");
         assert_eq!(closing("        PASS [   0.004s] callgate-bench stats::tests::x\n"), None);
     }
 }

@@ -9,13 +9,19 @@
     reason = "a program for people that speaks no protocol"
 )]
 
+mod app;
+mod bundle;
 mod commands;
 mod count;
+mod display;
+mod npm;
+mod packaged;
 mod packages;
 mod project;
 mod servers;
 mod shell;
 mod steps;
+mod ui;
 
 use std::process::ExitCode;
 

@@ -31,6 +31,44 @@ pub(crate) const WINDOWS_COMPILER: Need = Need {
     packages: &["gcc-mingw-w64-x86-64-win32"],
 };
 
+/// What the window is compiled against.
+pub(crate) const WEBVIEW: Need = Need {
+    what: "WebKitGTK with its headers",
+    probe: ("pkg-config", &["--exists", "webkit2gtk-4.1", "gtk+-3.0"]),
+    packages: &["libwebkit2gtk-4.1-dev", "pkg-config"],
+};
+pub(crate) const VIRTUAL_DISPLAY: Need = Need {
+    what: "a display without a screen",
+    probe: ("sh", &["-c", "command -v Xvfb && command -v xwininfo && command -v import"]),
+    packages: &["xvfb", "x11-utils", "imagemagick"],
+};
+pub(crate) const SESSION_BUS: Need =
+    Need { what: "a D-Bus of one's own", probe: ("dbus-daemon", &["--version"]), packages: &["dbus"] };
+pub(crate) const WEBDRIVER: Need = Need {
+    what: "a driver for the window",
+    probe: ("sh", &["-c", "command -v WebKitWebDriver"]),
+    packages: &["webkit2gtk-driver"],
+};
+/// Where `ui/e2e/browser.mjs` looks for it.
+pub(crate) const CHROMIUM: Need = Need {
+    what: "Chromium",
+    probe: (
+        "sh",
+        &[
+            "-c",
+            "ls $CHROMIUM /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome 2>&- | grep -q .",
+        ],
+    ),
+    packages: &["chromium"],
+};
+pub(crate) const FONTS: Need = Need {
+    what: "a font",
+    probe: ("sh", &["-c", "fc-list | grep -q ."]),
+    packages: &["fontconfig", "fonts-dejavu-core"],
+};
+pub(crate) const SVG_RENDERER: Need =
+    Need { what: "a renderer of SVG", probe: ("rsvg-convert", &["--version"]), packages: &["librsvg2-bin"] };
+
 /// Sees to it that all of them are there.
 pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
     let missing: Vec<Need> = needs.iter().copied().filter(|need| !is_there(need)).collect();
@@ -75,8 +113,11 @@ fn may_install() -> Option<&'static [&'static str]> {
     }
 }
 
-fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
-    let words = [prefix, &["apt-get"], arguments].concat();
+/// `apt-get`, by root or with what goes before it.
+pub(crate) fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
+    // Somebody else's installation is waited for, instead of failing beside it; and progress is for terminals.
+    let options = ["--option", "DPkg::Lock::Timeout=300", "--option", "Dpkg::Use-Pty=0"];
+    let words = [prefix, &["apt-get"], &options, arguments].concat();
     let mut apt = command(words[0], &words[1..]);
     apt.env("DEBIAN_FRONTEND", "noninteractive");
     shell::run(apt)

@@ -9,37 +9,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::npm::{self, is_current, mark_current};
 use crate::project;
 use crate::shell::{command, run};
 
 /// Installs what is missing or out of date.
 pub(crate) fn install() -> Result<()> {
     let wanted = project::root().join("tests/servers");
-    install_node(&wanted.join("node")).context("the servers from npm are not to be had")?;
+    let node = project::servers().join("node");
+    npm::install_into(&node, &wanted.join("node")).context("the servers from npm are not to be had")?;
     let python = requirements(&wanted.join("python"))?;
     ensure!(!python.is_empty(), "{} has no requirements-N.txt", wanted.join("python").display());
     for file in python {
         install_python(&file).context("the servers from PyPI are not to be had")?;
     }
     Ok(())
-}
-
-fn install_node(wanted: &Path) -> Result<()> {
-    let folder = project::servers().join("node");
-    let lock = wanted.join("package-lock.json");
-    if is_current(&folder, &lock)? {
-        println!("npm packages are current");
-        return Ok(());
-    }
-    fs::create_dir_all(&folder)?;
-    for name in ["package.json", "package-lock.json"] {
-        let from = wanted.join(name);
-        fs::copy(&from, folder.join(name)).with_context(|| format!("cannot copy {}", from.display()))?;
-    }
-    let mut npm = command("npm", &["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
-    npm.current_dir(&folder);
-    run(npm)?;
-    mark_current(&folder, &lock)
 }
 
 fn install_python(requirements: &Path) -> Result<()> {
@@ -70,15 +54,4 @@ fn requirements(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
-}
-
-/// What was installed last is kept as a copy of the list it came from.
-fn is_current(folder: &Path, list: &Path) -> Result<bool> {
-    let wanted = fs::read(list).with_context(|| format!("cannot read {}", list.display()))?;
-    Ok(fs::read(folder.join(".installed")).is_ok_and(|installed| installed == wanted))
-}
-
-fn mark_current(folder: &Path, list: &Path) -> Result<()> {
-    fs::copy(list, folder.join(".installed")).context("cannot write down what was installed")?;
-    Ok(())
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
 }
 
 /// True when the program is there and succeeds; whatever it says is left out.
-pub(crate) fn works(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn works(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut probe = command(program, arguments);
     probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())

@@ -3,13 +3,21 @@
 use anyhow::Result;
 
 const HELP: &str = "\
-cargo xtask run [WORDS…]          build callgate (release) and show the demo; WORDS go to `callgate` instead of `demo`
+cargo xtask run [WORDS…]          build and start the app; without a display: the live log in the terminal, or the demo
+                                  (WORDS go to `callgate`: `cargo xtask run demo`)
 cargo xtask test [NEXTEST WORDS…] all tests with all set-up; with words, only the tests that they choose
-cargo xtask setup                 only that set-up: system packages, real servers from npm and PyPI
+cargo xtask ui                    only the page: types, lint, tests, build, and a look in Chromium
+cargo xtask setup                 only the set-up of the tests: system packages, packages from npm and PyPI
 cargo xtask ci                    what CI runs: format, clippy, deny, a check for Windows, then all of `test`
+cargo xtask bundle [--debug]      the .deb and the .rpm, in target/package
+cargo xtask bundle --try          a debug .deb, installed, started, upgraded and removed (Linux, as root)
+cargo xtask screenshots           docs/images from the real app with a lively history
+cargo xtask icons                 the pictures in icons/ from their drawings
 cargo xtask bench [--write]       measure against the byte relay; --write puts the tables into docs/benchmarks.md
                                   (other words go to the driver: --rounds N, --quick)
 cargo xtask fuzz [--seconds N]    a short run of each fuzz target (15 s each)
+cargo xtask seed-history --home DIR [--calls N]
+                                  a made-up history in a new home (1,000,000 calls)
 cargo xtask help                  this";
 
 pub(super) fn run() -> Result<bool> {

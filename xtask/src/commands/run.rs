@@ -1,16 +1,111 @@
-//! `cargo xtask run`: the main job with all set-up. For now: build, then the demo.
+//! `cargo xtask run`: Callgate with all set-up. The app where there is a display; without one the live log in the
+//! terminal; where nobody looks, the demo, which ends by itself. With words: `callgate` with these words.
 
-use anyhow::Result;
+use std::io::{self, IsTerminal};
+
+use anyhow::{Context, Result};
 
 use crate::packages::{self, C_COMPILER};
-use crate::project;
-use crate::shell::{cargo, command, run as go};
+use crate::shell::{cargo, command, run as go, works};
+use crate::{app, project};
+
+/// Optimised, but without the release's slow last mile: see Cargo.toml.
+const PROFILE: &str = "app";
+
+/// Where the person is to see the calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Window,
+    Terminal,
+    /// A pipe or a log: what is shown has to come to an end.
+    Nobody,
+}
 
 pub(super) fn run(rest: &[String]) -> Result<bool> {
+    if !rest.is_empty() {
+        let words: Vec<&str> = rest.iter().map(String::as_str).collect();
+        return callgate(&words);
+    }
+    let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    match place(has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())), terminal) {
+        Place::Window => window(),
+        Place::Terminal => {
+            println!("{NO_DISPLAY} The live log comes in this terminal instead.\n");
+            live_log()
+        }
+        Place::Nobody => {
+            println!("{NO_DISPLAY} Nobody at a terminal either: here is the demo.\n");
+            callgate(&["demo"])
+        }
+    }
+}
+
+const NO_DISPLAY: &str =
+    "No display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so there can be no window.";
+
+fn place(display: bool, terminal: bool) -> Place {
+    match (display, terminal) {
+        (true, _) => Place::Window,
+        (false, true) => Place::Terminal,
+        (false, false) => Place::Nobody,
+    }
+}
+
+/// Only X11 and Wayland can be missing; the other systems always have a screen for us.
+fn has_display(is_set: impl Fn(&str) -> bool) -> bool {
+    !cfg!(target_os = "linux") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+fn window() -> Result<bool> {
+    println!(
+        "Building the app. The first time takes some minutes; `cargo xtask run demo` shows the gate without it."
+    );
+    app::prepare().context("the app cannot be built here; `cargo xtask run demo` needs only a C compiler")?;
+    app::build(PROFILE)?;
+    println!("\nCallgate is in the tray. Closing the window keeps it there; Quit in its menu ends it.");
+    go(command(project::built(PROFILE, "callgate-app"), &[]))?;
+    Ok(true)
+}
+
+fn live_log() -> Result<bool> {
+    let callgate = build_gate()?;
+    if works(&callgate, &["watch", "--help"]) {
+        go(command(&callgate, &["watch"]))?;
+    } else {
+        go(command(&callgate, &["demo"]))?;
+        println!("\nNow every call of this home, as it comes (Ctrl+C ends it):");
+        go(command(&callgate, &["log", "--follow"]))?;
+    }
+    Ok(true)
+}
+
+fn callgate(words: &[&str]) -> Result<bool> {
+    go(command(build_gate()?, words))?;
+    Ok(true)
+}
+
+fn build_gate() -> Result<std::path::PathBuf> {
     packages::ensure(&[C_COMPILER])?;
     go(cargo(&["build", "--release", "--package", "callgate"]))?;
-    let words: Vec<&str> =
-        if rest.is_empty() { vec!["demo"] } else { rest.iter().map(String::as_str).collect() };
-    go(command(project::built("release", "callgate"), &words))?;
-    Ok(true)
+    Ok(project::built("release", "callgate"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_nobody_watches_ends_by_itself() {
+        assert_eq!(place(false, false), Place::Nobody);
+        assert_eq!(place(false, true), Place::Terminal);
+        assert_eq!(place(true, false), Place::Window);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn either_display_will_do() {
+        assert!(has_display(|name| name == "DISPLAY"));
+        assert!(has_display(|name| name == "WAYLAND_DISPLAY"));
+        assert!(!has_display(|_| false));
+    }
 }

@@ -3,16 +3,19 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use super::fuzz;
 use crate::count::{self, Tests};
-use crate::packages::{self, C_COMPILER, CPP_COMPILER, NPM, PYTHON};
+use crate::packages::{
+    self, C_COMPILER, CHROMIUM, CPP_COMPILER, FONTS, NPM, Need, PYTHON, SESSION_BUS, VIRTUAL_DISPLAY,
+    WEBDRIVER, WEBVIEW,
+};
 use crate::shell::{cargo, run as go, works};
 use crate::steps::Steps;
-use crate::{project, servers};
+use crate::{packaged, project, servers, ui};
 
 /// The tests stop the gate at labelled points, which only a build for tests can do. One set of features for
 /// everything, so that nothing is compiled twice.
@@ -24,33 +27,65 @@ const FUZZ_SECONDS: u32 = 15;
 pub(super) fn run(rest: &[String]) -> Result<bool> {
     let mut steps = Steps::default();
     steps.run("set-up", set_up);
+    page(&mut steps);
     let tests = test(&mut steps, rest);
     Ok(close(&steps, tests))
 }
 
-/// System packages, and the real servers that the tests run.
+/// On every system.
+const NEEDS: [Need; 4] = [C_COMPILER, CPP_COMPILER, NPM, PYTHON];
+
+/// What the app is compiled against, and what shows and drives it without a person.
+const NEEDS_OF_THE_APP: [Need; 6] = [WEBVIEW, VIRTUAL_DISPLAY, SESSION_BUS, WEBDRIVER, CHROMIUM, FONTS];
+
+/// System packages, the real servers that the tests run, and the page's packages.
 pub(super) fn set_up() -> Result<()> {
-    packages::ensure(&[C_COMPILER, CPP_COMPILER, NPM, PYTHON])?;
-    servers::install()
+    let app: &[Need] = if cfg!(target_os = "linux") { &NEEDS_OF_THE_APP } else { &[] };
+    packages::ensure(&[&NEEDS, app].concat())?;
+    servers::install()?;
+    ui::install()
+}
+
+/// The page has to be there before the app that embeds it can even be checked.
+pub(super) fn page(steps: &mut Steps) {
+    steps.run("page: build", ui::build);
 }
 
 /// Everything that is a test. With words, only the tests that they choose, and nothing else.
 /// Gives what the tests counted, or nothing when they could not be run.
 pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
-    if words.is_empty() {
+    let all = words.is_empty();
+    let mut tests = Tests::default();
+    if all {
+        test_page(steps, &mut tests);
         steps.run("fuzz", || fuzz::each_target(FUZZ_SECONDS));
         steps.run("doc tests", doc_tests);
     }
-    let mut counted = None;
-    steps.run("tests", || {
-        let gate = build_gate()?;
-        let (status, tests) = run_tests(&gate, words)?;
-        counted = Some(tests);
-        ensure!(status.success(), "the tests failed ({status})");
-        ensure!(tests.passed > 0, "no test was run");
-        Ok(())
-    });
-    counted
+    if !steps.run("build", build) {
+        return None;
+    }
+    steps.run("tests", || counted(runner(words), &mut tests));
+    if all {
+        steps.run("package", || packaged::check(kept));
+    }
+    Some(tests)
+}
+
+/// Everything that is a test of the page.
+pub(super) fn test_page(steps: &mut Steps, tests: &mut Tests) {
+    steps.run("page: types", || ui::script("check"));
+    steps.run("page: lint", || ui::script("lint"));
+    steps.run("page: tests", || counted(ui::npm("test"), tests));
+    steps.run("page: in Chromium", || counted(ui::npm("e2e"), tests));
+}
+
+/// Runs a test runner and adds what it counted.
+fn counted(runner: Command, tests: &mut Tests) -> Result<()> {
+    let (status, found) = count::run(runner)?;
+    tests.add(found);
+    ensure!(status.success(), "the tests failed ({status})");
+    ensure!(found.passed > 0, "no test was run");
+    Ok(())
 }
 
 /// The summary, and as the last line what the tests counted.
@@ -63,22 +98,29 @@ pub(super) fn close(steps: &Steps, tests: Option<Tests>) -> bool {
     good
 }
 
-/// Builds what the tests drive, and puts it where no other build replaces it.
-fn build_gate() -> Result<PathBuf> {
+/// What the tests drive.
+const PROGRAMS: [&str; 2] = ["callgate", "callgate-app"];
+
+/// Builds what the tests drive, and puts it where no other build replaces it: side by side, as they are installed.
+pub(super) fn build() -> Result<()> {
     go(cargo(&["build", "--workspace", "--all-targets", "--features", FEATURES]))?;
-    let built = project::built("debug", "callgate");
-    let name = built.file_name().context("the built program has no name")?;
-    let folder = project::target().join("callgate-for-tests");
-    fs::create_dir_all(&folder)?;
-    let kept = folder.join(name);
-    // A copy over a program that still runs fails; a new file in its place does not.
-    let fresh = folder.join("fresh");
-    fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
-    fs::rename(&fresh, &kept)?;
-    Ok(kept)
+    for name in PROGRAMS {
+        let (built, kept) = (project::built("debug", name), kept(name));
+        let folder = kept.parent().context("a built program lies nowhere")?;
+        fs::create_dir_all(folder)?;
+        // A copy over a program that still runs fails; a new file in its place does not.
+        let fresh = folder.join("fresh");
+        fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
+        fs::rename(&fresh, &kept)?;
+    }
+    Ok(())
 }
 
-fn run_tests(gate: &Path, words: &[String]) -> Result<(ExitStatus, Tests)> {
+pub(super) fn kept(name: &str) -> PathBuf {
+    project::built("callgate-for-tests", name)
+}
+
+fn runner(words: &[String]) -> Command {
     let scope = ["--workspace", "--features", FEATURES];
     let mut runner = if works("cargo-nextest", &["nextest", "--version"]) {
         let settings = ["--config-file", "xtask/nextest.toml", "--no-fail-fast"];
@@ -88,12 +130,13 @@ fn run_tests(gate: &Path, words: &[String]) -> Result<(ExitStatus, Tests)> {
         cargo(&[&["test", "--no-fail-fast", "--all-targets"], &scope[..]].concat())
     };
     runner.args(words);
-    runner.env("CALLGATE_BIN", gate).env("CALLGATE_TEST_SERVERS", project::servers());
+    runner.env("CALLGATE_BIN", kept("callgate")).env("CALLGATE_APP_BIN", kept("callgate-app"));
+    runner.env("CALLGATE_TEST_SERVERS", project::servers());
     if std::env::var_os("CI").is_some() {
         // Whether a change lands must not hang on luck; at home every run of the property tests tries something new.
         runner.env("PROPTEST_RNG_SEED", "20261116");
     }
-    count::run(runner)
+    runner
 }
 
 /// nextest leaves examples in comments out, so they have a step of their own, if there are any.
