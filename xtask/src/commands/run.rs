@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use anyhow::{Context, Result};
 
 use crate::packages::{self, C_COMPILER};
-use crate::shell::{cargo, command, run as go, works};
+use crate::shell::{cargo, command, run as go};
 use crate::{app, project};
 
 /// Optimised, but without the release's slow last mile: see Cargo.toml.
@@ -31,7 +31,7 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
         Place::Window => window(),
         Place::Terminal => {
             println!("{NO_DISPLAY} The live log comes in this terminal instead.\n");
-            live_log()
+            callgate(&["watch"])
         }
         Place::Nobody => {
             println!("{NO_DISPLAY} Nobody at a terminal either: here is the demo.\n");
@@ -58,24 +58,12 @@ fn has_display(is_set: impl Fn(&str) -> bool) -> bool {
 
 fn window() -> Result<bool> {
     println!(
-        "Building the app. The first time takes some minutes; `cargo xtask run demo` shows the gate without it."
+        "Building the app. The first time can take a quarter of an hour; `cargo xtask run demo` shows the gate without it."
     );
     app::prepare().context("the app cannot be built here; `cargo xtask run demo` needs only a C compiler")?;
     app::build(PROFILE)?;
     println!("\nCallgate is in the tray. Closing the window keeps it there; Quit in its menu ends it.");
     go(command(project::built(PROFILE, "callgate-app"), &[]))?;
-    Ok(true)
-}
-
-fn live_log() -> Result<bool> {
-    let callgate = build_gate()?;
-    if works(&callgate, &["watch", "--help"]) {
-        go(command(&callgate, &["watch"]))?;
-    } else {
-        go(command(&callgate, &["demo"]))?;
-        println!("\nNow every call of this home, as it comes (Ctrl+C ends it):");
-        go(command(&callgate, &["log", "--follow"]))?;
-    }
     Ok(true)
 }
 
