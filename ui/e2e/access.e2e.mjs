@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { open } from './browser.mjs';
+import { open, settled } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -38,7 +38,6 @@ export const places = {
       await page.getByTestId('pause-all').click();
       await page.getByTestId('resume').click();
       await page.getByTestId('question-yes').waitFor();
-      await page.waitForTimeout(500);
     },
   },
   'activity as a table': { hash: '#/activity', act: (page) => page.getByRole('button', { name: 'Table' }).click() },
@@ -68,8 +67,9 @@ export async function look(env, place, size, theme) {
     hash: place.hash,
   });
   try {
-    await page.waitForTimeout(250);
+    await settled(page);
     await place.act?.(page);
+    await settled(page);
     // As the debugger does: the page's CSP would rightly refuse a script tag.
     await page.evaluate(axe);
     const found = await page.evaluate(async () => {

@@ -46,3 +46,20 @@ export async function open({ base, browser }, { width, height, theme, query = ''
   await page.waitForSelector('body[data-ready="1"]');
   return { page, problems, close: () => context.close() };
 }
+
+/**
+ * Resolves when nothing on the page is on its way any more: two frames drawn, and every animation that ends has ended.
+ * A toast that is still fading in has, for that moment, the contrast of a ghost.
+ */
+export function settled(page) {
+  return page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const moving = () =>
+      document.getAnimations().filter((one) => Number.isFinite(one.effect?.getComputedTiming().endTime));
+    do {
+      await frame();
+      await frame();
+      await Promise.allSettled(moving().map((one) => one.finished));
+    } while (moving().some((one) => one.playState === 'running'));
+  });
+}
