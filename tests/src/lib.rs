@@ -7,6 +7,7 @@
 pub mod corpus;
 pub mod gate;
 pub mod history;
+pub mod installed;
 pub mod json;
 pub mod notation;
 pub mod oracle;
@@ -15,4 +16,6 @@ pub mod readers;
 pub mod runner;
 pub mod script;
 pub mod session;
+#[cfg(unix)]
+pub mod terminal;
 pub mod walk;

@@ -2,35 +2,18 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use callgate_tests::corpus::{Case, Close, Step, chosen};
 use callgate_tests::gate::{Bench, DENY_POLICY, Gate, OPEN_POLICY};
+use callgate_tests::installed::{installed, ours};
 use callgate_tests::notation;
 use callgate_tests::session::{PATIENCE, Session};
 use callgate_tests::walk::{Question, greet, walk};
 
 /// How long a server without the gate may take to run what it was sent.
 const TO_RUN: Duration = Duration::from_secs(5);
-
-/// Where `cargo xtask test` installs them; see `servers/README.md`.
-fn installed(what: &str) -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let base =
-        std::env::var_os("CALLGATE_TEST_SERVERS").map_or(workspace.join("target/servers"), PathBuf::from);
-    let path = base.join(what);
-    assert!(
-        path.exists(),
-        "{} is missing: `cargo xtask test` installs the real servers (or name their directory in CALLGATE_TEST_SERVERS)",
-        path.display()
-    );
-    path
-}
-
-fn ours(name: &str) -> OsString {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("servers").join(name).into()
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sdk {
@@ -43,12 +26,11 @@ enum Sdk {
 impl Sdk {
     /// The command line of our server on this SDK, which marks in `marks` what ran.
     fn command(self, marks: &Path) -> Vec<OsString> {
-        let python =
-            |venv: &str| vec![installed(venv).into_os_string(), ours("python/server.py"), marks.into()];
+        let python = |venv: &str| vec![installed(venv).into(), ours("python/server.py").into(), marks.into()];
         let node = |generation: &str| {
             vec![
                 "node".into(),
-                ours("node/server.mjs"),
+                ours("node/server.mjs").into(),
                 installed("node").into(),
                 generation.into(),
                 marks.into(),

@@ -1,8 +1,8 @@
-//! The real MCP servers that the tests run, from npm and PyPI, installed below `target/servers`.
+//! The real MCP servers and clients that the tests run, from npm and PyPI, installed below `target/servers`.
 //!
-//! What is installed is written down in `tests/servers`, to the exact version: `node/package-lock.json`, and
-//! `python/requirements-N.txt` for the SDK's major version N. Each of these gets an environment `pyN` of its own,
-//! because two major versions cannot live in one.
+//! What is installed is written down in `tests/servers`, to the exact version: `node/package-lock.json` (servers),
+//! `clients-node/package-lock.json` (clients), and `python/requirements-X.txt`. Each of the last gets an environment `pyX` of
+//! its own, because two major versions of the SDK cannot live in one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,15 @@ use crate::shell::{command, run};
 /// Installs what is missing or out of date.
 pub(crate) fn install() -> Result<()> {
     let wanted = project::root().join("tests/servers");
-    let node = project::servers().join("node");
-    npm::install_into(&node, &wanted.join("node")).context("the servers from npm are not to be had")?;
+    for name in ["node", "clients-node"] {
+        let folder = project::servers().join(name);
+        npm::install_into(&folder, &wanted.join(name))
+            .with_context(|| format!("what tests/servers/{name} lists is not to be had from npm"))?;
+    }
     let python = requirements(&wanted.join("python"))?;
-    ensure!(!python.is_empty(), "{} has no requirements-N.txt", wanted.join("python").display());
+    ensure!(!python.is_empty(), "{} has no requirements-X.txt", wanted.join("python").display());
     for file in python {
-        install_python(&file).context("the servers from PyPI are not to be had")?;
+        install_python(&file).context("the servers and clients from PyPI are not to be had")?;
     }
     Ok(())
 }

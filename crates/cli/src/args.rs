@@ -64,16 +64,21 @@ pub(crate) enum Command {
     Pause(PauseArgs),
     /// Let calls through again (asks first)
     Resume(PauseArgs),
+    /// AI clients on this machine: which of their servers are behind the gate, and put them there
+    Clients(ClientsArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Name of the server; its policy is policies/NAME.json
-    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, allow_hyphen_values = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Name of the AI client; otherwise what the client calls itself
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) client: Option<String>,
+    /// The entry had no arguments of its own: says so to whoever takes the gate away again
+    #[arg(long, hide = true)]
+    pub(crate) no_args: bool,
     /// Mark the rows of this session as a demonstration
     #[arg(long, hide = true)]
     pub(crate) demo: bool,
@@ -138,7 +143,8 @@ pub(crate) struct FilterArgs {
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
     #[arg(long)]
     pub(crate) since: Option<Ago>,
-    /// Only calls that hold this text in tool, arguments, result or reason
+    /// Only calls that hold this text, which may be any, in tool, arguments, result or reason. Looks at every call: for
+    /// words, --search is faster
     #[arg(long)]
     pub(crate) grep: Option<String>,
     /// Only calls with all of these words in tool, arguments, result or reason, the last one perhaps only begun. By an
@@ -487,4 +493,89 @@ impl FromStr for CapTo {
     fn from_str(text: &str) -> Result<CapTo, RateError> {
         if text == "none" { Ok(CapTo::None) } else { text.parse().map(CapTo::Rate) }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ClientsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ClientsCommand>,
+    #[command(flatten)]
+    pub(crate) list: ClientsListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClientsCommand {
+    /// Every server entry of every client: protected, not protected, or not coverable and why
+    List(ClientsListArgs),
+    /// What `protect` would write
+    Diff(EntriesArgs),
+    /// Put the gate in front of servers
+    Protect(ChangeArgs),
+    /// Take the gate away again (asks first)
+    Unprotect(ChangeArgs),
+    /// Copies of clients' files from before each edit
+    Backups(BackupsArgs),
+    /// Put a client's file back as a copy has it (asks first)
+    Restore(RestoreArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClientsListArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Look for a project's own files in this folder, too
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EntriesArgs {
+    /// The client, as `callgate clients` names it: claude-desktop, cursor, …
+    pub(crate) client: Option<String>,
+    /// Its servers; all of them if none is named
+    pub(crate) servers: Vec<String>,
+    /// All servers of all clients
+    #[arg(long, conflicts_with = "client")]
+    pub(crate) all: bool,
+    /// A project's own files in this folder, too: those are often shared with others
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArgs {
+    #[command(flatten)]
+    pub(crate) entries: EntriesArgs,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Also while the client runs, though it may write its own copy over it
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Wait until the client has quit, then write
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupsArgs {
+    /// Only this client
+    pub(crate) client: Option<String>,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The copy, as `callgate clients backups` names it
+    pub(crate) backup: String,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Also while the client runs, though it may write its own copy over it
+    #[arg(long)]
+    pub(crate) force: bool,
 }

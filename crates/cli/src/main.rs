@@ -59,5 +59,6 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Counters(args) => commands::counters::run(&args),
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
+        Command::Clients(args) => commands::clients::run(args),
     }
 }

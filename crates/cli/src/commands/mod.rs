@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod allowance;
+pub(crate) mod clients;
 pub(crate) mod counters;
 pub(crate) mod demo;
 pub(crate) mod demo_server;

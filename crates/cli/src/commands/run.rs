@@ -8,7 +8,7 @@ use callgate_store::Home;
 use crate::args::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
-    let RunArgs { server, client, demo, command } = args;
+    let RunArgs { server, client, demo, command, no_args: _ } = args;
     let mut command = command.into_iter();
     let program = command.next().unwrap_or_default();
     let options = Options { home: Home::locate()?, server, client, program, args: command.collect(), demo };

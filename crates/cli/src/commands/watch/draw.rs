@@ -158,7 +158,8 @@ fn detailed(paint: &Screen, detail: &CallDetail, columns: usize) -> Vec<String> 
         String::new(),
         harmless(&detail.why.words),
     ];
-    lines.extend(detail.why.counter.as_ref().map(|counter| harmless(&counter.words)));
+    let counter = detail.why.counter.as_ref();
+    lines.extend(counter.map(|counter| harmless(&format!("{}, {}", counter.words, counter.next))));
     lines.extend(detail.why.rule.as_ref().map(|rule| format!("rule {}", harmless(rule))));
     if let Some(excerpt) = &detail.why.excerpt {
         lines

@@ -84,6 +84,14 @@ impl List {
         self.over = Over::Caps(Box::new((line, advice)));
     }
 
+    /// Everything anew; what lies over the list stays.
+    pub(super) fn renew(&mut self, entries: Vec<LogEntry>) {
+        let last = entries.len().saturating_sub(1);
+        self.entries = entries;
+        self.unseen = 0;
+        self.selected = if self.following { last } else { self.selected.min(last) };
+    }
+
     /// New entries, and known calls as they are now.
     pub(super) fn take(&mut self, entries: Vec<LogEntry>) {
         for entry in entries {

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let mut watch = Watch::begin(&desk, args)?;
     let mut terminal = Terminal::enter()?;
     loop {
-        watch.look()?;
+        watch.look();
         terminal.show(&draw::screen(&watch.list, terminal.size(), now_ms()))?;
         let Some(key) = terminal.key(LOOK)? else { continue };
         match watch.list.press(key) {
@@ -60,6 +60,10 @@ struct Watch<'d> {
     filter: LogFilter,
     list: List,
     follower: Follower,
+    /// What is shown is out of date and has to be read anew.
+    stale: bool,
+    /// Why nothing comes at present, as it was said.
+    problem: Option<String>,
     /// The last thing done, while it can be taken back.
     undo: Option<String>,
 }
@@ -73,7 +77,7 @@ impl<'d> Watch<'d> {
             ..LogFilter::default()
         };
         let (list, follower) = Self::read(desk, &filter)?;
-        Ok(Watch { desk, filter, list, follower, undo: None })
+        Ok(Watch { desk, filter, list, follower, stale: false, problem: None, undo: None })
     }
 
     fn read(desk: &Desk, filter: &LogFilter) -> Result<(List, Follower), DeskError> {
@@ -82,12 +86,32 @@ impl<'d> Watch<'d> {
         Ok((List::new(page.entries), follower))
     }
 
-    /// What came since.
-    fn look(&mut self) -> Result<(), DeskError> {
-        if let Some(batch) = self.follower.next()? {
-            self.list.take(batch.entries);
+    /// What came since. What goes wrong is said on the screen and tried again with the next look.
+    fn look(&mut self) {
+        if let Some(batch) = self.follower.tell() {
+            self.trouble(batch.problem);
+            self.stale |= batch.reset;
+            if !self.stale {
+                self.list.take(batch.entries);
+            }
         }
-        Ok(())
+        if self.stale {
+            match Self::read(self.desk, &self.filter) {
+                Ok((list, follower)) => {
+                    self.list.renew(list.entries);
+                    (self.follower, self.stale) = (follower, false);
+                    self.trouble(None);
+                }
+                Err(error) => self.trouble(Some(format!("The log cannot be read: {error}"))),
+            }
+        }
+    }
+
+    fn trouble(&mut self, problem: Option<String>) {
+        if self.problem != problem {
+            self.list.say(problem.as_deref().unwrap_or("New calls are shown again."));
+            self.problem = problem;
+        }
     }
 
     /// Does what a key asked for; what goes wrong is said on the screen, and the watching goes on.
@@ -124,6 +148,7 @@ impl<'d> Watch<'d> {
         let filter = LogFilter { text: (!text.is_empty()).then_some(text), ..self.filter.clone() };
         let (list, follower) = Self::read(self.desk, &filter)?;
         (self.list, self.follower, self.filter) = (list.searched(filter.text.clone()), follower, filter);
+        self.stale = false;
         Ok(())
     }
 }

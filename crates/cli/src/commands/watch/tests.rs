@@ -161,6 +161,65 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
 }
 
 #[test]
+fn a_history_that_is_gone_or_replaced_does_not_end_the_watching() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    home.prepare().unwrap();
+    let clock = Arc::new(SystemClock::default());
+    let refuse = |tool: &str| {
+        let info = SessionInfo {
+            id: SessionId::random(),
+            server: "s".to_owned(),
+            client: Some("cursor".to_owned()),
+            command: vec!["server".to_owned()],
+            policy_version: None,
+            watch_only: false,
+            demo: false,
+            secrets: Vec::new(),
+        };
+        let journal = Journal::open(&home, &info, clock.clone()).unwrap();
+        let mut batch = journal.batch();
+        let decision = callgate_store::Decision::Capped;
+        batch.refuse(Refused {
+            decision,
+            method: "tools/call",
+            tool,
+            client: "cursor",
+            ..Refused::default()
+        });
+        batch.commit();
+        assert!(journal.drained(Duration::from_secs(20)));
+    };
+    refuse("old");
+    let desk = Desk::new(home.clone(), clock.clone(), Origin::Cli);
+    let args = crate::args::WatchArgs { server: None, client: None, tool: None };
+    let mut watch = super::super::Watch::begin(&desk, &args).unwrap();
+    let tools = |list: &List| -> Vec<String> {
+        let tool = |entry: &LogEntry| match entry {
+            LogEntry::Call(line) => line.tool.clone(),
+            _ => None,
+        };
+        list.entries.iter().filter_map(tool).collect()
+    };
+    assert_eq!(tools(&watch.list), ["old"]);
+    let path = home.history_db();
+    std::fs::rename(&path, home.path().join("away")).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    watch.look();
+    assert!(watch.list.said.starts_with("New calls cannot be shown"), "{}", watch.list.said);
+    std::fs::remove_dir(&path).unwrap();
+    for suffix in ["-wal", "-shm"] {
+        let mut name = path.clone().into_os_string();
+        name.push(suffix);
+        let _not_there = std::fs::remove_file(name);
+    }
+    refuse("new");
+    watch.look();
+    assert_eq!(tools(&watch.list), ["new"]);
+    assert_eq!(watch.list.said, "New calls are shown again.");
+}
+
+#[test]
 fn a_call_that_ends_stays_one_row() {
     let mut list = List::new(Vec::new());
     let running = CallLine { outcome: None, duration_us: None, ..call(500, "y", Decision::Allowed) };

@@ -1,0 +1,82 @@
+//! `callgate clients backups` and `restore`: files as they were before each edit.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use callgate_clients::backup::Backups;
+use callgate_clients::{change, file, running};
+use callgate_store::Home;
+use callgate_store::clock::{Clock as _, SystemClock};
+use serde_json::json;
+
+use super::{named, shown};
+use crate::args::{BackupsArgs, RestoreArgs};
+use crate::confirm;
+use crate::duration::iso;
+use crate::screen::{self, Screen};
+
+pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
+    if let Some(client) = &args.client {
+        named(client)?;
+    }
+    let screen = Screen::new();
+    let mut copies = Backups::of(Home::locate()?.path()).list().context("the backups cannot be read")?;
+    copies.retain(|copy| args.client.as_ref().is_none_or(|client| *client == copy.client));
+    for copy in &copies {
+        if args.json {
+            let object = json!({
+                "backup": copy.id(), "client": copy.client, "path": copy.path.display().to_string(),
+                "at": iso(copy.at_ms), "bytes": copy.bytes,
+            });
+            screen.line(&object.to_string());
+        } else {
+            let size = format!("{} bytes", copy.bytes);
+            screen.line(&format!(
+                "{}  {}  {size:>12}  {}",
+                copy.id(),
+                iso(copy.at_ms),
+                shown::path(&copy.path)
+            ));
+        }
+    }
+    if copies.is_empty() && !args.json {
+        screen.line("No copies: no client's file has been edited.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    let copies = Backups::of(home.path()).list().context("the backups cannot be read")?;
+    let Some(copy) = copies.iter().find(|copy| copy.id() == args.backup) else {
+        bail!("there is no copy {:?}; `callgate clients backups` lists them", args.backup);
+    };
+    let bytes = copy.read().with_context(|| format!("{} cannot be read", copy.copy.display()))?;
+    let client = named(&copy.client)?;
+    if args.dry_run {
+        let now = file::read(&copy.path).map(|now| now.bytes).unwrap_or_default();
+        let now = String::from_utf8_lossy(&now);
+        let mut entries = change::entries_in(copy, &copy.path);
+        entries.extend(change::entries_in(copy, &copy.copy));
+        shown::diff(&Screen::new(), &copy.path, (&now, &String::from_utf8_lossy(&bytes)), &entries);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let runs = running::processes(client).is_none_or(|processes| !processes.is_empty());
+    if client.caches && runs && !args.force {
+        bail!(
+            "{0} runs and would write its own copy over it. {1} Or insist with --force",
+            client.name,
+            client.reload
+        );
+    }
+    confirm::loosening(
+        &format!("put {} back as it was, without the gates it has now", shown::path(&copy.path)),
+        "restore",
+    )?;
+    change::restore(home.path(), copy, &bytes, SystemClock::default().now().wall_ms)
+        .with_context(|| format!("{} cannot be put back", shown::path(&copy.path)))?;
+    let screen = Screen::new();
+    screen.line(&format!("{} is as it was at {}.", shown::path(&copy.path), iso(copy.at_ms)));
+    screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
+    Ok(ExitCode::SUCCESS)
+}

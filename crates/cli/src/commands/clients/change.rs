@@ -1,0 +1,247 @@
+//! `callgate clients diff`, `protect`, `unprotect`: shown first, then written.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use callgate_clients::change::carry_out;
+use callgate_clients::names::Names;
+use callgate_clients::plan::{Act, Plan, plan};
+use callgate_clients::survey::{Entry, Surveyed};
+use callgate_clients::{Client, ledger, program, running};
+use callgate_store::Home;
+use callgate_store::clock::{Clock as _, SystemClock};
+
+use super::{look, named, shown};
+use crate::args::{ChangeArgs, EntriesArgs};
+use crate::confirm;
+use crate::screen::{self, Screen};
+
+/// How often a client is looked for while we wait for it to quit.
+const LOOK: Duration = Duration::from_millis(500);
+
+pub(crate) fn diff(args: &EntriesArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    let binary = program::place(home.path());
+    Work::new(&home, args)?.show(Act::Protect { binary: text(&binary)? })
+}
+
+pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    let binary = program::place(home.path());
+    let work = Work::new(&home, &args.entries)?;
+    let act = Act::Protect { binary: text(&binary)? };
+    if args.dry_run {
+        return work.show(act);
+    }
+    home.prepare()?;
+    let own = std::env::current_exe().context("this program cannot be found")?;
+    program::install_unless_newer(&own, env!("CARGO_PKG_VERSION"), home.path())
+        .with_context(|| format!("{} cannot be written", binary.display()))?;
+    work.write(act, args)
+}
+
+/// A configuration file holds text.
+fn text(binary: &Path) -> anyhow::Result<&str> {
+    binary.to_str().with_context(|| {
+        format!("{} cannot be written into a client's file: it is not text", binary.display())
+    })
+}
+
+pub(crate) fn unprotect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    let work = Work::new(&home, &args.entries)?;
+    if args.dry_run {
+        return work.show(Act::Unprotect);
+    }
+    confirm::loosening("let these clients start their servers without the gate", "unprotect")?;
+    work.write(Act::Unprotect, args)
+}
+
+/// The entries that a person means.
+struct Work<'a> {
+    home: &'a Home,
+    client: Option<&'static Client>,
+    servers: BTreeSet<&'a str>,
+    surveyed: Vec<Surveyed>,
+}
+
+impl<'a> Work<'a> {
+    fn new(home: &'a Home, args: &'a EntriesArgs) -> anyhow::Result<Work<'a>> {
+        let client = match (&args.client, args.all) {
+            (Some(id), _) => Some(named(id)?),
+            (None, true) => None,
+            (None, false) => bail!("name a client (`callgate clients` lists them), or say --all"),
+        };
+        let servers = args.servers.iter().map(String::as_str).collect();
+        let work = Work { home, client, servers, surveyed: look(home, &args.project)? };
+        if let Some(client) = client
+            && work.files().next().is_none()
+        {
+            bail!("{} has no configuration file here", client.name);
+        }
+        work.knows_the_names()?;
+        Ok(work)
+    }
+
+    /// Before anything is written: a name that is not there is a slip, and so may be the others.
+    fn knows_the_names(&self) -> anyhow::Result<()> {
+        let there: BTreeSet<_> =
+            self.files().flat_map(entries).map(|entry| entry.key.name.as_str()).collect();
+        let missing: Vec<_> = self.servers.difference(&there).map(|name| screen::quoted(name)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let unread = self.files().any(|file| file.read.is_err());
+        let unread = if unread { " Not every file could be read." } else { "" };
+        bail!("no such server: {}. `callgate clients` lists them.{unread}", missing.join(", "));
+    }
+
+    /// Who has which name at the gate now.
+    fn names(&self) -> Names {
+        let ledger = ledger::read(self.home.path()).unwrap_or_default();
+        Names::of(self.surveyed.iter().flat_map(entries), &ledger)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Surveyed> {
+        self.surveyed.iter().filter(|file| self.client.is_none_or(|client| client.id == file.found.client.id))
+    }
+
+    fn chosen(&self, entry: &Entry) -> bool {
+        self.servers.is_empty() || self.servers.contains(entry.key.name.as_str())
+    }
+
+    /// Without writing.
+    fn show(&self, act: Act<'_>) -> anyhow::Result<ExitCode> {
+        let screen = Screen::new();
+        let ledger = ledger::read(self.home.path())?;
+        let (mut outcome, mut names) = (Outcome::default(), self.names());
+        for file in self.files() {
+            let made = plan(&file.found, act, &|entry| self.chosen(entry), &mut names, &ledger);
+            match made {
+                Ok(plan) => {
+                    let entries = &plan.contents.entries;
+                    shown::diff(&screen, &plan.found.path, (plan.before(), &plan.after), entries);
+                    self.told(&screen, &plan, &mut outcome);
+                }
+                Err(error) => self.left_alone(&screen, file, &error.to_string(), &mut outcome),
+            }
+        }
+        self.close(&screen, act, &outcome, true)
+    }
+
+    fn write(&self, act: Act<'_>, args: &ChangeArgs) -> anyhow::Result<ExitCode> {
+        let screen = Screen::new();
+        let (mut outcome, mut names) = (Outcome::default(), self.names());
+        let now_ms = SystemClock::default().now().wall_ms;
+        for file in self.files() {
+            let found = &file.found;
+            if let Err(why) = self.ready(&screen, file, act, args) {
+                self.left_alone(&screen, file, &why, &mut outcome);
+                continue;
+            }
+            match carry_out(self.home.path(), found, act, &|entry| self.chosen(entry), &mut names, now_ms) {
+                Ok(plan) => self.told(&screen, &plan, &mut outcome),
+                Err(error) => self.left_alone(&screen, file, &error.to_string(), &mut outcome),
+            }
+        }
+        self.close(&screen, act, &outcome, false)
+    }
+
+    /// A client that writes its whole file back from memory must not run, unless the person insists.
+    fn ready(&self, screen: &Screen, file: &Surveyed, act: Act<'_>, args: &ChangeArgs) -> Result<(), String> {
+        let client = file.found.client;
+        let runs = || running::processes(client).is_none_or(|processes| !processes.is_empty());
+        if !client.caches || args.force || !self.would_write(file, act) || !runs() {
+            return Ok(());
+        }
+        if !args.wait {
+            return Err(format!(
+                "{0} runs and would write its own copy over it. {1} Or let this wait for that: --wait. Or write at once and \
+                 risk that it is lost: --force",
+                client.name, client.reload
+            ));
+        }
+        screen.line(&format!("Waiting for {} to quit (closing its window is not quitting)…", client.name));
+        while runs() {
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    fn would_write(&self, file: &Surveyed, act: Act<'_>) -> bool {
+        let ledger = ledger::read(self.home.path()).unwrap_or_default();
+        plan(&file.found, act, &|entry| self.chosen(entry), &mut self.names(), &ledger)
+            .is_ok_and(|plan| !plan.changes_nothing())
+    }
+
+    fn told(&self, screen: &Screen, plan: &Plan, outcome: &mut Outcome) {
+        for edit in &plan.edits {
+            let known = match edit.server == edit.key.name {
+                true => String::new(),
+                false => format!(" (known as {})", screen::quoted(&edit.server)),
+            };
+            let words = format!("{}{known}", shown::name(&edit.key.name));
+            match outcome.done.last_mut() {
+                Some((client, list)) if client.id == plan.found.client.id => list.push(words),
+                _ => outcome.done.push((plan.found.client, vec![words])),
+            }
+        }
+        for refused in &plan.refused {
+            let name = &refused.key.name;
+            // What nobody can cover and nobody asked for by name is told of in the list, not as a failure.
+            if !refused.not_coverable || self.servers.contains(name.as_str()) {
+                outcome.refused += 1;
+                let text = format!(
+                    "{}: {} stays as it is: {}",
+                    plan.found.client.name,
+                    shown::name(name),
+                    refused.why
+                );
+                screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
+            }
+        }
+    }
+
+    fn left_alone(&self, screen: &Screen, file: &Surveyed, why: &str, outcome: &mut Outcome) {
+        outcome.refused += 1;
+        let text = format!("{}: {why}", shown::path(&file.found.path));
+        screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
+    }
+
+    fn close(&self, screen: &Screen, act: Act<'_>, outcome: &Outcome, dry: bool) -> anyhow::Result<ExitCode> {
+        if outcome.done.is_empty() && outcome.refused == 0 {
+            screen.line("Nothing to do: everything chosen is so already.");
+        }
+        for (client, names) in &outcome.done {
+            screen.line(&format!("{}: {} {}", client.name, done(act, dry), names.join(", ")));
+            if !dry {
+                screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
+            }
+        }
+        Ok(if outcome.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn entries(file: &Surveyed) -> impl Iterator<Item = &Entry> {
+    file.read.iter().flat_map(|contents| &contents.entries)
+}
+
+fn done(act: Act<'_>, dry: bool) -> &'static str {
+    match (act, dry) {
+        (Act::Protect { .. }, false) => "protected",
+        (Act::Protect { .. }, true) => "would protect",
+        (Act::Unprotect, false) => "no longer protected:",
+        (Act::Unprotect, true) => "would no longer protect",
+    }
+}
+
+#[derive(Default)]
+struct Outcome {
+    /// Per client, the entries that were edited.
+    done: Vec<(&'static Client, Vec<String>)>,
+    refused: usize,
+}

@@ -1,0 +1,176 @@
+//! `callgate clients list`: how things stand.
+
+use std::process::ExitCode;
+
+use callgate_clients::drift::{Drift, drift};
+use callgate_clients::ledger::Key;
+use callgate_clients::survey::{Entry, State, Surveyed};
+use callgate_clients::table::client;
+use callgate_clients::{ledger, program, running};
+use callgate_store::Home;
+use serde_json::json;
+
+use super::{look, shown};
+use crate::args::ClientsListArgs;
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: &ClientsListArgs) -> anyhow::Result<ExitCode> {
+    let screen = Screen::new();
+    let home = Home::locate()?;
+    let surveyed = look(&home, &args.project)?;
+    for file in &surveyed {
+        if args.json {
+            objects(&screen, file);
+        } else {
+            print(&screen, file);
+        }
+    }
+    if !args.json {
+        summary(&screen, &surveyed);
+        changed(&screen, &home, &surveyed);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A word for the state, and what there is to say about it.
+fn words(entry: &Entry) -> (&'static str, anstyle::Style, String) {
+    match &entry.state {
+        State::Protected { server } if *server == entry.key.name => {
+            ("protected", screen::GOOD, shown::command(entry))
+        }
+        State::Protected { server } => {
+            let known = format!("(known as {}) ", screen::quoted(server));
+            ("protected", screen::GOOD, known + &shown::command(entry))
+        }
+        State::Open => ("not protected", screen::WARN, shown::command(entry)),
+        State::NotCoverable(why) => ("not coverable", screen::DIM, screen::harmless(why)),
+    }
+}
+
+fn print(screen: &Screen, file: &Surveyed) {
+    let client = file.found.client;
+    let runs = client.caches && running::processes(client).is_some_and(|processes| !processes.is_empty());
+    let runs = if runs { "  (runs now)" } else { "" };
+    let (name, path) = (screen.paint(screen::BOLD, client.name), shown::path(&file.found.path));
+    let head = format!("{name} ({})  {path}{runs}", client.id);
+    screen.line(&head);
+    if let Some(other) = &file.found.shadowed_by {
+        let text = format!("  {} reads {} in its stead", client.name, shown::path(other));
+        screen.line(&screen.paint(screen::WARN, &text));
+    }
+    match &file.read {
+        Err(why) => {
+            screen.line(
+                &screen.paint(screen::BAD, &format!("  left alone: {}", screen::harmless(&why.to_string()))),
+            );
+        }
+        Ok(contents) => {
+            for entry in &contents.entries {
+                let (word, style, rest) = words(entry);
+                let name = screen::pad(&screen::clip(&shown::name(&entry.key.name), 40), 20);
+                let project = entry.key.project.as_deref();
+                let project = project.map_or_else(String::new, |p| format!("in {}: ", screen::harmless(p)));
+                let room = Screen::columns().saturating_sub(40).max(40);
+                let rest = screen::clip(&format!("{project}{rest}"), room);
+                screen.line(&format!("  {}  {name}  {rest}", screen.paint(style, &screen::pad(word, 13))));
+            }
+            for odd in &contents.left_out {
+                screen.line(&screen.paint(screen::WARN, &format!("  {}", screen::harmless(odd))));
+            }
+            if contents.entries.is_empty() && contents.left_out.is_empty() {
+                screen.line(&screen.paint(screen::DIM, "  no servers"));
+            }
+        }
+    }
+}
+
+fn summary(screen: &Screen, surveyed: &[Surveyed]) {
+    if surveyed.is_empty() {
+        screen.line("No AI client has a configuration file here. Callgate knows where 21 of them keep theirs: docs/clients.md");
+        return;
+    }
+    let entries =
+        || surveyed.iter().filter_map(|file| file.read.as_ref().ok()).flat_map(|read| &read.entries);
+    let count = |is: fn(&State) -> bool| entries().filter(|entry| is(&entry.state)).count();
+    let open = count(|state| matches!(state, State::Open));
+    screen.line(&format!(
+        "{} protected, {open} not protected, {} not coverable.",
+        count(|state| matches!(state, State::Protected { .. })),
+        count(|state| matches!(state, State::NotCoverable(_))),
+    ));
+    if open > 0 {
+        screen.line("Look at what would be written: callgate clients diff --all");
+        screen.line("Put the gate in front of them:  callgate clients protect --all");
+    }
+}
+
+/// What happened to entries that were behind the gate.
+fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed]) {
+    let ledger = match ledger::read(home.path()) {
+        Ok(ledger) => ledger,
+        Err(error) => return screen.line(&screen.paint(screen::WARN, &error.to_string())),
+    };
+    let binary = program::place(home.path());
+    for drift in drift(surveyed, &ledger, &binary.to_string_lossy()) {
+        let said = match &drift {
+            Drift::Wiped { path, lost, .. } => format!(
+                "{} has lost all its servers, {} of them behind the gate: callgate clients backups",
+                shown::path(path),
+                lost.len()
+            ),
+            Drift::LostGate { key } => format!("{} has lost its gate: protect it again", whose(key)),
+            Drift::Moved { key, binary } => {
+                format!(
+                    "{} starts {}, which is not the gate of this home: protect it again",
+                    whose(key),
+                    screen::quoted(binary)
+                )
+            }
+            Drift::Shadowed { path, by } => {
+                format!(
+                    "{} is behind the gate, but {} is read in its stead",
+                    shown::path(path),
+                    shown::path(by)
+                )
+            }
+            // Theirs to do, or said above.
+            Drift::Edited { .. } | Drift::New { .. } | Drift::Removed { .. } | Drift::Unreadable { .. } => {
+                continue;
+            }
+        };
+        screen.line(&screen.paint(screen::WARN, &said));
+    }
+}
+
+fn whose(key: &Key) -> String {
+    let client = client(&key.client).map_or(key.client.as_str(), |client| client.name);
+    format!("{client}: {}", shown::name(&key.name))
+}
+
+fn objects(screen: &Screen, file: &Surveyed) {
+    let client = file.found.client.id;
+    let path = file.found.path.display().to_string();
+    match &file.read {
+        Err(why) => {
+            let object = json!({ "client": client, "path": path, "problem": why.to_string() });
+            screen.line(&object.to_string());
+        }
+        Ok(contents) => {
+            for note in &contents.left_out {
+                screen.line(&json!({ "client": client, "path": path, "problem": note }).to_string());
+            }
+            for entry in &contents.entries {
+                let (state, server, why) = match &entry.state {
+                    State::Protected { server } => ("protected", Some(server), None),
+                    State::Open => ("not_protected", None, None),
+                    State::NotCoverable(why) => ("not_coverable", None, Some(why)),
+                };
+                let object = json!({
+                    "client": client, "path": path, "project": entry.key.project, "name": entry.key.name,
+                    "state": state, "server": server, "why": why, "command": shown::command(entry),
+                });
+                screen.line(&object.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Copies of clients' files as they were before we wrote: in a folder of ours, where no client can lose them. They hold
+//! whatever the files held, so they are readable by their owner alone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::file::{self, FileError, hash};
+use crate::hex::hex;
+
+/// Beside the very first copy, which is kept for good.
+const NEWEST: usize = 5;
+const WHERE: &str = "where.json";
+
+#[derive(Clone, Debug)]
+pub struct Backups {
+    folder: PathBuf,
+}
+
+/// One copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    pub client: String,
+    /// The client's file.
+    pub path: PathBuf,
+    pub at_ms: i64,
+    /// The copy. Its name is what `callgate clients restore` takes.
+    pub copy: PathBuf,
+    pub bytes: u64,
+}
+
+impl Backup {
+    /// A short name for people: `claude-desktop-1a2b3c4d/1789000000000-0f0f0f0f0f0f`.
+    pub fn id(&self) -> String {
+        let part = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
+        format!("{}/{}", part(self.copy.parent().and_then(Path::file_name)), part(self.copy.file_stem()))
+    }
+
+    /// The bytes, if they are still what was kept.
+    pub fn read(&self) -> io::Result<Vec<u8>> {
+        let bytes = fs::read(&self.copy)?;
+        if !is_named_for(&self.copy, &bytes) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the copy is damaged"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Whose copies a folder holds: without it a lost ledger would leave them nameless.
+#[derive(Serialize, Deserialize)]
+struct Whose {
+    client: String,
+    path: PathBuf,
+}
+
+impl Backups {
+    /// Below `home`, the folder of Callgate.
+    pub fn of(home: &Path) -> Backups {
+        Backups { folder: home.join("backups") }
+    }
+
+    /// Keeps these bytes, unless the newest copy is the same, and lets go of copies that are neither the first nor among
+    /// the newest.
+    pub fn keep(&self, client: &str, path: &Path, bytes: &[u8], now_ms: i64) -> Result<(), FileError> {
+        let folder = self.folder_of(client, path);
+        file::private_folder(&folder).map_err(FileError::Write)?;
+        if whose(&folder).is_none() {
+            let text = serde_json::to_vec(&Whose { client: client.to_owned(), path: path.to_owned() })
+                .map_err(|error| FileError::Write(error.into()))?;
+            let _unreadable = fs::remove_file(folder.join(WHERE));
+            file::create(&folder.join(WHERE), &text)?;
+        }
+        let mut copies = copies(&folder).map_err(FileError::Read)?;
+        // Whichever it is like: protecting and unprotecting in turns must not push out what is worth keeping.
+        if copies.iter().any(|(_, copy)| fs::read(copy).is_ok_and(|kept| kept == bytes)) {
+            return Ok(());
+        }
+        // Never before an older one, whatever the clock says: the order of names is the order of time.
+        let at_ms = copies.last().map_or(now_ms, |(at_ms, _)| now_ms.max(at_ms + 1));
+        let copy = folder.join(format!("{at_ms}-{}.bak", &hex(&hash(bytes))[..12]));
+        file::create(&copy, bytes)?;
+        copies.push((at_ms, copy));
+        let surplus = copies.len().saturating_sub(1 + NEWEST);
+        for (_, old) in copies.iter().skip(1).take(surplus) {
+            // A copy that stays for longer than it had to does no harm.
+            let _gone = fs::remove_file(old);
+        }
+        Ok(())
+    }
+
+    /// Every copy, newest first.
+    pub fn list(&self) -> io::Result<Vec<Backup>> {
+        let mut list = Vec::new();
+        let folders = match fs::read_dir(&self.folder) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(list),
+            Err(error) => return Err(error),
+        };
+        for folder in folders {
+            let folder = folder?.path();
+            let Some(whose) = whose(&folder) else { continue };
+            for (at_ms, copy) in copies(&folder)? {
+                let bytes = fs::metadata(&copy)?.len();
+                list.push(Backup {
+                    client: whose.client.clone(),
+                    path: whose.path.clone(),
+                    at_ms,
+                    copy,
+                    bytes,
+                });
+            }
+        }
+        list.sort_by(|a, b| (b.at_ms, &b.copy).cmp(&(a.at_ms, &a.copy)));
+        Ok(list)
+    }
+
+    /// The copies of one file, newest first.
+    pub fn of_file(&self, client: &str, path: &Path) -> io::Result<Vec<Backup>> {
+        let mut list = self.list()?;
+        list.retain(|backup| backup.client == client && backup.path == path);
+        Ok(list)
+    }
+
+    /// Deletes every copy: they hold the secrets that the files held.
+    pub fn purge(&self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn folder_of(&self, client: &str, path: &Path) -> PathBuf {
+        let place = hash(path.as_os_str().as_encoded_bytes());
+        self.folder.join(format!("{client}-{}", &hex(&place)[..8]))
+    }
+}
+
+fn whose(folder: &Path) -> Option<Whose> {
+    serde_json::from_slice(&fs::read(folder.join(WHERE)).ok()?).ok()
+}
+
+/// The name of a copy holds a digest of it.
+fn is_named_for(copy: &Path, bytes: &[u8]) -> bool {
+    let digest = hex(&hash(bytes));
+    let name = copy.file_stem().and_then(|name| name.to_str()?.split_once('-'));
+    name.is_some_and(|(_, kept)| kept == &digest[..12])
+}
+
+/// The copies in a folder, oldest first.
+fn copies(folder: &Path) -> io::Result<Vec<(i64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let at_ms = path
+            .file_name()
+            .and_then(|name| name.to_str()?.strip_suffix(".bak")?.split_once('-')?.0.parse().ok());
+        if let Some(at_ms) = at_ms {
+            found.push((at_ms, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_newest_five_are_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let backups = Backups::of(home.path());
+        let path = Path::new("/c.json");
+        for n in 0..9 {
+            backups.keep("cursor", path, format!("{n}").as_bytes(), 100 + n).unwrap();
+        }
+        let texts: Vec<_> = backups.list().unwrap().iter().map(|one| one.read().unwrap()).collect();
+        assert_eq!(texts, [b"8", b"7", b"6", b"5", b"4", b"0"]);
+    }
+
+    #[test]
+    fn the_same_again_is_not_kept_twice_and_a_clock_set_back_changes_no_order() {
+        let home = tempfile::tempdir().unwrap();
+        let backups = Backups::of(home.path());
+        for (text, at_ms) in [("a", 500), ("a", 501), ("b", 400), ("a", 300)] {
+            backups.keep("cursor", Path::new("/c.json"), text.as_bytes(), at_ms).unwrap();
+        }
+        backups.keep("cursor", Path::new("/other.json"), b"x", 1).unwrap();
+        let of_file = backups.of_file("cursor", Path::new("/c.json")).unwrap();
+        let texts: Vec<_> = of_file.iter().map(|one| one.read().unwrap()).collect();
+        assert_eq!(texts, [b"b", b"a"]);
+        assert_eq!(backups.list().unwrap().len(), 3);
+        assert!(of_file[0].id().starts_with("cursor-"));
+        backups.purge().unwrap();
+        assert!(backups.list().unwrap().is_empty());
+        backups.purge().unwrap();
+    }
+
+    #[test]
+    fn a_damaged_copy_is_not_given_out_and_a_damaged_label_is_written_anew() {
+        let home = tempfile::tempdir().unwrap();
+        let backups = Backups::of(home.path());
+        backups.keep("cursor", Path::new("/c.json"), b"whole", 1).unwrap();
+        let copy = backups.list().unwrap().remove(0);
+        fs::write(&copy.copy, b"who").unwrap();
+        assert!(copy.read().unwrap_err().to_string().contains("damaged"));
+        fs::write(copy.copy.with_file_name(WHERE), b"{").unwrap();
+        assert!(backups.list().unwrap().is_empty());
+        backups.keep("cursor", Path::new("/c.json"), b"other", 2).unwrap();
+        assert_eq!(backups.list().unwrap().len(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn copies_are_for_their_owner_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let backups = Backups::of(home.path());
+        backups.keep("cursor", Path::new("/c.json"), b"secret", 1).unwrap();
+        let copy = &backups.list().unwrap()[0].copy;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(copy), mode(copy.parent().unwrap())), (0o600, 0o700));
+    }
+}

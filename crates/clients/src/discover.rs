@@ -1,0 +1,225 @@
+//! Which files of which clients are on this machine. Looks at names only: on some systems reading another program's file
+//! makes the system ask the person, so nothing is read before somebody wants to know what is in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::system::System;
+use crate::table::{Client, Place, Scope};
+
+/// A file of a client that exists.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub client: &'static Client,
+    pub path: PathBuf,
+    /// The rows that it answers to: Claude Code keeps two kinds of servers in one file.
+    pub places: Vec<&'static Place>,
+    /// The client reads this file in its stead.
+    pub shadowed_by: Option<PathBuf>,
+}
+
+impl Found {
+    /// An administrator's file: shown, never edited.
+    pub fn managed(&self) -> bool {
+        self.places.iter().all(|place| place.scope == Scope::Managed)
+    }
+}
+
+/// The files of one client. Those of a project are looked for in each of `projects`.
+pub fn discover(system: &System, client: &'static Client, projects: &[PathBuf]) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for place in client.places.iter().filter(|place| place.os.contains(&system.os)) {
+        for project in folders(place, projects) {
+            let Some((folder, pattern)) = system.split(place.path, project) else { continue };
+            for path in existing(folder, pattern) {
+                match found.iter_mut().find(|known| known.path == path) {
+                    Some(known) => known.places.push(place),
+                    None => found.push(Found { client, path, places: vec![place], shadowed_by: None }),
+                }
+            }
+        }
+    }
+    for index in 0..found.len() {
+        found[index].shadowed_by = shadow(&found[index], &found[..index]);
+    }
+    found
+}
+
+/// A file that we edited before, wherever it is: its rows are those whose files have its name.
+pub fn known(client: &'static Client, path: PathBuf) -> Found {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let mut places: Vec<&'static Place> = Vec::new();
+    for place in client.places {
+        let pattern = place.path.rsplit('/').next().unwrap_or_default();
+        let (before, after) = pattern.split_once('*').unwrap_or((pattern, ""));
+        let fits =
+            name == pattern || pattern.contains('*') && name.starts_with(before) && name.ends_with(after);
+        if fits && !places.iter().any(|other| other.shape == place.shape && other.syntax == place.syntax) {
+            places.push(place);
+        }
+    }
+    Found { client, path, places, shadowed_by: None }
+}
+
+/// The projects to look in: none for a file that belongs to the person.
+fn folders<'a>(place: &Place, projects: &'a [PathBuf]) -> Vec<Option<&'a Path>> {
+    match place.scope {
+        Scope::Project => projects.iter().map(|project| Some(project.as_path())).collect(),
+        _ => vec![None],
+    }
+}
+
+/// A `.jsonc` beside a `.json` of the same name is the one that counts (OpenCode).
+fn shadow(file: &Found, before: &[Found]) -> Option<PathBuf> {
+    let twin = file.path.with_extension("jsonc");
+    (file.path.extension() == Some(OsStr::new("json")))
+        .then(|| before.iter().find(|other| other.path == twin).map(|other| other.path.clone()))
+        .flatten()
+}
+
+/// The paths that a pattern stands for, sorted. A link that leads nowhere exists: it is told of when it is read.
+fn existing(folder: PathBuf, pattern: &str) -> Vec<PathBuf> {
+    let mut paths = vec![folder];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        paths = paths.into_iter().flat_map(|path| step(&path, part)).collect();
+    }
+    paths.retain(|path| path.symlink_metadata().is_ok_and(|meta| !meta.is_dir()));
+    paths
+}
+
+fn step(path: &Path, part: &str) -> Vec<PathBuf> {
+    let Some((before, after)) = part.split_once('*') else {
+        return vec![path.join(part)];
+    };
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let mut names: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+    names.retain(|name| {
+        name.to_str().is_some_and(|name| {
+            name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+        })
+    });
+    names.sort();
+    names.into_iter().map(|name| path.join(name)).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::system::Os;
+    use crate::table::client;
+
+    fn put(root: &Path, paths: &[&str]) {
+        for path in paths {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+    }
+
+    fn found(root: &Path, os: Os, id: &str, projects: &[PathBuf]) -> Vec<Found> {
+        let system = System { os, home: root.to_owned(), variables: BTreeMap::new() };
+        discover(&system, client(id).unwrap(), projects)
+    }
+
+    fn paths(root: &Path, found: &[Found]) -> Vec<String> {
+        found
+            .iter()
+            .map(|file| file.path.strip_prefix(root).unwrap().display().to_string().replace('\\', "/"))
+            .collect()
+    }
+
+    #[test]
+    fn only_files_that_exist_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(found(root.path(), Os::Linux, "claude-desktop", &[]).is_empty());
+        put(root.path(), &[".config/Claude/claude_desktop_config.json"]);
+        let files = found(root.path(), Os::Linux, "claude-desktop", &[]);
+        assert_eq!(paths(root.path(), &files), [".config/Claude/claude_desktop_config.json"]);
+        // A folder of that name is not a file of that name.
+        fs::create_dir_all(root.path().join(".cursor/mcp.json")).unwrap();
+        assert!(found(root.path(), Os::Linux, "cursor", &[]).is_empty());
+    }
+
+    #[test]
+    fn the_packaged_claude_is_found_under_any_publisher_and_the_old_file_beside_it() {
+        let root = tempfile::tempdir().unwrap();
+        let packaged = "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json";
+        let old = "AppData/Roaming/Claude/claude_desktop_config.json";
+        put(
+            root.path(),
+            &[
+                packaged,
+                old,
+                "AppData/Local/Packages/Other_x/LocalCache/Roaming/Claude/claude_desktop_config.json",
+            ],
+        );
+        let files = found(root.path(), Os::Windows, "claude-desktop", &[]);
+        assert_eq!(paths(root.path(), &files), [packaged, old]);
+    }
+
+    #[test]
+    fn one_file_with_two_kinds_of_servers_is_found_once() {
+        let root = tempfile::tempdir().unwrap();
+        put(root.path(), &[".claude.json", "work/.mcp.json"]);
+        let files = found(root.path(), Os::Linux, "claude-code", &[root.path().join("work")]);
+        assert_eq!(paths(root.path(), &files), [".claude.json", "work/.mcp.json"]);
+        let scopes: Vec<_> = files[0].places.iter().map(|place| place.scope).collect();
+        assert_eq!(scopes, [Scope::User, Scope::Local]);
+    }
+
+    #[test]
+    fn a_file_that_the_client_does_not_read_is_marked() {
+        let root = tempfile::tempdir().unwrap();
+        put(root.path(), &[".config/opencode/opencode.json"]);
+        assert!(found(root.path(), Os::Linux, "opencode", &[])[0].shadowed_by.is_none());
+        put(root.path(), &[".config/opencode/opencode.jsonc"]);
+        let files = found(root.path(), Os::Linux, "opencode", &[]);
+        assert!(files[0].shadowed_by.is_none());
+        assert_eq!(files[1].shadowed_by.as_deref(), Some(files[0].path.as_path()));
+    }
+
+    #[test]
+    fn a_star_in_a_folder_of_the_person_is_only_a_character() {
+        let root = tempfile::tempdir().unwrap();
+        put(root.path(), &["x*/.mcp.json", "xy/.mcp.json"]);
+        let files = found(root.path(), Os::Linux, "claude-code", &[root.path().join("x*")]);
+        assert_eq!(paths(root.path(), &files), ["x*/.mcp.json"]);
+    }
+
+    #[test]
+    fn a_file_of_which_only_the_name_is_known_is_read_as_what_it_is() {
+        let scopes = |id: &str, path: &str| -> Vec<Scope> {
+            known(client(id).unwrap(), path.into()).places.iter().map(|place| place.scope).collect()
+        };
+        assert_eq!(scopes("claude-code", "/elsewhere/.claude.json"), [Scope::User, Scope::Local]);
+        assert_eq!(scopes("claude-code", "/p/.mcp.json"), [Scope::Project]);
+        assert_eq!(scopes("continue", "/p/.continue/mcpServers/x.yaml"), [Scope::Project]);
+        assert_eq!(scopes("codex", "/c/config.toml"), [Scope::User]);
+    }
+
+    #[test]
+    fn profiles_are_found_in_order() {
+        let root = tempfile::tempdir().unwrap();
+        put(
+            root.path(),
+            &[
+                ".config/Code/User/profiles/b/mcp.json",
+                ".config/Code/User/profiles/a/mcp.json",
+                ".config/Code/User/mcp.json",
+            ],
+        );
+        let files = found(root.path(), Os::Linux, "vscode", &[]);
+        assert_eq!(
+            paths(root.path(), &files),
+            [
+                ".config/Code/User/mcp.json",
+                ".config/Code/User/profiles/a/mcp.json",
+                ".config/Code/User/profiles/b/mcp.json"
+            ]
+        );
+    }
+}

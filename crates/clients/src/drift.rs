@@ -1,0 +1,100 @@
+//! What happened to clients' files since we wrote them: told apart, because each asks for something else.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::ledger::{Key, Ledger, Row};
+use crate::names::identity;
+use crate::survey::{Entry, State, Surveyed};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Drift {
+    /// Every server of a file is gone, the gated ones among them: Claude Desktop does this when it cannot read its file.
+    Wiped { client: String, path: PathBuf, lost: Vec<Key> },
+    /// An entry starts its own program again, without the gate.
+    LostGate { key: Key },
+    /// An entry is behind the gate and starts another program than it did: somebody edited it, which is theirs to do.
+    Edited { key: Key },
+    /// An entry that nobody has decided about, in a file where others are behind the gate or were.
+    New { key: Key },
+    /// An entry is gone. Clients and people remove entries; it is not brought back.
+    Removed { key: Key },
+    /// An entry names our program where it no longer is.
+    Moved { key: Key, binary: String },
+    /// Entries are behind the gate in a file that the client does not read.
+    Shadowed { path: PathBuf, by: PathBuf },
+    /// A file with gated entries cannot be understood any more.
+    Unreadable { client: String, path: PathBuf, why: String },
+}
+
+/// All of it, in the order of files. `binary`: where our program is.
+pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, binary: &str) -> Vec<Drift> {
+    let mut found = Vec::new();
+    let files: BTreeSet<_> = ledger.rows.iter().map(|row| (&row.key.client, &row.key.path)).collect();
+    for (client, path) in files {
+        let rows: Vec<_> =
+            ledger.rows.iter().filter(|row| row.key.client == *client && row.key.path == *path).collect();
+        let file = surveyed.iter().find(|file| file.found.client.id == client && file.found.path == *path);
+        of_file(client, path, &rows, file, &mut found);
+    }
+    for file in surveyed {
+        if let Ok(contents) = &file.read {
+            let gated = contents.entries.iter().any(|entry| matches!(entry.state, State::Protected { .. }));
+            let ours = |row: &Row| row.key.client == file.found.client.id && row.key.path == file.found.path;
+            if gated || ledger.rows.iter().any(ours) {
+                found.extend(contents.entries.iter().filter_map(|entry| moved_or_new(entry, ledger, binary)));
+            }
+            if gated && let Some(by) = &file.found.shadowed_by {
+                found.push(Drift::Shadowed { path: file.found.path.clone(), by: by.clone() });
+            }
+        }
+    }
+    found
+}
+
+fn of_file(client: &str, path: &Path, rows: &[&Row], file: Option<&Surveyed>, found: &mut Vec<Drift>) {
+    let entries = match file.map(|file| &file.read) {
+        // A project that nobody looked into.
+        None if path.symlink_metadata().is_ok() => return,
+        None => &[][..],
+        Some(Ok(contents)) => &contents.entries,
+        Some(Err(why)) => {
+            let (client, path) = (client.to_owned(), path.to_owned());
+            found.push(Drift::Unreadable { client, path, why: why.to_string() });
+            return;
+        }
+    };
+    if entries.is_empty() {
+        let lost = rows.iter().map(|row| row.key.clone()).collect();
+        found.push(Drift::Wiped { client: client.to_owned(), path: path.to_owned(), lost });
+        return;
+    }
+    for row in rows {
+        let key = row.key.clone();
+        let Some(entry) = entries.iter().find(|entry| entry.key == key) else {
+            found.push(Drift::Removed { key });
+            continue;
+        };
+        let same = entry.local().is_some_and(|local| identity(local) == row.original);
+        match entry.state {
+            State::Protected { .. } if same => {}
+            State::Protected { .. } => found.push(Drift::Edited { key }),
+            State::Open => found.push(Drift::LostGate { key }),
+            // It became something that no gate can stand in front of, by somebody's hand.
+            State::NotCoverable(_) => found.push(Drift::Edited { key }),
+        }
+    }
+}
+
+fn moved_or_new(entry: &Entry, ledger: &Ledger, binary: &str) -> Option<Drift> {
+    let key = entry.key.clone();
+    match (&entry.server.gated, &entry.state) {
+        (Some(gated), _) if gated.binary != binary => {
+            Some(Drift::Moved { key, binary: gated.binary.clone() })
+        }
+        (None, State::Open) if ledger.row(&key).is_none() && !ledger.left_open.contains(&key) => {
+            Some(Drift::New { key })
+        }
+        _ => None,
+    }
+}

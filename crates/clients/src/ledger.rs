@@ -1,0 +1,180 @@
+//! What we did to which entry of which file: `ledger.json`. An entry can be given back without it; it is what tells an entry
+//! that lost its gate from one that never had it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::file::{self, FileError};
+
+const FORMAT: u32 = 1;
+
+/// An entry of a client's file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    pub client: String,
+    pub path: PathBuf,
+    /// The project that the entry is for, where one file holds several (Claude Code).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    pub name: String,
+}
+
+/// An entry that we put behind the gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    #[serde(flatten)]
+    pub key: Key,
+    /// Its name at the gate; the client's own name for it, unless another client has another server of that name.
+    pub server: String,
+    /// A digest of the program and the arguments that it had.
+    pub original: String,
+    /// The text of its program, where the file alone would not give every byte back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    pub at_ms: i64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    format: u32,
+    #[serde(default)]
+    pub rows: Vec<Row>,
+    /// Entries that a person took from behind the gate: nobody is asked about them as if they were new.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_open: Vec<Key>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    #[error(
+        "{path} cannot be read: {error}; move it away, nothing is lost by it but the memory of what lost its gate"
+    )]
+    Read { path: PathBuf, error: io::Error },
+    #[error(
+        "{path} is not as we left it: {error}; move it away, nothing is lost by it but the memory of what lost its gate"
+    )]
+    Broken { path: PathBuf, error: serde_json::Error },
+    #[error("{path} was written by a newer Callgate; update this one")]
+    Newer { path: PathBuf },
+    #[error("{path}: {error}")]
+    Write { path: PathBuf, error: FileError },
+}
+
+impl Ledger {
+    pub fn row(&self, key: &Key) -> Option<&Row> {
+        self.rows.iter().find(|row| row.key == *key)
+    }
+
+    pub fn put(&mut self, row: Row) {
+        self.drop(&row.key);
+        self.left_open.retain(|key| *key != row.key);
+        self.rows.push(row);
+        self.rows.sort_by(|a, b| a.key.cmp(&b.key));
+    }
+
+    pub fn drop(&mut self, key: &Key) {
+        self.rows.retain(|row| row.key != *key);
+    }
+
+    /// Forgets the entry's row, and remembers that this was a person's will.
+    pub fn leave_open(&mut self, key: &Key) {
+        self.drop(key);
+        if !self.left_open.contains(key) {
+            self.left_open.push(key.clone());
+        }
+    }
+}
+
+/// The ledger of a home, held by one process of ours at a time.
+#[derive(Debug)]
+pub struct Held {
+    pub ledger: Ledger,
+    path: PathBuf,
+    /// Released when the process ends, however it ends.
+    _lock: File,
+}
+
+fn path_in(home: &Path) -> PathBuf {
+    home.join("ledger.json")
+}
+
+/// What the ledger says, without holding it.
+pub fn read(home: &Path) -> Result<Ledger, LedgerError> {
+    let path = path_in(home);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
+        Err(error) => return Err(LedgerError::Read { path, error }),
+    };
+    let ledger: Ledger =
+        serde_json::from_slice(&text).map_err(|error| LedgerError::Broken { path: path.clone(), error })?;
+    if ledger.format > FORMAT { Err(LedgerError::Newer { path }) } else { Ok(ledger) }
+}
+
+/// Takes the ledger, waiting for whoever has it: they hold it for the time of one write.
+pub fn hold(home: &Path) -> Result<Held, LedgerError> {
+    let path = path_in(home);
+    let failed = |error| LedgerError::Write { path: path.clone(), error: FileError::Write(error) };
+    let control = home.join("control");
+    file::private_folder(&control).map_err(failed)?;
+    let lock = file::private_options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(control.join("clients.lock"))
+        .map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    Ok(Held { ledger: read(home)?, path, _lock: lock })
+}
+
+impl Held {
+    pub fn save(&mut self) -> Result<(), LedgerError> {
+        self.ledger.format = FORMAT;
+        let failed = |error| LedgerError::Write { path: self.path.clone(), error };
+        let text = serde_json::to_vec_pretty(&self.ledger)
+            .map_err(|error| failed(FileError::Write(error.into())))?;
+        match file::read(&self.path) {
+            Ok(before) => file::replace(&before, &text).map_err(failed),
+            Err(_) => file::create(&self.path, &text).map_err(failed),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    fn row(name: &str) -> Row {
+        let key = Key { client: "cursor".into(), path: "/c.json".into(), project: None, name: name.into() };
+        Row { key, server: name.into(), original: "00".into(), text: None, at_ms: 1 }
+    }
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        let home = tempfile::tempdir().unwrap();
+        let mut held = hold(home.path()).unwrap();
+        held.ledger.put(row("b"));
+        held.ledger.put(row("a"));
+        held.ledger.put(row("b"));
+        held.save().unwrap();
+        held.save().unwrap();
+        let read = read(home.path()).unwrap();
+        assert_eq!(read.rows.iter().map(|row| row.key.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(read, held.ledger);
+    }
+
+    #[test]
+    fn a_broken_or_newer_ledger_is_told_and_not_overwritten() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("ledger.json");
+        for (text, word) in [("{", "not as we left it"), (r#"{"format":99}"#, "newer")] {
+            fs::write(&path, text).unwrap();
+            assert!(hold(home.path()).unwrap_err().to_string().contains(word));
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

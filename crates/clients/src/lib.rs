@@ -1,0 +1,25 @@
+//! The configuration files of AI clients: found, read, and put behind the gate without losing a byte.
+//!
+//! Owns: where each client keeps its servers ([`table`]), how such a file is read and spliced ([`document`]), what a gated
+//! entry looks like ([`entry`]). Must not know: windows, the command line, policies, the history.
+
+pub mod backup;
+pub mod change;
+pub mod discover;
+pub mod document;
+pub mod drift;
+pub mod entry;
+pub mod file;
+mod hex;
+pub mod ledger;
+pub mod names;
+pub mod plan;
+pub mod program;
+pub mod running;
+pub mod survey;
+pub mod system;
+pub mod table;
+
+pub use document::{Document, Syntax, Unreadable};
+pub use system::{Os, System};
+pub use table::{Client, Place, Scope, Shape};

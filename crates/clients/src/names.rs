@@ -1,0 +1,114 @@
+//! The name of a server at the gate. Policies and the history go by it, so the same name must not stand for two programs.
+
+use std::collections::BTreeMap;
+
+use crate::entry::Local;
+use crate::file::hash;
+use crate::hex::hex;
+use crate::ledger::{Key, Ledger};
+use crate::survey::{Entry, State};
+
+/// A digest of what is started: the program, its words, and the names of its variables.
+pub(crate) fn identity(local: &Local) -> String {
+    let mut text = Vec::new();
+    let mut part = |kind: u8, value: &str| {
+        text.push(kind);
+        text.extend_from_slice(&(value.len() as u64).to_le_bytes());
+        text.extend_from_slice(value.as_bytes());
+    };
+    local.words().for_each(|word| part(b'w', word));
+    let mut names: Vec<_> = local.env.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.into_iter().for_each(|name| part(b'e', name));
+    hex(&hash(&text))
+}
+
+/// Who has which name.
+#[derive(Debug, Default)]
+pub struct Names {
+    taken: BTreeMap<String, String>,
+}
+
+impl Names {
+    /// The names of all entries that are behind the gate already, or were.
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>, ledger: &Ledger) -> Names {
+        let mut names = Names::default();
+        for entry in entries {
+            if let (State::Protected { server }, Some(local)) = (&entry.state, entry.local()) {
+                names.taken.entry(server.clone()).or_insert_with(|| identity(local));
+            }
+        }
+        for row in &ledger.rows {
+            names.taken.entry(row.server.clone()).or_insert_with(|| row.original.clone());
+        }
+        names
+    }
+
+    /// The name that it had, if it is the same program still; else the client's own name for it, unless that name belongs to
+    /// another program: then `playwright@cursor`.
+    pub(crate) fn give(&mut self, key: &Key, local: &Local, ledger: &Ledger) -> String {
+        let identity = identity(local);
+        let (name, client) = (if key.name.is_empty() { "unnamed" } else { &key.name }, &key.client);
+        let had = ledger.row(key).filter(|row| row.original == identity).map(|row| row.server.clone());
+        let others = (2..).map(|n| format!("{name}@{client}-{n}"));
+        let mut candidates =
+            had.into_iter().chain([name.to_owned(), format!("{name}@{client}")]).chain(others);
+        loop {
+            // There is always another number.
+            let candidate = candidates.next().unwrap_or_default();
+            if *self.taken.entry(candidate.clone()).or_insert_with(|| identity.clone()) == identity {
+                return candidate;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::Text;
+
+    fn local(words: &[&str], env: &[&str]) -> Local {
+        let text = |value: &&str| Text { value: (*value).to_owned(), span: 0..0 };
+        let mut words = words.iter().map(text);
+        Local {
+            program: words.next().unwrap_or(Text { value: String::new(), span: 0..0 }),
+            args: words.collect(),
+            env: env.iter().map(|name| ((*name).to_owned(), text(&"value"))).collect(),
+        }
+    }
+
+    #[test]
+    fn one_name_never_stands_for_two_programs() {
+        let mut names = Names::default();
+        let ledger = Ledger::default();
+        let mut give = |name: &str, client: &str, local: &Local| {
+            let key = Key { client: client.into(), path: "/c".into(), project: None, name: name.into() };
+            names.give(&key, local, &ledger)
+        };
+        let (a, b, c) =
+            (local(&["npx", "a"], &[]), local(&["npx", "b"], &[]), local(&["npx", "a"], &["KEY"]));
+        assert_eq!(give("play", "claude-desktop", &a), "play");
+        assert_eq!(give("play", "cursor", &a), "play");
+        assert_eq!(give("play", "cursor", &b), "play@cursor");
+        assert_eq!(give("play", "cursor", &b), "play@cursor");
+        assert_eq!(give("play", "cursor", &c), "play@cursor-2");
+        assert_eq!(give("", "cursor", &c), "unnamed");
+    }
+
+    #[test]
+    fn what_is_started_is_told_apart_by_every_word() {
+        let all = [
+            local(&["a", "b"], &[]),
+            local(&["a b"], &[]),
+            local(&["a", "b", ""], &[]),
+            local(&["a"], &["b"]),
+            local(&["ab"], &[]),
+        ];
+        let mut seen: Vec<_> = all.iter().map(identity).collect();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), all.len());
+        assert_eq!(identity(&local(&["a"], &["x", "y"])), identity(&local(&["a"], &["y", "x"])));
+    }
+}

@@ -1,0 +1,220 @@
+//! What an act would do to one file, before anything is written: checked, and for a person to look at.
+
+use crate::discover::Found;
+use crate::document::{Document, Splice, apply};
+use crate::entry::{self, Gate, ServerId, Undo, Values, comes_back, verify};
+use crate::ledger::{Key, Ledger};
+use crate::names::{Names, identity};
+use crate::survey::{Contents, Entry, Refusal, State, look};
+use crate::table::Place;
+
+/// Longer names do not fit everywhere that a name has to go.
+const LONGEST_NAME: usize = 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act<'a> {
+    /// Put this program in front.
+    Protect {
+        binary: &'a str,
+    },
+    Unprotect,
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    pub found: Found,
+    pub contents: Contents,
+    pub after: String,
+    pub edits: Vec<Edited>,
+    /// Chosen entries that stay as they are, and why.
+    pub refused: Vec<Refused>,
+}
+
+/// An entry that is edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    pub key: Key,
+    /// Its name at the gate.
+    pub server: String,
+    pub(crate) original: String,
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub key: Key,
+    pub why: String,
+    /// It could not have been otherwise: nobody can put a gate in front of it.
+    pub not_coverable: bool,
+}
+
+impl Plan {
+    pub fn changes_nothing(&self) -> bool {
+        self.after.as_bytes() == self.contents.snapshot.bytes
+    }
+
+    pub fn before(&self) -> &str {
+        // It was parsed, so it is text.
+        std::str::from_utf8(&self.contents.snapshot.bytes).unwrap_or_default()
+    }
+}
+
+/// The edit did something else than it should have; nothing is written.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(
+        "the edit would have changed more than it should ({0}); nothing was written. Please report what the file looks like"
+    )]
+    Check(String),
+}
+
+/// What `act` would do to the chosen entries of a file. `names` are those of all files: one act may touch several.
+pub fn plan(
+    found: &Found,
+    act: Act<'_>,
+    chosen: &dyn Fn(&Entry) -> bool,
+    names: &mut Names,
+    ledger: &Ledger,
+) -> Result<Plan, PlanError> {
+    let contents = look(found)?;
+    let mut after = String::from_utf8_lossy(&contents.snapshot.bytes).into_owned();
+    let mut planning = Planning { found, act, names, ledger, edits: Vec::new(), refused: Vec::new() };
+    // One shape after the other: the second is read from what the first left.
+    for &place in &found.places {
+        let here = |entry: &&Entry| std::ptr::eq(entry.place, place) && chosen(entry);
+        let picked: Vec<_> = contents.entries.iter().filter(here).collect();
+        after = planning.place(place, &after, &picked)?;
+    }
+    let Planning { edits, refused, .. } = planning;
+    Ok(Plan { found: found.clone(), contents, after, edits, refused })
+}
+
+struct Planning<'a> {
+    found: &'a Found,
+    act: Act<'a>,
+    names: &'a mut Names,
+    ledger: &'a Ledger,
+    edits: Vec<Edited>,
+    refused: Vec<Refused>,
+}
+
+/// The splices of one entry.
+struct Made {
+    id: ServerId,
+    splices: Vec<Splice>,
+    edited: Edited,
+}
+
+impl Planning<'_> {
+    /// The text with the picked entries of one shape edited.
+    fn place(&mut self, place: &Place, text: &str, picked: &[&Entry]) -> Result<String, PlanError> {
+        let before = Document::parse(place.syntax, text.as_bytes()).map_err(Refusal::from)?;
+        let listing = entry::servers(&before, &place.shape);
+        let mut made: Vec<Made> = Vec::new();
+        for entry in picked {
+            let Some(server) = listing.find(&entry.server.id) else { continue };
+            let entry = Entry { server: server.clone(), ..(*entry).clone() };
+            match self.one(&before, &entry) {
+                Ok(one) if one.splices.is_empty() => {}
+                Ok(one) => made.push(one),
+                Err(why) => self.refuse(&entry.key, why, matches!(entry.state, State::NotCoverable(_))),
+            }
+        }
+        if made.is_empty() {
+            return Ok(text.to_owned());
+        }
+        // One entry that is odd in a way that nobody foresaw must not keep the others from their gate.
+        if self.checked(place, &before, &made).is_err() {
+            made.retain(|one| match self.checked(place, &before, std::slice::from_ref(one)) {
+                Ok(_) => true,
+                Err(why) => {
+                    self.refuse(&one.edited.key, why, false);
+                    false
+                }
+            });
+        }
+        let after = self.checked(place, &before, &made).map_err(PlanError::Check)?;
+        self.edits.extend(made.into_iter().map(|one| one.edited));
+        Ok(after)
+    }
+
+    fn refuse(&mut self, key: &Key, why: String, not_coverable: bool) {
+        self.refused.push(Refused { key: key.clone(), why, not_coverable });
+    }
+
+    /// The text with these edits made, if it is what it should be: all else as it was, the same things started, and every
+    /// byte to be had back.
+    fn checked(&self, place: &Place, before: &Document, made: &[Made]) -> Result<String, String> {
+        let splices: Vec<_> = made.iter().flat_map(|one| one.splices.iter().cloned()).collect();
+        let ids: Vec<_> = made.iter().map(|one| one.id.clone()).collect();
+        let text = apply(&before.text, &splices).map_err(|error| error.to_string())?;
+        let after = Document::parse(place.syntax, text.as_bytes()).map_err(|why| why.to_string())?;
+        verify(before, &after, &place.shape, &ids, Values::Same).map_err(|why| why.to_string())?;
+        let was = entry::servers(before, &place.shape);
+        let fresh = |id: &ServerId| was.find(id).is_some_and(|server| server.gated.is_none());
+        // A gate that was there already, or a text that the ledger keeps, does not come back from the file alone.
+        let exact = ids.iter().all(fresh) && made.iter().all(|one| one.edited.text.is_none());
+        if matches!(self.act, Act::Protect { .. }) && exact && !comes_back(before, &after, &place.shape, &ids)
+        {
+            return Err("the file would not come back as it was".to_owned());
+        }
+        Ok(text)
+    }
+
+    /// The splices for one entry; none, if it is so already.
+    fn one(&mut self, document: &Document, entry: &Entry) -> Result<Made, String> {
+        let (splices, edited) = match (self.act, &entry.state) {
+            (_, State::NotCoverable(why)) => return Err(why.clone()),
+            (Act::Protect { binary }, _) => self.gate(document, entry, binary)?,
+            (Act::Unprotect, State::Open) => (Vec::new(), self.edited(entry, &entry.key.name)),
+            (Act::Unprotect, State::Protected { server }) => {
+                let text = self.ledger.row(&entry.key).and_then(|row| row.text.as_deref());
+                let splices = entry::ungate(document, &entry.place.shape, &entry.server, text)
+                    .map_err(|odd| odd.to_string())?;
+                (splices, self.edited(entry, server))
+            }
+        };
+        Ok(Made { id: entry.server.id.clone(), splices, edited })
+    }
+
+    fn gate(
+        &mut self,
+        document: &Document,
+        entry: &Entry,
+        binary: &str,
+    ) -> Result<(Vec<Splice>, Edited), String> {
+        let local = entry.local().ok_or("there is no program to start")?;
+        if entry.key.name.contains('\0') || entry.key.name.len() > LONGEST_NAME {
+            return Err("its name cannot be passed on a command line".to_owned());
+        }
+        let client = self.found.client.id;
+        let server = match &entry.state {
+            State::Protected { server } => server.clone(),
+            _ => self.names.give(&entry.key, local, self.ledger),
+        };
+        let gate = Gate { binary: binary.to_owned(), server, client: client.to_owned() };
+        let edit =
+            entry::gate(document, &entry.place.shape, &entry.server, &gate).map_err(|odd| odd.to_string())?;
+        let mut edited = self.edited(entry, &gate.server);
+        edited.text = match edit.undo {
+            Undo::NeedsText(text) => Some(text),
+            // A gate that is only renewed keeps the text that its first one asked for.
+            Undo::FromFile if entry.server.gated.is_some() => {
+                self.ledger.row(&entry.key).and_then(|row| row.text.clone())
+            }
+            Undo::FromFile => None,
+        };
+        Ok((edit.splices, edited))
+    }
+
+    fn edited(&self, entry: &Entry, server: &str) -> Edited {
+        Edited {
+            key: entry.key.clone(),
+            server: server.to_owned(),
+            original: entry.local().map(identity).unwrap_or_default(),
+            text: None,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A running program cannot be replaced, but it can be renamed: the old one steps aside and goes when nobody runs it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+pub(super) fn copy(source: &Path, fresh: &Path) -> io::Result<()> {
+    fs::copy(source, fresh).map(drop)
+}
+
+pub(super) fn exchange(fresh: &Path, place: &Path) -> io::Result<()> {
+    sweep(place);
+    if fs::rename(fresh, place).is_ok() {
+        return Ok(());
+    }
+    let aside = place.with_extension(format!("{}.old", std::process::id()));
+    fs::rename(place, &aside)?;
+    let moved = fs::rename(fresh, place);
+    if moved.is_err() {
+        // Better the old program than none.
+        let _back = fs::rename(&aside, place);
+    }
+    moved
+}
+
+/// Old programs that nobody runs any more.
+fn sweep(place: &Path) {
+    let Some(entries) = place.parent().and_then(|folder| fs::read_dir(folder).ok()) else { return };
+    for entry in entries.flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "old") {
+            let _still_running = fs::remove_file(entry.path());
+        }
+    }
+}

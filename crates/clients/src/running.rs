@@ -1,0 +1,93 @@
+//! Whether a client runs at this moment. Matters for clients that write their whole file back from memory.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+
+use crate::table::Client;
+
+/// The processes of this client, by id. Empty for a client whose running makes no difference; nothing if it cannot be told.
+pub fn processes(client: &Client) -> Option<Vec<u32>> {
+    if client.processes.is_empty() {
+        return Some(Vec::new());
+    }
+    let mut system = System::new().ok()?;
+    let what = ProcessRefreshKind::nothing()
+        .without_tasks()
+        .with_exe(UpdateKind::OnlyIfNotSet)
+        .with_user(UpdateKind::OnlyIfNotSet)
+        .with_cmd(UpdateKind::OnlyIfNotSet);
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
+    let me = system.process(Pid::from_u32(std::process::id())).and_then(|me| me.user_id().cloned());
+    let mut found: Vec<_> = system
+        .processes()
+        .values()
+        // Somebody else's client has somebody else's file.
+        .filter(|process| process.user_id() == me.as_ref())
+        .filter(|process| {
+            let exe = process.exe().map(Path::as_os_str);
+            // What a shared runtime runs is its first argument.
+            let runtime = process.exe().and_then(Path::file_stem) == Some(OsStr::new("electron"));
+            let run = process.cmd().get(1).filter(|_| runtime).map(AsRef::as_ref);
+            exe.into_iter().chain(run).any(|word| is(client, word))
+        })
+        .map(|process| process.pid().as_u32())
+        .collect();
+    found.sort_unstable();
+    Some(found)
+}
+
+/// By where the program lies, not by its name: Claude Code's is called `claude` as well.
+fn is(client: &Client, program: &OsStr) -> bool {
+    let Some(program) = program.to_str() else { return false };
+    let program = program.replace('\\', "/");
+    client.processes.iter().any(|part| program.contains(part))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+    use crate::table::client;
+
+    #[test]
+    fn claude_desktop_is_known_by_its_place_and_claude_code_is_not_taken_for_it() {
+        let desktop = client("claude-desktop").unwrap();
+        for program in [
+            "/Applications/Claude.app/Contents/MacOS/Claude",
+            "/usr/lib/claude-desktop/claude-desktop",
+            "/usr/lib/claude-desktop-unofficial/node_modules/electron/dist/electron",
+            r"C:\Program Files\WindowsApps\Claude_1.2.3.0_x64__pzs8sxrjxfjjc\app\Claude.exe",
+            r"C:\Users\ada\AppData\Local\AnthropicClaude\app-0.9.1\Claude.exe",
+        ] {
+            assert!(is(desktop, OsStr::new(program)), "{program}");
+        }
+        for program in [
+            "/home/ada/.local/bin/claude",
+            "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js",
+            "/home/ada/.callgate/bin/callgate",
+            "/home/ada/lib/claude-desktop-mcp/index.js",
+            "claude-desktop",
+        ] {
+            assert!(!is(desktop, OsStr::new(program)), "{program}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_running_client_is_seen_and_a_gone_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("lib/claude-desktop");
+        std::fs::create_dir_all(&place).unwrap();
+        let program = place.join("claude-desktop");
+        std::fs::copy("/bin/sleep", &program).unwrap();
+        let desktop = client("claude-desktop").unwrap();
+        let mut child = std::process::Command::new(&program).arg("600").spawn().unwrap();
+        let seen = processes(desktop).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(seen.contains(&child.id()));
+        assert!(!processes(desktop).unwrap().contains(&child.id()));
+    }
+}

@@ -1,0 +1,100 @@
+//! Where each client keeps its servers, in which dialect, and how sure we are. Data: a new client is a new row.
+
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use crate::document::Syntax;
+use crate::system::Os;
+
+/// Every client that is known, Claude Desktop first.
+pub fn clients() -> &'static [Client] {
+    rows::CLIENTS
+}
+
+/// The client of this id (`claude-desktop`).
+pub fn client(id: &str) -> Option<&'static Client> {
+    clients().iter().find(|client| client.id == id)
+}
+
+/// One AI client.
+#[derive(Debug)]
+pub struct Client {
+    /// As on the command line: `claude-desktop`.
+    pub id: &'static str,
+    /// As people call it: `Claude Desktop`.
+    pub name: &'static str,
+    pub places: &'static [Place],
+    /// Parts of the paths of its program, with `/` between them, where knowing that it runs matters.
+    pub processes: &'static [&'static str],
+    /// It reads its file once and writes it back whole: an edit made while it runs is lost.
+    pub caches: bool,
+    /// What a person does for a change to take effect: "Quit Claude Desktop and start it again."
+    pub reload: &'static str,
+}
+
+/// One kind of file of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub os: &'static [Os],
+    /// As [`crate::system::System::expand`] reads it.
+    pub path: &'static str,
+    pub scope: Scope,
+    pub syntax: Syntax,
+    pub shape: Shape,
+    pub sure: Sure,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// For everything that this person does.
+    User,
+    /// For one project: `{project}` is part of the path.
+    Project,
+    /// In the user's file, for one project each (`projects["/abs"].mcpServers` of Claude Code).
+    Local,
+    /// An administrator's: shown, never edited.
+    Managed,
+    /// Of an older version of the client: edited where it exists, never created.
+    Legacy,
+}
+
+/// Where entries are in the document, and what they are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Members to follow from the root: `["mcpServers"]`. `"*"` follows every member (Claude Code's projects).
+    pub section: &'static [&'static str],
+    pub entries: Entries,
+    pub start: Start,
+    /// `env`, `environment`, `envs`.
+    pub env: &'static str,
+    /// Members of which any one says that the entry is reached over the network: `url`, `serverUrl`, `httpUrl`.
+    pub remote: &'static [&'static str],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entries {
+    /// A map from name to entry.
+    ByName,
+    /// A list of entries, each with a `name`.
+    List,
+}
+
+/// How an entry says what to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// `command` and `args` (or whatever they are called there). A `command` that is a map with `path` and `args` is read too (Zed, older).
+    Split { command: &'static str, args: &'static str },
+    /// One list, the program first.
+    Array(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sure {
+    /// Tried with the real client.
+    Tried,
+    /// Said by the vendor, or read in its source.
+    Said,
+    /// Told by others.
+    Told,
+}

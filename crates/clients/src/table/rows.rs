@@ -1,0 +1,361 @@
+//! The rows. What they say was tried with the real client, read in its documentation, or told by others: see `sure`.
+
+use super::{Client, Entries, Place, Scope, Shape, Start, Sure};
+use crate::document::Syntax::{self, Json, Jsonc, Toml, Yaml};
+use crate::system::Os::{self, Linux, Mac, Windows};
+
+const EVERYWHERE: &[Os] = &[Linux, Mac, Windows];
+const UNIX: &[Os] = &[Linux, Mac];
+
+const SPLIT: Start = Start::Split { command: "command", args: "args" };
+
+/// `mcpServers` with `command` and `args`, as nearly everybody has it.
+const USUAL: Shape = Shape {
+    section: &["mcpServers"],
+    entries: Entries::ByName,
+    start: SPLIT,
+    env: "env",
+    remote: &["url", "serverUrl", "httpUrl"],
+};
+/// Claude Code's servers for one project each, in the user's own file.
+const PER_PROJECT: Shape = Shape { section: &["projects", "*", "mcpServers"], ..USUAL };
+const SERVERS: Shape = Shape { section: &["servers"], ..USUAL };
+const ZED: Shape = Shape { section: &["context_servers"], ..USUAL };
+const CODEX: Shape = Shape { section: &["mcp_servers"], ..USUAL };
+const OPENCODE: Shape =
+    Shape { section: &["mcp"], start: Start::Array("command"), env: "environment", ..USUAL };
+const GOOSE: Shape = Shape {
+    section: &["extensions"],
+    start: Start::Split { command: "cmd", args: "args" },
+    env: "envs",
+    remote: &["uri", "url"],
+    ..USUAL
+};
+const CONTINUE: Shape = Shape { entries: Entries::List, ..USUAL };
+
+const fn user(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> Place {
+    Place { os: EVERYWHERE, path, scope: Scope::User, syntax, shape, sure }
+}
+
+const fn project(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> Place {
+    Place { scope: Scope::Project, ..user(path, syntax, shape, sure) }
+}
+
+const fn only(os: &'static [Os], place: Place) -> Place {
+    Place { os, ..place }
+}
+
+const fn scoped(scope: Scope, place: Place) -> Place {
+    Place { scope, ..place }
+}
+
+/// A client that picks changes up by itself or with a click, and does not write what it has not read.
+const fn plain(
+    id: &'static str,
+    name: &'static str,
+    places: &'static [Place],
+    reload: &'static str,
+) -> Client {
+    Client { id, name, places, processes: &[], caches: false, reload }
+}
+
+pub(super) const CLIENTS: &[Client] = &[
+    Client {
+        processes: &[
+            "/Claude.app/",
+            "/lib/claude-desktop/",
+            "/lib/claude-desktop-unofficial/",
+            "/WindowsApps/Claude_",
+            "/AnthropicClaude/",
+        ],
+        caches: true,
+        ..plain(
+            "claude-desktop",
+            "Claude Desktop",
+            &[
+                only(&[Mac], user("{support}/Claude/claude_desktop_config.json", Json, USUAL, Sure::Said)),
+                only(&[Mac], user("{support}/Claude-3p/claude_desktop_config.json", Json, USUAL, Sure::Told)),
+                only(
+                    &[Windows],
+                    user(
+                        "{localappdata}/Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
+                        Json,
+                        USUAL,
+                        Sure::Told,
+                    ),
+                ),
+                // May survive as a stale file beside the packaged app's.
+                only(
+                    &[Windows],
+                    scoped(
+                        Scope::Legacy,
+                        user("{appdata}/Claude/claude_desktop_config.json", Json, USUAL, Sure::Said),
+                    ),
+                ),
+                only(&[Linux], user("{config}/Claude/claude_desktop_config.json", Json, USUAL, Sure::Told)),
+            ],
+            "Quit Claude Desktop from its menu and start it again; closing the window is not quitting.",
+        )
+    },
+    plain(
+        "claude-code",
+        "Claude Code",
+        &[
+            user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, USUAL, Sure::Tried),
+            scoped(Scope::Local, user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, PER_PROJECT, Sure::Tried)),
+            project("{project}/.mcp.json", Json, USUAL, Sure::Tried),
+            only(
+                &[Linux],
+                scoped(Scope::Managed, user("/etc/claude-code/managed-mcp.json", Json, USUAL, Sure::Said)),
+            ),
+            only(
+                &[Mac],
+                scoped(
+                    Scope::Managed,
+                    user("/Library/Application Support/ClaudeCode/managed-mcp.json", Json, USUAL, Sure::Said),
+                ),
+            ),
+            only(
+                &[Windows],
+                scoped(
+                    Scope::Managed,
+                    user("{programfiles}/ClaudeCode/managed-mcp.json", Json, USUAL, Sure::Told),
+                ),
+            ),
+        ],
+        "Start a new session, or type /mcp and reconnect.",
+    ),
+    plain(
+        "cursor",
+        "Cursor",
+        &[
+            user("~/.cursor/mcp.json", Jsonc, USUAL, Sure::Said),
+            project("{project}/.cursor/mcp.json", Jsonc, USUAL, Sure::Said),
+        ],
+        "Switch the server off and on in Cursor's settings, or reload the window; Cursor may ask to approve it once more.",
+    ),
+    plain(
+        "vscode",
+        "VS Code",
+        &[
+            only(&[Linux], user("{config}/Code/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Mac], user("{support}/Code/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Windows], user("{appdata}/Code/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Linux], user("{config}/Code/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Mac], user("{support}/Code/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Windows], user("{appdata}/Code/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(UNIX, user("~/.vscode-server/data/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            project("{project}/.vscode/mcp.json", Jsonc, SERVERS, Sure::Said),
+        ],
+        "Restart the server from the line above it in mcp.json; VS Code may ask to trust it once more.",
+    ),
+    plain(
+        "vscode-insiders",
+        "VS Code Insiders",
+        &[
+            only(&[Linux], user("{config}/Code - Insiders/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Mac], user("{support}/Code - Insiders/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(&[Windows], user("{appdata}/Code - Insiders/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
+            only(
+                &[Linux],
+                user("{config}/Code - Insiders/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said),
+            ),
+            only(
+                &[Mac],
+                user("{support}/Code - Insiders/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said),
+            ),
+            only(
+                &[Windows],
+                user("{appdata}/Code - Insiders/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said),
+            ),
+        ],
+        "Restart the server from the line above it in mcp.json; VS Code may ask to trust it once more.",
+    ),
+    plain(
+        "windsurf",
+        "Windsurf",
+        &[
+            user("~/.codeium/windsurf/mcp_config.json", Json, USUAL, Sure::Said),
+            user("~/.codeium/mcp_config.json", Json, USUAL, Sure::Told),
+        ],
+        "Press Refresh in Windsurf's list of servers.",
+    ),
+    plain(
+        "cline",
+        "Cline",
+        &[
+            user("~/.cline/data/settings/cline_mcp_settings.json", Json, USUAL, Sure::Said),
+            only(
+                &[Linux],
+                scoped(
+                    Scope::Legacy,
+                    user(
+                        "{config}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                        Json,
+                        USUAL,
+                        Sure::Said,
+                    ),
+                ),
+            ),
+            only(
+                &[Mac],
+                scoped(
+                    Scope::Legacy,
+                    user(
+                        "{support}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                        Json,
+                        USUAL,
+                        Sure::Said,
+                    ),
+                ),
+            ),
+            only(
+                &[Windows],
+                scoped(
+                    Scope::Legacy,
+                    user(
+                        "{appdata}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                        Json,
+                        USUAL,
+                        Sure::Said,
+                    ),
+                ),
+            ),
+        ],
+        "Nothing to do: Cline watches its file.",
+    ),
+    plain(
+        "zed",
+        "Zed",
+        &[
+            only(UNIX, user("{config}/zed/settings.json", Jsonc, ZED, Sure::Said)),
+            only(&[Windows], user("{appdata}/Zed/settings.json", Jsonc, ZED, Sure::Said)),
+            project("{project}/.zed/settings.json", Jsonc, ZED, Sure::Said),
+        ],
+        "Nothing to do: Zed watches its file.",
+    ),
+    plain(
+        "codex",
+        "Codex",
+        &[
+            user("{CODEX_HOME:-~/.codex}/config.toml", Toml, CODEX, Sure::Tried),
+            project("{project}/.codex/config.toml", Toml, CODEX, Sure::Said),
+        ],
+        "Start a new thread.",
+    ),
+    plain(
+        "gemini",
+        "Gemini CLI",
+        &[
+            user("~/.gemini/settings.json", Jsonc, USUAL, Sure::Tried),
+            project("{project}/.gemini/settings.json", Jsonc, USUAL, Sure::Said),
+        ],
+        "Type /mcp reload, or start Gemini again.",
+    ),
+    plain(
+        "qwen",
+        "Qwen Code",
+        &[
+            user("~/.qwen/settings.json", Jsonc, USUAL, Sure::Tried),
+            project("{project}/.qwen/settings.json", Jsonc, USUAL, Sure::Told),
+        ],
+        "Start Qwen Code again.",
+    ),
+    plain(
+        "opencode",
+        "OpenCode",
+        &[
+            // The first shadows the second.
+            user("{config}/opencode/opencode.jsonc", Jsonc, OPENCODE, Sure::Tried),
+            user("{config}/opencode/opencode.json", Jsonc, OPENCODE, Sure::Tried),
+            project("{project}/opencode.jsonc", Jsonc, OPENCODE, Sure::Said),
+            project("{project}/opencode.json", Jsonc, OPENCODE, Sure::Said),
+        ],
+        "Start OpenCode again.",
+    ),
+    plain(
+        "copilot",
+        "Copilot CLI",
+        &[
+            user("{COPILOT_HOME:-~/.copilot}/mcp-config.json", Json, USUAL, Sure::Tried),
+            project("{project}/.github/mcp.json", Json, USUAL, Sure::Said),
+        ],
+        "Start Copilot again.",
+    ),
+    plain(
+        "goose",
+        "Goose",
+        &[
+            only(UNIX, user("{config}/goose/config.yaml", Yaml, GOOSE, Sure::Said)),
+            only(&[Windows], user("{appdata}/Block/goose/config/config.yaml", Yaml, GOOSE, Sure::Said)),
+        ],
+        "Start a new session.",
+    ),
+    plain(
+        "continue",
+        "Continue",
+        &[
+            user("~/.continue/config.yaml", Yaml, CONTINUE, Sure::Said),
+            project("{project}/.continue/mcpServers/*.yaml", Yaml, CONTINUE, Sure::Said),
+            project("{project}/.continue/mcpServers/*.json", Json, USUAL, Sure::Told),
+        ],
+        "Nothing to do: Continue reads its file when it is saved.",
+    ),
+    plain(
+        "lmstudio",
+        "LM Studio",
+        &[
+            user("~/.lmstudio/mcp.json", Json, USUAL, Sure::Said),
+            user("~/.cache/lm-studio/mcp.json", Json, USUAL, Sure::Told),
+        ],
+        "Open mcp.json in LM Studio and save it, or start LM Studio again.",
+    ),
+    plain(
+        "junie",
+        "Junie",
+        &[
+            user("~/.junie/mcp/mcp.json", Json, USUAL, Sure::Said),
+            project("{project}/.junie/mcp/mcp.json", Json, USUAL, Sure::Said),
+        ],
+        "Restart the IDE if the server does not come back by itself.",
+    ),
+    plain(
+        "kiro",
+        "Kiro",
+        &[
+            user("~/.kiro/settings/mcp.json", Json, USUAL, Sure::Said),
+            project("{project}/.kiro/settings/mcp.json", Json, USUAL, Sure::Said),
+        ],
+        "Nothing to do: Kiro reads its file when it is saved.",
+    ),
+    plain(
+        "warp",
+        "Warp",
+        &[
+            user("~/.warp/.mcp.json", Json, USUAL, Sure::Said),
+            project("{project}/.warp/.mcp.json", Json, USUAL, Sure::Said),
+        ],
+        "Nothing to do: Warp watches its file.",
+    ),
+    plain(
+        "antigravity",
+        "Antigravity",
+        &[
+            user("~/.gemini/config/mcp_config.json", Json, USUAL, Sure::Told),
+            scoped(Scope::Legacy, user("~/.gemini/antigravity/mcp_config.json", Json, USUAL, Sure::Told)),
+            project("{project}/.agents/mcp_config.json", Json, USUAL, Sure::Told),
+        ],
+        "Press Refresh under Manage MCP Servers.",
+    ),
+    plain(
+        "amazon-q",
+        "Amazon Q",
+        &[
+            user("~/.aws/amazonq/cli-agents/*.json", Json, USUAL, Sure::Told),
+            user("~/.aws/amazonq/agents/default.json", Json, USUAL, Sure::Said),
+            scoped(Scope::Legacy, user("~/.aws/amazonq/mcp.json", Json, USUAL, Sure::Said)),
+            project("{project}/.amazonq/mcp.json", Json, USUAL, Sure::Said),
+        ],
+        "Start a new session.",
+    ),
+];

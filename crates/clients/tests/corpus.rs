@@ -1,0 +1,215 @@
+//! A file of every client, made to be nasty: put behind the gate, read as the client would, and given back byte for byte.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use callgate_clients::change::carry_out;
+use callgate_clients::discover::discover;
+use callgate_clients::ledger::Ledger;
+use callgate_clients::names::Names;
+use callgate_clients::plan::{Act, plan};
+use callgate_clients::survey::{Entry, State, look};
+use callgate_clients::table::{Scope, client, clients};
+use callgate_clients::{Client, Os, Place, System};
+
+const BINARY: &str = "/home/ada/.callgate/bin/callgate";
+
+fn fixtures(id: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(id);
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// A home in which the client has this file where it would have it.
+fn installed(root: &Path, client: &'static Client, fixture: &Path) -> (System, PathBuf) {
+    let system = System { os: Os::Linux, home: root.join("home"), variables: BTreeMap::new() };
+    let project = root.join("project");
+    let place = place_of(client, fixture);
+    let path = system.expand(place.path, Some(&project)).unwrap();
+    let path = PathBuf::from(path.to_str().unwrap().replace('*', "one"));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::copy(fixture, &path).unwrap();
+    (system, path)
+}
+
+/// The first row whose files end as the fixture does; fixtures named `project…` lie in a project.
+fn place_of(client: &'static Client, fixture: &Path) -> &'static Place {
+    let scope = if name(fixture).starts_with("project") { Scope::Project } else { Scope::User };
+    client
+        .places
+        .iter()
+        .find(|place| {
+            place.scope == scope
+                && place.os.contains(&Os::Linux)
+                && Path::new(place.path).extension() == fixture.extension()
+        })
+        .unwrap()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn all(_: &Entry) -> bool {
+    true
+}
+
+#[test]
+fn every_client_has_files_to_try_on() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let tried: BTreeSet<_> =
+        fs::read_dir(folder).unwrap().map(|entry| name(&entry.unwrap().path())).collect();
+    let known: BTreeSet<_> = clients().iter().map(|client| client.id.to_owned()).collect();
+    assert_eq!(tried, known);
+}
+
+#[test]
+fn protected_and_given_back_every_file_is_what_it_was() {
+    for client in clients() {
+        for fixture in fixtures(client.id) {
+            let root = tempfile::tempdir().unwrap();
+            let (system, path) = installed(root.path(), client, &fixture);
+            let (home, projects) = (root.path().join("callgate"), [root.path().join("project")]);
+            let found = discover(&system, client, &projects);
+            let found = found.iter().find(|found| found.path == path).unwrap();
+            let original = fs::read(&path).unwrap();
+            let before = look(found).unwrap();
+            let open = before.entries.iter().filter(|entry| entry.state == State::Open).count();
+            assert!(open > 0, "{}", fixture.display());
+
+            let protect = Act::Protect { binary: BINARY };
+            let done = carry_out(&home, found, protect, &all, &mut Names::default(), 1).unwrap();
+            assert_eq!(done.edits.len(), open, "{}", fixture.display());
+            let after = look(found).unwrap();
+            for (was, is) in before.entries.iter().zip(&after.entries) {
+                assert_eq!(was.key, is.key);
+                let words = |entry: &Entry| {
+                    entry.local().map(|local| local.words().map(str::to_owned).collect::<Vec<_>>())
+                };
+                assert_eq!(words(was), words(is), "{} {}", fixture.display(), was.key.name);
+                if was.state == State::Open {
+                    assert!(
+                        matches!(is.state, State::Protected { .. }),
+                        "{} {}",
+                        fixture.display(),
+                        was.key.name
+                    );
+                } else {
+                    assert_eq!(was.state, is.state);
+                }
+            }
+            // Again changes nothing: a gate never stands before a gate.
+            let gated = fs::read(&path).unwrap();
+            assert!(
+                carry_out(&home, found, protect, &all, &mut Names::default(), 2).unwrap().changes_nothing()
+            );
+            assert_eq!(fs::read(&path).unwrap(), gated);
+
+            // From the file alone, as when our own folder is lost.
+            let alone = plan(found, Act::Unprotect, &all, &mut Names::default(), &Ledger::default()).unwrap();
+            let texts = callgate_clients::ledger::read(&home).unwrap();
+            if texts.rows.iter().all(|row| row.text.is_none()) {
+                assert_eq!(alone.after.as_bytes(), original, "{}", fixture.display());
+            }
+            let undone = carry_out(&home, found, Act::Unprotect, &all, &mut Names::default(), 3).unwrap();
+            assert_eq!(undone.edits.len(), open);
+            assert_eq!(fs::read(&path).unwrap(), original, "{}", fixture.display());
+            assert!(callgate_clients::ledger::read(&home).unwrap().rows.is_empty());
+        }
+    }
+}
+
+/// What the clients themselves would make of the files: parsed by ordinary parsers of each format, the entries start our
+/// program with the original command line behind `--`.
+#[test]
+fn a_protected_file_reads_as_ordinary_json_and_starts_the_gate() {
+    for client in clients() {
+        for fixture in fixtures(client.id) {
+            let text = fs::read_to_string(&fixture).unwrap();
+            let Ok(before) = serde_json::from_str::<serde_json::Value>(&text) else { continue };
+            let root = tempfile::tempdir().unwrap();
+            let (system, path) = installed(root.path(), client, &fixture);
+            let found = discover(&system, client, &[root.path().join("project")]);
+            let found = found.iter().find(|found| found.path == path).unwrap();
+            let entries = look(found).unwrap().entries;
+            let home = root.path().join("callgate");
+            carry_out(&home, found, Act::Protect { binary: BINARY }, &all, &mut Names::default(), 1).unwrap();
+            let after: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            for entry in entries.iter().filter(|entry| entry.key.project.is_none()) {
+                let section = entry.place.shape.section[0];
+                let (was, is) = (&before[section][&entry.key.name], &after[section][&entry.key.name]);
+                if entry.state != State::Open {
+                    assert_eq!(was, is);
+                    continue;
+                }
+                assert_eq!(is["command"], BINARY);
+                let args: Vec<_> =
+                    is["args"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+                assert_eq!(&args[..2], ["run", "--server"]);
+                let behind = args.iter().position(|arg| *arg == "--").unwrap() + 1;
+                let original: Vec<_> = std::iter::once(was["command"].as_str().unwrap())
+                    .chain(was["args"].as_array().into_iter().flatten().map(|arg| arg.as_str().unwrap()))
+                    .collect();
+                assert_eq!(args[behind..], original, "{}", fixture.display());
+                let rest = |value: &serde_json::Value| {
+                    let mut map = value.as_object().unwrap().clone();
+                    map.remove("command");
+                    map.remove("args");
+                    map
+                };
+                assert_eq!(rest(was), rest(is));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_name_with_another_program_in_another_client_is_another_server() {
+    let root = tempfile::tempdir().unwrap();
+    let system = System { os: Os::Linux, home: root.path().to_owned(), variables: BTreeMap::new() };
+    let files = [
+        ("claude-desktop", ".config/Claude/claude_desktop_config.json", "a"),
+        ("cursor", ".cursor/mcp.json", "b"),
+    ];
+    for (_, path, program) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!(r#"{{"mcpServers":{{"play":{{"command":"{program}"}}}}}}"#)).unwrap();
+    }
+    let home = root.path().join(".callgate");
+    // One act over both files, and once more after the second lost its gate.
+    for _ in 0..2 {
+        let mut names = Names::of(&[], &callgate_clients::ledger::read(&home).unwrap());
+        let mut given = Vec::new();
+        for (id, ..) in files {
+            let found = &discover(&system, client(id).unwrap(), &[])[0];
+            carry_out(&home, found, Act::Protect { binary: BINARY }, &all, &mut names, 1).unwrap();
+            given.push(look(found).unwrap().entries[0].state.clone());
+        }
+        let named = |server: &str| State::Protected { server: server.to_owned() };
+        assert_eq!(given, [named("play"), named("play@cursor")]);
+        fs::write(root.path().join(files[1].1), r#"{"mcpServers":{"play":{"command":"b"}}}"#).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_noted_is_not_written() {
+    let root = tempfile::tempdir().unwrap();
+    let (system, path) = installed(root.path(), client("cursor").unwrap(), &fixtures("cursor")[0]);
+    let found = &discover(&system, client("cursor").unwrap(), &[])[0];
+    let (original, home) = (fs::read(&path).unwrap(), root.path().join("callgate"));
+    // A folder where the ledger should be.
+    fs::create_dir_all(home.join("ledger.json")).unwrap();
+    let act = Act::Protect { binary: BINARY };
+    assert!(carry_out(&home, found, act, &all, &mut Names::default(), 1).is_err());
+    assert_eq!(fs::read(&path).unwrap(), original);
+    fs::remove_dir(home.join("ledger.json")).unwrap();
+    carry_out(&home, found, act, &all, &mut Names::default(), 1).unwrap();
+    // A gate comes off without a ledger.
+    fs::write(home.join("ledger.json"), "{").unwrap();
+    carry_out(&home, found, Act::Unprotect, &all, &mut Names::default(), 2).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), original);
+}

@@ -1,0 +1,34 @@
+//! A command at a terminal of its own, for what is asked of a person only.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Command, ExitStatus};
+
+use anyhow::Context as _;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// Runs a command on a terminal, types a line, and returns how it ended and everything on the screen. The line waits in
+/// the terminal until it is asked for.
+pub fn at_terminal(mut command: Command, typed: &str) -> anyhow::Result<(ExitStatus, String)> {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&controller)?;
+    unlockpt(&controller)?;
+    let name = ptsname(&controller, Vec::new())?.into_string()?;
+    let end = || -> std::io::Result<OwnedFd> {
+        File::options().read(true).write(true).open(&name).map(OwnedFd::from)
+    };
+    command.stdin(end()?).stdout(end()?).stderr(end()?);
+    let mut child = command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    // Our own copies of the child's end would keep the terminal open.
+    drop(command);
+    let mut controller = File::from(controller);
+    controller.write_all(format!("{typed}\n").as_bytes())?;
+    let mut screen = Vec::new();
+    let mut chunk = [0; 4096];
+    // The end of a terminal is an error on Linux.
+    while let Ok(count @ 1..) = controller.read(&mut chunk) {
+        screen.extend_from_slice(&chunk[..count]);
+    }
+    Ok((child.wait()?, String::from_utf8_lossy(&screen).into_owned()))
+}

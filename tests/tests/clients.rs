@@ -1,0 +1,590 @@
+//! `callgate clients` as a person uses it, on the files that real clients write, and real clients on what it wrote.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use callgate_tests::gate::{callgate_binary, program};
+use callgate_tests::installed::{installed, ours};
+use callgate_tests::processes::eventually;
+use callgate_tests::session::{PATIENCE, Session};
+use callgate_tests::terminal::at_terminal;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
+const CURSOR: &str = ".cursor/mcp.json";
+
+/// Where clients keep their files, and one that such a client wrote.
+const FIXTURES: [(&str, &str); 5] = [
+    (DESKTOP, "claude-desktop/app-written.json"),
+    (CURSOR, "cursor/mcp.json"),
+    (".codex/config.toml", "codex/config.toml"),
+    (".config/goose/config.yaml", "goose/config.yaml"),
+    (".claude.json", "claude-code/home.json"),
+];
+
+fn fixture(name: &str) -> Vec<u8> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    fs::read(workspace.join("crates/clients/fixtures").join(name)).unwrap()
+}
+
+/// Somebody with a home, and nothing else in the environment: clients hand little more to what they start.
+struct Person {
+    home: TempDir,
+}
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+impl Person {
+    fn new() -> Person {
+        Person { home: TempDir::with_prefix("callgate-person-").unwrap() }
+    }
+
+    fn with_every_fixture() -> Person {
+        let person = Person::new();
+        for (path, name) in FIXTURES {
+            person.write(path, &fixture(name));
+        }
+        person
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.home.path().join(path)
+    }
+
+    fn read(&self, path: &str) -> Vec<u8> {
+        fs::read(self.path(path)).unwrap()
+    }
+
+    fn text(&self, path: &str) -> String {
+        String::from_utf8(self.read(path)).unwrap()
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .current_dir(self.home.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn callgate(&self, words: &[&str]) -> Command {
+        let mut command = self.command(callgate_binary().unwrap());
+        command.args(words);
+        command
+    }
+
+    fn clients(&self, words: &[&str]) -> Said {
+        self.callgate(&["clients"]).args(words).output().unwrap().into()
+    }
+
+    /// With success; what was printed.
+    fn say(&self, words: &[&str]) -> String {
+        let said = self.clients(words);
+        assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
+        said.out
+    }
+
+    fn clients_at_terminal(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
+        let mut command = self.callgate(&["clients"]);
+        command.args(words);
+        let (status, screen) = at_terminal(command, typed).unwrap();
+        (status.code(), screen)
+    }
+
+    /// Every entry, as `list --json` tells.
+    fn entries(&self) -> Vec<Value> {
+        self.say(&["list", "--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// How many entries are in this state.
+    fn count(&self, state: &str) -> usize {
+        self.entries().iter().filter(|entry| entry["state"] == state).count()
+    }
+
+    fn backups(&self, client: &str) -> Vec<Value> {
+        let lines = self.say(&["backups", client, "--json"]);
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn assert_fixtures_untouched(&self) {
+        for (path, name) in FIXTURES {
+            assert!(self.read(path) == fixture(name), "{path} is not as it was:\n{}", self.text(path));
+        }
+    }
+
+    /// Every file and folder below the home.
+    fn everything(&self) -> Vec<PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.home.path().to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path.clone());
+                }
+                found.push(path);
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+#[test]
+fn list_tells_of_every_entry_of_every_client() {
+    let person = Person::with_every_fixture();
+    let text = person.say(&[]);
+    assert_eq!(text, person.say(&["list"]));
+    for words in [
+        "Claude Desktop  ~/.config/Claude/claude_desktop_config.json",
+        "Cursor  ~/.cursor/mcp.json",
+        "Codex  ~/.codex/config.toml",
+        "Goose  ~/.config/goose/config.yaml",
+        "Claude Code  ~/.claude.json",
+        "a Desktop Extension, which Claude starts by itself",
+        "in /home/ada/my project: uvx mcp-server-sqlite",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+
+    let entries = person.entries();
+    let of = |client: &str, name: &str| -> &Value {
+        let mut found = entries.iter().filter(|entry| entry["client"] == client && entry["name"] == name);
+        let entry = found.next().unwrap_or_else(|| panic!("{client} has no {name} in {entries:#?}"));
+        assert_eq!(found.next(), None);
+        entry
+    };
+    assert_eq!(
+        *of("claude-code", "db"),
+        json!({
+            "client": "claude-code", "path": person.path(".claude.json"), "project": "/home/ada/my project",
+            "name": "db", "state": "not_protected", "server": null, "why": null,
+            "command": "uvx mcp-server-sqlite --db-path ./a.db",
+        })
+    );
+    for (client, name, state) in [
+        ("claude-desktop", "quote\"d-35", "not_coverable"),
+        ("claude-desktop", "ünïcode-名-34", "not_protected"),
+        ("claude-code", "remote", "not_coverable"),
+        ("cursor", "playwright", "not_protected"),
+        ("cursor", "linear", "not_coverable"),
+        ("codex", "with.dot", "not_protected"),
+        ("codex", "remote", "not_coverable"),
+        ("goose", "developer", "not_coverable"),
+        ("goose", "same level", "not_protected"),
+    ] {
+        let entry = of(client, name);
+        assert_eq!(entry["state"], state, "{entry}");
+        assert_eq!(entry["why"].is_string(), state == "not_coverable", "{entry}");
+    }
+    let counts = ["protected", "not_protected", "not_coverable"].map(|state| person.count(state));
+    let summary =
+        format!("{} protected, {} not protected, {} not coverable.", counts[0], counts[1], counts[2]);
+    assert!(text.contains(&summary), "{summary:?} is not in\n{text}");
+    assert_eq!(counts[0], 0);
+}
+
+#[test]
+fn diff_and_dry_runs_show_the_edit_and_write_nothing() {
+    let person = Person::with_every_fixture();
+    let before = person.everything();
+    for words in [&["diff", "--all"][..], &["protect", "--all", "--dry-run"], &["diff", "codex", "bare"]] {
+        let text = person.say(words);
+        assert!(text.contains("+command = \""), "{text}");
+        assert!(text.contains("Codex: would protect "), "{text}");
+        let others = text.contains("Goose: would protect ");
+        assert_eq!(others, words.contains(&"--all"), "{words:?}: {text}");
+    }
+    person.assert_fixtures_untouched();
+    assert_eq!(person.everything(), before, "no file came or went");
+}
+
+#[test]
+fn protect_and_unprotect_leave_every_file_as_it_was() {
+    let person = Person::with_every_fixture();
+    let open = person.count("not_protected");
+    // Forced, because other tests' stand-ins for Claude Desktop may run at this moment.
+    let text = person.say(&["protect", "--all", "--force"]);
+    for client in ["Claude Desktop", "Cursor", "Codex", "Goose", "Claude Code"] {
+        assert!(text.contains(&format!("{client}: protected ")), "{text}");
+    }
+    assert_eq!((person.count("protected"), person.count("not_protected")), (open, 0));
+    let binary = person.path(".callgate/bin/callgate");
+    for (path, name) in FIXTURES {
+        assert!(person.text(path).contains(binary.to_str().unwrap()), "{path}");
+        assert_ne!(person.read(path), fixture(name), "{path}");
+    }
+    let ran: Said = person.command(&binary).arg("--version").output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+
+    let protected: Vec<_> = FIXTURES.iter().map(|(path, _)| person.read(path)).collect();
+    assert!(person.say(&["protect", "--all"]).starts_with("Nothing to do"));
+    let again: Vec<_> = FIXTURES.iter().map(|(path, _)| person.read(path)).collect();
+    assert!(again == protected);
+
+    let (code, screen) = person.clients_at_terminal(&["unprotect", "--all", "--force"], "unprotect");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("Codex: no longer protected:"), "{screen}");
+    person.assert_fixtures_untouched();
+    assert_eq!(person.count("protected"), 0);
+}
+
+#[test]
+fn only_what_is_named_is_protected() {
+    let person = Person::with_every_fixture();
+    let text = person.say(&["protect", "codex", "bare", "with.dot"]);
+    assert!(text.contains("Codex: protected with.dot, bare"), "{text}");
+    assert_eq!(person.count("protected"), 2);
+
+    for (words, complaint) in [
+        (&["protect", "codex", "nobody"][..], "no such server: nobody"),
+        (&["protect", "netscape"], "\"netscape\" is no client that Callgate knows"),
+        (&["protect", "zed"], "Zed has no configuration file here"),
+        (&["protect"], "name a client (`callgate clients` lists them), or say --all"),
+    ] {
+        let said = person.clients(words);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.err.contains(complaint), "{said:?}");
+    }
+    // Asked for by name, what cannot be done is a failure.
+    let said = person.clients(&["protect", "codex", "remote"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("remote stays as it is: reached over the network"), "{said:?}");
+    assert_eq!(person.count("protected"), 2);
+}
+
+#[test]
+fn taking_the_gate_away_needs_a_person_and_their_word() {
+    let person = Person::with_every_fixture();
+    person.say(&["protect", "cursor"]);
+    let gated = person.read(CURSOR);
+    let said = person.clients(&["unprotect", "--all", "--force"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("Loosening needs a person at a terminal"), "{said:?}");
+    let (code, screen) = person.clients_at_terminal(&["unprotect", "cursor"], "yes");
+    assert_eq!(code, Some(1), "{screen}");
+    assert!(screen.contains("nothing was changed"), "{screen}");
+    assert!(person.read(CURSOR) == gated);
+}
+
+#[test]
+fn a_file_that_is_not_understood_is_left_alone_and_the_others_are_done() {
+    let plain = r#"{"mcpServers":{"a":{"command":"npx","args":[]}}}"#;
+    let cases = [
+        ("a comment", plain.replacen('{', "{ // mine\n", 1), "it is not valid JSON"),
+        ("a byte order mark", format!("\u{feff}{plain}"), "it begins with a byte order mark"),
+        (
+            "a key twice",
+            plain.replacen("\"args\"", "\"command\":\"x\",\"args\"", 1),
+            "`command` stands there twice",
+        ),
+        ("cut off", plain[..plain.len() - 2].to_owned(), "it is not valid JSON"),
+        ("empty", String::new(), "it is not valid JSON"),
+    ];
+    for (what, text, words) in cases {
+        let person = Person::new();
+        person.write(DESKTOP, text.as_bytes());
+        person.write(CURSOR, &fixture("cursor/mcp.json"));
+        let listed = person.say(&["list"]);
+        assert!(listed.contains("left alone: ") && listed.contains(words), "{what}: {listed}");
+        let said = person.clients(&["protect", "--all", "--force"]);
+        assert_eq!(said.code, Some(1), "{what}: {said:?}");
+        let refusal = format!("~/{DESKTOP} was not touched: {words}");
+        assert!(said.out.contains(&refusal), "{what}: {refusal:?} is not in {said:?}");
+        assert!(said.out.contains("Cursor: protected playwright, shell"), "{what}: {said:?}");
+        assert_eq!(person.text(DESKTOP), text, "{what}");
+        assert!(person.text(CURSOR).contains(".callgate/bin/callgate"), "{what}");
+        assert!(person.backups("claude-desktop").is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_stays_one_and_a_good_one_stays_a_link() {
+    let person = Person::new();
+    person.write(CURSOR, &fixture("cursor/mcp.json"));
+    person.write("dotfiles/codex.toml", &fixture("codex/config.toml"));
+    fs::create_dir_all(person.path(".config/Claude")).unwrap();
+    fs::create_dir_all(person.path(".codex")).unwrap();
+    symlink(person.path("dotfiles/claude.json"), person.path(DESKTOP)).unwrap();
+    symlink("../dotfiles/codex.toml", person.path(".codex/config.toml")).unwrap();
+
+    let said = person.clients(&["protect", "--all", "--force"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("was not touched: it is a link that leads nowhere"), "{said:?}");
+    assert!(said.out.contains("Cursor: protected "), "{said:?}");
+    let target = |path: &str| fs::read_link(person.path(path)).unwrap();
+    assert_eq!(target(DESKTOP), person.path("dotfiles/claude.json"));
+    assert!(!person.path("dotfiles/claude.json").exists());
+    assert_eq!(target(".codex/config.toml"), Path::new("../dotfiles/codex.toml"));
+    assert!(person.text("dotfiles/codex.toml").contains(".callgate/bin/callgate"));
+}
+
+/// A process that, by where its program lies, is Claude Desktop. It quits when its input ends.
+struct StandIn {
+    child: Child,
+}
+
+impl StandIn {
+    fn start(person: &Person) -> StandIn {
+        let folder = person.path("usr/lib/claude-desktop");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("claude-desktop");
+        fs::copy(program("fake-server").unwrap(), &path).unwrap();
+        // Written a moment ago by a process that forks: nobody may still hold it open for writing.
+        let child = eventually("the stand-in starts", PATIENCE, || {
+            Command::new(&path).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().ok()
+        });
+        StandIn { child }
+    }
+
+    fn quit(mut self) {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_running_claude_desktop_is_not_written_under_unless_one_insists() {
+    let person = Person::with_every_fixture();
+    let desktop = StandIn::start(&person);
+    let untouched = || assert!(person.read(DESKTOP) == fixture("claude-desktop/app-written.json"));
+
+    let listed = person.say(&["list"]);
+    assert!(listed.contains("claude_desktop_config.json  (runs now)"), "{listed}");
+    let said = person.clients(&["protect", "claude-desktop"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("Claude Desktop runs and would write its own copy over it"), "{said:?}");
+    untouched();
+    // The others do not wait for it.
+    let said = person.clients(&["protect", "--all"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("Codex: protected "), "{said:?}");
+    untouched();
+
+    let text = person.say(&["protect", "claude-desktop", "--force"]);
+    assert!(text.contains("Claude Desktop: protected "), "{text}");
+    assert!(person.text(DESKTOP).contains(".callgate/bin/callgate"));
+    // Nothing to write, nothing to wait for.
+    assert!(person.say(&["protect", "claude-desktop"]).starts_with("Nothing to do"));
+    desktop.quit();
+}
+
+#[test]
+fn waiting_writes_when_claude_desktop_has_quit() {
+    let person = Person::with_every_fixture();
+    let desktop = StandIn::start(&person);
+    let mut waiting =
+        Session::start(person.callgate(&["clients", "protect", "claude-desktop", "--wait"])).unwrap();
+    let waits = |bytes: &[u8], _| {
+        String::from_utf8_lossy(bytes).contains("Waiting for Claude Desktop to quit").then_some(())
+    };
+    waiting.out.wait("that it waits", PATIENCE, waits).unwrap();
+    assert!(person.read(DESKTOP) == fixture("claude-desktop/app-written.json"));
+    desktop.quit();
+    let status = waiting.ended(PATIENCE).unwrap();
+    assert!(status.success(), "{} {}", waiting.out.text(), waiting.err.text());
+    assert!(person.text(DESKTOP).contains(".callgate/bin/callgate"));
+    assert!(waiting.out.text().contains("Claude Desktop: protected "), "{}", waiting.out.text());
+}
+
+#[test]
+fn a_copy_brings_a_file_back_whatever_happened_to_it() {
+    let person = Person::with_every_fixture();
+    assert_eq!(person.say(&["backups"]), "No copies: no client's file has been edited.\n");
+    person.say(&["protect", "--all", "--force"]);
+    let copies = person.backups("claude-desktop");
+    assert_eq!(copies.len(), 1, "{copies:?}");
+    assert_eq!(copies[0]["path"], json!(person.path(DESKTOP)));
+    let id = copies[0]["backup"].as_str().unwrap().to_owned();
+    assert!(person.say(&["backups"]).contains(&id));
+
+    let wiped = br#"{"preferences":{}}"#;
+    person.write(DESKTOP, wiped);
+    let said = person.clients(&["restore", &id, "--force"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("Loosening needs a person at a terminal"), "{said:?}");
+    let text = person.say(&["restore", &id, "--dry-run"]);
+    assert!(text.contains("+    \"with space-7\": {"), "{text}");
+    assert!(person.read(DESKTOP) == wiped);
+
+    let (code, screen) = person.clients_at_terminal(&["restore", &id, "--force"], "restore");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(person.read(DESKTOP) == fixture("claude-desktop/app-written.json"));
+    // What was there is kept, too: a restore can be taken back.
+    let copies = person.backups("claude-desktop");
+    assert_eq!(copies.iter().map(|copy| &copy["bytes"]).collect::<Vec<_>>()[0], wiped.len(), "{copies:?}");
+
+    // Gone altogether, it is made anew.
+    fs::remove_file(person.path(CURSOR)).unwrap();
+    let id = person.backups("cursor")[0]["backup"].as_str().unwrap().to_owned();
+    let (code, screen) = person.clients_at_terminal(&["restore", &id], "restore");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(person.read(CURSOR) == fixture("cursor/mcp.json"));
+
+    let said = person.clients(&["restore", "cursor-00000000/1-2"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("there is no copy \"cursor-00000000/1-2\""), "{said:?}");
+}
+
+#[test]
+fn no_secret_of_a_client_is_shown() {
+    let person = Person::new();
+    let secrets = [
+        "hunter2hunter2",
+        "correct-horse-battery",
+        "qu\\\"oted-pass",
+        "by-argument-1",
+        "s3cr3t-in-url",
+        "of-goose-9",
+    ];
+    person.write(
+        DESKTOP,
+        br#"{ "mcpServers": {
+  "a": { "command": "npx", "args": ["--api-key", "by-argument-1", "postgres://u:s3cr3t-in-url@db/x"], "env": {
+      "API_TOKEN": "hunter2hunter2", "MODE": "correct-horse-battery", "DB_PASSWORD": "qu\"oted-pass" } } } }"#,
+    );
+    person.write(
+        ".codex/config.toml",
+        b"[mcp_servers.a]\ncommand = \"srv\"\n[mcp_servers.a.env]\nAPI_TOKEN = 'hunter2hunter2'\nMODE = \"correct-horse-battery\"\n",
+    );
+    person.write(
+        ".config/goose/config.yaml",
+        b"extensions:\n  g:\n    type: stdio\n    cmd: srv\n    args: []\n    envs:\n      TOKEN: of-goose-9\n",
+    );
+    let shown = |person: &Person, text: &str| {
+        let shown: Vec<_> = secrets.iter().filter(|secret| text.contains(**secret)).collect();
+        assert!(shown.is_empty(), "{shown:?} of {:?} in\n{text}", person.home.path());
+    };
+    for words in [&["list"][..], &["list", "--json"], &["diff", "--all"], &["protect", "--all", "--dry-run"]]
+    {
+        shown(&person, &person.say(words));
+    }
+    shown(&person, &person.say(&["protect", "--all", "--force"]));
+    for words in [&["list"][..], &["list", "--json"], &["unprotect", "--all", "--dry-run"], &["backups"]] {
+        shown(&person, &person.say(words));
+    }
+    for copy in ["claude-desktop", "codex", "goose"].map(|client| person.backups(client).remove(0)) {
+        shown(&person, &person.say(&["restore", copy["backup"].as_str().unwrap(), "--dry-run"]));
+    }
+}
+
+/// Published clients that read Claude Desktop's file.
+mod published {
+    use super::*;
+
+    /// A person whose Claude Desktop starts our server on the Python SDK, protected, with a policy for it.
+    fn protected() -> Person {
+        let person = Person::new();
+        let file = json!({ "mcpServers": { "notes": {
+            "command": installed("py2/bin/python"),
+            "args": [ours("python/server.py"), person.path("marks")],
+        } } });
+        person.write(DESKTOP, serde_json::to_string_pretty(&file).unwrap().as_bytes());
+        person.say(&["protect", "claude-desktop", "--force"]);
+        let said: Said = person
+            .callgate(&["block", "notes", "danger", "--reason", "not from an agent"])
+            .output()
+            .unwrap()
+            .into();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        person
+    }
+
+    /// Lists tools, makes a call that is allowed and one that is not.
+    fn assert_works(person: &Person, client: &dyn Fn(&[&str]) -> Command, calls: [&[&str]; 3]) {
+        let [list, safe, danger] = calls.map(|words| Said::from(client(words).output().unwrap()));
+        assert_eq!(list.code, Some(0), "{list:?}");
+        assert!(list.out.contains("safe") && list.out.contains("picture"), "{list:?}");
+        assert_eq!(safe.code, Some(0), "{safe:?}");
+        assert!(safe.out.contains("safe ran"), "{safe:?}");
+        let told = format!("{}{}", danger.out, danger.err);
+        assert!(told.contains("not from an agent"), "{danger:?}");
+        assert!(!person.path("marks").exists(), "it ran: {}", person.text("marks"));
+
+        let log: Said = person.callgate(&["log", "--json"]).output().unwrap().into();
+        assert_eq!(log.code, Some(0), "{log:?}");
+        let rows: Vec<Value> = log.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut rows: Vec<_> = rows
+            .iter()
+            .map(|row| ["tool", "decision", "server", "client"].map(|key| row[key].as_str().unwrap()))
+            .collect();
+        rows.sort_unstable();
+        assert_eq!(
+            rows,
+            [["danger", "denied", "notes", "claude-desktop"], ["safe", "allowed", "notes", "claude-desktop"]],
+            "{}",
+            log.out
+        );
+    }
+
+    #[test]
+    fn mcp_inspector_works_through_the_gate_and_is_refused_by_it() {
+        let person = protected();
+        let inspector = installed("clients-node/node_modules/@modelcontextprotocol/inspector");
+        let client = |words: &[&str]| {
+            let mut command = person.command("node");
+            command
+                .arg(inspector.join("clients/launcher/build/index.js"))
+                .args(["--cli", "--server", "notes", "--config"])
+                .arg(person.path(DESKTOP))
+                .arg("--method")
+                .args(words)
+                .env("MCP_INSPECTOR_SECRET_STORE", "memory");
+            command
+        };
+        assert_works(
+            &person,
+            &client,
+            [
+                &["tools/list"],
+                &["tools/call", "--tool-name", "safe", "--tool-arg", "x=1"],
+                &["tools/call", "--tool-name", "danger", "--tool-arg", "x=1"],
+            ],
+        );
+    }
+
+    #[test]
+    fn fastmcp_works_through_the_gate_and_is_refused_by_it() {
+        let person = protected();
+        let client = |words: &[&str]| {
+            let mut command = person.command(installed("pyfastmcp/bin/fastmcp"));
+            command.args(words).env("COLUMNS", "400");
+            command
+        };
+        // It finds Claude Desktop's file by itself.
+        let found: Said = client(&["discover"]).output().unwrap().into();
+        assert!(found.out.contains("claude-desktop") && found.out.contains("notes"), "{found:?}");
+        assert_works(
+            &person,
+            &client,
+            [&["list", "notes"], &["call", "notes", "safe", "x=1"], &["call", "notes", "danger", "x=1"]],
+        );
+    }
+}
