@@ -141,10 +141,15 @@ impl<'p> Applying<'p> {
         if !self.says(|says| says.keep) {
             return Keep::Full;
         }
-        let tops = self.overlay.map_or(Keep::Full, |layer| layer.keep).max(self.base.keep);
         // A name that was refused for looking like another tells as much as that one.
         let meant = self.imitated.and_then(|imitated| imitated.rule);
-        self.rules().chain(meant).map(|rule| rule.keep).fold(tops, Keep::max)
+        self.own_rules().chain(meant).map(|rule| rule.keep).fold(self.keep_of_all(), Keep::max)
+    }
+
+    /// The same of what is said for every tool.
+    pub(crate) fn keep_of_all(&self) -> Keep {
+        let tops = self.overlay.map_or(Keep::Full, |layer| layer.keep).max(self.base.keep);
+        self.rules_for_all().map(|rule| rule.keep).fold(tops, Keep::max)
     }
 
     /// Pointer of what wants the arguments checked against the tool's schema. In one layer a rule overrides the top; but

@@ -75,6 +75,17 @@ pub enum Keep {
     Nothing,
 }
 
+impl Keep {
+    /// What is kept by this and was not before, in words; none if it is no more than before.
+    pub(crate) fn more_than(self, before: Keep) -> Option<&'static str> {
+        match (before, self) {
+            (Keep::Keys | Keep::Nothing, Keep::Full) => Some("arguments and results are now recorded"),
+            (Keep::Nothing, Keep::Keys) => Some("names of arguments are now recorded"),
+            (Keep::Full | Keep::Keys | Keep::Nothing, _) => None,
+        }
+    }
+}
+
 /// What the rules say, before anything is counted.
 #[derive(Clone, Debug)]
 pub enum Judgement<'p> {

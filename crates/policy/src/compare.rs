@@ -1,8 +1,8 @@
 //! Did a change of policy open anything?
 //!
 //! Restricting is easy and loosening is not; so every way in which a policy can become looser has to be found here, and
-//! said in words. When the list is empty, no call that the old policy refused passes the new one: for no client, at no
-//! time.
+//! said in words. When the list is empty, no call that the old policy refused passes the new one, and of none is more
+//! kept on record than the old one wanted: for no client, at no time.
 //!
 //! Clients, tools and moments without number are looked at as finitely many *cases*: all names that one case holds are
 //! treated alike by both policies. A case may hold too much (then a warning is said too often), never too little.

@@ -408,6 +408,25 @@ fn a_blocked_tool_is_not_only_observed_by_its_own_rule() {
 }
 
 #[test]
+fn a_rule_of_its_own_does_not_put_a_tool_on_record_that_a_pattern_kept_off_it() {
+    for (kept, text) in [
+        ("none", r#"{ "version": "1", "default": "allow", "tools": { "mail_*": { "record": "none" } } }"#),
+        ("keys", r#"{ "version": "1", "default": "allow", "tools": { "*": { "record": "keys" } } }"#),
+    ] {
+        for edit in [block("mail_send"), cap("mail_send", 5), allow("mail_send")] {
+            let after = edited(text, &edit);
+            let (old, new) = (Policy::parse(text).unwrap(), Policy::parse(&after).unwrap());
+            assert_eq!(compare::loosened(&old, &new), Vec::<String>::new(), "{edit:?} {after}");
+            let said = format!("\"record\": \"{kept}\"");
+            assert_eq!(after.matches(&said).count(), if after == text { 1 } else { 2 }, "{after}");
+        }
+    }
+    // What is wanted for every tool is not said again.
+    let all = r#"{ "version": "1", "default": "allow", "record": "none" }"#;
+    assert_eq!(edited(all, &block("x")).matches("record").count(), 1);
+}
+
+#[test]
 fn a_block_that_is_only_observed_from_above_says_so() {
     let everyone = [
         r#"{ "version": "1", "default": "allow", "mode": "observe" }"#,

@@ -9,6 +9,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use callgate_store::history::Indexer;
 use callgate_store::{Home, clock, seed};
 
 fn main() -> ExitCode {
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let (mut calls, mut place, mut number) = (1_000_000, None, 4711);
+    let (mut calls, mut place, mut number, mut index) = (1_000_000, None, 4711, false);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next().ok_or_else(|| format!("{word} wants a value"))?;
@@ -31,8 +32,13 @@ fn run() -> Result<(), String> {
         match word.as_str() {
             "--calls" => calls = counted()?,
             "--seed" => number = counted()?,
+            "--index" => index = value == "yes",
             "--home" => place = Some(std::path::PathBuf::from(&value)),
-            _ => return Err(format!("unknown word {word}; there are --calls N, --home DIR, --seed N")),
+            _ => {
+                return Err(format!(
+                    "unknown word {word}; there are --calls N, --home DIR, --seed N, --index yes"
+                ));
+            }
         }
     }
     let place = place.ok_or("say where with --home DIR: a folder that is not there yet")?;
@@ -46,6 +52,11 @@ fn run() -> Result<(), String> {
     home.prepare().map_err(|error| error.to_string())?;
     let began = Instant::now();
     seed::world::make(&home, calls, number, clock::wall_ms()).map_err(|error| error.to_string())?;
+    if index {
+        // Else the app does it, with rests, while somebody looks at it.
+        let mut indexer = Indexer::open(&home).map_err(|error| error.to_string())?;
+        while indexer.step().map_err(|error| error.to_string())? {}
+    }
     let bytes = std::fs::metadata(home.history_db()).map_or(0, |meta| meta.len());
     println!(
         "{calls} calls, {} MB, in {:.1} s. Look at them with CALLGATE_HOME={}",

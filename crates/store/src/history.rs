@@ -40,7 +40,7 @@ pub use replay::{Arguments, Lack, Replay, Replayed, ToolUse};
 pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
 pub use scan::{Found, Scan, Toward};
 pub use search::{Class, Indexer, Words};
-pub use tally::{Failure, Glance, MINUTE_MS, SessionNumbers, Tallied};
+pub use tally::{Failure, MINUTE_MS, SessionNumbers, Tallied};
 pub use timeline::PolicyChange;
 pub use tool_hits::{ToolHits, ToolsSeen};
 

@@ -33,10 +33,21 @@ impl Home {
         if let Some(path) = std::env::var_os("CALLGATE_HOME").filter(|path| !path.is_empty()) {
             return Ok(Home::at(std::path::absolute(&path).unwrap_or_else(|_| path.into())));
         }
+        if let Some(home) = std::env::current_exe().ok().as_deref().and_then(Home::around) {
+            return Ok(home);
+        }
         std::env::home_dir()
             .filter(|home| home.is_absolute())
             .map(|home| Home::at(home.join(".callgate")))
             .ok_or(HomeError::Nowhere)
+    }
+
+    /// The home that a program lies in as `bin/callgate`: clients start it there, and pass on no variable that would say so.
+    fn around(program: &Path) -> Option<Home> {
+        let folder = program.parent().filter(|folder| folder.ends_with("bin"))?;
+        let home = Home::at(folder.parent()?);
+        let named = program.file_stem() == Some(std::ffi::OsStr::new("callgate"));
+        (named && home.default_policy().is_file()).then_some(home)
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Home {
@@ -72,12 +83,12 @@ impl Home {
         self.control_dir().join("paused.json")
     }
 
-    /// Held while the pause switch is read and written: it has one place for every server.
     /// Held by whoever changes the settings, from reading them to having written them.
     pub fn settings_lock(&self) -> PathBuf {
         self.control_dir().join("settings.lock")
     }
 
+    /// Held while the pause switch is read and written: it has one place for every server.
     pub(crate) fn paused_lock(&self) -> PathBuf {
         self.control_dir().join("paused.lock")
     }

@@ -24,7 +24,7 @@ const STEP_CONTEXTS: usize = 200;
 /// Pages given back to the system in one step.
 const STEP_PAGES: i64 = 256;
 /// Changes that a follower may still want to see.
-const KEPT_CHANGES: i64 = 50_000;
+pub(crate) const KEPT_CHANGES: i64 = 50_000;
 /// Ceiling of the folder of servers' stderr.
 const LOGS: u64 = 64 << 20;
 /// A log that was written to this recently is somebody's.

@@ -52,6 +52,7 @@ fn always_asks(applying: &Applying<'_>) -> bool {
 
 impl View<'_> {
     pub(super) fn stand(&self, what: &str, old: &Applying<'_>, new: &Applying<'_>, findings: &mut Findings) {
+        self.kept(what, old, new, findings);
         if shut(new).is_some() {
             return;
         }
@@ -95,6 +96,15 @@ impl View<'_> {
         }
         for rule in old.rules_for_all() {
             self.rule(ALL, rule, new, findings);
+        }
+    }
+
+    /// More of a call is kept than was: whoever set `record` did not want it on the disk, of refused calls neither.
+    fn kept(&self, what: &str, old: &Applying<'_>, new: &Applying<'_>, findings: &mut Findings) {
+        // No rule takes back what is wanted for every tool; so what that explains is said of all.
+        let what = if old.keep() == old.keep_of_all() { ALL } else { what };
+        if let Some(words) = new.keep().more_than(old.keep()) {
+            findings.push(self, &format!("{what}: {words}"));
         }
     }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::EditError;
-use super::draft::Draft;
+use super::draft::{Draft, New};
 use super::scope::Scope;
+use crate::call::Keep;
 use crate::file::{Mode, PolicyFile, ToolRule};
 use crate::layer::Layer;
 use crate::lookup::Found;
@@ -27,6 +28,29 @@ pub(super) fn enforce(draft: &mut Draft, at: &[&str], rule: &ToolRule, summary: 
         draft.remove(&[at, &["mode"]].concat());
         summary.push("the rule is no longer only observed".to_owned());
     }
+}
+
+/// A tool that gets a rule of its own leaves the patterns that spoke of it. What these wanted to be kept off the record
+/// stays off it.
+pub(super) fn keep_private(
+    draft: &mut Draft,
+    scope: &Scope,
+    before: &str,
+    tool: &str,
+) -> Result<(), EditError> {
+    let kept = |text: &str| {
+        let policy = Policy::parse(text).map_err(EditError::Broken)?;
+        Ok::<_, EditError>(policy.applying_with(scope.overlay(&policy), tool, i64::MIN).keep())
+    };
+    let has_rule = PolicyFile::parse(draft.text())
+        .is_ok_and(|file| scope.body(&file).tools.iter().any(|rule| rule.name == tool));
+    let was = kept(before)?;
+    // What is no policy any more is told by whoever reads it next.
+    if has_rule && kept(draft.text()).is_ok_and(|now| now < was) {
+        let word = if was == Keep::Nothing { "none" } else { "keys" };
+        draft.set(&scope.path(&["tools", tool, "record"]), New::text(word));
+    }
+    Ok(())
 }
 
 /// Is the tool refused by rules that never end, whoever of those that the rules are for calls it? Observing is another matter.

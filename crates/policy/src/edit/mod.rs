@@ -146,6 +146,9 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     let scope = Scope::open(&mut draft, &old, client, &mut summary)?;
     let ready = draft.text().to_owned();
     make(&mut draft, &scope, edit, &mut summary)?;
+    if let Some(tool) = edit.tool() {
+        effect::keep_private(&mut draft, &scope, &ready, tool)?;
+    }
     if draft.text() == ready {
         // Rules of a client's own for nothing are not wanted.
         draft = bare.0;

@@ -25,6 +25,9 @@ pub(crate) fn look(old: &Policy, new: &Policy, cases: &[Clients<'_>]) -> Vec<Str
             layer(before, now, &mut words);
         }
         observed(was, now, &mut words);
+        if let Some(kept) = now.keep().more_than(was.keep()) {
+            words.push(format!("requests that call no tool: {kept}"));
+        }
         words.retain(|words| !for_everyone.contains(words));
         match &clients.who {
             Some(who) => found.extend(words.iter().map(|words| format!("for {who}: {words}"))),

@@ -47,10 +47,13 @@ impl History {
         {
             return Ok(Vec::new());
         }
-        // Records of one change stand close to each other.
+        // Records of one change stand close to each other, and an event belongs to the change that is nearest: a restriction
+        // that is undone at once is not the loosening.
         let sql = "SELECT p.rev, p.id, p.at_ms, p.server, p.version, p.previous, p.origin, p.summary,
                EXISTS (SELECT 1 FROM events e WHERE e.rev BETWEEN p.rev - 60 AND p.rev + 60
-                       AND e.kind = 'loosened' AND e.server = p.server AND abs(e.at_ms - p.at_ms) <= 5000),
+                       AND e.kind = 'loosened' AND e.server = p.server AND abs(e.at_ms - p.at_ms) <= 5000
+                       AND NOT EXISTS (SELECT 1 FROM policy_changes q WHERE q.rev BETWEEN p.rev - 60 AND p.rev + 60
+                         AND q.server = p.server AND abs(e.at_ms - q.at_ms) < abs(e.at_ms - p.at_ms))),
                p.previous IS NOT NULL AND EXISTS (SELECT 1 FROM policy_versions v WHERE v.version = p.previous)
                AND EXISTS (SELECT 1 FROM policy_versions v WHERE v.version = p.version)
              FROM policy_changes p WHERE p.rev BETWEEN ? AND ?";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 
 use super::History;
 use super::rows::CALL_TABLES;
@@ -17,6 +17,7 @@ const NEWEST: i64 = 2_000;
 /// As little of a call as runs are made of.
 #[derive(Clone, Debug)]
 pub struct Trace {
+    pub rev: i64,
     /// Tells sessions apart; names of sessions may come again.
     pub session_key: i64,
     pub at_ms: i64,
@@ -57,10 +58,7 @@ impl History {
     /// Calls, the newest first, until `each` has enough.
     pub fn traces(&self, each: &mut dyn FnMut(Trace) -> std::ops::ControlFlow<()>) -> Result<(), StoreError> {
         let read = |each: &mut dyn FnMut(Trace) -> std::ops::ControlFlow<()>| -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT c.session, c.at_ms, x.client, x.tool, x.decision, c.outcome
-                 FROM calls c JOIN contexts x ON x.id = c.context ORDER BY c.rev DESC",
-            )?;
+            let mut statement = self.connection.prepare_cached(&format!("{TRACES} ORDER BY c.rev DESC"))?;
             let mut rows = statement.query(())?;
             while let Some(row) = rows.next()? {
                 if each(trace(row)?).is_break() {
@@ -70,6 +68,36 @@ impl History {
             Ok(())
         };
         read(each).map_err(|error| self.fail(&error))
+    }
+
+    /// The calls of one session around the one with this number, itself first: then those before it, the nearest first,
+    /// until `each` has enough, then those after it likewise.
+    pub fn traces_around(
+        &self,
+        rev: i64,
+        each: &mut dyn FnMut(Trace) -> std::ops::ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let of_rev = "SELECT session, seq FROM calls WHERE rev = ?1";
+            let found: Option<(i64, i64)> = self
+                .connection
+                .prepare_cached(of_rev)?
+                .query_row([rev], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let Some((session, seq)) = found else { return Ok(()) };
+            for order in ["c.seq <= ?2 ORDER BY c.seq DESC", "c.seq > ?2 ORDER BY c.seq"] {
+                let sql = format!("{TRACES} WHERE c.session = ?1 AND {order}");
+                let mut statement = self.connection.prepare_cached(&sql)?;
+                let mut rows = statement.query((session, seq))?;
+                while let Some(row) = rows.next()? {
+                    if each(trace(row)?).is_break() {
+                        break;
+                    }
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.fail(&error))
     }
 
     /// Name, server and demo mark of a session, by what tells it apart.
@@ -82,8 +110,13 @@ impl History {
     }
 }
 
+/// What [`trace`] reads.
+const TRACES: &str = "SELECT c.session, c.at_ms, x.client, x.tool, x.decision, c.outcome, c.rev
+     FROM calls c JOIN contexts x ON x.id = c.context";
+
 fn trace(row: &Row<'_>) -> rusqlite::Result<Trace> {
     Ok(Trace {
+        rev: row.get(6)?,
         session_key: row.get(0)?,
         at_ms: row.get(1)?,
         client: row.get(2)?,

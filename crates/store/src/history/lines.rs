@@ -208,23 +208,46 @@ impl History {
         self.lines(&sql, vec![from.into(), to.into()], values, which)
     }
 
-    /// Older calls that match and changed with these numbers, in order, each once; at most so many.
+    /// The oldest calls of any kind that came after this number, in order; at most so many.
+    pub fn lines_after(&self, rev: i64, limit: usize) -> Result<Vec<LineRow>, StoreError> {
+        let sql =
+            format!("SELECT {LINE_COLUMNS} FROM {CALL_TABLES} WHERE c.rev > ?1 ORDER BY c.rev LIMIT ?2");
+        self.rows(&sql, &[rev.into(), super::query::limit_value(limit)], line)
+    }
+
+    /// Calls older than `before` that match and changed with these numbers (both ends included), in order, each once. Looks
+    /// at no more than so many changes, the first ones, and returns the number up to which that was.
     pub fn lines_changed(
         &self,
         which: &Which,
-        from: i64,
-        to: i64,
-        most: u32,
-    ) -> Result<Vec<LineRow>, StoreError> {
+        (from, to): (i64, i64),
+        before: i64,
+        most: usize,
+    ) -> Result<(Vec<LineRow>, i64), StoreError> {
+        let in_part = "FROM changes WHERE rev BETWEEN ?1 AND ?2 AND call < ?3";
+        let beyond: Option<i64> = self
+            .connection
+            .prepare_cached(&format!("SELECT rev {in_part} ORDER BY rev LIMIT 1 OFFSET ?4"))
+            .and_then(|mut statement| {
+                let most = i64::try_from(most).unwrap_or(i64::MAX);
+                statement.query_row((from, to, before, most), |row| row.get(0)).optional()
+            })
+            .map_err(|error| self.fail(&error))?;
+        let to = beyond.map_or(to, |beyond| beyond - 1);
         let (conditions, values) = which.conditions();
         let sql = format!(
-            "SELECT {LINE_COLUMNS}, {} FROM (SELECT DISTINCT call FROM changes WHERE rev BETWEEN ? AND ? AND call < ?
-               ORDER BY rev DESC LIMIT {most}) g
+            "SELECT {LINE_COLUMNS}, {} FROM (SELECT DISTINCT call FROM changes WHERE rev BETWEEN ? AND ? AND call < ?) g
              CROSS JOIN calls c ON c.rev = g.call JOIN sessions s ON s.id = c.session JOIN contexts x ON x.id = c.context
              WHERE 1 {conditions} ORDER BY c.rev",
             which.text_columns()
         );
-        self.lines(&sql, vec![from.into(), to.into(), from.into()], values, which)
+        let found = self.lines(&sql, vec![from.into(), to.into(), before.into()], values, which)?;
+        Ok((found, to))
+    }
+
+    /// Are changes of calls still on record that came with this number and after it? They are kept for a while only.
+    pub fn has_changes_since(&self, rev: i64) -> Result<bool, StoreError> {
+        Ok(self.latest_rev()?.saturating_sub(rev) < crate::retention::KEPT_CHANGES)
     }
 
     /// How many calls came with these numbers that match, words aside.

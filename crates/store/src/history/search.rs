@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 use super::lines::Which;
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::retention::give_back;
 use crate::sqlite;
 use crate::words::Decision;
 
@@ -32,7 +33,7 @@ pub(crate) use words::Text;
 pub use words::Words;
 
 /// Another number: another way to cut words, or other tables. Then the file is made anew.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// Numbers in a shard.
 const SHARD: i64 = 1 << 16;
 /// Numbers in a span, of which the earliest and latest time are known.
@@ -155,7 +156,8 @@ fn open_or_create(home: &Home, birth: i64) -> Result<Option<Connection>, StoreEr
     if new {
         connection
             .execute_batch(&format!(
-                "BEGIN IMMEDIATE; {SCHEMA} INSERT INTO meta VALUES ('birth', {birth}); PRAGMA user_version={FORMAT};
+                "PRAGMA auto_vacuum=INCREMENTAL; VACUUM;
+                 BEGIN IMMEDIATE; {SCHEMA} INSERT INTO meta VALUES ('birth', {birth}); PRAGMA user_version={FORMAT};
                  COMMIT;"
             ))
             .map_err(fail)?;
@@ -200,7 +202,8 @@ pub(super) fn forget(home: &Home, revs: &[i64]) -> Result<bool, StoreError> {
     wipe(home, |connection| {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         shards.iter().try_for_each(|shard| drop_shard(connection, *shard))?;
-        connection.execute_batch("COMMIT")
+        connection.execute_batch("COMMIT")?;
+        give_back(connection, i64::from(i32::MAX))
     })
 }
 

@@ -10,15 +10,15 @@ use super::History;
 use super::rows;
 use super::rows::SessionRow;
 use crate::error::StoreError;
-use crate::id::{CallId, SessionId};
+use crate::id::SessionId;
 use crate::words::{Decision, Outcome};
 
 /// Length of a minute, by which calls are counted.
 pub const MINUTE_MS: i64 = 60_000;
 /// Rows that came late (of sessions found dead) make the order of time uneven; by this much a look goes back further.
 const UNEVEN: i64 = 2_000;
-/// Of the arguments, for a glance.
-const GLANCE: usize = 400;
+/// Of a failed call's result.
+const SAID: usize = 400;
 
 /// Calls of one session, alike in what matters, within one minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,31 +34,6 @@ pub struct Tallied {
     pub calls: u64,
     /// When the last of them came.
     pub last_ms: i64,
-}
-
-/// One call without its bodies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glance {
-    pub rev: i64,
-    pub id: CallId,
-    pub at_ms: i64,
-    pub server: String,
-    pub client: Option<String>,
-    pub method: Option<String>,
-    pub tool: Option<String>,
-    pub decision: Decision,
-    pub rule: Option<String>,
-    pub reason: Option<String>,
-    /// `None` while it runs.
-    pub outcome: Option<Outcome>,
-    pub duration_us: Option<u64>,
-    /// The beginning of its arguments.
-    pub args: Option<String>,
-    /// Of arguments and result together, as they came.
-    pub bytes: u64,
-    pub demo: bool,
-    /// A refused call that an exact repetition can be told by.
-    pub repeatable: bool,
 }
 
 /// Some calls of one session.
@@ -167,18 +142,6 @@ impl History {
         Ok(tallied)
     }
 
-    /// The newest calls, newest first, without their bodies.
-    pub fn glances(&self, limit: usize) -> Result<Vec<Glance>, StoreError> {
-        let sql = format!("{GLANCE_COLUMNS} ORDER BY c.rev DESC LIMIT ?1");
-        self.rows(&sql, &[super::query::limit_value(limit)], glance)
-    }
-
-    /// Calls with a `rev` above this, oldest first, without their bodies; at most this many.
-    pub fn glances_after(&self, rev: i64, limit: usize) -> Result<Vec<Glance>, StoreError> {
-        let sql = format!("{GLANCE_COLUMNS} WHERE c.rev > ?2 ORDER BY c.rev LIMIT ?1");
-        self.rows(&sql, &[super::query::limit_value(limit), rev.into()], glance)
-    }
-
     /// Sessions that began at or after a time or still run, oldest first; at most this many, the newest.
     pub fn sessions_since(&self, since_ms: i64, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
         let mut found = self.rows(
@@ -233,7 +196,7 @@ impl History {
     /// The newest failure of each server among the last calls of all.
     pub fn failures(&self, among: i64) -> Result<Vec<Failure>, StoreError> {
         let sql = format!(
-            "SELECT s.server, c.at_ms, x.tool, c.outcome, substr(c.result, 1, {GLANCE})
+            "SELECT s.server, c.at_ms, x.tool, c.outcome, substr(c.result, 1, {SAID})
              FROM (SELECT max(c.rev) AS rev FROM calls c JOIN sessions s ON s.id = c.session
                    WHERE c.rev > (SELECT coalesce(max(rev), 0) FROM calls) - ?1
                    AND c.outcome IN ('tool_error', 'rpc_error', 'server_ended', 'unusable', 'not_delivered')
@@ -276,34 +239,6 @@ impl History {
         )?;
         Ok((events, newest))
     }
-}
-
-const GLANCE_COLUMNS: &str = "SELECT c.rev, s.name, c.seq, c.at_ms, s.server, x.client, x.method, x.tool, x.decision, \
-     x.rule, c.reason, c.outcome, c.duration_us, substr(c.args, 1, 400), \
-     coalesce(c.args_bytes, 0) + coalesce(c.result_bytes, 0), s.demo, c.digest IS NOT NULL \
-     FROM calls c JOIN sessions s ON s.id = c.session JOIN contexts x ON x.id = c.context";
-
-fn glance(row: &rusqlite::Row<'_>) -> rusqlite::Result<Glance> {
-    let known = |text: String| (!text.is_empty()).then_some(text);
-    let session = rows::session_name(row, 1)?;
-    Ok(Glance {
-        rev: row.get(0)?,
-        id: CallId { session, seq: row.get::<_, i64>(2)?.unsigned_abs() },
-        at_ms: row.get(3)?,
-        server: row.get(4)?,
-        client: known(row.get(5)?),
-        method: known(row.get(6)?),
-        tool: known(row.get(7)?),
-        decision: row.get_ref(8)?.as_str()?.parse().unwrap_or(Decision::Unsupported),
-        rule: known(row.get(9)?),
-        reason: row.get(10)?,
-        outcome: row.get::<_, Option<String>>(11)?.map(|word| word.parse().unwrap_or(Outcome::Unknown)),
-        duration_us: row.get::<_, Option<i64>>(12)?.map(i64::unsigned_abs),
-        args: row.get(13)?,
-        bytes: row.get::<_, i64>(14)?.unsigned_abs(),
-        demo: row.get(15)?,
-        repeatable: row.get(16)?,
-    })
 }
 
 #[cfg(test)]

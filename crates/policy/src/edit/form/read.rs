@@ -33,6 +33,20 @@ pub struct Read<'f> {
     pub hidden_by: Option<&'f str>,
 }
 
+impl Read<'_> {
+    /// The form as far as it decides on calls: what of them is kept on record aside. Never to be written back, since that
+    /// would be lost.
+    pub fn deciding(&self) -> Option<Form> {
+        self.form.clone().or_else(|| {
+            let mut form = of_rule(&ToolRule { record: None, ..self.rule?.clone() })?;
+            if self.hidden_by.is_some() {
+                form.action = FormAction::Hide;
+            }
+            Some(form)
+        })
+    }
+}
+
 /// What the policy says for everyone, or what an overlay adds for one client.
 pub fn read<'f>(file: &'f PolicyFile, whose: Whose<'_>) -> Read<'f> {
     let nothing = Body::default();

@@ -16,6 +16,7 @@ use super::{Class, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wip
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::home::private::{Identity, identity};
+use crate::retention::give_back;
 use crate::sqlite;
 use crate::words::Decision;
 
@@ -27,6 +28,10 @@ const MOST: i64 = 2_000;
 const OPEN: i64 = 500;
 /// How much older than the oldest call the words of one may be.
 const STALE_MS: i64 = 24 * 60 * 60 * 1000;
+/// Pages that may be free: new calls fill them before long.
+pub(super) const SPARE: i64 = 256;
+/// Pages given back to the system in a step.
+const PAGES: i64 = 256;
 /// Marks that are remembered; hostile names can make one for each call.
 const REMEMBERED: usize = 4_096;
 
@@ -39,6 +44,8 @@ pub struct Indexer {
     home: Home,
     /// Of the history when there was nothing left to do.
     done_at: Option<i64>,
+    /// Something was removed, and its room has not been given back yet.
+    shrinks: bool,
     marks: FxHashMap<(char, String), String>,
 }
 
@@ -48,7 +55,9 @@ impl Indexer {
         wipe_what_was_left(home, &history)?;
         let index = open_writer(home, history.birth()?)?;
         let files = files(home)?;
-        Ok(Indexer { history, index, files, home: home.clone(), done_at: None, marks: FxHashMap::default() })
+        let marks = FxHashMap::default();
+        // Whoever removed something may have ended before its room was given back.
+        Ok(Indexer { history, index, files, home: home.clone(), done_at: None, shrinks: true, marks })
     }
 
     /// Are both files still the ones that others would open, and is nothing in the index that was forgotten? Else it is
@@ -97,7 +106,8 @@ impl Indexer {
         let calls = history.connection.unchecked_transaction().map_err(Failed::History)?;
         let (oldest, latest) = ends(&calls).map_err(Failed::History)?;
         let mut work = Work { calls: &calls, index: &index, marks, tools, until: Instant::now() + STEP };
-        let mut more = work.retire(oldest)? || work.trim(oldest)?;
+        let removed = work.retire(oldest)? || work.trim(oldest)?;
+        let mut more = removed;
         work.look_again()?;
         if let Some((shard, indexed_to)) = work.unfinished(oldest, latest)? {
             work.index(shard, indexed_to, latest)?;
@@ -105,8 +115,29 @@ impl Indexer {
         }
         drop(calls);
         index.commit()?;
+        self.shrinks |= removed;
+        // First everything is removed that has to go: its room is one.
+        if self.shrinks && !removed {
+            self.shrinks = shrink(&self.index)?;
+            more |= self.shrinks;
+        }
         Ok(more)
     }
+}
+
+/// Gives some of the free pages back to the system; false once there are no more than spare ones, or the file gives none.
+fn shrink(index: &Connection) -> rusqlite::Result<bool> {
+    let count = || index.query_row("PRAGMA freelist_count", (), |row| row.get::<_, i64>(0));
+    let free = count()?;
+    if free > SPARE {
+        give_back(index, PAGES)?;
+        if count()? < free {
+            return Ok(true);
+        }
+    }
+    // The file itself is cut when the log is written back. If others read just now, that is for later.
+    index.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
+    Ok(false)
 }
 
 /// Which of the two files made trouble.

@@ -165,6 +165,19 @@ fn holds(home: &Home, word: &str) -> bool {
 }
 
 #[test]
+fn forgetting_makes_the_index_smaller_on_the_disk() {
+    let (_folder, home) = indexed(3_000);
+    let size = || {
+        assert!(crate::history::forget::empty_log(&sqlite::open(&home.search_db()).unwrap()));
+        home.search_db().metadata().unwrap().len()
+    };
+    let before = size();
+    forget(&home, &[1]).unwrap();
+    let after = size();
+    assert!(after < before / 2, "{before} -> {after}");
+}
+
+#[test]
 fn a_forgetting_that_fails_halfway_leaves_no_word_of_what_it_removed_in_the_index() {
     let (_folder, home) = indexed(700);
     assert!(holds(&home, "word3") && holds(&home, "word690"));
@@ -238,6 +251,62 @@ fn words_of_calls_that_are_a_day_too_old_leave_the_index() {
     index_all(&home);
     assert!(!holds(&home, "word3") && !holds(&home, "word1999"));
     assert!(holds(&home, "word2000") && holds(&home, "word3000"));
+}
+
+#[test]
+fn the_index_becomes_smaller_on_the_disk_when_what_it_holds_is_no_longer_kept() {
+    let (_folder, home) = home();
+    let mut seeder = Seeder::open(&home).unwrap();
+    let name = "aaaaaa".parse().unwrap();
+    let made =
+        SeedSession { name, server: "s", client: None, command: "[]", started_ms: 0, end: None, demo: false };
+    let session = seeder.session(&made).unwrap();
+    for seq in 1..=9_010 {
+        // Words that nobody else has take room.
+        let words: Vec<String> =
+            (0..40).map(|word| format!("{:x}", (seq * 40 + word) * 2_654_435_761)).collect();
+        let args = format!("{{\"a\":\"{}\"}}", words.join(" "));
+        seeder.call(&SeedCall { session, seq, tool: "t", args: Some(&args), ..SeedCall::default() }).unwrap();
+        if seq == 9_000 {
+            seeder.skip(2 * SHARD);
+        }
+    }
+    seeder.keep().unwrap();
+    index_all(&home);
+    let size = || {
+        let connection = sqlite::open(&home.search_db()).unwrap();
+        assert!(crate::history::forget::empty_log(&connection));
+        home.search_db().metadata().unwrap().len()
+    };
+    // How large the index of the same words is depends on how many steps made it, and so on the machine's load. How much
+    // may be left does not: the spare pages, and what the few calls that are kept take.
+    let left = (build::SPARE.unsigned_abs() + 64) * 4_096;
+    let before = size();
+    assert!(before > 2 * left, "{before}");
+    let connection = Connection::open(home.history_db()).unwrap();
+    connection.execute("DELETE FROM calls WHERE rev <= ?1", [SHARD]).unwrap();
+    index_all(&home);
+    let after = size();
+    assert!(after <= left, "{before} -> {after}");
+}
+
+#[test]
+fn an_index_that_cannot_be_made_smaller_does_not_keep_the_machine_busy() {
+    let (_folder, home) = indexed(30);
+    // Made without the room for it: free pages stay, however often they are to be given back.
+    let index = sqlite::open(&home.search_db()).unwrap();
+    index
+        .execute_batch(
+            "PRAGMA journal_mode=DELETE; PRAGMA auto_vacuum=NONE; VACUUM; PRAGMA journal_mode=WAL;
+             CREATE TABLE large (x); INSERT INTO large VALUES (zeroblob(4000000)); DROP TABLE large;",
+        )
+        .unwrap();
+    let free = || index.query_row("PRAGMA freelist_count", (), |row| row.get::<_, i64>(0)).unwrap();
+    let before = free();
+    assert!(before > build::SPARE, "{before}");
+    let mut indexer = Indexer::open(&home).unwrap();
+    assert!((0..10).any(|_| !indexer.step().unwrap()), "it is never done");
+    assert_eq!(free(), before);
 }
 
 #[test]

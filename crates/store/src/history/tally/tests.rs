@@ -67,7 +67,7 @@ fn an_empty_history_counts_nothing() {
     let history = History::open_reader(&home).unwrap();
     assert_eq!(history.rev_before(5).unwrap(), 0);
     assert!(history.tally(1..i64::MAX, 0).unwrap().is_empty());
-    assert!(history.glances(5).unwrap().is_empty());
+    assert!(history.lines_after(0, 5).unwrap().is_empty());
     assert_eq!(history.extent().unwrap(), (0, None));
     assert_eq!(history.counts(None).unwrap(), Counts::default());
 }
@@ -105,12 +105,12 @@ fn calls_are_tallied_by_minute_and_by_whom() {
         [expect("read", false, 1_000, 2), expect("write", false, 1_001, 1), expect("write", true, 1_001, 1)]
     );
 
-    let glances = history.glances(10).unwrap();
-    assert_eq!(glances.len(), 4);
-    assert!(glances[0].repeatable && glances[0].reason.as_deref() == Some("no"));
-    assert_eq!(glances[3].args.as_deref(), Some(r#"{"path":"/a"}"#));
-    let again = history.glances_after(glances[2].rev, 10).unwrap();
-    assert_eq!(again.iter().map(|one| one.rev).collect::<Vec<_>>(), [glances[1].rev, glances[0].rev]);
+    let lines = history.lines_after(0, 10).unwrap();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[3].has_digest && lines[3].reason.as_deref() == Some("no"));
+    assert_eq!(lines[0].args.as_deref(), Some(r#"{"path":"/a"}"#));
+    let again = history.lines_after(lines[1].rev, 1).unwrap();
+    assert_eq!(again.iter().map(|one| one.rev).collect::<Vec<_>>(), [lines[2].rev]);
 
     let failures = history.failures(100).unwrap();
     assert_eq!(failures.len(), 1);
