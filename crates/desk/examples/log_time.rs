@@ -94,6 +94,10 @@ fn main() -> Result<(), Failed> {
         );
     }
     show("runs", || desk.runs(None, 50))?;
+    let refused = LogFilter { decisions: vec![Decision::Denied], ..LogFilter::default() };
+    show("runs with a denial", || desk.runs_matching(&refused, None, 50))?;
+    let word = LogFilter { text: Some("error".to_owned()), ..LogFilter::default() };
+    show("runs with a word", || desk.runs_matching(&word, None, 50))?;
     show("choices", || desk.choices())?;
     show("since last look", || desk.since_last_look())?;
     let page = desk.log_page(&none, &PageFrom::Newest, 1)?;

@@ -13,6 +13,7 @@ use callgate_store::home::{Locked, lock_policies, read_private};
 use callgate_store::{History, Home, Origin, atomic, catch_up};
 
 use crate::DeskError;
+use crate::text::name;
 
 /// To be held from reading a policy to having written it, or of two edits at once the second undoes the first.
 pub fn lock(home: &Home) -> Result<Locked, DeskError> {
@@ -184,15 +185,18 @@ pub fn texts_of(
 ) -> Result<(String, String), DeskError> {
     let Some(previous) = &change.previous else {
         return Err(DeskError::BadInput(format!(
-            "version {} is the first that is known of {server}: there is nothing before it",
-            change.version
+            "version {} is the first that is known of {}: there is nothing before it",
+            change.version,
+            name(server)
         )));
     };
-    let text = |version: &str| {
-        let found = history.policy_text(version, server)?;
-        found
-            .map(|found| found.text)
-            .ok_or_else(|| DeskError::NotFound(format!("the text of version {version} is no longer kept")))
-    };
-    Ok((text(previous)?, text(&change.version)?))
+    Ok((kept_text(history, server, previous)?, kept_text(history, server, &change.version)?))
+}
+
+/// The text of one version, if it is still kept.
+pub(crate) fn kept_text(history: &History, server: &str, version: &str) -> Result<String, DeskError> {
+    let found = history.policy_text(version, server)?;
+    found
+        .map(|found| found.text)
+        .ok_or_else(|| DeskError::NotFound(format!("the text of version {version} is no longer kept")))
 }

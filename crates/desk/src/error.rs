@@ -9,6 +9,7 @@ use callgate_policy::edit::{EditError, RevertError};
 use callgate_store::allowance::AllowanceError;
 use callgate_store::{HomeError, StoreError};
 
+use crate::text::harmless;
 use crate::view::{ErrorCode, UiError};
 
 #[derive(Debug, thiserror::Error)]
@@ -112,10 +113,11 @@ impl From<DeskError> for UiError {
         let mut causes = Vec::new();
         let mut cause = std::error::Error::source(&error);
         while let Some(below) = cause {
-            causes.push(below.to_string());
+            causes.push(harmless(&below.to_string()));
             cause = below.source();
         }
         let detail = (!causes.is_empty()).then(|| causes.join(": "));
-        UiError { code: error.code(), message: error.to_string(), detail }
+        // Names of servers and tools may be in any of them.
+        UiError { code: error.code(), message: harmless(&error.to_string()), detail }
     }
 }

@@ -24,6 +24,7 @@ pub mod sampling;
 mod servers;
 mod settings;
 mod standing;
+mod stopped;
 mod tally;
 #[cfg(test)]
 mod testing;

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use callgate_store::History;
 
-use crate::notices::{News, Notice};
+use crate::notices::{News, Telling};
 use crate::text::day_start;
 use crate::{Desk, DeskError};
 
@@ -15,7 +15,7 @@ const STEPS: usize = 20;
 impl Desk {
     /// Notifications to show now. The first time there are none: what was is in the log. Ask about once a second, also
     /// when nobody looks: with each question a little of the past is learned, against which alarms are raised.
-    pub fn news(&self) -> Result<Vec<Notice>, DeskError> {
+    pub fn news(&self) -> Result<Vec<Telling>, DeskError> {
         let now_ms = self.clock.now().wall_ms;
         let settings = self.user_settings().notifications;
         let history = History::open_reader(&self.home)?;
@@ -33,15 +33,14 @@ impl Desk {
         let mut seen = (rev, events.last().map_or(event, |last| last.id));
         let mut calls = Vec::new();
         for _ in 0..STEPS {
-            let more = history.glances_after(seen.0, STEP)?;
+            let more = history.lines_after(seen.0, STEP)?;
             let Some(last) = more.last() else { break };
             seen.0 = last.rev;
             calls.extend(more);
         }
         let alarms = std::mem::take(&mut standing.untold);
-        let none = News { now_ms, calls: &[], events: &[], alarms: &[], settings };
-        let mut notices = standing.notices.take(&News { events: &events, alarms: &alarms, ..none });
-        notices.extend(standing.notices.take(&News { calls: &calls, ..none }));
+        let news = News { now_ms, calls: &calls, events: &events, alarms: &alarms, settings };
+        let notices = standing.notices.take(&news);
         standing.notices.seen = Some((seen.0.max(latest), seen.1));
         Ok(notices)
     }

@@ -2,9 +2,9 @@
 //!
 //! A value that is fed with what is new and says what to show. It knows no desktop.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use callgate_store::history::{EventRow, Glance};
+use callgate_store::history::{EventRow, LineRow};
 use callgate_store::{Decision, EventKind, Origin};
 
 use crate::acts::cap_for;
@@ -15,7 +15,9 @@ use crate::view::{Alarm, LogFilter, NotificationSettings, Place, Target};
 /// Notifications of blocks within a minute; an agent must not be able to flood a desktop.
 const BLOCKS_A_MINUTE: usize = 4;
 const MINUTE_MS: i64 = 60_000;
-/// Names are hostile: no more than this are remembered.
+/// A growing count is said this often.
+const COUNT_EVERY_MS: i64 = 10_000;
+/// Names are hostile: no more than this, and those of one batch, are remembered.
 const MOST: usize = 10_000;
 
 /// One notification.
@@ -27,23 +29,51 @@ pub struct Notice {
     pub acts: Vec<(TrayAct, String)>,
     /// Where a click leads.
     pub opens: Place,
+    /// What it is about, if there may be more to say about it later.
+    pub topic: Option<Topic>,
+}
+
+/// What a notification is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Topic {
+    pub session: String,
+    pub tool: String,
+}
+
+/// What to do on the desktop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Telling {
+    Raise(Notice),
+    /// Takes the place of what is shown about its topic, quietly; nothing if that is not shown any more.
+    Amend(Notice),
 }
 
 /// What is new.
 #[derive(Clone, Copy, Debug)]
 pub struct News<'a> {
     pub now_ms: i64,
-    pub calls: &'a [Glance],
+    pub calls: &'a [LineRow],
     pub events: &'a [EventRow],
     pub alarms: &'a [Alarm],
     pub settings: NotificationSettings,
 }
 
+/// What was told about a tool in a session.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    /// None: it was not shown.
+    notice: Option<Notice>,
+    /// Blocks after the first.
+    more: u64,
+    said_ms: i64,
+}
+
 /// What was told already.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
-    /// Session and tool; how often it was blocked after that was told.
-    told: HashMap<(String, String), u64>,
+    told: HashMap<Topic, Told>,
+    /// Those whose count has grown since it was said.
+    behind: BTreeSet<Topic>,
     /// When blocks were told within the last minute.
     lately: Vec<i64>,
     /// Up to which call and event everything was looked at.
@@ -51,42 +81,83 @@ pub struct Notices {
 }
 
 impl Notices {
-    pub fn take(&mut self, news: &News<'_>) -> Vec<Notice> {
-        let mut notices = Vec::new();
-        self.lately.retain(|at| (at..=&news.now_ms).contains(&&news.now_ms) && news.now_ms - at < MINUTE_MS);
+    pub fn take(&mut self, news: &News<'_>) -> Vec<Telling> {
+        let now = news.now_ms;
+        self.lately.retain(|at| (at..=&now).contains(&&now) && now - at < MINUTE_MS);
+        // Not among the calls of one batch: what it raises is looked up when all of them were counted.
+        if self.told.len() >= MOST {
+            self.told.clear();
+            self.behind.clear();
+        }
+        let mut first = Vec::new();
         for call in news.calls.iter().filter(|call| is_block(call)) {
             let tool = call.tool.clone().or_else(|| call.method.clone()).unwrap_or_default();
-            if self.told.len() >= MOST {
-                self.told.clear();
-            }
-            match self.told.entry((call.id.session.to_string(), tool)) {
-                std::collections::hash_map::Entry::Occupied(mut told) => *told.get_mut() += 1,
-                std::collections::hash_map::Entry::Vacant(first) => {
-                    first.insert(0);
-                    // Also while it is not shown, it counts as the first: nobody wants old ones later.
-                    if news.settings.blocked && self.lately.len() < BLOCKS_A_MINUTE {
-                        self.lately.push(news.now_ms);
-                        let last = self.lately.len() == BLOCKS_A_MINUTE;
-                        notices.push(blocked(call, last));
-                    }
+            let topic = Topic { session: call.id.session.to_string(), tool };
+            if let Some(told) = self.told.get_mut(&topic) {
+                told.more += 1;
+                if told.notice.is_some() {
+                    self.behind.insert(topic);
                 }
+                continue;
             }
+            let mut told = Told { said_ms: now, ..Told::default() };
+            // Also while it is not shown, it counts as the first: nobody wants old ones later.
+            if news.settings.blocked && self.lately.len() < BLOCKS_A_MINUTE {
+                self.lately.push(now);
+                let last = self.lately.len() == BLOCKS_A_MINUTE;
+                told.notice = Some(blocked(call, &topic, last));
+                first.push(topic.clone());
+            }
+            self.told.insert(topic, told);
         }
+        let mut tellings: Vec<Telling> = first.iter().filter_map(|topic| self.raise(topic)).collect();
+        tellings.extend(self.amend(news));
         if news.settings.alarms {
-            notices.extend(news.alarms.iter().map(alarmed));
+            tellings.extend(news.alarms.iter().map(alarmed).map(Telling::Raise));
         }
-        notices.extend(loosened(news.events));
-        notices
+        tellings.extend(loosened(news.events).into_iter().map(Telling::Raise));
+        tellings
     }
 
-    /// How often a tool was blocked in a session after that was told: "blocked 12 more times".
-    pub fn more(&self, session: &str, tool: &str) -> u64 {
-        self.told.get(&(session.to_owned(), tool.to_owned())).copied().unwrap_or_default()
+    /// With all that came together with it.
+    fn raise(&mut self, topic: &Topic) -> Option<Telling> {
+        self.behind.remove(topic);
+        self.told.get(topic)?.counted().map(Telling::Raise)
+    }
+
+    /// Counts that have grown, each only so often: "blocked 12 more times".
+    fn amend(&mut self, news: &News<'_>) -> Vec<Telling> {
+        let mut tellings = Vec::new();
+        self.behind.retain(|topic| {
+            let Some(told) = self.told.get_mut(topic) else { return false };
+            // A clock that was set back must not silence it.
+            if (told.said_ms..told.said_ms + COUNT_EVERY_MS).contains(&news.now_ms) {
+                return true;
+            }
+            told.said_ms = news.now_ms;
+            let notice = told.counted().filter(|_| news.settings.blocked);
+            tellings.extend(notice.map(Telling::Amend));
+            false
+        });
+        tellings
+    }
+}
+
+impl Told {
+    /// What was told, and how often it happened after that.
+    fn counted(&self) -> Option<Notice> {
+        let mut notice = self.notice.clone()?;
+        match self.more {
+            0 => {}
+            1 => notice.body.push_str(" (refused once more)"),
+            more => notice.body.push_str(&format!(" (refused {more} more times)")),
+        }
+        Some(notice)
     }
 }
 
 /// Refused by rules; not by a person's own pause, and not in the demonstration.
-fn is_block(call: &Glance) -> bool {
+fn is_block(call: &LineRow) -> bool {
     call.decision.is_refused() && call.decision != Decision::Paused && !call.demo
 }
 
@@ -94,7 +165,7 @@ fn name(text: &str) -> String {
     clip(&harmless(text), 40)
 }
 
-fn blocked(call: &Glance, last: bool) -> Notice {
+fn blocked(call: &LineRow, topic: &Topic, last: bool) -> Notice {
     let what = name(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("a message"));
     let word = match call.decision {
         Decision::Capped => "Capped",
@@ -113,6 +184,7 @@ fn blocked(call: &Glance, last: bool) -> Notice {
         body,
         acts: vec![(TrayAct::Why { call: call.id.to_string() }, "Why".to_owned())],
         opens: Place::Call { id: call.id.to_string() },
+        topic: Some(topic.clone()),
     }
 }
 
@@ -133,6 +205,7 @@ fn alarmed(alarm: &Alarm) -> Notice {
             (TrayAct::Cap { target, max: Some(cap_for(alarm)) }, "Cap".to_owned()),
         ],
         opens: Place::Log { filter },
+        topic: None,
     }
 }
 
@@ -154,6 +227,7 @@ fn loosened(events: &[EventRow]) -> Vec<Notice> {
             body: format!("{}{more}", clip(&harmless(text), 200)),
             acts: vec![(TrayAct::Pause { server: Some(server.to_owned()) }, "Pause server".to_owned())],
             opens: Place::Rules { server: server.to_owned() },
+            topic: None,
         }
     };
     found.into_iter().map(notice).collect()

@@ -6,6 +6,7 @@ use callgate_store::pause::{self as switch, Pause, Pauses, Switch};
 
 use crate::DeskError;
 use crate::change::Maker;
+use crate::text::name;
 
 /// A pause that was made, and what was in its place before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub fn is_paused(switch: &Switch, server: Option<&str>) -> bool {
     }
 }
 
-/// Whom a pause is for, in words.
+/// Whom a pause is for, in words that are safe to show.
 pub fn scope(server: Option<&str>) -> String {
-    server.map_or_else(|| "all servers".to_owned(), |server| format!("server {server}"))
+    server.map_or_else(|| "all servers".to_owned(), |server| format!("server {}", name(server)))
 }

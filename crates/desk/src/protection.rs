@@ -4,6 +4,7 @@
 //! the same.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -50,8 +51,33 @@ pub struct Guards<'h> {
 /// Why a policy file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
+    Missing(String),
     Unreadable(String),
     Broken(String),
+}
+
+impl Unusable {
+    /// Names the file, and what is wrong with it.
+    pub fn why(&self) -> &str {
+        match self {
+            Unusable::Missing(why) | Unusable::Unreadable(why) | Unusable::Broken(why) => why,
+        }
+    }
+}
+
+/// The version that a file holds.
+pub(crate) fn version_in(path: &Path) -> Result<String, Unusable> {
+    match read_private(path) {
+        Ok(text) => match Policy::parse(&text) {
+            Ok(policy) => Ok(policy.version().to_owned()),
+            Err(report) => Err(Unusable::Broken(format!("{}: {}", path.display(), report.headline()))),
+        },
+        Err(error) => {
+            let why = format!("{} cannot be read: {error}", path.display());
+            let missing = error.kind() == io::ErrorKind::NotFound;
+            Err(if missing { Unusable::Missing(why) } else { Unusable::Unreadable(why) })
+        }
+    }
 }
 
 impl<'h> Guards<'h> {
@@ -60,12 +86,8 @@ impl<'h> Guards<'h> {
     }
 
     pub fn of(&mut self, lease: &Lease) -> Guarded {
-        if let Some(reason) = pause::reason(self.home, &lease.server) {
-            return Guarded { protection: Protection::Paused, problem: Some((Trouble::Paused, reason)) };
-        }
-        if self.is_observed(&lease.server) {
-            let problem = "a person has set its policy aside for a while".to_owned();
-            return Guarded { protection: Protection::Observed, problem: Some((Trouble::Observed, problem)) };
+        if let Some(switched) = self.switched(&lease.server) {
+            return switched;
         }
         let problem = self.policy_problem(lease);
         match (problem, &lease.policy_version) {
@@ -82,16 +104,13 @@ impl<'h> Guards<'h> {
 
     /// Of a server that does not run: what its next session would get.
     pub fn of_next_session(&mut self, server: &str) -> Guarded {
-        if let Some(reason) = pause::reason(self.home, server) {
-            return Guarded { protection: Protection::Paused, problem: Some((Trouble::Paused, reason)) };
-        }
-        if self.is_observed(server) {
-            let problem = "a person has set its policy aside for a while".to_owned();
-            return Guarded { protection: Protection::Observed, problem: Some((Trouble::Observed, problem)) };
+        if let Some(switched) = self.switched(server) {
+            return switched;
         }
         let path = self.path(server);
         match self.version(&path) {
-            Err(Unusable::Unreadable(why) | Unusable::Broken(why)) => {
+            Err(unusable) => {
+                let why = unusable.why().to_owned();
                 Guarded { protection: Protection::Broken, problem: Some((Trouble::NoPolicy, why)) }
             }
             Ok(_) => {
@@ -105,8 +124,24 @@ impl<'h> Guards<'h> {
         }
     }
 
-    fn is_observed(&self, server: &str) -> bool {
-        self.allowances.open(server, &self.now).any(|granted| granted.what == What::Observe)
+    /// Has the server no policy of its own, and is the default one, which counts for it, no policy?
+    pub(crate) fn lacks_default(&mut self, server: &str) -> bool {
+        !self.home.policy(server).exists() && self.version(&self.home.default_policy()).is_err()
+    }
+
+    /// By a person's pause, or for a while: then its policy does not matter.
+    fn switched(&self, server: &str) -> Option<Guarded> {
+        if let Some(reason) = pause::reason(self.home, server) {
+            return Some(Guarded {
+                protection: Protection::Paused,
+                problem: Some((Trouble::Paused, reason)),
+            });
+        }
+        let observed = self.allowances.open(server, &self.now).any(|granted| granted.what == What::Observe);
+        observed.then(|| {
+            let problem = "a person has set its policy aside for a while".to_owned();
+            Guarded { protection: Protection::Observed, problem: Some((Trouble::Observed, problem)) }
+        })
     }
 
     /// The file that a new session of this server would read.
@@ -120,13 +155,7 @@ impl<'h> Guards<'h> {
         if let Some(known) = self.policies.get(path) {
             return known.clone();
         }
-        let read = match read_private(path) {
-            Ok(text) => match Policy::parse(&text) {
-                Ok(policy) => Ok(policy.version().to_owned()),
-                Err(report) => Err(Unusable::Broken(format!("{}: {}", path.display(), report.headline()))),
-            },
-            Err(error) => Err(Unusable::Unreadable(format!("{} cannot be read: {error}", path.display()))),
-        };
+        let read = version_in(path);
         self.policies.insert(path.to_owned(), read.clone());
         read
     }
@@ -136,7 +165,7 @@ impl<'h> Guards<'h> {
         let own = self.home.policy(&lease.server).exists();
         let path = self.path(&lease.server);
         match (self.version(&path), lease.policy_version.as_deref()) {
-            (Err(Unusable::Unreadable(why)), _) => Some((Trouble::FileBroken, why)),
+            (Err(Unusable::Missing(why) | Unusable::Unreadable(why)), _) => Some((Trouble::FileBroken, why)),
             (_, None) => None,
             (Err(Unusable::Broken(what)), Some(in_force)) => Some((
                 Trouble::FileBroken,

@@ -12,6 +12,7 @@ use super::words;
 use crate::allowing::{self, NoHelp, ONCE, Repeatable};
 use crate::change::{self, Change, Present};
 use crate::pausing;
+use crate::protection::Unusable;
 use crate::text::name;
 use crate::view::{Answer, Done, ErrorCode, Loosening, Question, Restriction, Target};
 use crate::{Desk, DeskError};
@@ -42,6 +43,10 @@ pub(crate) enum Plan {
         server: Option<String>,
         seen: Switch,
     },
+    RestoreDefault {
+        /// What was wrong with it.
+        seen: Unusable,
+    },
 }
 
 impl Desk {
@@ -56,6 +61,7 @@ impl Desk {
             Loosening::Cap { target, max, window } => self.raise_cap(target, *max, window),
             Loosening::Resume { server } => self.ask_to_resume(server.as_deref()),
             Loosening::Revert { server, change } => self.revert(server, *change),
+            Loosening::RestoreDefault => self.ask_to_restore_default(),
         }
     }
 
@@ -86,7 +92,12 @@ impl Desk {
         self.ask(words, loosened, Plan::Change { change, done })
     }
 
-    fn ask(&self, words: String, loosened: Vec<String>, plan: Plan) -> Result<Question, DeskError> {
+    pub(super) fn ask(
+        &self,
+        words: String,
+        loosened: Vec<String>,
+        plan: Plan,
+    ) -> Result<Question, DeskError> {
         let token = self.questions().put(&self.clock.now(), PATIENCE, plan)?;
         Ok(Question { token, words, loosened })
     }
@@ -100,14 +111,16 @@ impl Desk {
             Plan::Grant { server, what, lasts, words, done, seen } => {
                 let _held = change::lock(&self.home)?;
                 if Present::read(&self.home, server)? != *seen {
+                    let shown = name(server);
                     return Err(DeskError::Conflict(format!(
-                        "the rules of {server} were changed meanwhile; nothing was allowed. Look at them, and ask once more."
+                        "the rules of {shown} were changed meanwhile; nothing was allowed. Look at them, and ask once more."
                     )));
                 }
                 let granted = allowing::grant(&self.maker(), server, what.clone(), *lasts, words)?;
                 let (server, ends_ms) = (Some(server.clone()), Some(granted.ends_ms));
                 Ok(Done { words: done.clone(), undo: None, server, version: None, ends_ms })
             }
+            Plan::RestoreDefault { seen } => self.restore_default(seen),
             Plan::Resume { server, seen } => {
                 let scope = pausing::scope(server.as_deref());
                 pausing::resume_seen(&self.maker(), server.as_deref(), seen)?;
@@ -148,23 +161,22 @@ impl Desk {
     fn allow_for(&self, server: &str, tool: &str, minutes: u32) -> Result<Answer, DeskError> {
         let lasts = span(minutes)?;
         let seen = Present::read(&self.home, server)?;
+        let (shown, on) = (name(tool), name(server));
         let no_help = allowing::would_help(&seen, tool, self.clock.now().wall_ms)?;
         match no_help {
             Some(NoHelp::AllowedAlready { limited }) => {
                 let within = if limited { ", within its limits" } else { "" };
                 return Err(DeskError::BadInput(format!(
-                    "{tool} on {server} is allowed already{within}; nothing was changed"
+                    "{shown} on {on} is allowed already{within}; nothing was changed"
                 )));
             }
             Some(NoHelp::StillRefused { rule, reason }) => {
-                return Err(DeskError::BadInput(format!(
-                    "{tool} on {server} would still be refused by {rule}: {reason}"
-                )));
+                let by = words::sentence(&format!("{rule}: {reason}"));
+                return Err(DeskError::BadInput(format!("{shown} on {on} would still be refused by {by}")));
             }
             None => {}
         }
         let time = words::minutes(minutes);
-        let (shown, on) = (name(tool), name(server));
         let plan = Plan::Grant {
             server: server.to_owned(),
             what: What::Tool(tool.to_owned()),
@@ -280,24 +292,25 @@ impl Desk {
     fn revert(&self, server: &str, id: i64) -> Result<Answer, DeskError> {
         let history = self.history_now()?;
         let known = history.timeline(server)?.into_iter().find(|change| change.id == id);
+        let shown = name(server);
         let known = known
-            .ok_or_else(|| DeskError::NotFound(format!("there is no such change of {server} on record")))?;
+            .ok_or_else(|| DeskError::NotFound(format!("there is no such change of {shown} on record")))?;
         let (before, after) = change::texts_of(&history, server, &known)?;
         let held = change::lock(&self.home)?;
         let present = Present::read(&self.home, server)?;
         let edited = edit::revert(present.text(), &before, &after)?;
         let change = present.to(edited)?;
-        let summary = &known.summary;
+        let summary = words::sentence(&known.summary);
         if !change.edited().changed {
-            let words = format!("Nothing to change: {server} is without this already: {summary}");
+            let words = format!("Nothing to change: {shown} is without this already: {summary}");
             return self.make(&held, &change, words).map(Answer::Done);
         }
-        let done = format!("Took back a change of {server}: {summary}");
+        let done = format!("Took back a change of {shown}: {summary}");
         if change.loosened()?.is_empty() {
             return self.make(&held, &change, done).map(Answer::Done);
         }
         drop(held);
-        let words = format!("Take back this change of {server}, which loosens it: {summary}?");
+        let words = format!("Take back this change of {shown}, which loosens it: {summary}?");
         self.ask_to_change(change, words, done).map(Answer::Ask)
     }
 }

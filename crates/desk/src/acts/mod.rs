@@ -5,6 +5,7 @@
 
 mod advice;
 mod loosen;
+mod restore;
 mod restrict;
 mod shelf;
 mod undo;

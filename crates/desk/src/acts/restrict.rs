@@ -15,7 +15,7 @@ use super::words;
 use crate::allowing;
 use crate::change::{self, Change, Present};
 use crate::pausing;
-use crate::text::{clip, harmless, name};
+use crate::text::name;
 use crate::view::{Done, Restriction, Target, Undo};
 use crate::{Desk, DeskError};
 
@@ -243,7 +243,7 @@ pub(super) fn broken_where(error: callgate_policy::edit::EditError, present: &Pr
 /// What was done, and what has to be known with it: that it is only observed, and what is over by it.
 fn told(done: String, change: &Change, ended: &[Allowance]) -> String {
     let buts = change.edited().summary.iter().filter(|line| line.starts_with("but "));
-    let buts = buts.map(|line| clip(&harmless(line), words::SENTENCE));
+    let buts = buts.map(|line| words::sentence(line));
     let over = ended.iter().map(|one| format!("over with it: {}", allowing::described(one)));
     std::iter::once(done).chain(buts).chain(over).collect::<Vec<_>>().join("; ")
 }

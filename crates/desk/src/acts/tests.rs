@@ -2,6 +2,9 @@
 //! without a yes.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod loosening;
+mod undoing;
+
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +14,7 @@ use callgate_policy::{Call, Circumstances, DEFAULT_POLICY, Judgement, Keep, Poli
 use callgate_protocol::json::Raw;
 use callgate_store::allowance::{self, What};
 use callgate_store::clock::{Clock, ManualClock};
-use callgate_store::history::{EventRow, PolicyChange};
+use callgate_store::history::{EventRow, PolicyChange, Toward, Which};
 use callgate_store::{
     Decision, EndReason, EventKind, History, Home, Intent, Journal, Origin, Refused, SessionId, SessionInfo,
     atomic, pause,
@@ -193,158 +196,6 @@ fn every_restriction_restricts_and_undo_gives_every_byte_back() {
 }
 
 #[test]
-fn undoing_the_first_rule_of_a_server_leaves_it_with_the_rules_of_the_default() {
-    let room = Room::new();
-    let done = room.restrict(&block("x", None));
-    assert!(!room.passes("cursor", "x") && room.home.policy("s").exists());
-    room.clock.advance(Duration::from_millis(9_999));
-    let undone = room.desk.undo(token(&done)).unwrap();
-    assert_eq!(room.text(), DEFAULT_POLICY, "a running gate would not notice that a file is gone");
-    assert_eq!(undone.version.as_deref(), Some(Policy::parse(DEFAULT_POLICY).unwrap().version()));
-    let last = room.timeline().pop().unwrap();
-    assert_eq!(Some(last.version), undone.version);
-    // Loosening is on record, whoever did it.
-    assert!(!room.events(EventKind::Loosened).is_empty());
-}
-
-#[test]
-fn an_undo_works_once_and_for_ten_seconds() {
-    let room = Room::with(OPEN);
-    let done = room.restrict(&block("x", None));
-    let until = done.undo.as_ref().unwrap().until_ms;
-    assert_eq!(until - room.clock.now().wall_ms, 10_000);
-    room.desk.undo(token(&done)).unwrap();
-    assert_eq!(code(room.desk.undo(token(&done))), ErrorCode::TooLate);
-    let done = room.restrict(&block("x", None));
-    let blocked = room.text();
-    room.clock.advance(Duration::from_secs(10));
-    assert_eq!(code(room.desk.undo(token(&done))), ErrorCode::TooLate);
-    assert_eq!(code(room.desk.give_reason(token(&done), "late")), ErrorCode::TooLate);
-    assert_eq!(code(room.desk.undo("made up")), ErrorCode::TooLate);
-    // Setting the wall clock back buys no time.
-    room.clock.set_wall(0);
-    assert_eq!(code(room.desk.undo(token(&done))), ErrorCode::TooLate);
-    assert_eq!(room.text(), blocked);
-}
-
-#[test]
-fn what_others_wrote_meanwhile_survives_an_undo() {
-    let room = Room::with(OPEN);
-    let ours = room.restrict(&block("x", Some("cursor")));
-    let theirs = room.restrict(&block("y", None));
-    room.write(&room.text().replace("// open", "// still open"));
-    room.desk.undo(token(&ours)).unwrap();
-    assert!(room.passes("cursor", "x") && !room.passes("cursor", "y"), "{}", room.text());
-    assert!(room.text().contains("// still open"));
-    // And where it cannot, nothing is undone and the reason is told.
-    room.write(&room.text().replace("\"deny\"", "\"ask\""));
-    let text = room.text();
-    assert_eq!(code(room.desk.undo(token(&theirs))), ErrorCode::Conflict);
-    assert_eq!(room.text(), text);
-}
-
-#[test]
-fn a_reason_can_be_given_while_undo_is_possible_and_is_undone_with_it() {
-    for (restriction, judged) in [
-        (block("x", Some("cursor")), Some("Denied: no scripts")),
-        (Restriction::Block { target: target(None, None), reason: None }, Some("Denied: no scripts")),
-        (cap("x", 5), None),
-        (restrictions(Some("cursor")).swap_remove(3), None),
-    ] {
-        let room = Room::with(OPEN);
-        let done = room.restrict(&restriction);
-        let told = room.desk.give_reason(token(&done), "no scripts").unwrap();
-        assert!(room.text().contains("no scripts"), "{restriction:?}");
-        assert_eq!(told.version.as_deref(), Some(room.policy().version()));
-        if let Some(judged) = judged {
-            assert_eq!(room.judged("cursor", "x", "{}"), judged);
-        }
-        room.desk.undo(token(&done)).unwrap();
-        assert_eq!(room.text(), OPEN, "{restriction:?}");
-    }
-    let room = Room::with(OPEN);
-    let done = room.restrict(&Restriction::Hide { target: target(Some("x"), None) });
-    assert_eq!(code(room.desk.give_reason(token(&done), "r")), ErrorCode::BadInput);
-    assert_eq!(code(room.desk.give_reason(token(&done), "  ")), ErrorCode::BadInput);
-    room.desk.undo(token(&done)).unwrap();
-    assert_eq!(room.text(), OPEN);
-}
-
-#[test]
-fn a_reason_given_after_somebody_else_wrote_is_undone_without_their_change() {
-    let room = Room::with(OPEN);
-    let ours = room.restrict(&block("x", None));
-    room.restrict(&block("y", None));
-    room.desk.give_reason(token(&ours), "no scripts").unwrap();
-    room.desk.undo(token(&ours)).unwrap();
-    assert!(room.passes("c", "x") && !room.passes("c", "y"), "{}", room.text());
-    assert!(!room.text().contains("no scripts"));
-}
-
-#[test]
-fn a_pause_holds_at_once_and_undo_puts_back_what_was_there() {
-    let room = Room::new();
-    let pause_s = |reason: Option<&str>| Restriction::Pause {
-        server: Some("s".to_owned()),
-        reason: reason.map(str::to_owned),
-    };
-    room.restrict(&pause_s(Some("lunch")));
-    let second = room.restrict(&pause_s(None));
-    room.desk.give_reason(token(&second), "dinner").unwrap();
-    assert_eq!(pause::reason(&room.home, "s").unwrap(), "calls to s are paused by the user: dinner");
-    room.desk.undo(token(&second)).unwrap();
-    assert_eq!(pause::reason(&room.home, "s").unwrap(), "calls to s are paused by the user: lunch");
-    let all = room.restrict(&Restriction::Pause { server: None, reason: None });
-    assert!(pause::reason(&room.home, "other").is_some());
-    room.desk.undo(token(&all)).unwrap();
-    assert_eq!(pause::reason(&room.home, "other"), None);
-    let paused = room.events(EventKind::Paused);
-    assert!(!paused.is_empty() && paused.iter().all(|event| event.origin == Some(Origin::Window)));
-    // Somebody else's pause is not lifted.
-    let ours = room.restrict(&pause_s(None));
-    room.clock.advance(Duration::from_secs(1));
-    pause::pause(&room.home, Some("s"), Some("theirs"), &room.clock.now()).unwrap();
-    assert_eq!(code(room.desk.undo(token(&ours))), ErrorCode::Conflict);
-    assert!(pause::reason(&room.home, "s").unwrap().ends_with("theirs"));
-}
-
-#[test]
-fn a_block_ends_what_was_allowed_for_a_while_and_undo_brings_it_back() {
-    let room = Room::with(OPEN);
-    let tool = room.grant(What::Tool("x".to_owned()));
-    let observed = room.grant(What::Observe);
-    let other = room.grant(What::Tool("y".to_owned()));
-    let done = room.restrict(&block("x", None));
-    assert!(matches!(room.open().as_slice(), [one] if one.id == other));
-    assert!(done.words.contains("over with it"), "{}", done.words);
-    room.desk.undo(token(&done)).unwrap();
-    let mut back: Vec<String> = room.open().into_iter().map(|one| one.id).collect();
-    let mut all = vec![tool.clone(), observed, other];
-    back.sort();
-    all.sort();
-    assert_eq!(back, all);
-    assert_eq!(room.text(), OPEN);
-    // One that is ended by itself.
-    let done = room.restrict(&Restriction::EndAllowance { id: tool });
-    assert_eq!(room.open().len(), 2);
-    room.desk.undo(token(&done)).unwrap();
-    assert_eq!(room.open().len(), 3);
-    assert_eq!(
-        code(room.desk.restrict(&Restriction::EndAllowance { id: "nothing".to_owned() })),
-        ErrorCode::NotFound
-    );
-}
-
-#[test]
-fn a_cap_ends_only_what_would_set_it_aside() {
-    let room = Room::with(OPEN);
-    room.grant(What::Tool("x".to_owned()));
-    room.grant(What::Observe);
-    room.restrict(&cap("x", 5));
-    assert!(matches!(room.open().as_slice(), [one] if one.what == What::Tool("x".to_owned())));
-}
-
-#[test]
 fn a_higher_cap_is_not_a_restriction() {
     let room = Room::with(OPEN);
     room.restrict(&cap("x", 5));
@@ -362,152 +213,6 @@ fn a_higher_cap_is_not_a_restriction() {
     assert!(room.text().contains("\"max\": 60"));
     // One that is lower needs no question.
     assert!(matches!(room.desk.loosen(&raise(3)).unwrap(), Answer::Done(done) if done.undo.is_some()));
-}
-
-#[test]
-fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
-    let closed = r#"{ "version": "1", "default": "allow", "all_tools": { "action": "deny" }, "tools": { "x": { "action": "deny" } } }"#;
-    let room = Room::with(closed);
-    pause::pause(&room.home, Some("s"), None, &room.clock.now()).unwrap();
-    let server = || "s".to_owned();
-    let asked: Vec<Question> = [
-        Loosening::Allow { target: target(None, None) },
-        Loosening::Observe { server: server(), minutes: 30 },
-        Loosening::Resume { server: Some(server()) },
-    ]
-    .iter()
-    .map(|loosening| room.ask(loosening))
-    .collect();
-    assert_eq!(room.text(), closed);
-    assert!(room.open().is_empty() && pause::reason(&room.home, "s").is_some());
-    assert!(
-        asked.iter().all(|question| question.words.contains('s') && question.words.ends_with('?')
-            || question.words.contains("on record")),
-        "{asked:#?}"
-    );
-    let [allow, observe, resume] = asked.try_into().unwrap_or_else(|_| panic!("three"));
-    let done = room.desk.confirm(&observe.token).unwrap();
-    assert_eq!(done.ends_ms.unwrap() - room.clock.now().wall_ms, 30 * 60_000);
-    assert!(done.words.contains("30 minutes"), "{}", done.words);
-    room.desk.confirm(&resume.token).unwrap();
-    assert_eq!(pause::reason(&room.home, "s"), None);
-    room.desk.confirm(&allow.token).unwrap();
-    assert!(room.passes("c", "y") && !room.passes("c", "x"));
-    for question in [allow, observe, resume] {
-        assert_eq!(code(room.desk.confirm(&question.token)), ErrorCode::TooLate);
-    }
-    let loosened = room.events(EventKind::Loosened);
-    assert!(
-        loosened.len() >= 3 && loosened.iter().all(|event| event.origin == Some(Origin::Window)),
-        "{loosened:#?}"
-    );
-}
-
-#[test]
-fn a_question_is_forgotten_after_two_minutes_or_when_it_is_dismissed() {
-    let room = Room::with(OPEN);
-    let observe = Loosening::Observe { server: "s".to_owned(), minutes: 5 };
-    let old = room.ask(&observe);
-    room.clock.advance(Duration::from_secs(120));
-    assert_eq!(code(room.desk.confirm(&old.token)), ErrorCode::TooLate);
-    let unwanted = room.ask(&observe);
-    room.desk.dismiss(&unwanted.token);
-    assert_eq!(code(room.desk.confirm(&unwanted.token)), ErrorCode::TooLate);
-    assert!(room.open().is_empty());
-    // An undo is no answer to a question, and the other way round.
-    let done = room.restrict(&block("x", None));
-    assert_eq!(code(room.desk.confirm(token(&done))), ErrorCode::TooLate);
-}
-
-#[test]
-fn a_yes_to_what_has_changed_since_is_a_conflict() {
-    let room = Room::with(OPEN);
-    room.restrict(&block("x", Some("cursor")));
-    let allow = room.ask(&Loosening::Allow { target: target(Some("x"), Some("cursor")) });
-    let tool = room.ask(&Loosening::AllowFor { server: "s".to_owned(), tool: "x".to_owned(), minutes: 5 });
-    let text = {
-        room.restrict(&block("y", None));
-        room.text()
-    };
-    for question in [allow, tool] {
-        assert_eq!(code(room.desk.confirm(&question.token)), ErrorCode::Conflict);
-        assert_eq!(code(room.desk.confirm(&question.token)), ErrorCode::TooLate);
-    }
-    assert!(room.text() == text && room.open().is_empty());
-    pause::pause(&room.home, None, None, &room.clock.now()).unwrap();
-    let resume = room.ask(&Loosening::Resume { server: None });
-    pause::pause(&room.home, Some("s"), Some("theirs"), &room.clock.now()).unwrap();
-    assert_eq!(code(room.desk.confirm(&resume.token)), ErrorCode::Conflict);
-    assert!(pause::reason(&room.home, "s").is_some());
-}
-
-#[test]
-fn allowing_a_client_again_takes_back_its_block_and_no_more() {
-    let room = Room::with(OPEN);
-    room.restrict(&block("x", Some("cursor")));
-    room.restrict(&cap("z", 5));
-    let question = room.ask(&Loosening::Allow { target: target(Some("x"), Some("cursor")) });
-    assert_eq!(question.words, "Let cursor call x on s from now on?");
-    let done = room.desk.confirm(&question.token).unwrap();
-    assert_eq!(done.words, "Allowed x on s, for cursor");
-    assert!(room.passes("cursor", "x"));
-    let question = room.ask(&Loosening::Uncap { target: target(Some("z"), Some("cursor")) });
-    assert!(question.words.contains("5 per minute"), "{}", question.words);
-    room.desk.confirm(&question.token).unwrap();
-    assert_eq!(room.text(), OPEN);
-    let nothing = room.desk.loosen(&Loosening::Uncap { target: target(Some("z"), None) }).unwrap();
-    assert!(matches!(nothing, Answer::Done(done) if done.words.starts_with("Nothing to change")));
-    // What everyone is refused is not opened for one.
-    room.restrict(&block("x", None));
-    assert_eq!(
-        code(room.desk.loosen(&Loosening::Allow { target: target(Some("x"), Some("cursor")) })),
-        ErrorCode::BadInput
-    );
-}
-
-#[test]
-fn an_allowance_that_would_not_help_is_not_offered() {
-    let room = Room::with(OPEN);
-    let allow_for =
-        |tool: &str, minutes| Loosening::AllowFor { server: "s".to_owned(), tool: tool.to_owned(), minutes };
-    assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
-    room.restrict(&Restriction::Block { target: target(None, None), reason: None });
-    assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
-    room.write(r#"{ "version": "1", "default": "deny" }"#);
-    for minutes in [0, 7 * 24 * 60 + 1, u32::MAX] {
-        assert_eq!(code(room.desk.loosen(&allow_for("x", minutes))), ErrorCode::BadInput);
-    }
-    let question = room.ask(&allow_for("x", 15));
-    assert_eq!(question.words, "Let every client call x on s for 15 minutes?");
-    room.desk.confirm(&question.token).unwrap();
-    assert!(matches!(room.open().as_slice(), [one] if one.what == What::Tool("x".to_owned())));
-    assert_eq!(
-        code(room.desk.loosen(&Loosening::AllowNext { call: "aaaaaa-1".to_owned() })),
-        ErrorCode::NotFound
-    );
-    assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call: "?".to_owned() })), ErrorCode::BadInput);
-}
-
-#[test]
-fn a_change_is_taken_back_by_its_number_and_asks_only_if_that_loosens() {
-    let room = Room::with(OPEN);
-    room.restrict(&block("x", None));
-    room.clock.advance(Duration::from_secs(1));
-    let loosening = room.ask(&Loosening::Allow { target: target(Some("x"), None) });
-    room.desk.confirm(&loosening.token).unwrap();
-    let [.., blocked, allowed] = room.timeline().try_into().map(|[a, b, c]: [_; 3]| [a, b, c]).unwrap();
-    let revert = |change: &PolicyChange| Loosening::Revert { server: "s".to_owned(), change: change.id };
-    // Taking the loosening back restricts.
-    assert!(matches!(room.desk.loosen(&revert(&allowed)).unwrap(), Answer::Done(_)));
-    assert!(!room.passes("c", "x"));
-    let question = room.ask(&revert(&blocked));
-    assert!(!room.passes("c", "x") && !question.loosened.is_empty());
-    room.desk.confirm(&question.token).unwrap();
-    assert!(room.passes("c", "x"));
-    assert_eq!(
-        code(room.desk.loosen(&Loosening::Revert { server: "s".to_owned(), change: -1 })),
-        ErrorCode::NotFound
-    );
 }
 
 #[test]
@@ -678,42 +383,6 @@ fn caps_are_advised_by_the_busiest_minute_of_ones_own_use() {
     assert_eq!(room.desk.cap_advice(&target(Some("y"), None)).unwrap().peak_per_minute, 0);
     room.clock.advance(Duration::from_secs(31 * 24 * 60 * 60));
     assert_eq!(advice(None).peak_per_minute, 0, "a month ago");
-}
-
-#[test]
-fn the_next_call_like_a_refused_one_is_allowed_once_and_only_after_a_yes() {
-    let room = Room::with(r#"{ "version": "1", "default": "deny" }"#);
-    let journal = session(&room, "cursor", "v");
-    let mut batch = journal.batch();
-    let denied = Refused {
-        decision: Decision::Denied,
-        method: "tools/call",
-        tool: "x",
-        client: "cursor",
-        ..Refused::default()
-    };
-    let refused = batch.refuse(Refused { digest: Some([7; 32]), ..denied }).id().to_string();
-    let nameless = batch.refuse(denied).id().to_string();
-    let passed = batch.admit(call("cursor", "x"), &[], b"{}").unwrap().id().to_string();
-    batch.commit();
-    for (call, expected) in [(nameless, ErrorCode::BadInput), (passed, ErrorCode::BadInput)] {
-        assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call })), expected);
-    }
-    let question = room.ask(&Loosening::AllowNext { call: refused.clone() });
-    assert!(question.words.contains("once") && question.words.contains("10 minutes"), "{}", question.words);
-    assert!(room.open().is_empty());
-    let done = room.desk.confirm(&question.token).unwrap();
-    assert_eq!(done.ends_ms.unwrap() - room.clock.now().wall_ms, 600_000);
-    let [granted] = room.open().try_into().unwrap();
-    assert!(
-        matches!(&granted.what, What::Call { tool, digest, call } if tool == "x" && *digest == [7; 32] && call.to_string() == refused)
-    );
-    assert!(!allowance::is_spent(&room.home, &room.clock.now(), &granted).unwrap());
-    // A block of the tool ends it, and an undo makes it good for its one call again.
-    let blocked = room.restrict(&block("x", None));
-    assert!(room.open().is_empty());
-    room.desk.undo(token(&blocked)).unwrap();
-    assert_eq!(room.open(), [granted]);
 }
 
 /// A policy that might be anyone's.

@@ -7,7 +7,12 @@ use crate::text::{clip, harmless, name};
 use crate::view::{ArgumentRule, Target};
 
 /// The longest part of a sentence that others had a hand in.
-pub(super) const SENTENCE: usize = 200;
+const SENTENCE: usize = 200;
+
+/// Text that others had a hand in, as a part of a sentence.
+pub(super) fn sentence(text: &str) -> String {
+    clip(&harmless(text), SENTENCE)
+}
 
 /// "delete_file on files", "every tool of files".
 pub(super) fn what(target: &Target) -> String {
@@ -35,7 +40,7 @@ pub(super) fn condition(rule: &ArgumentRule) -> String {
         ArgumentRule::Equals { path, value } => format!("when {path} is {value}"),
         ArgumentRule::OnlyInside { path, folder } => format!("unless {path} is inside \"{folder}\""),
     };
-    clip(&harmless(&words), SENTENCE)
+    sentence(&words)
 }
 
 /// The same for the policy language.

@@ -6,14 +6,17 @@ use callgate_store::{History, Home};
 use super::asked::Asked;
 use super::{line, page};
 use crate::DeskError;
+use crate::text::harmless;
 use crate::view::{CallLine, LogBatch, LogEntry, LogFilter, PageFrom};
 
 /// Numbers in one batch at most.
 const BATCH: i64 = 500;
-/// Whoever is further behind sees the newest batch, and is told how many calls there were before it.
+/// Whoever is further behind sees the newest calls, and is told how many there were before them.
 const BEHIND: i64 = 5_000;
-/// Calls that ran when somebody fell behind and are told to be over.
-const CHANGED: u32 = 2_000;
+/// Changes of calls that came before, in one batch at most; the rest comes with the next ones.
+const CHANGED: usize = 2_000;
+/// Skipped calls are counted as far back as this: beyond it nobody cares how many.
+const COUNTED: i64 = 100_000;
 
 /// Reads what came or changed since it was asked last.
 #[derive(Debug)]
@@ -27,6 +30,19 @@ pub struct Follower {
     idle_at: Option<i64>,
     /// The last line that was shown, if a refusal like it would be folded into it.
     tail: Option<CallLine>,
+    untold: Option<Untold>,
+    /// The history is another than the one that was shown, and that has not been told yet.
+    replaced: bool,
+    /// What was said to be wrong.
+    problem: Option<String>,
+}
+
+/// Changes with these numbers (both ends included), of calls before the first of them, that are still to be told.
+#[derive(Clone, Copy, Debug)]
+struct Untold {
+    from: i64,
+    to: i64,
+    before: i64,
 }
 
 impl Follower {
@@ -39,7 +55,60 @@ impl Follower {
             Some(LogEntry::Call(line)) if line.refused => Some(line),
             _ => None,
         };
-        Ok(Follower { home: home.clone(), history, filter: filter.clone(), asked, rev, idle_at: None, tail })
+        Ok(Follower {
+            home: home.clone(),
+            history,
+            filter: filter.clone(),
+            asked,
+            rev,
+            idle_at: None,
+            tail,
+            untold: None,
+            replaced: false,
+            problem: None,
+        })
+    }
+
+    /// The same as [`Follower::next`], with what goes wrong in words for whoever reads: told once, and tried again with each
+    /// question until it works, which is told as well.
+    pub fn tell(&mut self) -> Option<LogBatch> {
+        let said = self.problem.take();
+        let told = match said {
+            None => self.next(),
+            // What made trouble is not used again. Another history is told from its beginning.
+            Some(_) => {
+                let (rev, untold, replaced) = match self.history.is_in_place() {
+                    true => (self.rev, self.untold, self.replaced),
+                    false => (0, None, self.has_shown()),
+                };
+                Follower::open(&self.home, &self.filter, rev).and_then(|again| {
+                    *self = Follower { untold, replaced, ..again };
+                    self.next()
+                })
+            }
+        };
+        match told {
+            Ok(None) if said.is_some() => Some(self.nothing()),
+            Ok(batch) => batch,
+            Err(error) => {
+                let problem = format!(
+                    "New calls cannot be shown: {}. It is tried again by itself; what is recorded is not lost. If this stays, close Callgate and open it again.",
+                    harmless(&error.to_string())
+                );
+                self.problem = Some(problem.clone());
+                (said.as_ref() != Some(&problem))
+                    .then(|| LogBatch { problem: Some(problem), ..self.nothing() })
+            }
+        }
+    }
+
+    /// Is something wrong at present?
+    pub fn is_troubled(&self) -> bool {
+        self.problem.is_some()
+    }
+
+    fn nothing(&self) -> LogBatch {
+        LogBatch { entries: Vec::new(), rev: self.rev, skipped: 0, reset: false, problem: None }
     }
 
     #[expect(clippy::should_implement_trait, reason = "it has no end: it is asked again and again")]
@@ -47,20 +116,42 @@ impl Follower {
     pub fn next(&mut self) -> Result<Option<LogBatch>, DeskError> {
         if !self.history.is_in_place() {
             // Another history: from its beginning, as far as that can be shown.
-            *self = Follower::open(&self.home, &self.filter, 0)?;
+            let replaced = self.has_shown();
+            *self = Follower { replaced, ..Follower::open(&self.home, &self.filter, 0)? };
         }
+        let batch = self.came_since()?;
+        if !std::mem::take(&mut self.replaced) {
+            return Ok(batch);
+        }
+        // Also if there is nothing in it: what is shown is of a history that is gone.
+        Ok(Some(LogBatch { reset: true, ..batch.unwrap_or_else(|| self.nothing()) }))
+    }
+
+    /// Has anything of this history, or of one before it, been shown that would have to go?
+    fn has_shown(&self) -> bool {
+        self.rev > 0 || self.replaced
+    }
+
+    fn came_since(&mut self) -> Result<Option<LogBatch>, DeskError> {
         let version = self.history.data_version()?;
         if self.idle_at == Some(version) {
             return Ok(None);
         }
         loop {
+            if let Some(untold) = self.untold {
+                let entries = self.changed(untold)?;
+                if !entries.is_empty() {
+                    return Ok(Some(LogBatch { entries, ..self.nothing() }));
+                }
+                continue;
+            }
             let latest = self.history.latest_rev()?;
             if latest <= self.rev {
                 self.idle_at = Some(version);
                 return Ok(None);
             }
             let batch = self.batch(latest)?;
-            if !batch.entries.is_empty() || batch.skipped > 0 {
+            if !batch.entries.is_empty() || batch.skipped > 0 || batch.reset {
                 return Ok(Some(batch));
             }
         }
@@ -69,47 +160,72 @@ impl Follower {
     fn batch(&mut self, latest: i64) -> Result<LogBatch, DeskError> {
         let since = self.rev.saturating_add(1);
         let mut from = since;
-        let mut skipped = 0;
+        let (mut skipped, mut reset) = (0, false);
+        let mut entries: Vec<LogEntry> = Vec::new();
         let mut to = latest.min(self.rev.saturating_add(BATCH));
         if latest - self.rev > BEHIND {
             from = latest - BATCH + 1;
             to = latest;
             self.tail = None;
+            // Changes that are not on record any more cannot be told.
+            reset = !self.history.has_changes_since(since)?;
+            if !reset {
+                // Calls are only counted; what else there was is told.
+                entries = self.beside((since, from - 1), CHANGED + 1)?;
+                reset = entries.len() > CHANGED;
+            }
+            if reset {
+                entries.clear();
+            }
             if self.asked.calls {
-                skipped = self.history.count_between(&self.asked.which, since, from - 1)?;
+                let counted = since.max(from.saturating_sub(COUNTED));
+                skipped = self.history.count_between(&self.asked.which, counted, from - 1)?;
             }
         }
-        let mut entries: Vec<LogEntry> = Vec::new();
-        if self.asked.calls {
-            let changed = self.history.lines_changed(&self.asked.which, since, to, CHANGED)?;
-            entries.extend(changed.iter().map(|row| LogEntry::Call(line::call(row))));
+        if self.asked.calls && !reset {
+            let changed = self.changed(Untold { from: since, to, before: since })?;
+            entries.splice(0..0, changed);
         }
         for entry in self.came(from, to)? {
             self.put(&mut entries, entry);
         }
         self.rev = to;
-        Ok(LogBatch { entries, rev: to, skipped })
+        Ok(LogBatch { entries, skipped, reset, ..self.nothing() })
+    }
+
+    /// Tells of changes as many as one batch may hold, and keeps the rest for the next.
+    fn changed(&mut self, untold: Untold) -> Result<Vec<LogEntry>, DeskError> {
+        let Untold { from, to, before } = untold;
+        let (rows, told) = self.history.lines_changed(&self.asked.which, (from, to), before, CHANGED)?;
+        self.untold = (told < to).then_some(Untold { from: told + 1, ..untold });
+        Ok(rows.iter().map(|row| LogEntry::Call(line::call(row))).collect())
     }
 
     /// Everything new with these numbers, in order.
     fn came(&self, from: i64, to: i64) -> Result<Vec<LogEntry>, DeskError> {
-        let Asked { which, calls, changes, events } = &self.asked;
-        let mut came: Vec<LogEntry> = Vec::new();
-        if *calls {
-            let rows = self.history.lines_between(which, from, to)?;
+        let mut came = self.beside((from, to), usize::MAX)?;
+        if self.asked.calls {
+            let rows = self.history.lines_between(&self.asked.which, from, to)?;
             came.extend(rows.iter().map(|row| LogEntry::Call(line::call(row))));
-        }
-        let most = usize::MAX;
-        if *changes {
-            let rows = self.history.changes_between(which, (from, to), Toward::Newer, most)?;
-            came.extend(rows.into_iter().map(|row| LogEntry::Change(line::change(row))));
-        }
-        if *events {
-            let rows = self.history.events_between(which, (from, to), Toward::Newer, most)?;
-            came.extend(rows.into_iter().map(|(rev, row)| LogEntry::Event(line::event(rev, row))));
         }
         came.sort_by_key(line::rev);
         Ok(came)
+    }
+
+    /// What is no call, in order; of each kind at most so many.
+    fn beside(&self, between: (i64, i64), most: usize) -> Result<Vec<LogEntry>, DeskError> {
+        let Asked { which, changes, events, .. } = &self.asked;
+        let mut found: Vec<LogEntry> = Vec::new();
+        if *changes {
+            let rows = self.history.changes_between(which, between, Toward::Newer, most)?;
+            found.extend(rows.into_iter().map(|row| LogEntry::Change(line::change(row))));
+        }
+        if *events {
+            let rows = self.history.events_between(which, between, Toward::Newer, most)?;
+            found.extend(rows.into_iter().map(|(rev, row)| LogEntry::Event(line::event(rev, row))));
+        }
+        found.sort_by_key(line::rev);
+        Ok(found)
     }
 
     /// A refusal like the last one becomes one with it, also if that came in an earlier batch.

@@ -26,7 +26,8 @@ use callgate_store::history::Indexer;
 use callgate_store::{History, catch_up};
 
 use crate::view::{
-    CallDetail, Choices, ExportFormat, Exported, LogCount, LogFilter, LogPage, PageFrom, Run, SinceLastLook,
+    CallDetail, Choices, ExportFormat, Exported, LogCount, LogFilter, LogPage, PageFrom, Run, RunPage,
+    SinceLastLook,
 };
 use crate::{Desk, DeskError};
 
@@ -81,6 +82,16 @@ impl Desk {
     /// The newest runs that began before this time, newest first.
     pub fn runs(&self, before_ms: Option<i64>, count: u32) -> Result<Vec<Run>, DeskError> {
         runs::runs(&self.record()?, before_ms, count)
+    }
+
+    /// Runs in which a call matches, the one with the newest such call first, from calls before this `rev` on.
+    pub fn runs_matching(
+        &self,
+        filter: &LogFilter,
+        before: Option<i64>,
+        count: u32,
+    ) -> Result<RunPage, DeskError> {
+        runs::matching(self.home(), &self.record()?, filter, before, count)
     }
 
     /// What happened since somebody last looked.

@@ -1,13 +1,16 @@
-//! Runs: what one client did with one server until it paused for a while.
+//! Runs: what one client did with one server until it paused for a while. All of them, or those in which something
+//! matches.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
-use callgate_store::history::Trace;
-use callgate_store::{History, Outcome};
+use callgate_store::history::{LineRow, Toward, Trace, Which};
+use callgate_store::{History, Home, Outcome};
 
+use super::asked::Asked;
 use crate::DeskError;
-use crate::view::Run;
+use crate::view::{LogFilter, Run, RunPage};
 
 /// A pause of this length ends a run.
 const IDLE_MS: i64 = 10 * 60 * 1000;
@@ -15,6 +18,12 @@ const IDLE_MS: i64 = 10 * 60 * 1000;
 const MOST: u32 = 200;
 /// Calls that are looked at at most; a run that is longer is told as far as that.
 const SCANNED: usize = 400_000;
+/// Calls of a run before and after one that matches, at most.
+const AROUND: usize = 100_000;
+/// How long is looked for runs in which something matches before what there is is shown.
+const PATIENCE: Duration = Duration::from_millis(60);
+/// Calls that match, looked at at a time.
+const HITS: usize = 64;
 /// Tools that are counted in a run; hostile clients can make up as many as they like.
 const TOOLS: usize = 200;
 
@@ -25,6 +34,7 @@ struct Growing {
     client: String,
     started_ms: i64,
     ended_ms: i64,
+    last_rev: i64,
     calls: u64,
     refused: u64,
     failed: u64,
@@ -72,13 +82,130 @@ pub(super) fn runs(history: &History, before_ms: Option<i64>, count: u32) -> Res
     done.into_iter().map(|run| run.told(history)).collect()
 }
 
+/// Runs in which a call matches, the one with the newest such call first, among calls before this number. Not looked for
+/// longer than people wait: there may be few or none and still more to come.
+pub(super) fn matching(
+    home: &Home,
+    history: &History,
+    filter: &LogFilter,
+    before: Option<i64>,
+    count: u32,
+) -> Result<RunPage, DeskError> {
+    matching_within(home, history, filter, before, count, AROUND)
+}
+
+/// The same, with so many calls of a run looked at before and after one that matches.
+pub(super) fn matching_within(
+    home: &Home,
+    history: &History,
+    filter: &LogFilter,
+    before: Option<i64>,
+    count: u32,
+    around: usize,
+) -> Result<RunPage, DeskError> {
+    let count = count.clamp(1, MOST) as usize;
+    let which = Asked::of(filter, history)?.which;
+    let scan = history.scan(home, which.clone())?;
+    let until = Instant::now() + PATIENCE;
+    let mut known: Vec<(Run, bool)> = Vec::new();
+    let mut found = 0;
+    let mut at = before.unwrap_or(i64::MAX);
+    let older = 'looking: loop {
+        let hits = scan.step(at, Toward::Older, HITS, until)?;
+        for hit in &hits.rows {
+            if !known.iter().any(|(run, _)| holds(run, hit)) {
+                // One is worked out at least, or nobody would ever get on.
+                if found == count || !known.is_empty() && Instant::now() >= until {
+                    break 'looking Some(at);
+                }
+                // Forgotten since it was found.
+                let Some(growing) = Growing::around(history, hit.rev, around)? else { continue };
+                let last_rev = growing.last_rev;
+                let run = growing.told(history)?;
+                if let Some((longer, _)) = known.iter_mut().find(|(known, _)| overlap(known, &run)) {
+                    // One that is longer than what was looked at: it is told as far as that, and once.
+                    longer.started_ms = longer.started_ms.min(run.started_ms);
+                    longer.ended_ms = longer.ended_ms.max(run.ended_ms);
+                } else {
+                    let is_new = match before.filter(|before| last_rev >= *before) {
+                        Some(before) => !is_told(home, history, &which, &run, before)?,
+                        None => true,
+                    };
+                    found += usize::from(is_new);
+                    known.push((run, is_new));
+                }
+            }
+            at = hit.rev;
+        }
+        match hits.next {
+            Some(next) if Instant::now() < until => at = next,
+            next => break next,
+        }
+    };
+    Ok(RunPage { runs: known.into_iter().filter(|(_, is_new)| *is_new).map(|(run, _)| run).collect(), older })
+}
+
+fn holds(run: &Run, hit: &LineRow) -> bool {
+    (run.started_ms..=run.ended_ms).contains(&hit.at_ms)
+        && run.client == hit.client
+        && hit.id.session.as_str() == run.session
+        && run.server == hit.server
+}
+
+/// Are these parts of one run? Two runs of one client in a session have a pause between them.
+fn overlap(one: &Run, other: &Run) -> bool {
+    one.started_ms <= other.ended_ms
+        && other.started_ms <= one.ended_ms
+        && (&one.session, &one.client, &one.server) == (&other.session, &other.client, &other.server)
+}
+
+/// Was this run found by a call of this number or after it?
+fn is_told(home: &Home, history: &History, which: &Which, run: &Run, from: i64) -> Result<bool, DeskError> {
+    let which = Which {
+        session: Some(run.session.clone()),
+        client: Some(run.client.clone().unwrap_or_default()),
+        since_ms: Some(which.since_ms.map_or(run.started_ms, |since| since.max(run.started_ms))),
+        until_ms: Some(which.until_ms.map_or(run.ended_ms + 1, |until| until.min(run.ended_ms + 1))),
+        ..which.clone()
+    };
+    let scan = history.scan(home, which)?;
+    let until = Instant::now() + PATIENCE;
+    Ok(!scan.step(from.saturating_sub(1), Toward::Newer, 1, until)?.rows.is_empty())
+}
+
 impl Growing {
+    /// The run of the call with this number, as far as so many calls before and after it; none if it is not on record.
+    fn around(history: &History, rev: i64, most: usize) -> Result<Option<Growing>, DeskError> {
+        let mut run: Option<Growing> = None;
+        let mut seen = [0; 2];
+        history.traces_around(rev, &mut |trace| {
+            let Some(run) = &mut run else {
+                run = Some(Growing::new(trace));
+                return ControlFlow::Continue(());
+            };
+            let after = usize::from(trace.rev > rev);
+            seen[after] += 1;
+            let joins = trace.at_ms >= run.started_ms.saturating_sub(IDLE_MS)
+                && trace.at_ms <= run.ended_ms.saturating_add(IDLE_MS);
+            // Another client of the same session is neither in the run nor its end.
+            if trace.client == run.client {
+                if !joins {
+                    return ControlFlow::Break(());
+                }
+                run.add(trace);
+            }
+            if seen[after] < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(run)
+    }
+
     fn new(trace: Trace) -> Growing {
         let mut run = Growing {
             session: trace.session_key,
             client: trace.client.clone(),
             started_ms: trace.at_ms,
             ended_ms: trace.at_ms,
+            last_rev: trace.rev,
             calls: 0,
             refused: 0,
             failed: 0,
@@ -92,6 +219,7 @@ impl Growing {
     fn add(&mut self, trace: Trace) {
         self.started_ms = self.started_ms.min(trace.at_ms);
         self.ended_ms = self.ended_ms.max(trace.at_ms);
+        self.last_rev = self.last_rev.max(trace.rev);
         self.calls += 1;
         self.refused += u64::from(trace.decision.is_refused());
         self.open |= trace.outcome.is_none();

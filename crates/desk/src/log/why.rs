@@ -80,8 +80,9 @@ fn counter(desk: &Desk, call: &CallRow, policies: [Option<&str>; 2]) -> Option<C
     let frees_ms =
         standing.frees_in.map(|wait| now.saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)));
     let window = window(&limit);
-    let words = told(used, u64::from(limit.max.get()), &limit, standing.frees_in);
-    Some(Counter { used, max: u64::from(limit.max.get()), window, frees_ms, words })
+    let max = u64::from(limit.max.get());
+    let words = format!("{used} of {max} {}", within(&window));
+    Some(Counter { used, max, frees_ms, words, next: next(used, max, standing.frees_in), window })
 }
 
 fn window(limit: &Limit) -> String {
@@ -94,20 +95,20 @@ fn window(limit: &Limit) -> String {
     }
 }
 
-/// "7 of 10 this minute, next call passes in 41 s".
-fn told(used: u64, max: u64, limit: &Limit, frees_in: Option<Duration>) -> String {
-    let window = window(limit);
-    let span = match window.as_str() {
-        "at once" | "in all" => window,
+fn within(window: &str) -> String {
+    match window {
+        "at once" | "in all" => window.to_owned(),
         "second" | "minute" | "hour" | "day" | "week" => format!("this {window}"),
         _ => format!("in {window}"),
-    };
-    let next = match frees_in {
+    }
+}
+
+fn next(used: u64, max: u64, frees_in: Option<Duration>) -> String {
+    match frees_in {
         _ if used < max => "the next call passes".to_owned(),
         Some(wait) => format!("the next call passes in {}", span_words(wait)),
         None => "time alone frees nothing".to_owned(),
-    };
-    format!("{used} of {max} {span}, {next}")
+    }
 }
 
 /// Rounded up, so that nobody comes too early.

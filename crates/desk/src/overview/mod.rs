@@ -18,6 +18,7 @@ use crate::allowing;
 use crate::protection::Guards;
 use crate::recent::recent;
 use crate::standing::Standing;
+use crate::stopped;
 use crate::text::{count, day_start};
 use crate::view::{AllowanceView, Done, IconState, Need, Overview, Restriction, Target};
 use crate::{Desk, DeskError};
@@ -45,6 +46,7 @@ impl Desk {
         needs.extend(needs::of_sessions(&sessions, &mut guards));
         needs.extend(needs::of_allowances(&guards.allowances, &now));
         needs.extend(needs::of_default(&self.home, &sessions, &mut guards));
+        needs.extend(needs::of_stopped(&self.broken_while_stopped(&sessions)));
         needs.extend(needs::of_settings(&self.home));
         let counted = self.counted(&now);
         let numbers = match counted {
@@ -87,6 +89,12 @@ impl Desk {
         let choice = advice.choices.into_iter().find(|choice| choice.advised);
         let (max, window) = choice.map_or((NEW_CAP, "minute".to_owned()), |one| (one.max, one.window));
         self.restrict(&Restriction::Cap { target: target.clone(), max, window })
+    }
+
+    /// Broken policies of servers that do not run.
+    fn broken_while_stopped(&self, sessions: &[Lease]) -> Vec<stopped::Broken> {
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        standing.stopped.look(&self.home, sessions)
     }
 
     /// What only the history knows.

@@ -10,19 +10,24 @@ use callgate_store::{Home, HomeError, Lease, Settings};
 use crate::DeskError;
 use crate::protection::{Guards, Trouble, Unusable};
 use crate::servers::listed;
-use crate::text::{clip, harmless, span};
+use crate::stopped::Broken;
+use crate::text::{clip, harmless, name, span};
 use crate::view::{Fix, Need};
 
-fn need(words: String, fix: Option<Fix>, server: Option<&str>, serious: bool) -> Need {
+/// The longest sentence, in characters: parts of it were written by others.
+const LONGEST: usize = 600;
+
+fn need(words: &str, fix: Option<Fix>, server: Option<&str>, serious: bool) -> Need {
+    let words = clip(&harmless(words), LONGEST);
     Need { words, fix, server: server.map(str::to_owned), serious }
 }
 
 pub(super) fn of_home(error: &HomeError) -> Need {
-    need(format!("Callgate's folder cannot be used: {error}"), None, None, true)
+    need(&format!("Callgate's folder cannot be used: {error}"), None, None, true)
 }
 
 pub(super) fn of_history(error: &DeskError) -> Need {
-    need(format!("The history cannot be read: {error}"), Some(Fix::OpenSettings), None, false)
+    need(&format!("The history cannot be read: {error}"), Some(Fix::OpenSettings), None, false)
 }
 
 pub(super) fn of_pauses(switch: &Switch) -> Vec<Need> {
@@ -33,16 +38,16 @@ pub(super) fn of_pauses(switch: &Switch) -> Vec<Need> {
     match switch {
         Switch::Broken(why) => {
             let words = format!("All calls are refused, because the pause switch is broken: {why}");
-            vec![need(words, Some(Fix::Resume { server: None }), None, true)]
+            vec![need(&words, Some(Fix::Resume { server: None }), None, true)]
         }
         Switch::Readable(pauses) => {
             let all = pauses.all.iter().map(|pause| {
                 let words = format!("All calls are paused{}", because(&pause.reason));
-                need(words, Some(Fix::Resume { server: None }), None, true)
+                need(&words, Some(Fix::Resume { server: None }), None, true)
             });
             let each = pauses.servers.iter().map(|(server, pause)| {
-                let words = format!("Calls to {} are paused{}", harmless(server), because(&pause.reason));
-                need(words, Some(Fix::Resume { server: Some(server.clone()) }), Some(server), true)
+                let words = format!("Calls to {} are paused{}", name(server), because(&pause.reason));
+                need(&words, Some(Fix::Resume { server: Some(server.clone()) }), Some(server), true)
             });
             all.chain(each).collect()
         }
@@ -55,6 +60,8 @@ pub(super) fn of_sessions(sessions: &[Lease], guards: &mut Guards<'_>) -> Vec<Ne
     for lease in sessions {
         let Some((trouble, words)) = guards.of(lease).problem else { continue };
         match trouble {
+            // Said with the default policy, once for all of them.
+            Trouble::NoPolicy | Trouble::FileBroken if guards.lacks_default(&lease.server) => {}
             // Said with the switch and with the allowances.
             Trouble::Paused | Trouble::Observed => {}
             // Sessions are about to take it up.
@@ -66,16 +73,18 @@ pub(super) fn of_sessions(sessions: &[Lease], guards: &mut Guards<'_>) -> Vec<Ne
         }
     }
     let told = |(server, (trouble, problem)): (&str, (Trouble, String))| {
-        let name = harmless(server);
+        let shown = name(server);
         let words = match trouble {
-            Trouble::NoPolicy => format!("All calls to {name} are refused: {problem}"),
+            Trouble::NoPolicy => format!("All calls to {shown} are refused: {problem}"),
             Trouble::FileDeleted => {
-                format!("The policy of {name} is gone: what runs keeps it, what starts anew gets the default")
+                format!(
+                    "The policy of {shown} is gone: what runs keeps it, what starts anew gets the default"
+                )
             }
-            Trouble::Older => format!("{name} runs on an older policy than its file: restart its client"),
-            _ => format!("The policy of {name} is broken: {problem}"),
+            Trouble::Older => format!("{shown} runs on an older policy than its file: restart its client"),
+            _ => format!("The policy of {shown} is broken: {problem}"),
         };
-        need(words, Some(Fix::OpenRules { server: server.to_owned() }), Some(server), true)
+        need(&words, Some(Fix::OpenRules { server: server.to_owned() }), Some(server), true)
     };
     troubled.into_iter().map(told).collect()
 }
@@ -85,12 +94,12 @@ pub(super) fn of_allowances(allowances: &Allowances, now: &Moment) -> Vec<Need> 
     let mut needs: Vec<Need> = observed
         .map(|one| {
             let left = std::time::Duration::from_millis((one.ends_ms - now.wall_ms).max(0).unsigned_abs());
-            let words = format!("{} is only watched for {} more", harmless(&one.server), span(left));
-            need(words, Some(Fix::EndAllowance { id: one.id.clone() }), Some(&one.server), true)
+            let words = format!("{} is only watched for {} more", name(&one.server), span(left));
+            need(&words, Some(Fix::EndAllowance { id: one.id.clone() }), Some(&one.server), true)
         })
         .collect();
     if let Some(problem) = &allowances.problem {
-        needs.push(need(problem.clone(), Some(Fix::OpenSettings), None, false));
+        needs.push(need(problem, Some(Fix::OpenSettings), None, false));
     }
     needs
 }
@@ -99,25 +108,40 @@ pub(super) fn of_allowances(allowances: &Allowances, now: &Moment) -> Vec<Need> 
 pub(super) fn of_default(home: &Home, sessions: &[Lease], guards: &mut Guards<'_>) -> Vec<Need> {
     let path = home.default_policy();
     let Err(unusable) = guards.version(&path) else { return Vec::new() };
-    if sessions.iter().any(|lease| !home.policy(&lease.server).exists()) {
-        // Said with that server already.
-        return Vec::new();
-    }
+    let mut concerned = sessions.iter().filter(|lease| !home.policy(&lease.server).exists()).peekable();
+    let serious = concerned.peek().is_some();
+    // One that began with a good policy keeps it until it ends.
+    let whose = match concerned.any(|lease| lease.policy_version.is_none()) {
+        true => "servers without a policy of their own",
+        false => "new servers",
+    };
     let words = match unusable {
-        Unusable::Unreadable(_) if !path.exists() => {
-            format!(
-                "The default policy is missing: new servers refuse every call until {} is back",
-                path.display()
-            )
+        Unusable::Missing(_) => {
+            let path = path.display();
+            format!("The default policy is missing: {whose} refuse every call until {path} is back")
         }
         Unusable::Unreadable(why) | Unusable::Broken(why) => {
-            format!("The default policy is broken: new servers refuse every call. {why}")
+            format!("The default policy is broken: {whose} refuse every call. {why}")
         }
     };
-    vec![need(words, Some(Fix::OpenSettings), None, false)]
+    vec![need(&words, Some(Fix::RestoreDefault), None, serious)]
+}
+
+/// Nothing is refused by these yet; the next session of each would refuse everything.
+pub(super) fn of_stopped(broken: &[Broken]) -> Vec<Need> {
+    let told = |one: &Broken| {
+        let shown = one.server.as_deref().map_or_else(|| "a server".to_owned(), name);
+        let words = format!(
+            "The policy of {shown} is broken: it refuses every call when it starts next. {}",
+            one.why
+        );
+        let fix = one.server.clone().map(|server| Fix::OpenRules { server });
+        need(&words, fix, one.server.as_deref(), false)
+    };
+    broken.iter().map(told).collect()
 }
 
 pub(super) fn of_settings(home: &Home) -> Vec<Need> {
-    let told = |problem: String| need(harmless(&problem), Some(Fix::OpenSettings), None, false);
+    let told = |problem: String| need(&problem, Some(Fix::OpenSettings), None, false);
     Settings::read(home).1.into_iter().chain(listed::read(home).problem).map(told).collect()
 }

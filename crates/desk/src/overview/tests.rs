@@ -7,6 +7,7 @@ use callgate_store::history::{Forget, forget};
 use callgate_store::{Decision, atomic};
 
 use super::*;
+use crate::notices::{Notice, Telling};
 use crate::testing::{POLICY, Place};
 use crate::view::Fix;
 
@@ -139,7 +140,7 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     quiet("its end");
 
     std::fs::rename(place.home.default_policy(), place.home.path().join("away")).unwrap();
-    expect("default", IconState::NeedsYou, Some(Fix::OpenSettings), "The default policy is missing");
+    expect("default", IconState::NeedsYou, Some(Fix::RestoreDefault), "The default policy is missing");
     std::fs::rename(place.home.path().join("away"), place.home.default_policy()).unwrap();
 
     std::fs::write(place.home.settings(), r#"{"history":{"days":0}}"#).unwrap();
@@ -156,6 +157,72 @@ fn a_server_that_never_had_a_policy_says_that_it_refuses_everything() {
     let overview = place.desk.overview().unwrap();
     assert!(words(&overview)[0].starts_with("All calls to files are refused"), "{:?}", overview.needs);
     assert_eq!(overview.icon, IconState::NotProtecting);
+}
+
+#[test]
+fn a_missing_default_policy_is_one_need_however_many_servers_lack_it() {
+    let place = Place::new();
+    let _kept = place.session("notes");
+    std::fs::write(place.home.default_policy(), "{").unwrap();
+    let _refusing = (place.session("files"), place.session("mail"));
+    std::fs::remove_file(place.home.default_policy()).unwrap();
+    let overview = place.desk.overview().unwrap();
+    let [need] = overview.needs.as_slice() else { panic!("{:?}", overview.needs) };
+    assert!(need.words.starts_with("The default policy is missing: servers without"), "{need:?}");
+    assert_eq!((need.fix.as_ref(), overview.icon), (Some(&Fix::RestoreDefault), IconState::NotProtecting));
+}
+
+#[test]
+fn a_broken_policy_of_a_server_that_does_not_run_needs_a_person() {
+    let place = Place::new();
+    let odd = "My Server";
+    place.session(odd).end();
+    place.write_policy("files", "{");
+    place.write_policy(odd, "{");
+    let rules = |server: &str| Some(Fix::OpenRules { server: server.to_owned() });
+    let overview = place.desk.overview().unwrap();
+    let told: Vec<(Option<Fix>, bool)> =
+        overview.needs.iter().map(|need| (need.fix.clone(), need.serious)).collect();
+    assert_eq!(told, [(rules("files"), false), (rules(odd), false)], "{:?}", overview.needs);
+    assert!(words(&overview)[0].starts_with("The policy of files is broken"), "{:?}", words(&overview));
+    assert_eq!(overview.icon, IconState::NeedsYou);
+    // Mended; and once it runs, that is said of its sessions.
+    place.write_policy("files", POLICY);
+    let _running = place.session(odd);
+    let overview = place.desk.overview().unwrap();
+    let [need] = overview.needs.as_slice() else { panic!("{:?}", overview.needs) };
+    assert!(need.serious && need.server.as_deref() == Some(odd), "{need:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_policy_that_others_could_write_is_fine_again_once_they_cannot() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    let allow = |mode| {
+        std::fs::set_permissions(place.home.policy("files"), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for _ in 0..2 {
+        allow(0o666);
+        let overview = place.desk.overview().unwrap();
+        assert!(words(&overview)[0].starts_with("The policy of files is broken"), "{:?}", words(&overview));
+        allow(0o600);
+        assert_eq!(words(&place.desk.overview().unwrap()), [""; 0]);
+    }
+}
+
+#[test]
+fn what_a_broken_policy_holds_cannot_dress_up_a_sentence() {
+    let place = Place::new();
+    let hostile = format!(r#"{{"version":"1","default":"allow","{}{}":1}}"#, '\u{202e}', "x".repeat(5_000));
+    place.write_policy("files", &hostile);
+    atomic::replace(&place.home.default_policy(), hostile.as_bytes()).unwrap();
+    let overview = place.desk.overview().unwrap();
+    assert_eq!(overview.needs.len(), 2, "{:?}", words(&overview));
+    for words in words(&overview) {
+        assert!(words.chars().count() <= 600 && !words.chars().any(crate::text::is_hidden), "{words}");
+    }
 }
 
 #[test]
@@ -189,6 +256,13 @@ fn a_home_that_cannot_be_used_is_told_and_not_an_error() {
     assert!(overview.needs[0].words.contains("folder cannot be used"), "{:?}", overview.needs);
 }
 
+fn raised(telling: &Telling) -> &Notice {
+    match telling {
+        Telling::Raise(notice) => notice,
+        Telling::Amend(notice) => panic!("nothing was shown yet: {notice:?}"),
+    }
+}
+
 #[test]
 fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
     let place = Place::new();
@@ -204,7 +278,7 @@ fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
     assert_eq!(overview.icon, IconState::NeedsYou);
     let news = place.desk.news().unwrap();
     assert_eq!(news.len(), 1, "{news:?}");
-    assert!(news[0].body.contains("read on files"), "{news:?}");
+    assert!(raised(&news[0]).body.contains("read on files"), "{news:?}");
     assert_eq!(place.desk.news().unwrap(), [], "told once");
 }
 
@@ -258,7 +332,8 @@ fn a_cap_on_an_alarm_stops_the_next_burst() {
             }
             assert_eq!(place.desk.news().unwrap(), []);
             files.burst("read", burst);
-            let notice = place.desk.news().unwrap().into_iter().find(|one| one.acts.len() == 2).unwrap();
+            let news = place.desk.news().unwrap();
+            let notice = news.iter().map(raised).find(|one| one.acts.len() == 2).unwrap();
             if from_notice {
                 // Also when it is clicked long after the burst was over.
                 place.clock.advance(Duration::from_secs(3_600));

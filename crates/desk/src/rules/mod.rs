@@ -82,15 +82,9 @@ impl Desk {
         effect::of(self, server, text, days, cancelled)
     }
 
-    /// Saves a text that was made out of `base_text`; that text itself, not its version `_base`, says whether somebody
-    /// else changed the file meanwhile.
-    pub fn save_policy(
-        &self,
-        server: &str,
-        _base: Option<&str>,
-        base_text: &str,
-        text: &str,
-    ) -> Result<SaveAnswer, DeskError> {
+    /// Saves a text that was made out of `base_text`. If that is not what counts any more, somebody else changed it
+    /// meanwhile: a conflict, which is shown. The text tells more than its version, which a broken one has not.
+    pub fn save_policy(&self, server: &str, base_text: &str, text: &str) -> Result<SaveAnswer, DeskError> {
         save::of(self, server, base_text, text)
     }
 

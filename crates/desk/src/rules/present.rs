@@ -3,12 +3,14 @@
 use callgate_store::{History, catalogue, running};
 
 use crate::change::Present;
+use crate::text::name;
 use crate::{Desk, DeskError};
 
 pub(super) fn read(desk: &Desk, server: &str) -> Result<Present, DeskError> {
     if !desk.home.policy(server).exists() && !is_known(desk, server)? {
+        let shown = name(server);
         return Err(DeskError::NotFound(format!(
-            "no server {server:?} is known: it has no policy, and no session of it is on record"
+            "no server \"{shown}\" is known: it has no policy, and no session of it is on record"
         )));
     }
     Present::read(&desk.home, server)

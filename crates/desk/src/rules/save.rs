@@ -5,6 +5,7 @@ use callgate_policy::diff::unified;
 use callgate_policy::edit;
 
 use super::{diagnose, present};
+use crate::text::name;
 use crate::view::{Done, SaveAnswer};
 use crate::{Desk, DeskError, change};
 
@@ -25,17 +26,16 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
         });
     }
     let edited = edit::replace(now, text)?;
+    let shown = name(server);
     let change = present.to(edited)?;
     if change.edited().changed && !change.loosened()?.is_empty() {
-        let words = format!("Save these rules of {server}? They let more through than the present ones.");
-        return desk
-            .ask_to_change(change, words, format!("Saved the rules of {server}"))
-            .map(SaveAnswer::Ask);
+        let words = format!("Save these rules of {shown}? They let more through than the present ones.");
+        return desk.ask_to_change(change, words, format!("Saved the rules of {shown}")).map(SaveAnswer::Ask);
     }
     let words = match (change.edited().changed, change.is_first()) {
-        (false, _) => format!("Nothing to change: the rules of {server} say so already"),
-        (true, true) => format!("Saved the rules of {server}; it has a policy of its own now"),
-        (true, false) => format!("Saved the rules of {server}"),
+        (false, _) => format!("Nothing to change: the rules of {shown} say so already"),
+        (true, true) => format!("Saved the rules of {shown}; it has a policy of its own now"),
+        (true, false) => format!("Saved the rules of {shown}"),
     };
     let version = change.make(&held, &desk.maker(), None)?;
     let (server, version) = (Some(server.to_owned()), Some(version));

@@ -12,7 +12,9 @@ use callgate_store::history::{ToolHits, ToolsSeen};
 use callgate_store::{History, catalogue, running};
 
 use super::{diagnose, drafts, present};
-use crate::view::{Action, ClientRule, Diagnostic, RuleForAll, RulesView, Severity, ToolRule, ToolState};
+use crate::view::{
+    Action, ClientRule, Diagnostic, RuleForAll, RuleSource, RulesView, Severity, ToolRule, ToolState,
+};
 use crate::{Desk, DeskError};
 
 /// Somebody waits for the table; what is older than this reaches is not counted.
@@ -137,15 +139,16 @@ fn names(file: &PolicyFile) -> BTreeSet<&str> {
 fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHits) -> ToolRule {
     let read = read(file, Whose { tool: Some(name), client: None });
     let draft = read.form.as_ref().map(drafts::draft);
-    let mut state = state(read.form.as_ref());
+    let mut state = state(&read);
     let mut words = words(&read);
-    let mut from = match &read.source {
-        Source::Own => "its own rule".to_owned(),
-        Source::Pattern(pattern) => format!("the pattern {pattern}"),
-        Source::Default | Source::Nothing => "the default".to_owned(),
+    let (mut source, mut from) = match &read.source {
+        Source::Own => (RuleSource::Own, "its own rule".to_owned()),
+        Source::Pattern(pattern) => (RuleSource::Pattern, format!("the pattern {pattern}")),
+        Source::Default | Source::Nothing => (RuleSource::Default, "the default".to_owned()),
     };
     if let Some(all) = file.body.all_tools.as_ref().filter(|all| denies(all) && state != ToolState::Hide) {
-        (state, words, from) = (ToolState::Deny, rule_words(all), "the rule for all tools".to_owned());
+        (state, words) = (ToolState::Deny, rule_words(all));
+        (source, from) = (RuleSource::AllTools, "the rule for all tools".to_owned());
     }
     ToolRule {
         name: name.to_owned(),
@@ -154,6 +157,7 @@ fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHit
         description: listed.and_then(|tool| description(&tool.definition)),
         state,
         words,
+        source,
         from,
         draft,
         clients: for_clients(file, name),
@@ -175,7 +179,7 @@ fn for_clients(file: &PolicyFile, name: &str) -> Vec<ClientRule> {
             }
             Some(ClientRule {
                 client: client.to_owned(),
-                state: state(read.form.as_ref()),
+                state: state(&read),
                 words: words(&read),
                 draft: read.form.as_ref().map(drafts::draft),
             })
@@ -183,8 +187,20 @@ fn for_clients(file: &PolicyFile, name: &str) -> Vec<ClientRule> {
         .collect()
 }
 
-fn state(form: Option<&Form>) -> ToolState {
-    let Some(form) = form else { return ToolState::Custom };
+fn state(read: &Read<'_>) -> ToolState {
+    if read.hidden_by.is_some() {
+        return ToolState::Hide;
+    }
+    match (read.deciding(), read.rule) {
+        (Some(form), _) => state_of(&form),
+        // It says more than fits into a form; that it refuses all the same is what counts.
+        (None, Some(rule)) if rule.until.is_none() && denies(rule) => ToolState::Deny,
+        (None, Some(rule)) if asks(rule) => ToolState::Ask,
+        (None, _) => ToolState::Custom,
+    }
+}
+
+fn state_of(form: &Form) -> ToolState {
     let always_denied = form.deny_if.iter().any(|clause| clause.conditions.is_empty());
     match form.action {
         FormAction::Hide => ToolState::Hide,
@@ -207,6 +223,11 @@ fn words(read: &Read<'_>) -> String {
             _ => "allowed".to_owned(),
         },
     }
+}
+
+fn asks(rule: &Written) -> bool {
+    let lasts = rule.until.is_none() && rule.mode.is_none();
+    lasts && rule.action.as_ref().is_some_and(|action| action.value == Said::Ask)
 }
 
 fn denies(rule: &Written) -> bool {

@@ -8,6 +8,8 @@ use callgate_store::History;
 use callgate_store::history::{PolicyChange, Toward, Which};
 
 use super::{loosened, present};
+use crate::change::kept_text;
+use crate::text::name;
 use crate::view::PolicyVersionView;
 use crate::{Desk, DeskError};
 
@@ -64,14 +66,9 @@ fn has_loosened(history: &History, server: &str, change: &PolicyChange) -> Resul
 pub(super) fn diff(desk: &Desk, server: &str, change: i64) -> Result<String, DeskError> {
     let history = History::open_reader(&desk.home)?;
     let change = history.timeline(server)?.into_iter().find(|one| one.id == change).ok_or_else(|| {
-        DeskError::NotFound(format!("this change of the rules of {server} is no longer on record"))
+        DeskError::NotFound(format!("this change of the rules of {} is no longer on record", name(server)))
     })?;
-    let text = |version: &str| -> Result<String, DeskError> {
-        let found = history.policy_text(version, server)?;
-        found
-            .map(|found| found.text)
-            .ok_or_else(|| DeskError::NotFound(format!("the text of version {version} is no longer kept")))
-    };
+    let text = |version: &str| kept_text(&history, server, version);
     let after = text(&change.version)?;
     let before = change.previous.as_deref().map(text).transpose()?.unwrap_or_default();
     let names = (change.previous.as_deref().unwrap_or("(nothing)"), change.version.as_str());

@@ -46,6 +46,7 @@ pub enum TrayAct {
     EndAllowance {
         id: String,
     },
+    RestoreDefault,
 }
 
 /// What the shell has to do for an act.
@@ -88,6 +89,7 @@ impl TrayAct {
             TrayAct::Resume { server } => {
                 Step::Show(Place::Question { loosening: Loosening::Resume { server } })
             }
+            TrayAct::RestoreDefault => Step::Show(Place::Question { loosening: Loosening::RestoreDefault }),
             TrayAct::Rules { server } => Step::Show(Place::Rules { server }),
             TrayAct::EndAllowance { id } => Step::Restrict(Restriction::EndAllowance { id }),
             TrayAct::Stop { .. } | TrayAct::Restart { .. } => Step::Unsupported,
@@ -108,6 +110,7 @@ impl TrayAct {
                 (TrayAct::Rules { server }, text)
             }
             Fix::OpenSettings => (TrayAct::Settings, "Open the settings".to_owned()),
+            Fix::RestoreDefault => (TrayAct::RestoreDefault, "Put the default policy back…".to_owned()),
             Fix::EndAllowance { id } => (TrayAct::EndAllowance { id }, "End it now".to_owned()),
             Fix::PauseServer { server } => {
                 let text = format!("Pause {}", name(&server));

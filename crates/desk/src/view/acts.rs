@@ -101,6 +101,8 @@ pub enum Loosening {
         server: String,
         change: i64,
     },
+    /// Puts the default policy back as it is shipped; only if it is missing or broken.
+    RestoreDefault,
 }
 
 /// Either it is done, or a person has to say yes first.

@@ -64,5 +64,8 @@ pub struct Counter {
     pub window: String,
     /// When the next call passes; none if one would pass now, or never by itself.
     pub frees_ms: Option<i64>,
+    /// "7 of 10 this minute".
     pub words: String,
+    /// "the next call passes in 41 s": true at this moment; who shows it for longer counts down to `frees_ms` instead.
+    pub next: String,
 }

@@ -177,6 +177,10 @@ pub struct LogBatch {
     pub rev: i64,
     /// Calls that came too fast to be shown one by one; the log has them.
     pub skipped: u64,
+    /// What is shown may be out of date, because so much was missed, or is of a history that is gone: read it anew.
+    pub reset: bool,
+    /// Why nothing comes at present, and what to do. The next batch without one says that it is over.
+    pub problem: Option<String>,
 }
 
 /// Everything there is to choose from in the filters.
@@ -213,6 +217,16 @@ pub struct Run {
     /// The most used ones, most used first, at most three.
     pub tools: Vec<String>,
     pub running: bool,
+}
+
+/// Runs in which something matches. There may be few or none and still more to ask for: when much was looked through.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RunPage {
+    pub runs: Vec<Run>,
+    /// Ask before this `rev` for more; none if there are no more.
+    pub older: Option<i64>,
 }
 
 /// Since the window was last in front of somebody.

@@ -22,14 +22,14 @@ pub use call::{Body, CallDetail, Counter, Why};
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,
-    LogFilter, LogPage, Only, PageFrom, Run, SinceLastLook, ToolChoice,
+    LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
-    PolicyVersionView, Proposal, RuleDraft, RuleForAll, RulesView, SaveAnswer, Severity, ToolRule, ToolState,
-    Tried,
+    PolicyVersionView, Proposal, RuleDraft, RuleForAll, RuleSource, RulesView, SaveAnswer, Severity,
+    ToolRule, ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

@@ -72,6 +72,8 @@ pub enum Fix {
     PauseServer {
         server: String,
     },
+    /// Put the default policy back: `Loosening::RestoreDefault`.
+    RestoreDefault,
 }
 
 /// More calls than this person's own history makes likely.

@@ -53,6 +53,20 @@ pub struct ClientRule {
     pub draft: Option<RuleDraft>,
 }
 
+/// Which part of the policy decides about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum RuleSource {
+    /// A rule by its own name.
+    Own,
+    /// A pattern that it matches.
+    Pattern,
+    /// The rule for all tools.
+    AllTools,
+    Default,
+}
+
 /// A tool, or a pattern of tools, and what the rules make of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
@@ -66,6 +80,7 @@ pub struct ToolRule {
     pub state: ToolState,
     /// The whole rule in words.
     pub words: String,
+    pub source: RuleSource,
     /// "its own rule", "the pattern get_*", "the default".
     pub from: String,
     /// The form's content; none if the rule says more than the form can.

@@ -10,8 +10,7 @@ const OPEN: &str =
 const CLOSED: &str = "{ // mine\n  \"version\": \"1\", \"default\": \"allow\",\n\n  \"tools\": { \"x\": { \"action\": \"deny\" } } }\n";
 
 fn save(world: &World, base: &str, text: &str) -> SaveAnswer {
-    let version = Policy::parse(base).ok().map(|policy| policy.version().to_owned());
-    world.desk.save_policy(SERVER, version.as_deref(), base, text).unwrap()
+    world.desk.save_policy(SERVER, base, text).unwrap()
 }
 
 fn done(answer: SaveAnswer) -> Done {
@@ -69,6 +68,26 @@ fn an_edit_made_elsewhere_is_shown_and_not_overwritten() {
 }
 
 #[test]
+fn an_edit_of_a_broken_file_made_elsewhere_is_not_overwritten() {
+    // Neither of them has a version: only the texts tell them apart.
+    let world = World::with("{ broken");
+    world.write("{ broken otherwise");
+    let SaveAnswer::Conflict { theirs, version, .. } = save(&world, "{ broken", CLOSED) else { panic!() };
+    assert_eq!((theirs.as_str(), version), ("{ broken otherwise", None));
+    assert_eq!(world.text(), "{ broken otherwise");
+}
+
+#[test]
+fn a_policy_that_a_server_got_meanwhile_is_not_overwritten() {
+    let mut world = World::new();
+    world.session("cursor").end();
+    let default = world.desk.rules(SERVER).unwrap().text;
+    world.write(OPEN);
+    let SaveAnswer::Conflict { theirs, .. } = save(&world, &default, CLOSED) else { panic!() };
+    assert_eq!((theirs.as_str(), world.text().as_str()), (OPEN, OPEN));
+}
+
+#[test]
 fn a_text_that_loosens_is_saved_only_after_a_yes() {
     let world = World::with(CLOSED);
     let question = asked(save(&world, CLOSED, OPEN));
@@ -104,7 +123,7 @@ fn the_first_save_gives_a_server_its_own_policy() {
     assert_eq!(world.text(), text);
     assert_eq!(std::fs::read_to_string(world.home.default_policy()).unwrap(), DEFAULT_POLICY);
     assert!(world.desk.rules(SERVER).unwrap().own);
-    let error = UiError::from(world.desk.save_policy("nobody", None, &default, &text).unwrap_err());
+    let error = UiError::from(world.desk.save_policy("nobody", &default, &text).unwrap_err());
     assert_eq!(error.code, ErrorCode::NotFound);
 }
 

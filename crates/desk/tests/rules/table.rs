@@ -1,6 +1,8 @@
 //! What the table of tools says.
 
-use callgate_desk::view::{Action, ErrorCode, RulesView, Severity, ToolRule, ToolState, UiError};
+use callgate_desk::view::{
+    Action, ErrorCode, Restriction, RulesView, Severity, Target, ToolRule, ToolState, UiError,
+};
 use callgate_policy::Policy;
 
 use crate::world::{SERVER, World};
@@ -65,7 +67,7 @@ fn every_tool_is_in_the_table_with_its_state_and_where_that_comes_from() {
         ("secret_key", ToolState::Hide, "hidden", "the pattern secret_*"),
         (
             "sell",
-            ToolState::Custom,
+            ToolState::Deny,
             "denied: \"not yours\"; neither arguments nor results are recorded",
             "its own rule",
         ),
@@ -148,4 +150,43 @@ fn names_that_an_agent_makes_up_do_not_flood_the_table() {
     let view = world.desk.rules(SERVER).unwrap();
     assert_eq!(view.tools.len(), 500);
     assert!(view.tools.iter().any(|tool| tool.name == "tool599"), "the newest are there");
+}
+
+#[test]
+fn a_blocked_tool_reads_as_denied_also_if_its_calls_are_kept_off_the_record() {
+    let world = World::with(
+        r#"{
+  "version": "1",
+  "default": "allow",
+  "hide": ["gone"],
+  "tools": {
+    "pay_*": { "record": "none" },
+    "gone": { "record": "keys" },
+    "few": { "record": "keys", "limits": [ { "window": "minute", "max": 10 } ] },
+    "asked": { "action": "ask", "record": "keys", "pin": "enforce" },
+    "pinned": { "action": "deny", "pin": "enforce" },
+    "watched": { "action": "deny", "mode": "observe" },
+    "for_now": { "action": "deny", "until": "2099-01-01T00:00:00Z" }
+  }
+}"#,
+    );
+    let target = Target { server: SERVER.to_owned(), tool: Some("pay_all".to_owned()), client: None };
+    world.desk.restrict(&Restriction::Block { target, reason: None }).unwrap();
+    let view = world.desk.rules(SERVER).unwrap();
+    assert!(view.diagnostics.iter().all(|one| one.severity != Severity::Error), "{:?}", view.diagnostics);
+    assert_eq!(view.text.matches("\"none\"").count(), 2, "still off the record: {}", view.text);
+    let expected = [
+        ("pay_all", ToolState::Deny),
+        ("pay_*", ToolState::Allow),
+        ("gone", ToolState::Hide),
+        ("few", ToolState::Cap),
+        ("asked", ToolState::Ask),
+        ("pinned", ToolState::Deny),
+        ("watched", ToolState::Custom),
+        ("for_now", ToolState::Custom),
+    ];
+    for (tool, state) in expected {
+        assert_eq!(row(&view, tool).state, state, "{tool}");
+    }
+    assert_eq!(row(&view, "pay_all").draft, None, "a form would lose what it says of the record");
 }

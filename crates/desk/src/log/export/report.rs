@@ -11,6 +11,7 @@ use jiff::{Timestamp, Zoned};
 use super::super::line;
 use super::{Calls, Trouble};
 use crate::DeskError;
+use crate::text::subject;
 use crate::view::{CallLine, LogFilter};
 
 /// Lines of calls that a person may still read; a table program takes more.
@@ -209,15 +210,6 @@ fn cells(call: &CallLine) -> Vec<String> {
         call.reason.clone().unwrap_or_default(),
         took.unwrap_or_default(),
     ]
-}
-
-fn subject(method: Option<&str>, tool: Option<&str>) -> String {
-    match (method, tool) {
-        (Some("tools/call") | None, Some(tool)) => tool.to_owned(),
-        (Some(method), Some(name)) => format!("{method} {name}"),
-        (Some(method), None) => method.to_owned(),
-        (None, None) => "(no readable message)".to_owned(),
-    }
 }
 
 fn asked(filter: &LogFilter) -> String {

@@ -1,0 +1,263 @@
+//! Nothing is loosened without a yes, in time, to what was asked.
+
+use super::*;
+
+#[test]
+fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
+    let closed = r#"{ "version": "1", "default": "allow", "all_tools": { "action": "deny" }, "tools": { "x": { "action": "deny" } } }"#;
+    let room = Room::with(closed);
+    pause::pause(&room.home, Some("s"), None, &room.clock.now()).unwrap();
+    let server = || "s".to_owned();
+    let asked: Vec<Question> = [
+        Loosening::Allow { target: target(None, None) },
+        Loosening::Observe { server: server(), minutes: 30 },
+        Loosening::Resume { server: Some(server()) },
+    ]
+    .iter()
+    .map(|loosening| room.ask(loosening))
+    .collect();
+    assert_eq!(room.text(), closed);
+    assert!(room.open().is_empty() && pause::reason(&room.home, "s").is_some());
+    assert!(
+        asked.iter().all(|question| question.words.contains('s') && question.words.ends_with('?')
+            || question.words.contains("on record")),
+        "{asked:#?}"
+    );
+    let [allow, observe, resume] = asked.try_into().unwrap_or_else(|_| panic!("three"));
+    let done = room.desk.confirm(&observe.token).unwrap();
+    assert_eq!(done.ends_ms.unwrap() - room.clock.now().wall_ms, 30 * 60_000);
+    assert!(done.words.contains("30 minutes"), "{}", done.words);
+    room.desk.confirm(&resume.token).unwrap();
+    assert_eq!(pause::reason(&room.home, "s"), None);
+    room.desk.confirm(&allow.token).unwrap();
+    assert!(room.passes("c", "y") && !room.passes("c", "x"));
+    for question in [allow, observe, resume] {
+        assert_eq!(code(room.desk.confirm(&question.token)), ErrorCode::TooLate);
+    }
+    let loosened = room.events(EventKind::Loosened);
+    assert!(
+        loosened.len() >= 3 && loosened.iter().all(|event| event.origin == Some(Origin::Window)),
+        "{loosened:#?}"
+    );
+}
+
+#[test]
+fn a_question_is_forgotten_after_two_minutes_or_when_it_is_dismissed() {
+    let room = Room::with(OPEN);
+    let observe = Loosening::Observe { server: "s".to_owned(), minutes: 5 };
+    let old = room.ask(&observe);
+    room.clock.advance(Duration::from_secs(120));
+    assert_eq!(code(room.desk.confirm(&old.token)), ErrorCode::TooLate);
+    let unwanted = room.ask(&observe);
+    room.desk.dismiss(&unwanted.token);
+    assert_eq!(code(room.desk.confirm(&unwanted.token)), ErrorCode::TooLate);
+    assert!(room.open().is_empty());
+    // An undo is no answer to a question, and the other way round.
+    let done = room.restrict(&block("x", None));
+    assert_eq!(code(room.desk.confirm(token(&done))), ErrorCode::TooLate);
+}
+
+#[test]
+fn a_yes_to_what_has_changed_since_is_a_conflict() {
+    let room = Room::with(OPEN);
+    room.restrict(&block("x", Some("cursor")));
+    let allow = room.ask(&Loosening::Allow { target: target(Some("x"), Some("cursor")) });
+    let tool = room.ask(&Loosening::AllowFor { server: "s".to_owned(), tool: "x".to_owned(), minutes: 5 });
+    let text = {
+        room.restrict(&block("y", None));
+        room.text()
+    };
+    for question in [allow, tool] {
+        assert_eq!(code(room.desk.confirm(&question.token)), ErrorCode::Conflict);
+        assert_eq!(code(room.desk.confirm(&question.token)), ErrorCode::TooLate);
+    }
+    assert!(room.text() == text && room.open().is_empty());
+    pause::pause(&room.home, None, None, &room.clock.now()).unwrap();
+    let resume = room.ask(&Loosening::Resume { server: None });
+    pause::pause(&room.home, Some("s"), Some("theirs"), &room.clock.now()).unwrap();
+    assert_eq!(code(room.desk.confirm(&resume.token)), ErrorCode::Conflict);
+    assert!(pause::reason(&room.home, "s").is_some());
+}
+
+#[test]
+fn allowing_a_client_again_takes_back_its_block_and_no_more() {
+    let room = Room::with(OPEN);
+    room.restrict(&block("x", Some("cursor")));
+    room.restrict(&cap("z", 5));
+    let question = room.ask(&Loosening::Allow { target: target(Some("x"), Some("cursor")) });
+    assert_eq!(question.words, "Let cursor call x on s from now on?");
+    let done = room.desk.confirm(&question.token).unwrap();
+    assert_eq!(done.words, "Allowed x on s, for cursor");
+    assert!(room.passes("cursor", "x"));
+    let question = room.ask(&Loosening::Uncap { target: target(Some("z"), Some("cursor")) });
+    assert!(question.words.contains("5 per minute"), "{}", question.words);
+    room.desk.confirm(&question.token).unwrap();
+    assert_eq!(room.text(), OPEN);
+    let nothing = room.desk.loosen(&Loosening::Uncap { target: target(Some("z"), None) }).unwrap();
+    assert!(matches!(nothing, Answer::Done(done) if done.words.starts_with("Nothing to change")));
+    // What everyone is refused is not opened for one.
+    room.restrict(&block("x", None));
+    assert_eq!(
+        code(room.desk.loosen(&Loosening::Allow { target: target(Some("x"), Some("cursor")) })),
+        ErrorCode::BadInput
+    );
+}
+
+#[test]
+fn an_allowance_that_would_not_help_is_not_offered() {
+    let room = Room::with(OPEN);
+    let allow_for =
+        |tool: &str, minutes| Loosening::AllowFor { server: "s".to_owned(), tool: tool.to_owned(), minutes };
+    assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
+    room.restrict(&Restriction::Block { target: target(None, None), reason: None });
+    assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
+    room.write(r#"{ "version": "1", "default": "deny" }"#);
+    for minutes in [0, 7 * 24 * 60 + 1, u32::MAX] {
+        assert_eq!(code(room.desk.loosen(&allow_for("x", minutes))), ErrorCode::BadInput);
+    }
+    let question = room.ask(&allow_for("x", 15));
+    assert_eq!(question.words, "Let every client call x on s for 15 minutes?");
+    room.desk.confirm(&question.token).unwrap();
+    assert!(matches!(room.open().as_slice(), [one] if one.what == What::Tool("x".to_owned())));
+    assert_eq!(
+        code(room.desk.loosen(&Loosening::AllowNext { call: "aaaaaa-1".to_owned() })),
+        ErrorCode::NotFound
+    );
+    assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call: "?".to_owned() })), ErrorCode::BadInput);
+}
+
+#[test]
+fn a_change_is_taken_back_by_its_number_and_asks_only_if_that_loosens() {
+    let room = Room::with(OPEN);
+    room.restrict(&block("x", None));
+    room.clock.advance(Duration::from_secs(1));
+    let loosening = room.ask(&Loosening::Allow { target: target(Some("x"), None) });
+    room.desk.confirm(&loosening.token).unwrap();
+    let [.., blocked, allowed] = room.timeline().try_into().map(|[a, b, c]: [_; 3]| [a, b, c]).unwrap();
+    let revert = |change: &PolicyChange| Loosening::Revert { server: "s".to_owned(), change: change.id };
+    // Taking the loosening back restricts.
+    assert!(matches!(room.desk.loosen(&revert(&allowed)).unwrap(), Answer::Done(_)));
+    assert!(!room.passes("c", "x"));
+    let question = room.ask(&revert(&blocked));
+    assert!(!room.passes("c", "x") && !question.loosened.is_empty());
+    room.desk.confirm(&question.token).unwrap();
+    assert!(room.passes("c", "x"));
+    assert_eq!(
+        code(room.desk.loosen(&Loosening::Revert { server: "s".to_owned(), change: -1 })),
+        ErrorCode::NotFound
+    );
+}
+
+#[test]
+fn the_next_call_like_a_refused_one_is_allowed_once_and_only_after_a_yes() {
+    let room = Room::with(r#"{ "version": "1", "default": "deny" }"#);
+    let journal = session(&room, "cursor", "v");
+    let mut batch = journal.batch();
+    let denied = Refused {
+        decision: Decision::Denied,
+        method: "tools/call",
+        tool: "x",
+        client: "cursor",
+        ..Refused::default()
+    };
+    let refused = batch.refuse(Refused { digest: Some([7; 32]), ..denied }).id().to_string();
+    let nameless = batch.refuse(denied).id().to_string();
+    let passed = batch.admit(call("cursor", "x"), &[], b"{}").unwrap().id().to_string();
+    batch.commit();
+    for (call, expected) in [(nameless, ErrorCode::BadInput), (passed, ErrorCode::BadInput)] {
+        assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call })), expected);
+    }
+    let question = room.ask(&Loosening::AllowNext { call: refused.clone() });
+    assert!(question.words.contains("once") && question.words.contains("10 minutes"), "{}", question.words);
+    assert!(room.open().is_empty());
+    let done = room.desk.confirm(&question.token).unwrap();
+    assert_eq!(done.ends_ms.unwrap() - room.clock.now().wall_ms, 600_000);
+    let [granted] = room.open().try_into().unwrap();
+    assert!(
+        matches!(&granted.what, What::Call { tool, digest, call } if tool == "x" && *digest == [7; 32] && call.to_string() == refused)
+    );
+    assert!(!allowance::is_spent(&room.home, &room.clock.now(), &granted).unwrap());
+    // A block of the tool ends it, and an undo makes it good for its one call again.
+    let blocked = room.restrict(&block("x", None));
+    assert!(room.open().is_empty());
+    room.desk.undo(token(&blocked)).unwrap();
+    assert_eq!(room.open(), [granted]);
+}
+
+#[test]
+fn a_default_policy_that_is_gone_or_broken_is_put_back_after_a_yes() {
+    let room = Room::new();
+    let path = room.home.default_policy();
+    let ask = || match room.desk.loosen(&Loosening::RestoreDefault).unwrap() {
+        Answer::Ask(question) => question,
+        Answer::Done(done) => panic!("{done:?}"),
+    };
+    let Answer::Done(nothing) = room.desk.loosen(&Loosening::RestoreDefault).unwrap() else { panic!() };
+    assert!(nothing.words.starts_with("Nothing to change"), "{nothing:?}");
+
+    fs::remove_file(&path).unwrap();
+    let question = ask();
+    assert_eq!(question.loosened.len(), 1, "{question:?}");
+    assert!(!path.exists(), "not before the yes");
+    room.desk.confirm(&question.token).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), DEFAULT_POLICY);
+
+    fs::write(&path, "{ mine, and broken").unwrap();
+    let done = room.desk.confirm(&ask().token).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), DEFAULT_POLICY);
+    let beside = fs::read_dir(room.home.policies_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let kept: Vec<_> = beside.filter(|file| file.extension().is_some_and(|e| e == "bak")).collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(fs::read_to_string(&kept[0]).unwrap(), "{ mine, and broken");
+    assert!(done.words.contains(&kept[0].display().to_string()), "{done:?}");
+    let history = History::open_reader(&room.home).unwrap();
+    let events: Vec<EventRow> = history.events(None, 10).unwrap();
+    assert_eq!(events.iter().filter(|event| event.kind == EventKind::Loosened).count(), 2);
+
+    // Somebody mended it by hand while the question stood there.
+    fs::write(&path, "{").unwrap();
+    let question = ask();
+    fs::write(&path, OPEN).unwrap();
+    let error = UiError::from(room.desk.confirm(&question.token).unwrap_err());
+    assert_eq!((error.code, fs::read_to_string(&path).unwrap().as_str()), (ErrorCode::Conflict, OPEN));
+}
+
+#[test]
+fn hostile_names_are_harmless_in_refusals_and_questions() {
+    let room = Room::new();
+    let hostile = "a\u{202e}b\n\u{1b}[2J".repeat(40);
+    let harmless = |words: &str| {
+        assert!(!words.chars().any(crate::text::is_hidden), "{words:?}");
+        assert!(words.chars().count() < 700, "{words:?}");
+    };
+    let told = |answer: Result<Answer, DeskError>| match answer {
+        Ok(Answer::Ask(question)) => harmless(&question.words),
+        Ok(Answer::Done(done)) => harmless(&done.words),
+        Err(error) => {
+            let error = UiError::from(error);
+            harmless(&error.message);
+            harmless(&error.detail.unwrap_or_default());
+        }
+    };
+    let (server, tool) = (hostile.clone(), hostile.clone());
+    let allow_for = Loosening::AllowFor { server: server.clone(), tool, minutes: 5 };
+    told(room.desk.loosen(&allow_for));
+    let text = format!(
+        r#"{{"version":"1","default":"deny","hide":["*"],"clients":{{}},"all_tools":{{"action":"deny","reason":{}}}}}"#,
+        serde_json::to_string(&hostile).unwrap()
+    );
+    atomic::replace(&room.home.policy(&server), text.as_bytes()).unwrap();
+    told(room.desk.loosen(&allow_for));
+    told(room.desk.loosen(&Loosening::Revert { server: server.clone(), change: 99 }));
+    told(room.desk.loosen(&Loosening::Resume { server: Some(server.clone()) }));
+    pause::pause(&room.home, Some(&server), None, &room.clock.now()).unwrap();
+    told(room.desk.loosen(&Loosening::Resume { server: Some(server.clone()) }));
+    let target = Target { server: server.clone(), tool: Some("x".to_owned()), client: None };
+    told(room.desk.restrict(&Restriction::Block { target, reason: Some(hostile) }).map(Answer::Done));
+    let history = History::open_reader(&room.home).unwrap();
+    for change in history.timeline(&server).unwrap() {
+        told(room.desk.loosen(&Loosening::Revert { server: server.clone(), change: change.id }));
+    }
+    let error = UiError::from(room.desk.rules("nobody\u{202e}\n").unwrap_err());
+    harmless(&error.message);
+}

@@ -1,0 +1,159 @@
+//! Single lines: what one stands for, how it is found, and what it says in full.
+
+use super::*;
+
+#[test]
+fn a_loop_that_ran_away_is_one_line_with_its_number() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    let call = SeedCall { session: key, tool: "click", client: "c", ..SeedCall::default() };
+    seeder.call(&SeedCall { seq: 1, ..call }).unwrap();
+    for seq in 2..=413 {
+        let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
+        seeder.call(&SeedCall { seq, decision, outcome, rule: "/r", at_ms: seq as i64, ..call }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    assert_eq!(spans(&page.entries), [(1, 1, 1), (2, 413, 412)]);
+    // It goes on while somebody looks.
+    let mut follower = fixture.desk.follow(&LogFilter::default(), page.rev).unwrap();
+    assert_eq!(follower.next().unwrap(), None);
+    let more = SeedCall {
+        seq: 414,
+        decision: Decision::Capped,
+        outcome: Some(Outcome::NotSent),
+        rule: "/r",
+        ..call
+    };
+    seeder.call(&more).unwrap();
+    seeder.keep().unwrap();
+    let batch = follower.next().unwrap().unwrap();
+    assert_eq!(spans(&batch.entries), [(2, 414, 413)], "the same line, one more");
+    let since = fixture.desk.since_last_look().unwrap();
+    assert_eq!((since.calls, since.refused, since.loops), (0, 0, 0), "long ago by this clock");
+    fixture.desk.looked().unwrap();
+    for seq in 415..430 {
+        seeder.call(&SeedCall { seq, ..more }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let since = fixture.desk.since_last_look().unwrap();
+    assert_eq!((since.calls, since.refused, since.loops), (15, 15, 1));
+}
+
+#[test]
+fn the_id_of_a_call_finds_it_and_text_like_an_id_is_text() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "abcdef", "s", 0);
+    let call = SeedCall { session: key, client: "c", ..SeedCall::default() };
+    for seq in 1..=40 {
+        let args = if seq == 7 { r#"{"a":"zzzzzz-1"}"# } else { "{}" };
+        seeder.call(&SeedCall { seq, tool: "t", args: Some(args), ..call }).unwrap();
+    }
+    seeder.keep().unwrap();
+    for indexed in [false, true] {
+        let found = |text: &str| {
+            let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+            let page = fixture.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
+            spans(&page.entries).iter().map(|span| span.0).collect::<Vec<_>>()
+        };
+        assert_eq!(found("abcdef-11"), [37], "base 36; indexed: {indexed}");
+        assert_eq!(found("  ABCDEF-11 "), [37]);
+        assert_eq!(found("zzzzzz-1"), [7]);
+        assert_eq!(found("abcdef-zz"), [0; 0]);
+        while fixture.desk.index_step().unwrap() {}
+    }
+}
+
+#[test]
+fn a_call_in_full_says_why_and_what_was_around_it() {
+    let fixture = fixture();
+    let policy = r#"{
+  "version": "1",
+  "default": "allow",
+  "tools": {
+    "click": {
+      "limits": [{ "counter": "click", "window": "minute", "max": 10, "scope": "grant" }]
+    }
+  }
+}"#;
+    let version = callgate_policy::Policy::parse(policy).unwrap().version().to_owned();
+    std::fs::write(fixture.home.policy("s"), policy).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(fixture.home.policy("s"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "abcdef", "s", 0);
+    seeder.change(1, "s", (&version, policy), None, Origin::File, "first seen").unwrap();
+    let call = SeedCall { session: key, client: "c", policy: &version, tool: "click", ..SeedCall::default() };
+    for seq in 1..=30 {
+        let args = Some(r##"{"selector":"#go"}"##);
+        match seq {
+            15 => {
+                let rule = "/tools/click/limits/0";
+                let reason = "\"click\" has reached its cap of 10 calls per minute";
+                let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
+                seeder
+                    .call(&SeedCall {
+                        seq,
+                        decision,
+                        outcome,
+                        rule,
+                        reason,
+                        args,
+                        digest: Some([1; 32]),
+                        ..call
+                    })
+                    .unwrap()
+            }
+            _ => seeder.call(&SeedCall { seq, args, result: Some("{}"), ..call }).unwrap(),
+        };
+    }
+    seeder.keep().unwrap();
+    let detail = fixture.desk.call("abcdef-f").unwrap();
+    assert_eq!(detail.line.gist, "selector: #go");
+    assert!(detail.line.repeatable && detail.line.refused);
+    assert_eq!(detail.why.words, "Capped: \"click\" has reached its cap of 10 calls per minute");
+    assert!(detail.why.excerpt.as_deref().unwrap().contains("\"max\": 10"));
+    assert!(!detail.why.changed_since);
+    let counter = detail.why.counter.unwrap();
+    assert_eq!((counter.used, counter.max, counter.window.as_str()), (0, 10, "minute"));
+    assert_eq!(
+        (counter.words.as_str(), counter.next.as_str()),
+        ("0 of 10 this minute", "the next call passes")
+    );
+    assert_eq!(detail.siblings.len(), 21);
+    let object: serde_json::Value = serde_json::from_str(&detail.json).unwrap();
+    assert_eq!(object["id"], "abcdef-f");
+    assert_eq!(object["policy_text"], policy);
+    let session = detail.session.unwrap();
+    assert_eq!((session.calls, session.refused), (30, 1));
+
+    std::fs::write(fixture.home.policy("s"), policy.replace("10", "20")).unwrap();
+    assert!(fixture.desk.call("abcdef-f").unwrap().why.changed_since);
+    assert_eq!(
+        fixture.desk.call("abcdef-2").unwrap().why.words,
+        "Allowed: no rule is about it, and the default is to allow"
+    );
+    let missing = fixture.desk.call("abcdef-zzz").unwrap_err();
+    assert!(missing.to_string().contains("no call abcdef-zzz"), "{missing}");
+    assert!(fixture.desk.call("nonsense").is_err());
+}
+
+#[test]
+fn counting_stops_when_nobody_wants_to_know_any_more() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    for seq in 1..=3_000 {
+        seeder.call(&SeedCall { session: key, seq, tool: "t", ..SeedCall::default() }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let mut told = 0;
+    fixture.desk.log_count(&LogFilter::default(), &|| true, &mut |_| told += 1).unwrap();
+    assert_eq!(told, 0);
+    assert!(fixture.clock.now().wall_ms > 0 && fixture.folder.path().exists());
+}
