@@ -22,6 +22,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::call,
             log::choices,
             log::runs,
+            log::runs_matching,
             log::since_last_look,
             log::looked,
             log::export_log,

@@ -10,7 +10,6 @@ pub mod bindings;
 mod commands;
 mod demo;
 mod front;
-mod install;
 mod instance;
 mod login;
 mod notify;

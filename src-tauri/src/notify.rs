@@ -5,10 +5,11 @@
 #[cfg_attr(windows, path = "notify/windows.rs")]
 mod system;
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callgate_desk::notices::Notice;
+use callgate_desk::notices::{Notice, Topic};
 use callgate_desk::tray::TrayAct;
 use callgate_desk::view::Place;
 use tauri::{AppHandle, Manager as _};
@@ -56,20 +57,31 @@ impl Drop for WaitingPlace {
 /// Says what was done.
 pub(crate) fn tell(app: &AppHandle, title: &str, body: &str) {
     let (title, body) = (title.to_owned(), body.to_owned());
-    raise(app, Notice { title, body, acts: Vec::new(), opens: Place::Window });
+    raise(app, Notice { title, body, acts: Vec::new(), opens: Place::Window, topic: None });
 }
 
 /// Shows it, and does what its buttons promise.
 pub(crate) fn raise(app: &AppHandle, notice: Notice) {
-    let (app, waiting) = (app.clone(), app.state::<AppState>().waiting.clone());
-    let place = waiting.take();
+    let (app, state) = (app.clone(), app.state::<AppState>());
+    let (place, board) = (state.waiting.take(), state.board.clone());
+    if let (Some(topic), Some(_)) = (&notice.topic, &place) {
+        board.begin(topic);
+    }
     std::thread::spawn(move || {
         let Some(place) = place else {
             // Without buttons: nobody would hear them.
             return system::tell(&notice.title, &notice.body);
         };
-        let buttons: Vec<&str> = notice.acts.iter().map(|(_, text)| text.as_str()).collect();
-        let click = system::show(&notice.title, &notice.body, &buttons);
+        let click = system::show(&notice, &|id| {
+            let body = notice.topic.as_ref().and_then(|topic| board.shown(topic, id));
+            if let Some(body) = body {
+                // Whether it was closed is heard only after this.
+                system::amend(&Notice { body, ..notice.clone() }, id, &|| true);
+            }
+        });
+        if let Some(topic) = &notice.topic {
+            board.end(topic);
+        }
         drop(place);
         match click {
             Click::Notification => front::show(&app, notice.opens),
@@ -82,6 +94,66 @@ pub(crate) fn raise(app: &AppHandle, notice: Notice) {
             Click::None => {}
         }
     });
+}
+
+/// Says it in place of what is shown about its topic.
+pub(crate) fn amend(app: &AppHandle, notice: &Notice) {
+    let board = app.state::<AppState>().board.clone();
+    let Some(topic) = notice.topic.clone() else { return };
+    if let Some(id) = board.amended(&topic, &notice.body) {
+        let notice = notice.clone();
+        std::thread::spawn(move || system::amend(&notice, id, &|| board.shows(&topic, id)));
+    }
+}
+
+/// What is on the desktop now and may be said anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Board(Arc<Mutex<HashMap<Topic, OnBoard>>>);
+
+#[derive(Debug)]
+enum OnBoard {
+    /// On its way there; with what has to be said instead by now.
+    Coming(Option<String>),
+    Shown(u32),
+}
+
+impl Board {
+    fn all(&self) -> MutexGuard<'_, HashMap<Topic, OnBoard>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, topic: &Topic) {
+        self.all().insert(topic.clone(), OnBoard::Coming(None));
+    }
+
+    /// The desktop calls it so; gives what has to be said instead by now.
+    fn shown(&self, topic: &Topic, id: u32) -> Option<String> {
+        match self.all().insert(topic.clone(), OnBoard::Shown(id)) {
+            Some(OnBoard::Coming(instead)) => instead,
+            _ => None,
+        }
+    }
+
+    /// What the desktop calls it, if it is there to be said anew.
+    fn amended(&self, topic: &Topic, body: &str) -> Option<u32> {
+        match self.all().get_mut(topic)? {
+            OnBoard::Shown(id) => Some(*id),
+            OnBoard::Coming(instead) => {
+                *instead = Some(body.to_owned());
+                None
+            }
+        }
+    }
+
+    /// Is it still there? The desktop would show anew what was closed in between, and nobody would hear its buttons.
+    fn shows(&self, topic: &Topic, id: u32) -> bool {
+        matches!(self.all().get(topic), Some(OnBoard::Shown(shown)) if *shown == id)
+    }
+
+    /// Clicked or closed: who closed it does not want it back.
+    fn end(&self, topic: &Topic) {
+        self.all().remove(topic);
+    }
 }
 
 #[cfg(test)]
@@ -98,5 +170,19 @@ mod tests {
         }
         places.pop();
         assert!(waiting.take().is_some());
+    }
+
+    #[test]
+    fn a_count_reaches_what_is_shown_or_coming_and_never_what_was_closed() {
+        let (board, topic) = (Board::default(), Topic { session: "s".to_owned(), tool: "t".to_owned() });
+        assert_eq!(board.amended(&topic, "2 more"), None, "never shown");
+        board.begin(&topic);
+        assert_eq!(board.amended(&topic, "3 more"), None, "not there yet");
+        assert_eq!(board.shown(&topic, 7).as_deref(), Some("3 more"));
+        assert_eq!(board.amended(&topic, "4 more"), Some(7));
+        assert!(board.shows(&topic, 7) && !board.shows(&topic, 8));
+        board.end(&topic);
+        assert!(!board.shows(&topic, 7), "closed while it was on its way");
+        assert_eq!(board.amended(&topic, "5 more"), None, "closed");
     }
 }

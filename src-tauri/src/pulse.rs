@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use callgate_desk::notices::Telling;
 use callgate_store::Home;
 use tauri::{AppHandle, Manager as _};
 
@@ -78,8 +79,11 @@ impl Beat {
         self.looked = Some(Instant::now());
         state.tray.update(&tray::look(&state.desk, state.clock.now().wall_ms));
         // What cannot be read now is told when it can.
-        for notice in state.desk.news().unwrap_or_default() {
-            notify::raise(app, notice);
+        for telling in state.desk.news().unwrap_or_default() {
+            match telling {
+                Telling::Raise(notice) => notify::raise(app, notice),
+                Telling::Amend(notice) => notify::amend(app, &notice),
+            }
         }
     }
 }

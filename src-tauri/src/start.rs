@@ -12,11 +12,11 @@ use callgate_store::home::Locked;
 use tauri::{AppHandle, Manager as _, RunEvent};
 
 use crate::args::{self, Args, Parsed};
-use crate::install::{self, Installed};
 use crate::instance::{self, Claim};
 use crate::say::say;
 use crate::state::AppState;
 use crate::{bindings, front, pulse, tray};
+use callgate_clients::program::{self, Installed};
 
 #[cfg_attr(target_os = "linux", path = "start/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "start/other.rs")]
@@ -124,11 +124,11 @@ fn show_without_tray(app: &AppHandle) {
 
 /// The program that AI clients start.
 fn put_in_place(home: &Home) {
-    let Some(brought) = install::brought() else { return };
-    match install::install(&brought, home) {
+    let Some(brought) = program::brought() else { return };
+    match program::install(&brought, home.path()) {
         Ok(Installed::Now | Installed::Already) => {}
         Err(error) => {
-            say(&format!("{} cannot be brought up to date: {error}", install::place(home).display()));
+            say(&format!("{} cannot be brought up to date: {error}", program::place(home.path()).display()));
         }
     }
 }

@@ -10,7 +10,7 @@ use callgate_store::{Home, Origin};
 
 use crate::demo::Demo;
 use crate::front::Front;
-use crate::notify::Waiting;
+use crate::notify::{Board, Waiting};
 use crate::pulse::Pulse;
 use crate::tray::Tray;
 
@@ -32,6 +32,7 @@ pub(crate) struct AppState {
     pub pulse: Pulse,
     pub demo: Demo,
     pub waiting: Waiting,
+    pub board: Board,
     /// A person wants the app to end.
     pub quitting: AtomicBool,
 }
@@ -50,6 +51,7 @@ impl AppState {
             pulse: Pulse::default(),
             demo: Demo::default(),
             waiting: Waiting::default(),
+            board: Board::default(),
             quitting: AtomicBool::new(false),
         }
     }

@@ -28,26 +28,20 @@ pub(crate) fn follow(
 ) {
     let app = app.clone();
     std::thread::spawn(move || {
-        let mut troubled = false;
         while !ended() {
             if !app.state::<AppState>().front.is_visible() {
                 std::thread::park_timeout(HIDDEN);
                 continue;
             }
-            let rest = match follower.next() {
-                Ok(None) => FRAME,
-                Ok(Some(batch)) => match batches.send(batch) {
-                    Ok(()) => FRAME,
-                    Err(_gone) => return,
-                },
-                Err(error) => {
-                    if !std::mem::replace(&mut troubled, true) {
-                        say(&format!("the log cannot be followed: {error}"));
-                    }
-                    TROUBLE
+            if let Some(batch) = follower.tell() {
+                if let Some(problem) = &batch.problem {
+                    say(problem);
                 }
-            };
-            std::thread::park_timeout(rest);
+                if batches.send(batch).is_err() {
+                    return;
+                }
+            }
+            std::thread::park_timeout(if follower.is_troubled() { TROUBLE } else { FRAME });
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use callgate_desk::view::{
     CallDetail, Choices, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage, PageFrom, Run,
-    SinceLastLook,
+    RunPage, SinceLastLook,
 };
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _, State};
@@ -81,6 +81,17 @@ pub(crate) async fn choices(state: State<'_, AppState>) -> Reply<Choices> {
 #[specta::specta]
 pub(crate) async fn runs(state: State<'_, AppState>, before_ms: Option<i64>, count: u32) -> Reply<Vec<Run>> {
     ask(&state, move |desk| desk.runs(before_ms, count)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn runs_matching(
+    state: State<'_, AppState>,
+    filter: LogFilter,
+    before: Option<i64>,
+    count: u32,
+) -> Reply<RunPage> {
+    ask(&state, move |desk| desk.runs_matching(&filter, before, count)).await
 }
 
 #[tauri::command]

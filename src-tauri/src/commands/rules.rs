@@ -80,11 +80,10 @@ pub(crate) async fn effect(
 pub(crate) async fn save_policy(
     state: State<'_, AppState>,
     server: String,
-    base: Option<String>,
     base_text: String,
     text: String,
 ) -> Reply<SaveAnswer> {
-    ask(&state, move |desk| desk.save_policy(&server, base.as_deref(), &base_text, &text)).await
+    ask(&state, move |desk| desk.save_policy(&server, &base_text, &text)).await
 }
 
 #[tauri::command]

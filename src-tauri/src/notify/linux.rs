@@ -1,6 +1,7 @@
 //! Over D-Bus, with buttons.
 
-use notify_rust::Notification;
+use callgate_desk::notices::Notice;
+use notify_rust::{Hint, Notification, Urgency};
 
 use super::Click;
 
@@ -20,22 +21,41 @@ fn made(title: &str, body: &str) -> Notification {
     notification
 }
 
-/// Shows it and waits for what becomes of it.
-pub(super) fn show(title: &str, body: &str, buttons: &[&str]) -> Click {
-    let mut notification = made(title, body);
-    notification.action(OPEN, "Open");
-    for (number, text) in buttons.iter().enumerate() {
-        notification.action(&number.to_string(), text);
-    }
-    let Ok(shown) = notification.show() else { return Click::None };
+/// Shows it and waits for what becomes of it. `shown` hears what the desktop calls it.
+pub(super) fn show(notice: &Notice, shown: &dyn Fn(u32)) -> Click {
+    let Ok(handle) = with_buttons(notice).show() else { return Click::None };
+    shown(handle.id());
     let mut click = Click::None;
-    shown.wait_for_action(|action| {
+    handle.wait_for_action(|action| {
         click = match action {
             OPEN => Click::Notification,
             other => other.parse().map_or(Click::None, Click::Button),
         };
     });
     click
+}
+
+/// Puts it in the place of one that is shown, while that is there, and does not draw the eye to it again.
+pub(super) fn amend(notice: &Notice, id: u32, is_shown: &dyn Fn() -> bool) {
+    let mut notification = with_buttons(notice);
+    notification.id(id).urgency(Urgency::Low).hint(Hint::SuppressSound(true));
+    if !is_shown() {
+        return;
+    }
+    let Ok(handle) = notification.show() else { return };
+    // Closed at the same moment: then this one is new, and goes as well.
+    if !is_shown() {
+        handle.close();
+    }
+}
+
+fn with_buttons(notice: &Notice) -> Notification {
+    let mut notification = made(&notice.title, &notice.body);
+    notification.action(OPEN, "Open");
+    for (number, (_, text)) in notice.acts.iter().enumerate() {
+        notification.action(&number.to_string(), text);
+    }
+    notification
 }
 
 fn escaped(text: &str) -> String {
