@@ -48,6 +48,11 @@ export const places = {
     query: '?fail=logPage',
     act: (page) => page.getByText('The log cannot be read').waitFor(),
   },
+  'log cannot be followed': {
+    hash: '#/activity',
+    query: '?rate=0&fail=follow',
+    act: (page) => page.getByTestId('log-trouble').waitFor(),
+  },
   servers: { hash: '#/servers' },
   rules: { hash: '#/rules/files' },
   settings: { hash: '#/settings' },

@@ -1,6 +1,6 @@
 // What the log promises, by mouse and by keyboard, on the made-up gate.
 import assert from 'node:assert/strict';
-import { open } from './browser.mjs';
+import { answer, open, still, until } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
@@ -22,15 +22,6 @@ const lastCall = (page) => calls(page).last().getAttribute('data-call');
 const away = (page) => page.mouse.move(600, 20);
 const scrollTop = (page) => page.getByTestId('log').evaluate((log) => log.scrollTop);
 
-async function until(check, what, ms = 8_000) {
-  const end = Date.now() + ms;
-  for (;;) {
-    if (await check()) return;
-    if (Date.now() > end) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 export const checks = () => ({
   'new calls arrive and the list follows them': (env) =>
     on(env, { query: '?rate=20' }, async (page) => {
@@ -49,15 +40,14 @@ export const checks = () => ({
       await page.getByTestId('log').hover();
       await page.mouse.wheel(0, -1_500);
       await page.getByTestId('new-pill').waitFor();
-      await page.waitForTimeout(300);
+      await still(page);
       const seen = await rows(page).evaluateAll((all) =>
         all.slice(10, 14).map((row) => [row.dataset.call, row.getBoundingClientRect().top]),
       );
-      await until(
-        async () => /\d+ new/.test((await page.getByTestId('new-pill').textContent()) ?? ''),
-        'a pill with a number',
-      );
-      await page.waitForTimeout(800);
+      const told = async () => Number.parseInt((await page.getByTestId('new-pill').textContent()) ?? '', 10);
+      await until(async () => (await told()) > 0, 'a pill with a number');
+      const before = await told();
+      await until(async () => (await told()) > before + 10, 'ten more new ones');
       const after = await rows(page).evaluateAll((all) =>
         all.slice(10, 14).map((row) => [row.dataset.call, row.getBoundingClientRect().top]),
       );
@@ -65,6 +55,75 @@ export const checks = () => ({
       await page.getByTestId('new-pill').click();
       await away(page);
       await until(async () => (await page.getByTestId('new-pill').count()) === 0, 'following again');
+    }),
+
+  'a window that grows or shrinks, and a banner that goes, leave the list at the newest': (env) =>
+    on(env, { query: '?rate=4' }, async (page) => {
+      await away(page);
+      const follows = async (what) => {
+        await still(page).catch(() => undefined);
+        assert.equal(await page.getByTestId('new-pill').count(), 0, what);
+        const left = await page
+          .getByTestId('log')
+          .evaluate((log) => log.scrollHeight - log.clientHeight - log.scrollTop);
+        assert.ok(left < 60, `${what}: ${left} px from the end`);
+      };
+      for (const height of [900, 560, 980, 700]) {
+        await page.setViewportSize({ width: 1180, height });
+        await page.waitForTimeout(300);
+        await follows(`at ${height}`);
+      }
+      // The browser moves the list and says so before the list has heard of its new size, as WebKit does.
+      await page.getByTestId('log').evaluate((log) => {
+        log.parentElement.parentElement.style.marginBottom = '-120px';
+        log.scrollTop -= 120;
+        log.dispatchEvent(new Event('scroll'));
+      });
+      await page.waitForTimeout(300);
+      await follows('after a clamp');
+    }),
+
+  'down to the newest by key is following again; what is out of sight is shown before a key acts on it': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed' }, async (page) => {
+      await away(page);
+      for (const key of ['k', 'k', 'k']) await page.keyboard.press(key);
+      await page.getByTestId('new-pill').waitFor();
+      for (const key of ['j', 'j']) await page.keyboard.press(key);
+      await until(async () => (await page.getByTestId('new-pill').count()) === 0, 'following again');
+      await page.keyboard.press('k');
+      const id = await page.locator('[data-testid=row][aria-selected=true]').getAttribute('data-call');
+      await page.getByTestId('log').hover();
+      await page.mouse.wheel(0, -1_500);
+      await still(page);
+      const seen = () =>
+        page.getByTestId('log').evaluate((log, call) => {
+          const row = log.querySelector(`[data-call="${call}"]`)?.getBoundingClientRect();
+          return row !== undefined && row.bottom <= log.getBoundingClientRect().bottom + 1;
+        }, id);
+      assert.equal(await seen(), false, 'the chosen row is out of sight');
+      await page.keyboard.press('b');
+      await until(seen, 'the chosen row');
+      assert.equal(await page.getByTestId('toast').count(), 0, 'shown, and nothing else');
+      await page.keyboard.press('b');
+      await page
+        .getByTestId('toast')
+        .getByText(/^Blocked/)
+        .waitFor();
+      await page.evaluate(() => document.activeElement?.blur());
+      await page.keyboard.press('Home');
+      await until(async () => (await scrollTop(page)) < 5_000, 'far up, with the focus nowhere');
+      await page.keyboard.press('End');
+      await until(async () => (await page.getByTestId('new-pill').count()) === 0, 'the newest again');
+    }),
+
+  'block by key on a refused call says that it is refused': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?decision=denied' }, async (page) => {
+      await page.keyboard.press('k');
+      await page.keyboard.press('b');
+      await page
+        .getByTestId('toast')
+        .getByText(/is refused already/)
+        .waitFor();
     }),
 
   'rows do not move under the pointer': (env) =>
@@ -133,10 +192,17 @@ export const checks = () => ({
       const yes = page.getByTestId('question-yes');
       await yes.waitFor();
       assert.equal(await page.evaluate(() => document.activeElement?.dataset.testid), 'question-no');
+      const tall = await page.locator('dialog[open]').evaluate((dialog) => {
+        const last = dialog.querySelector('[data-testid=question-yes]').getBoundingClientRect();
+        const box = dialog.getBoundingClientRect();
+        const style = dialog.computedStyleMap();
+        return { below: box.bottom - last.bottom, height: box.height, content: style.get('align-content').toString() };
+      });
+      assert.ok(tall.below < 40 && tall.height < 400, `as high as what it holds: ${JSON.stringify(tall)}`);
+      assert.equal(tall.content, 'start');
       await yes.evaluate((button) => button.click());
       assert.equal(await yes.count(), 1, 'the dialog is still there');
-      await page.waitForTimeout(450);
-      await yes.click();
+      await answer(page, 'yes');
       await page.getByTestId('allowance').waitFor();
       await page.getByTestId('end-allowance').click();
       await until(async () => (await page.getByTestId('allowance').count()) === 0, 'the allowance ends');
@@ -148,8 +214,7 @@ export const checks = () => ({
       await page.getByTestId('pause-banner').waitFor();
       await page.locator('[data-testid=row][data-decision=paused]').first().waitFor();
       await page.getByTestId('resume').click();
-      await page.waitForTimeout(450);
-      await page.getByTestId('question-yes').click();
+      await answer(page, 'yes');
       await until(async () => (await page.getByTestId('pause-banner').count()) === 0, 'the banner goes');
     }),
 
@@ -218,8 +283,7 @@ export const checks = () => ({
   'a rule change can be reverted from its row': (env) =>
     on(env, { query: '?rate=0', hash: '#/activity?only=changes' }, async (page) => {
       await page.getByTestId('row-revert').last().click();
-      await page.waitForTimeout(450);
-      await page.getByTestId('question-yes').click();
+      await answer(page, 'yes');
       await page
         .getByTestId('toast')
         .getByText(/^Reverted/)
@@ -294,10 +358,47 @@ export const checks = () => ({
       assert.equal(await page.getByTestId('search').inputValue(), 'b2', 'keys are letters while somebody types');
     }),
 
+  'what keeps the log from being followed is said, and calls come again when it is over': (env) =>
+    on(env, { query: '?rate=20' }, async (page) => {
+      await away(page);
+      await page.evaluate(() => {
+        globalThis.callgateFake.world.problem = 'The record is locked by another program.';
+      });
+      await page.getByTestId('log-trouble').getByText('The record is locked by another program.').waitFor();
+      const before = await lastCall(page);
+      await page.evaluate(() => (globalThis.callgateFake.world.problem = null));
+      await page.getByTestId('log-trouble').waitFor({ state: 'detached' });
+      await until(async () => (await lastCall(page)) !== before, 'a newer call at the end');
+    }),
+
+  'a log that cannot be followed at all says so, and shows what it has': (env) =>
+    on(env, { query: '?rate=0&fail=follow' }, async (page) => {
+      await page.getByTestId('log-trouble').getByText('the disk is full').waitFor();
+      assert.ok((await rows(page).count()) > 5);
+    }),
+
+  'runs by keyboard and within a stretch of time': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await page.getByTestId('view-runs').click();
+      const runs = page.locator('[data-testid=runs] tbody tr');
+      await runs.first().waitFor();
+      const all = await runs.count();
+      await page.getByTestId('filter-range').selectOption('1h');
+      await until(async () => (await runs.count()) < all, 'fewer runs in the last hour');
+      await page.getByTestId('view-runs').focus();
+      await page.keyboard.press('j');
+      await page.keyboard.press('j');
+      assert.equal(await runs.nth(1).locator(':focus').count(), 1, 'the second run');
+      await page.keyboard.press('Enter');
+      await until(async () => page.url().includes('session='), 'the calls of the run');
+    }),
+
   'two hundred calls a second leave frames to spare': (env) =>
     on(env, { query: '?rate=200' }, async (page) => {
       await away(page);
-      await page.waitForTimeout(1_000);
+      const newest = () => page.evaluate(() => globalThis.callgateFake.world.rev);
+      const before = await newest();
+      await until(async () => (await newest()) > before + 150, 'calls at that rate');
       const { frames, worst, nodes } = await page.evaluate(
         () =>
           new Promise((resolve) => {

@@ -47,6 +47,35 @@ export async function open({ base, browser }, { width, height, theme, query = ''
   return { page, problems, close: () => context.close() };
 }
 
+/** Answers the question that is asked, once it can be heard: in its first moment no answer counts. */
+export async function answer(page, word) {
+  await page.locator('[data-testid=question-yes][aria-disabled=false]').waitFor();
+  await page.getByTestId(`question-${word}`).click();
+}
+
+/** Resolves when `check` says yes. */
+export async function until(check, what, ms = 8_000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    if (await check()) return;
+    if (Date.now() > end) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Resolves when the log stands still: scrolling by a wheel goes on for some frames after it. */
+export function still(page) {
+  return page.getByTestId('log').evaluate(async (log) => {
+    const place = () => `${log.scrollTop} ${log.querySelector('[data-testid=row]')?.dataset.call}`;
+    for (let [last, same] = [place(), 0]; same < 12;) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const now = place();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+  });
+}
+
 /**
  * Resolves when nothing on the page is on its way any more: two frames drawn, and every animation that ends has ended.
  * A toast that is still fading in has, for that moment, the contrast of a ghost.

@@ -1,6 +1,6 @@
 // What the rules promise: built without raw text, shown before they are saved, never lost, never overwritten unseen.
 import assert from 'node:assert/strict';
-import { open } from './browser.mjs';
+import { answer, open } from './browser.mjs';
 
 const size = { width: 1280, height: 760, theme: 'light' };
 
@@ -23,12 +23,6 @@ const tool = (page, name) => page.getByTestId(`rule-tool-${name}`);
 const state = (page, name) => tool(page, name).getByTestId('rule-state');
 const editor = (page) => page.locator('.cm-content');
 const toast = (page, text) => page.getByTestId('toast').getByText(text);
-
-async function yes(page) {
-  await page.getByTestId('question-yes').waitFor();
-  await page.waitForTimeout(450);
-  await page.getByTestId('question-yes').click();
-}
 
 /** Types at the end of the second line of the policy. */
 async function note(page, text) {
@@ -72,6 +66,26 @@ export const checks = () => ({
       assert.equal(await page.getByTestId('builder').count(), 0);
     }),
 
+  'a description as long as a page leaves the form in the window': (env) =>
+    on(env, { width: 980, height: 640, hash: '#/welcome' }, async (page) => {
+      await page.evaluate(() => {
+        const { tools } = globalThis.callgateFake.world.server('files');
+        tools.find((one) => one.name === 'read_file').description = 'Reads the complete contents. '.repeat(14);
+        tools.find((one) => one.name === 'write_file').description = 'x'.repeat(400);
+      });
+      for (const name of ['read_file', 'write_file']) {
+        await page.evaluate((to) => (location.hash = to), `#/rules/files?tool=${name}`);
+        await page.getByTestId('builder').getByRole('heading', { name }).waitFor();
+        for (const id of ['rule-save', 'builder-close', 'builder-client', 'builder-add-refuse']) {
+          const box = await page.getByTestId(id).boundingBox();
+          assert.ok(box.x >= 0 && box.x + box.width <= 980, `${id} of ${name}: ${box.x} + ${box.width}`);
+        }
+        const save = await page.getByTestId('rule-save').boundingBox();
+        assert.ok(save.y + save.height <= 640, 'Save is above the lower edge');
+        await page.getByTestId('builder-close').click();
+      }
+    }),
+
   'choosing a state only proposes it': (env) =>
     on(env, {}, async (page) => {
       await state(page, 'browser_tabs').selectOption('deny');
@@ -89,12 +103,10 @@ export const checks = () => ({
         .getByText(/Looser/)
         .waitFor();
       await page.getByTestId('rule-save').click();
-      await page.getByTestId('question-no').waitFor();
-      await page.waitForTimeout(450);
-      await page.getByTestId('question-no').click();
+      await answer(page, 'no');
       assert.equal(await page.getByTestId('builder').count(), 1, 'the form is still there');
       await page.getByTestId('rule-save').click();
-      await yes(page);
+      await answer(page, 'yes');
       await toast(page, /Saved the rules/).waitFor();
     }),
 
@@ -147,7 +159,7 @@ export const checks = () => ({
       await page.getByTestId('policy-problems').getByRole('button').first().click();
       await page.keyboard.type(' ');
       await page.getByTestId('rule-save').waitFor();
-      await page.waitForTimeout(600);
+      await page.locator('[data-testid=policy-editor][data-checked=true]').waitFor();
       assert.equal(await page.getByTestId('rule-save').isEnabled(), false, 'with an error in it');
       await page.keyboard.press('Control+a');
       await page.keyboard.press('Delete');

@@ -1,7 +1,7 @@
 // Servers, settings, the first start, help and palette: what they promise, and no serious accessibility finding in them.
 import assert from 'node:assert/strict';
 import { look, sizes } from './access.e2e.mjs';
-import { open } from './browser.mjs';
+import { answer, open } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
@@ -100,9 +100,7 @@ export const checks = () => ({
       await card(page, 'files').getByTestId('server-pause').click();
       await card(page, 'files').getByText('Paused', { exact: true }).waitFor();
       await card(page, 'files').getByTestId('server-resume').click();
-      await page.getByTestId('question-yes').waitFor();
-      await page.waitForTimeout(450);
-      await page.getByTestId('question-yes').click();
+      await answer(page, 'yes');
       await card(page, 'files').getByText('Enforcing').waitFor();
     }),
 
@@ -131,6 +129,7 @@ export const checks = () => ({
       await page.getByText('A whole number from 1 to 3,650.').waitFor();
       await page.getByTestId('settings-theme-dark').check({ force: true });
       await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+      assert.equal(await toast(page, /Theme/).count(), 0, 'a theme is seen, not told');
       await page.getByTestId('settings-login').check();
       await toast(page, 'Callgate starts when you log in.').waitFor();
     }),
@@ -154,6 +153,30 @@ export const checks = () => ({
       await page.getByTestId('welcome-demo').click();
       await page.getByTestId('row').first().waitFor({ timeout: 10_000 });
       assert.match(page.url(), /#\/activity/);
+    }),
+
+  'a dialog keeps the keyboard, and gives it back where it came from': (env) =>
+    on(env, { hash: '#/settings' }, async (page) => {
+      const at = () =>
+        page.evaluate(() => document.activeElement?.dataset.testid ?? document.activeElement?.textContent);
+      await page.getByTestId('settings-delete').focus();
+      await page.keyboard.press('Enter');
+      await page.getByTestId('delete-word').waitFor();
+      assert.equal(await at(), 'delete-word');
+      for (const key of ['Tab', 'Tab', 'Shift+Tab', 'Shift+Tab', 'Tab']) {
+        await page.keyboard.press(key);
+        const inside = await page.evaluate(() => document.activeElement?.closest('dialog') !== null);
+        assert.ok(inside, `still in the dialog after ${key}`);
+      }
+      await page.keyboard.press('Escape');
+      await page.getByTestId('delete-dialog').waitFor({ state: 'detached' });
+      assert.equal(await at(), 'settings-delete');
+      await page.getByTestId('rail-help').focus();
+      await page.keyboard.press('?');
+      await page.getByTestId('help').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByTestId('help').waitFor({ state: 'detached' });
+      assert.equal(await at(), 'rail-help');
     }),
 
   'help and palette open by key, and the palette goes where it says': (env) =>

@@ -142,6 +142,8 @@ function yesWord(loosening: Loosening): string {
       return 'Raise cap';
     case 'uncap':
       return 'Remove cap';
+    case 'restoreDefault':
+      return 'Put back';
     default:
       return 'Allow';
   }

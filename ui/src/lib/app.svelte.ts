@@ -1,6 +1,15 @@
 // What all sections share: the host, the address, what needs a person, toasts, the one question and the one menu.
 import { getContext, setContext } from 'svelte';
-import { BackendError, type Backend, type Overview, type Question, type Target, type Theme } from './backend';
+import {
+  BackendError,
+  type Backend,
+  type Need,
+  type Overview,
+  type Question,
+  type Target,
+  type Theme,
+} from './backend';
+import { dismissible, readDismissed, writeDismissed } from './dismissed';
 import { Look } from './look.svelte';
 import { Menus } from './menu.svelte';
 import { Router } from './router.svelte';
@@ -28,6 +37,11 @@ export class App {
   readonly look: Look;
 
   overview: Overview | null = $state.raw(null);
+  #dismissed: readonly string[] = $state.raw(readDismissed());
+  /** What needs a person, without what was dismissed. */
+  readonly needs: Need[] = $derived(
+    (this.overview?.needs ?? []).filter((need) => !dismissible(need) || !this.#dismissed.includes(need.words)),
+  );
   /** Why there is no overview; cleared by the next one. */
   overviewError: BackendError | null = $state.raw(null);
   /** Of each server: where the newest change made here holds, for its row in the log. */
@@ -47,6 +61,12 @@ export class App {
   constructor(backend: Backend) {
     this.backend = backend;
     this.look = new Look(backend);
+  }
+
+  /** Read, and not to be said again. */
+  dismiss(need: Need): void {
+    this.#dismissed = [...this.#dismissed.filter((words) => words !== need.words), need.words];
+    writeDismissed(this.#dismissed);
   }
 
   /** Starts clocks and listeners; the answer ends them. */

@@ -8,7 +8,7 @@ export interface Want {
 
 export const wants: readonly Want[] = [
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
-  { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --grep' },
+  { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },
   { want: 'stop a tool at once', use: 'Block', command: 'callgate block' },
   { want: 'stop a server at once', use: 'Block, whole server', command: 'callgate block' },
@@ -55,14 +55,18 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['?'], does: 'this help' },
       { keys: ['u'], does: 'Undo, while it is offered' },
       { keys: ['Esc'], does: 'close, go back' },
+      { keys: ['Tab'], does: 'to what comes next: drawer, toasts' },
+      { keys: ['←', '→'], does: "the drawer's width, at its edge" },
     ],
   },
   {
     where: 'In the log',
     keys: [
-      { keys: ['j', 'k', '↓', '↑'], does: 'move' },
-      { keys: ['Enter'], does: 'open the call' },
-      { keys: ['/'], does: 'filter' },
+      { keys: ['j', 'k', '↓', '↑'], does: 'move; also in Runs' },
+      { keys: ['Page ↓', 'Page ↑'], does: 'move further' },
+      { keys: ['Home', 'End'], does: 'to the oldest, to the newest' },
+      { keys: ['Enter'], does: 'open the call, or the run' },
+      { keys: ['/'], does: 'filter; Esc empties and leaves it' },
       { keys: ['f'], does: 'follow the newest' },
       { keys: ['b'], does: 'Block' },
       { keys: ['c'], does: 'Cap' },

@@ -44,6 +44,23 @@ describe('Rules', () => {
     expect(within(row).getByTestId('rule-client').textContent).toContain('cursor-vscode: refused: no typing');
   });
 
+  it('says that a rule for all tools refuses, also where the tool has one of its own', async () => {
+    start('#/rules/playwright?tool=browser_type');
+    fake.policies.editElsewhere(
+      'playwright',
+      `{ "version": "1", "default": "allow", "hide": ["browser_close"],
+         "all_tools": { "action": "deny", "reason": "not today" },
+         "tools": { "browser_type": {} } }`,
+    );
+    const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
+    expect((await screen.findByTestId('builder-for-all')).textContent).toContain('Refused by the rule for all tools');
+    expect(within(row).getByTestId<HTMLSelectElement>('rule-state').value).toBe('deny');
+    await fireEvent.click(screen.getByTestId('builder-close'));
+    await waitFor(() => expect(row.textContent).toContain('refused: not today by the rule for all tools'));
+    const hidden = screen.getByTestId('rule-tool-browser_close');
+    expect(within(hidden).getByTestId<HTMLSelectElement>('rule-state').value).toBe('hide');
+  });
+
   it('lists every tool with its state; searching narrows it', async () => {
     start('#/rules/playwright');
     const row = await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
@@ -108,6 +125,24 @@ describe('Servers', () => {
   });
 });
 
+describe('The header', () => {
+  it('puts a broken default policy back, after a question', async () => {
+    const app = start('#/settings');
+    fake.world.defaultBroken = true;
+    await app.refresh();
+    const need = await screen.findByTestId('need');
+    expect(need.textContent).toContain('The default policy is broken');
+    await fireEvent.click(within(need).getByText('Put the default policy back…'));
+    const yes = await screen.findByTestId('question-yes');
+    expect(yes.textContent).toContain('Put back');
+    expect(fake.world.defaultBroken).toBe(true);
+    await waitFor(() => expect(yes.getAttribute('aria-disabled')).toBe('false'));
+    await fireEvent.click(yes);
+    await waitFor(() => expect(screen.queryByTestId('need')).toBeNull());
+    expect(fake.world.defaultBroken).toBe(false);
+  });
+});
+
 describe('Settings', () => {
   it('saves a number at once and refuses nonsense in place', async () => {
     start('#/settings');
@@ -125,9 +160,14 @@ describe('Settings', () => {
     start('#/settings', 20, ['saveSettings']);
     const alarms = await screen.findByTestId<HTMLInputElement>('settings-notify-alarms', {}, { timeout: 20_000 });
     const before = alarms.checked;
+    // It may be back already when the click returns: what counts is that it had moved, and that saving was refused.
+    let moved: boolean | null = null;
+    alarms.addEventListener('change', () => (moved = alarms.checked));
     await fireEvent.click(alarms);
-    expect(alarms.checked).toBe(!before);
-    await waitFor(() => expect(alarms.checked).toBe(before));
+    expect(moved).toBe(!before);
+    expect((await screen.findAllByText(/disk is full/)).length).toBeGreaterThan(0);
+    expect(alarms.checked).toBe(before);
+    expect(fake.world.settings.notifications.alarms).toBe(before);
   });
 
   it('deletes nothing before the word is typed', async () => {

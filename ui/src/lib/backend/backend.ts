@@ -40,6 +40,8 @@ export interface Backend {
   call(id: string): Promise<T.CallDetail>;
   choices(): Promise<T.Choices>;
   runs(beforeMs: number | null, count: number): Promise<T.Run[]>;
+  /** Those in which a call matches, from calls before this `rev` on. */
+  runsMatching(filter: T.LogFilter, before: number | null, count: number): Promise<T.RunPage>;
   sinceLastLook(): Promise<T.SinceLastLook>;
   looked(): Promise<void>;
   exportLog(filter: T.LogFilter, format: T.ExportFormat): Promise<T.Exported>;
@@ -61,7 +63,7 @@ export interface Backend {
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;
-  savePolicy(server: string, base: string | null, baseText: string, text: string): Promise<T.SaveAnswer>;
+  savePolicy(server: string, baseText: string, text: string): Promise<T.SaveAnswer>;
   versions(server: string): Promise<T.PolicyVersionView[]>;
   versionDiff(server: string, change: number): Promise<string>;
 

@@ -15,6 +15,7 @@ export const commands = {
 	call: (id: string) => typedError<CallDetail, UiError>(__TAURI_INVOKE("call", { id })),
 	choices: () => typedError<Choices, UiError>(__TAURI_INVOKE("choices")),
 	runs: (beforeMs: number | null, count: number) => typedError<Run[], UiError>(__TAURI_INVOKE("runs", { beforeMs, count })),
+	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
 	sinceLastLook: () => typedError<SinceLastLook, UiError>(__TAURI_INVOKE("since_last_look")),
 	looked: () => typedError<null, UiError>(__TAURI_INVOKE("looked")),
 	/**  Into the folder for downloads; without one, into the home folder. */
@@ -35,7 +36,7 @@ export const commands = {
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
 	effect: (server: string, text: string, days: number) => typedError<Effect, UiError>(__TAURI_INVOKE("effect", { server, text, days })),
-	savePolicy: (server: string, base: string | null, baseText: string, text: string) => typedError<SaveAnswer, UiError>(__TAURI_INVOKE("save_policy", { server, base, baseText, text })),
+	savePolicy: (server: string, baseText: string, text: string) => typedError<SaveAnswer, UiError>(__TAURI_INVOKE("save_policy", { server, baseText, text })),
 	versions: (server: string) => typedError<PolicyVersionView[], UiError>(__TAURI_INVOKE("versions", { server })),
 	versionDiff: (server: string, change: number) => typedError<string, UiError>(__TAURI_INVOKE("version_diff", { server, change })),
 	servers: () => typedError<ServerView[], UiError>(__TAURI_INVOKE("servers")),
@@ -233,7 +234,10 @@ export type Counter = {
 	window: string,
 	/**  When the next call passes; none if one would pass now, or never by itself. */
 	freesMs: number | null,
+	/**  "7 of 10 this minute". */
 	words: string,
+	/**  "the next call passes in 41 s": true at this moment; who shows it for longer counts down to `frees_ms` instead. */
+	next: string,
 };
 
 /**  What was decided about a call. */
@@ -325,7 +329,9 @@ export type Exported = {
 
 export type Fix = { kind: "resume"; server: string | null } | 
 /**  Open the rules of this server. */
-{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string };
+{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
+/**  Put the default policy back: `Loosening::RestoreDefault`. */
+{ kind: "restoreDefault" };
 
 export type IconState = "quiet" | 
 /**  Something was refused in the last ten minutes. */
@@ -353,6 +359,10 @@ export type LogBatch = {
 	rev: number,
 	/**  Calls that came too fast to be shown one by one; the log has them. */
 	skipped: number,
+	/**  What is shown may be out of date, because so much was missed, or is of a history that is gone: read it anew. */
+	reset: boolean,
+	/**  Why nothing comes at present, and what to do. The next batch without one says that it is over. */
+	problem: string | null,
 };
 
 /**  How many match, so far. Comes several times; `done` with the last. */
@@ -415,7 +425,9 @@ export type Loosening =
 /**  None: every pause. */
 { kind: "resume"; server: string | null } | 
 /**  Takes back one change of the rules; asks only if that loosens. */
-{ kind: "revert"; server: string; change: number };
+{ kind: "revert"; server: string; change: number } | 
+/**  Puts the default policy back as it is shipped; only if it is missing or broken. */
+{ kind: "restoreDefault" };
 
 /**  One thing that needs a person, and what mends it. */
 export type Need = {
@@ -543,6 +555,15 @@ export type RuleForAll = {
 	draft: RuleDraft | null,
 };
 
+/**  Which part of the policy decides about a tool. */
+export type RuleSource = 
+/**  A rule by its own name. */
+"own" | 
+/**  A pattern that it matches. */
+"pattern" | 
+/**  The rule for all tools. */
+"allTools" | "default";
+
 export type RulesView = {
 	server: string,
 	/**  It has a policy of its own; otherwise the default one counts, and the first change copies it. */
@@ -579,6 +600,13 @@ export type Run = {
 	/**  The most used ones, most used first, at most three. */
 	tools: string[],
 	running: boolean,
+};
+
+/**  Runs in which something matches. There may be few or none and still more to ask for: when much was looked through. */
+export type RunPage = {
+	runs: Run[],
+	/**  Ask before this `rev` for more; none if there are no more. */
+	older: number | null,
 };
 
 export type SaveAnswer = {
@@ -681,6 +709,7 @@ export type ToolRule = {
 	state: ToolState,
 	/**  The whole rule in words. */
 	words: string,
+	source: RuleSource,
 	/**  "its own rule", "the pattern get_*", "the default". */
 	from: string,
 	/**  The form's content; none if the rule says more than the form can. */

@@ -10,6 +10,7 @@ import {
   type Stop,
 } from '../backend';
 import { LogBuffer } from './buffer';
+import { followOn } from './following';
 import { inOrder } from './key';
 import { counted, Told, type News } from './tally';
 import {
@@ -41,6 +42,8 @@ export class LogModel {
   version = $state(0);
   status: 'loading' | 'ready' | 'failed' = $state('loading');
   error: BackendError | null = $state.raw(null);
+  /** Why nothing new comes; goes away by itself. */
+  trouble: BackendError | null = $state.raw(null);
   /** Do new rows pull the list along? */
   following = $state(true);
   /** Came while the list was elsewhere. */
@@ -104,6 +107,7 @@ export class LogModel {
     this.following = true;
     this.fresh = 0;
     this.error = null;
+    this.trouble = null;
     // Rows of the last question stay until the answer is there: no flash while typing.
     this.#stops.push(
       this.#backend.count(
@@ -122,7 +126,7 @@ export class LogModel {
       this.#rev = this.#through = first.rev;
       this.#told = new Told(first.rev, this.rows.at(-1));
       this.#changed();
-      this.#follow(first.rev, mine);
+      this.#follow(mine);
       void this.#fill();
     } catch (thrown) {
       if (mine !== this.#generation) return;
@@ -292,20 +296,21 @@ export class LogModel {
     this.#place.top += by;
   }
 
-  #follow(rev: number, mine: number): void {
+  #follow(mine: number): void {
     this.#stops.push(
-      this.#backend.follow(
-        this.#filter,
-        rev,
-        (batch) => mine === this.#generation && this.#came(batch),
-        (error) => mine === this.#generation && this.#fail(error),
-      ),
+      followOn(this.#backend, this.#filter, {
+        rev: () => this.#rev,
+        came: (batch) => mine === this.#generation && this.#came(batch),
+        troubled: (trouble) => {
+          if (mine === this.#generation) this.trouble = trouble;
+        },
+      }),
     );
   }
 
   #came(batch: LogBatch): void {
-    if (batch.rev < this.#rev) {
-      // The history was deleted or replaced: nothing that is shown is in it.
+    if (batch.rev < this.#rev || batch.reset) {
+      // The history was deleted or replaced, and nothing that is shown is in it; or too much was missed to go on from it.
       void this.open(this.#filter);
       return;
     }
@@ -333,10 +338,14 @@ export class LogModel {
       return;
     }
     if (this.#loading) this.#meanwhile.push(...entries);
+    const before = this.buffer.length;
     this.buffer.live(entries);
     this.#through = this.#rev;
     if (!this.stuck || !this.following) this.fresh += came;
     if (this.following && this.stuck) {
+      // Room that is only guessed gives way to what came, so that the list stays where it is and only its rows change: a
+      // list that scrolls a screen in every frame is drawn anew far beyond what is seen of it.
+      this.track = grewFront(this.track, this.buffer.length - before, this.ends).track;
       if (this.buffer.length > keep + page) this.#front(-this.buffer.trimFront(keep));
     } else if (this.buffer.length > keep + 5 * page && this.buffer.atTail) {
       // Somebody reads further up: nothing above may go, so nothing more is taken below.

@@ -4,6 +4,7 @@ import type { Backend, LogBatch, LogEntry, LogPage, PageFrom } from '../backend'
 import { fakeBackend, type FakeBackend } from '../backend/fake';
 import { LogModel } from './model.svelte';
 import { call, pageOf, refusal } from './testing';
+import { rowHeight } from './track';
 
 let model: LogModel;
 afterEach(() => model.close());
@@ -24,11 +25,40 @@ function gate(...pages: LogPage[]) {
     },
   };
   model = new LogModel(backend as unknown as Backend);
-  return { asked, backend, come: (entries: LogEntry[], rev: number) => tell({ entries, rev, skipped: 0 }) };
+  return {
+    asked,
+    backend,
+    come: (entries: LogEntry[], rev: number, more: Partial<LogBatch> = {}) =>
+      tell({ entries, rev, skipped: 0, reset: false, problem: null, ...more }),
+  };
 }
 
 const revs = () => model.rows.map((row) => row.rev);
 const at = (page: LogPage, rev: number): LogPage => ({ ...page, rev });
+
+describe('following that goes wrong', () => {
+  it('says why nothing comes, keeps what is shown, and takes it back when it works again', async () => {
+    const { come } = gate(at(pageOf([call(1)], null, null), 1));
+    await model.open({});
+    come([], 1, { problem: 'New calls cannot be shown: the disk is gone.' });
+    expect(model.trouble?.message).toContain('the disk is gone');
+    expect(revs()).toEqual([1]);
+    come([call(2)], 2);
+    expect(model.trouble).toBeNull();
+    await vi.waitFor(() => expect(revs()).toEqual([1, 2]));
+  });
+
+  it('reads everything anew when too much was missed', async () => {
+    const { asked, come } = gate(
+      at(pageOf([call(1)], null, null), 1),
+      at(pageOf([call(1), call(90_000)], null, null), 90_000),
+    );
+    await model.open({});
+    come([call(90_000)], 90_000, { reset: true });
+    await vi.waitFor(() => expect(revs()).toEqual([1, 90_000]));
+    expect(asked.length).toBe(2);
+  });
+});
 
 describe('pages that are short or empty', () => {
   it('are gone on from by themselves until there is something to show', async () => {
@@ -83,6 +113,23 @@ describe('batches', () => {
     come([call(1, { bytes: 9 })], 6);
     await vi.waitFor(() => expect(model.rows[0]).toMatchObject({ bytes: 9 }));
     expect(model.fresh).toBe(2);
+  });
+
+  it('do not scroll a list that follows while there is room above, and grow one that does not', async () => {
+    const rows = Array.from({ length: 100 }, (_, n) => call(1_000 + n));
+    const { come } = gate(at(pageOf(rows, 900, null), 1_099));
+    await model.open({});
+    model.track = { above: 50_000, below: 0 };
+    const { height } = model;
+    come([call(1_100), call(1_101)], 1_101);
+    await vi.waitFor(() => expect(revs().at(-1)).toBe(1_101));
+    expect(model.height).toBe(height);
+
+    model.stuck = false;
+    come([call(1_102)], 1_102);
+    await vi.waitFor(() => expect(revs().at(-1)).toBe(1_102));
+    expect(model.height).toBe(height + rowHeight);
+    expect(model.shift).toBe(0);
   });
 
   it('with a lower rev are of another history: everything is read again', async () => {

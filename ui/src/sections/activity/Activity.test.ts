@@ -1,5 +1,6 @@
 // The section on the made-up gate, without a browser: what is shown and what is asked of the gate.
-import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/svelte';
+import { cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import { tick } from 'svelte';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import App from '../../App.svelte';
 import { App as AppState } from '../../lib/app.svelte';
@@ -7,6 +8,7 @@ import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
 
 // A busy machine needs its time to compile the sections.
 vi.setConfig({ testTimeout: 60_000 });
+configure({ asyncUtilTimeout: 20_000 });
 
 let backend: FakeBackend;
 let app: AppState;
@@ -21,10 +23,24 @@ function show(hash: string, options: Parameters<typeof fakeBackend>[0] = {}) {
 beforeEach(() => localStorage.clear());
 afterEach(() => {
   cleanup();
+  vi.restoreAllMocks();
   backend.world.stop();
 });
 
 const rows = () => screen.getAllByTestId('row');
+const runs = () => within(screen.getByTestId('runs')).getAllByRole('button', { name: /show this run/ });
+
+/** What is done again and again after so long, to be done when a test says so. */
+function ticksOf(ms: number): (() => void)[] {
+  const ticks: (() => void)[] = [];
+  const real = globalThis.setInterval;
+  vi.spyOn(globalThis, 'setInterval').mockImplementation(((run: () => void, every?: number) => {
+    if (every !== ms) return real(run, every);
+    ticks.push(run);
+    return undefined;
+  }) as typeof setInterval);
+  return ticks;
+}
 
 /** Opens a call that was let through. */
 async function openFree() {
@@ -40,6 +56,27 @@ describe('Activity', () => {
     await waitFor(() => expect(rows().length).toBeGreaterThan(5));
     await waitFor(() => expect(screen.getByTestId('status').textContent).toMatch(/servers, .* calls today/));
     await waitFor(() => expect(document.body.dataset.ready).toBe('1'));
+  });
+
+  it('takes the rows that are there for what comes, until somebody points at one', async () => {
+    show('#/activity');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = backend.world.server('fetch')!.tools[0]!;
+    const come = () => backend.world.makeCall(session, tool, { url: 'https://a.example' }, Date.now(), false).id;
+    const last = rows().at(-1)!;
+    const first = come();
+    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(first));
+    expect(rows().at(-1)).toBe(last);
+
+    const point = () => void fireEvent.pointerMove(screen.getByTestId('log'));
+    point();
+    await tick();
+    const pointed = rows().find((row) => row.dataset.call === first)!;
+    come();
+    await waitFor(() => (point(), expect(screen.getByTestId('new-pill').textContent).toContain('1 new')));
+    expect(pointed.isConnected).toBe(true);
+    expect(pointed.dataset.call).toBe(first);
   });
 
   it('says the next step when there is nothing', async () => {
@@ -85,12 +122,12 @@ describe('Activity', () => {
     const tool = world.server('files')!.tools[0]!;
     const by = (client: string) =>
       world.sessions.find((one) => one.server === 'files' && one.client === client && one.endedMs === null)!;
-    expect(world.makeCall(by('claude-ai'), tool, { path: '/x' }, Date.now(), false)).toMatchObject({
-      decision: 'denied',
-      reason: 'no',
-    });
+    const refused = world.makeCall(by('claude-ai'), tool, { path: '/x' }, Date.now(), false);
+    expect(refused).toMatchObject({ decision: 'denied', reason: 'no' });
     expect(world.makeCall(by('cursor-vscode'), tool, { path: '/x' }, Date.now(), false).decision).toBe('allowed');
-    await waitFor(() => expect(rows().some((row) => row.dataset.decision === 'denied')).toBe(true));
+    // This very call: others were denied before it.
+    const row = () => rows().find((one) => one.dataset.call === refused.id);
+    await waitFor(() => expect(row()?.dataset.decision).toBe('denied'));
   });
 
   it('keys act on the call in the drawer, once, and on none while runs are shown', async () => {
@@ -114,6 +151,126 @@ describe('Activity', () => {
     await screen.findByTestId('runs');
     await fireEvent.keyDown(document.body, { key: 'b' });
     expect(acts).toHaveBeenCalledTimes(1);
+  });
+
+  it('runs are those with a call that matches, by whatever is chosen', async () => {
+    show('#/activity?view=runs');
+    await screen.findByTestId('runs');
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = backend.world.server('fetch')!.tools[0]!;
+    const call = backend.world.makeCall(session, tool, { url: 'https://onlyhere.example' }, Date.now(), false);
+    app.router.go('#/activity?view=runs&q=onlyhere');
+    const open = await waitFor(() => {
+      const found = within(screen.getByTestId('runs')).getAllByRole('button', { name: /show this run/ });
+      expect(found.length).toBe(1);
+      return found[0]!;
+    });
+    expect(open.closest('tr')!.textContent).toContain(call.server);
+    app.router.go('#/activity?view=runs&q=nowhereatall');
+    await screen.findByText('Nothing matches');
+  });
+
+  it('searching in Runs narrows them, and "/" leads to the search', async () => {
+    show('#/activity?view=runs');
+    await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = backend.world.server('fetch')!.tools[0]!;
+    backend.world.makeCall(session, tool, { url: 'https://onlyhere.example' }, Date.now(), false);
+    await fireEvent.keyDown(document.body, { key: '/' });
+    const search = screen.getByTestId('search');
+    expect(document.activeElement).toBe(search);
+    await fireEvent.input(search, { target: { value: 'onlyhere' } });
+    await waitFor(() => expect(runs().length).toBe(1));
+    expect(screen.getByTestId<HTMLSelectElement>('filter-tool').disabled).toBe(false);
+    expect(screen.getByText<HTMLButtonElement>('Denied').disabled).toBe(false);
+  });
+
+  it('what kind of entry the log shows is not asked of runs', async () => {
+    show('#/activity?view=runs&only=changes');
+    await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+  });
+
+  it('arrows walk through runs', async () => {
+    show('#/activity?view=runs');
+    await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+    await fireEvent.keyDown(document.body, { key: 'ArrowDown' });
+    expect(document.activeElement).toBe(runs()[0]);
+    await fireEvent.keyDown(runs()[0]!, { key: 'ArrowDown' });
+    expect(document.activeElement).toBe(runs()[1]);
+    await fireEvent.keyDown(runs()[1]!, { key: 'ArrowUp' });
+    expect(document.activeElement).toBe(runs()[0]);
+  });
+
+  it('runs that could not be read are there after another try', async () => {
+    ticksOf(4_000);
+    show('#/activity?view=runs', { fail: ['runs'] });
+    await fireEvent.click(await screen.findByText('Try again'));
+    expect(screen.getByText('Runs cannot be read')).toBeTruthy();
+    backend.runs = fakeBackend({ calls: 300, rate: 0 }).runs;
+    await fireEvent.click(screen.getByText('Try again'));
+    await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+  });
+
+  it('older runs stay when the newest are read again, also if pages are short', async () => {
+    const ticks = ticksOf(4_000);
+    show('#/activity?view=runs&server=files', { looks: 40 });
+    const settled = () => new Promise((resolve) => setTimeout(resolve));
+    const again = async () => {
+      for (const one of ticks) one();
+      await settled();
+    };
+    await waitFor(() => expect(runs().length).toBeGreaterThan(0));
+    const newest = runs().length;
+    expect(newest).toBeLessThan(60);
+    await fireEvent.click(screen.getByTestId('runs-older'));
+    await waitFor(() => expect(runs().length).toBeGreaterThan(newest));
+    const some = runs();
+    const asked = vi.spyOn(backend, 'runsMatching');
+    await again();
+    expect(asked.mock.calls.map(([, before]) => before)).toEqual([null]);
+    expect(runs()).toEqual(some);
+
+    // On to the oldest. Then there is nothing more to ask for, and that stays so.
+    for (let button; (button = screen.queryByTestId('runs-older')); await settled()) await fireEvent.click(button);
+    await again();
+    expect(screen.queryByTestId('runs-older')).toBeNull();
+    let [page, all] = [await backend.runsMatching({ server: 'files' }, null, 60), 0];
+    for (; page.older !== null; page = await backend.runsMatching({ server: 'files' }, page.older, 60))
+      all += page.runs.length;
+    expect(runs().length).toBe(all + page.runs.length);
+  });
+
+  it('runs within a range that moves with the clock stay while it moves', async () => {
+    ticksOf(4_000);
+    show('#/activity?view=runs&last=7d');
+    await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+    const before = runs();
+    const asked = vi.spyOn(backend, 'runsMatching');
+    app.nowMs += 60_000;
+    await tick();
+    expect(asked).not.toHaveBeenCalled();
+    expect(runs()).toEqual(before);
+  });
+
+  it('a press keeps its row, from before until after the rows begin to slide', async () => {
+    show('#/activity');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = backend.world.server('fetch')!.tools[0]!;
+    // Rows that just moved are not pressed by mistake: as if they stood for long.
+    const clock = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => clock() + 10_000);
+    const row = rows().at(-1)!;
+    const { call } = row.dataset;
+    await fireEvent.pointerDown(row, { button: 0 });
+    backend.world.makeCall(session, tool, { url: 'https://a.example' }, Date.now(), false);
+    await waitFor(() => expect(screen.getByTestId('new-pill').textContent).toContain('1 new'));
+    await fireEvent.pointerLeave(screen.getByTestId('log'));
+    expect(row.isConnected).toBe(true);
+    expect(row.dataset.call).toBe(call);
+    await fireEvent.pointerUp(row);
+    await fireEvent.click(row);
+    await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain(call));
   });
 
   it('undo pressed twice sends its token once', async () => {

@@ -5,6 +5,8 @@ import Gauge from '@lucide/svelte/icons/gauge';
 import { loosen, restrict } from '../../lib/acts';
 import type { App } from '../../lib/app.svelte';
 import type { CallLine, CapAdvice, ChangeLine, Target } from '../../lib/backend';
+import { printJson, type Json } from '../../lib/json/lossless';
+import { isPath, prefixes } from '../../lib/log/argument';
 import type { MenuEntry } from '../../lib/menu.svelte';
 
 /** This tool, for this client: the smallest scope that stops what is on the screen. */
@@ -162,4 +164,39 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
     run: () => void loosen(app, { kind: 'allow', target: targetOf(call) }),
   });
   app.menus.show(anchor, 'Allow', entries);
+}
+
+/** From one argument of a call: what to refuse because of it. */
+export function argumentMenu(app: App, call: CallLine, path: string, json: Json, anchor: HTMLElement): void {
+  const target = targetOf(call);
+  const name = path.replace(/^args\.?/, '') || path;
+  const entries: MenuEntry[] = [{ heading: `${name} of ${call.tool ?? call.server}` }];
+  if (json.kind === 'string' && json.value !== '') {
+    const first = prefixes(json.value)[0] ?? '';
+    const cut = first.length > 24 ? `${first.slice(0, 24)}…` : first;
+    entries.push({
+      label: `Refuse when ${name} starts with ${cut} …`,
+      testid: 'value-prefix',
+      run: () => (app.sheet = { kind: 'startsWith', target, path, value: json.value }),
+    });
+  }
+  entries.push({
+    label: 'Refuse this value',
+    testid: 'value-equals',
+    run: () =>
+      void restrict(app, {
+        kind: 'refuse',
+        target,
+        rule: { kind: 'equals', path, value: printJson(json, 0) },
+        reason: null,
+      }),
+  });
+  if (json.kind === 'string' && isPath(json.value)) {
+    entries.push({
+      label: 'Only inside this folder…',
+      testid: 'value-inside',
+      run: () => (app.sheet = { kind: 'onlyInside', target, path, value: json.value }),
+    });
+  }
+  app.menus.show(anchor, 'Make a rule', entries);
 }

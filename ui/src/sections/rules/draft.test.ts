@@ -25,6 +25,7 @@ function tool(draft: RuleDraft | null, state: ToolState): ToolRule {
     description: null,
     state,
     words: '',
+    source: 'own',
     from: 'its own rule',
     draft,
     clients: [],

@@ -274,7 +274,7 @@ export class Sheet {
       const text = form?.touched
         ? (await backend.draftRule(this.text, form.target(this.server), $state.snapshot(form.draft))).text
         : this.text;
-      const answer = await backend.savePolicy(this.server, view.version, view.text, text);
+      const answer = await backend.savePolicy(this.server, view.text, text);
       switch (answer.kind) {
         case 'done':
           return this.#saved(answer);

@@ -42,8 +42,12 @@ export class SettingsModel {
     }
   }
 
-  /** Answers whether it is saved, or was so already (a change to nothing); if not, `problems` says why and what is shown has to go back to what is. */
-  save(field: string, change: (now: UserSettings) => Partial<UserSettings> | null, words: string): Promise<boolean> {
+  /** `words` tell what is done; none where it is seen anyway. Answers whether it is saved, or was so already (a change to nothing); if not, `problems` says why and what is shown has to go back to what is. */
+  save(
+    field: string,
+    change: (now: UserSettings) => Partial<UserSettings> | null,
+    words: string | null,
+  ): Promise<boolean> {
     return this.#inLine(async () => {
       if (!this.view) return false;
       const { settings } = this.view;
@@ -51,7 +55,7 @@ export class SettingsModel {
       try {
         if (changed) {
           this.#take(await this.#app.backend.saveSettings({ ...settings, ...changed }));
-          this.#app.toasts.say(words);
+          if (words !== null) this.#app.toasts.say(words);
         }
         delete this.problems[field];
         return true;

@@ -1,7 +1,8 @@
 // Restricting and loosening in the made-up gate, with the same words and the same second step as the real one.
 import { BackendError, type Backend } from '../backend';
 import type * as T from '../backend';
-import type { FakeRule, World } from './world';
+import type { FakeRule } from './verdict';
+import type { World } from './world';
 
 type Acts = Pick<
   Backend,
@@ -229,6 +230,22 @@ export function fakeActs(world: World): Acts {
             world.happened('resumed', server, `Resumed ${name}`);
             return done(`Resumed ${name}`, null, null);
           });
+        }
+        case 'restoreDefault': {
+          if (!world.defaultBroken)
+            return {
+              kind: 'done',
+              ...done('Nothing to change: the default policy is there and can be used', null, null),
+            };
+          return ask(
+            'Put back the default policy as Callgate ships it, for every server without a policy of its own? The present file is kept beside it.',
+            ['Tools that no rule names pass'],
+            () => {
+              world.defaultBroken = false;
+              world.happened('loosened', null, 'the default policy was put back as Callgate ships it');
+              return done('Put back the default policy as Callgate ships it', null, null);
+            },
+          );
         }
         case 'revert': {
           const { server, change } = loosening;

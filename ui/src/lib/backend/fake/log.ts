@@ -2,11 +2,21 @@
 import { BackendError, type Backend } from '../backend';
 import type * as T from '../backend';
 import { merged, sameRefusal } from '../../log/fold';
-import { gist, pointer, type Entry, type FakeRule, type World } from './world';
+import { pointer, used, type FakeRule } from './verdict';
+import { gist, type Entry, type World } from './world';
 
 type Log = Pick<
   Backend,
-  'logPage' | 'count' | 'follow' | 'call' | 'choices' | 'runs' | 'sinceLastLook' | 'looked' | 'exportLog'
+  | 'logPage'
+  | 'count'
+  | 'follow'
+  | 'call'
+  | 'choices'
+  | 'runs'
+  | 'runsMatching'
+  | 'sinceLastLook'
+  | 'looked'
+  | 'exportLog'
 >;
 
 export function matches(filter: T.LogFilter, { line, args, result }: Entry): boolean {
@@ -104,7 +114,13 @@ export function fakeLog(world: World): Log {
       let tail = page(filter, { kind: 'before', rev: rev + 1 }, 1).entries.at(-1);
       const changed = new Set<Entry>();
       const stopListening = world.listen((entry) => entry.rev <= through && changed.add(entry));
+      let problem: string | null = null;
       const timer = setInterval(() => {
+        if (problem !== world.problem) {
+          problem = world.problem;
+          on({ entries: [], rev: through, skipped: 0, reset: false, problem });
+        }
+        if (problem !== null) return;
         if (entries !== world.entries) {
           // Another history: from its beginning.
           ({ entries } = world);
@@ -123,7 +139,8 @@ export function fakeLog(world: World): Log {
           tail = line;
         }
         through = world.rev;
-        if (lines.length > 0) on({ entries: structuredClone(lines), rev: through, skipped: 0 });
+        if (lines.length > 0)
+          on({ entries: structuredClone(lines), rev: through, skipped: 0, reset: false, problem: null });
       }, 33);
       return () => {
         stopListening();
@@ -149,6 +166,8 @@ export function fakeLog(world: World): Log {
       clients: [...new Set(world.servers.flatMap((server) => server.clients))],
       tools: world.servers.flatMap((server) => server.tools.map((tool) => ({ server: server.name, tool: tool.name }))),
     }),
+
+    runsMatching: async (filter, before, count) => runsMatching(world, filter, before, count),
 
     runs: async (beforeMs, count) => runs(world, beforeMs ?? Number.POSITIVE_INFINITY).slice(0, count),
 
@@ -253,11 +272,12 @@ function detail(world: World, entry: Entry, line: T.CallLine & { kind: 'call' })
       counter:
         line.decision === 'capped' && rule
           ? {
-              used: world.used(rule, now),
+              used: used(world, rule, now),
               max: rule.max,
               window: rule.window,
-              freesMs: world.used(rule, now) >= rule.max ? now + 41_000 : null,
-              words: `${world.used(rule, now)} of ${rule.max} this ${rule.window}`,
+              freesMs: used(world, rule, now) >= rule.max ? now + 41_000 : null,
+              words: `${used(world, rule, now)} of ${rule.max} this ${rule.window}`,
+              next: used(world, rule, now) >= rule.max ? 'the next call passes in 41 s' : 'the next call passes',
             }
           : null,
       changedSince: line.rule !== null && !rule,
@@ -328,4 +348,29 @@ function runs(world: World, beforeMs: number): T.Run[] {
         .slice(0, 3)
         .map(([tool]) => tool),
     }));
+}
+
+/** As the real gate looks for them: by calls that match, the newest first. It gives up after so many entries and shows what
+ *  it has; a run that a page before told of is not told again. */
+function runsMatching(world: World, filter: T.LogFilter, before: number | null, count: number): T.RunPage {
+  const { entries } = world;
+  const all = new Map<string, T.Run[]>();
+  for (const run of runs(world, Number.POSITIVE_INFINITY)) all.set(run.session, [...(all.get(run.session) ?? []), run]);
+  const runOf = (entry: Entry) => {
+    const { line } = entry;
+    if (line.kind !== 'call' || !matches(filter, entry)) return undefined;
+    return all.get(line.session)?.find((run) => run.startedMs <= line.atMs && line.atMs <= run.endedMs);
+  };
+  const end = before === null ? entries.length : lowerBound(entries, before);
+  const told = new Set(entries.slice(end).map(runOf));
+  const found = new Set<T.Run>();
+  let left = world.options.looks;
+  for (let at = end - 1; at >= 0; at -= 1) {
+    const run = runOf(entries[at]!);
+    const isNew = run !== undefined && !told.has(run) && !found.has(run);
+    if (left === 0 || (isNew && found.size === count)) return { runs: [...found], older: entries[at + 1]?.rev ?? null };
+    left -= 1;
+    if (isNew) found.add(run);
+  }
+  return { runs: [...found], older: null };
 }

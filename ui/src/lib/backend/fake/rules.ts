@@ -34,7 +34,7 @@ export function fakeRules(world: World): Rules & { policies: FakeRules } {
     propose: async (server, text) => rules.propose(server, text),
     tryCall: async (_server, text, client, tool, args) => tryCall(text, client, tool, args),
     effect: async (server, text, days) => rules.effect(server, text, days),
-    savePolicy: async (server, base, baseText, text) => rules.savePolicy(server, base, baseText, text),
+    savePolicy: async (server, baseText, text) => rules.savePolicy(server, baseText, text),
     versions: async (server) => rules.versions(server),
     versionDiff: async (server, change) => rules.versionDiff(server, change),
   };
@@ -154,13 +154,12 @@ export class FakeRules {
     };
   }
 
-  savePolicy(server: string, base: string | null, baseText: string, text: string): T.SaveAnswer {
+  savePolicy(server: string, baseText: string, text: string): T.SaveAnswer {
     const kept = this.#of(server);
     const diagnostics = checkPolicy(text).filter((one) => one.severity === 'error');
     if (diagnostics.length > 0) return { kind: 'broken', diagnostics };
     const version = this.rules(server).version;
-    if (version !== base || kept.text !== baseText)
-      return { kind: 'conflict', theirs: kept.text, version, diff: unified(kept.text, text) };
+    if (kept.text !== baseText) return { kind: 'conflict', theirs: kept.text, version, diff: unified(kept.text, text) };
     const proposal = this.#proposal(kept.text, text);
     const write = (): T.Done => this.#write(server, text, proposal);
     if (proposal.loosened.length > 0)

@@ -22,6 +22,14 @@ export function fakeStanding(world: World): Pick<Backend, 'overview'> {
         });
       for (const server of world.pausedServers)
         needs.push({ words: `${server} is paused`, fix: { kind: 'resume', server }, server, serious: true });
+      if (world.defaultBroken)
+        needs.push({
+          words:
+            'The default policy is broken: servers without a policy of their own refuse every call. Line 3: a comma is missing.',
+          fix: { kind: 'restoreDefault' },
+          server: null,
+          serious: true,
+        });
       const lately = refused.some((line) => line.atMs > world.now() - 600_000);
       return {
         icon: needs.length > 0 ? 'notProtecting' : lately ? 'blockedLately' : 'quiet',

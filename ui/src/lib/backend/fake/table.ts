@@ -19,13 +19,8 @@ export function table(tools: KnownTool[], policy: PolicyText, now: number): T.To
       description: tool.description,
       state: draft ? state(draft) : 'custom',
       words: words(rule, hidden, policy.default ?? 'allow'),
-      from: hidden
-        ? 'the list of hidden tools'
-        : name === null
-          ? 'the default'
-          : name === tool.name
-            ? 'its own rule'
-            : `the pattern ${name}`,
+      ...origin(tool.name, hidden ? tool.name : name),
+      ...(hidden ? {} : forAll(policy)),
       draft,
       clients: clientRules(policy, tool.name),
       calls: tool.calls,
@@ -38,7 +33,7 @@ export function table(tools: KnownTool[], policy: PolicyText, now: number): T.To
     .filter(([name]) => /[*?]/.test(name))
     .map(([name, rule]): T.ToolRule => {
       const draft = draftOf(rule, false);
-      const covered = listed.filter((tool) => tool.from === `the pattern ${name}`);
+      const covered = listed.filter((tool) => ruleFor(policy, tool.name)[0] === name);
       return {
         name,
         pattern: true,
@@ -46,7 +41,8 @@ export function table(tools: KnownTool[], policy: PolicyText, now: number): T.To
         description: `${covered.length} ${covered.length === 1 ? 'tool' : 'tools'} now`,
         state: draft ? state(draft) : 'custom',
         words: words(rule, false, policy.default ?? 'allow'),
-        from: 'its own rule',
+        ...origin(name, name),
+        ...forAll(policy),
         draft,
         clients: clientRules(policy, name),
         calls: covered.reduce((sum, tool) => sum + tool.calls, 0),
@@ -56,6 +52,18 @@ export function table(tools: KnownTool[], policy: PolicyText, now: number): T.To
       };
     });
   return [...patterns, ...listed];
+}
+
+/** Which part of the policy decides about this tool: the one of this name. */
+function origin(tool: string, name: string | null): Pick<T.ToolRule, 'source' | 'from'> {
+  if (name === null) return { source: 'default', from: 'the default' };
+  return name === tool ? { source: 'own', from: 'its own rule' } : { source: 'pattern', from: `the pattern ${name}` };
+}
+
+/** A rule that refuses all tools decides, whatever their own ones say. */
+function forAll({ all_tools: all }: PolicyText): Partial<Pick<T.ToolRule, 'state' | 'words' | 'source' | 'from'>> {
+  if (all?.action !== 'deny') return {};
+  return { state: 'deny', words: words(all, false, 'deny'), source: 'allTools', from: 'the rule for all tools' };
 }
 
 /** What the policy adds about this tool for single clients. */

@@ -1,0 +1,28 @@
+import { beforeEach, expect, it } from 'vitest';
+import { App } from './app.svelte';
+import type { Need } from './backend';
+import { fakeBackend } from './backend/fake';
+
+beforeEach(() => localStorage.clear());
+
+it('what is good to know is said once; what is serious or can be mended stays', async () => {
+  const tray: Need = { words: 'There is no tray icon.', fix: null, server: null, serious: false };
+  const serious: Need = { ...tray, words: 'Not protected.', serious: true };
+  const start = async () => {
+    const backend = fakeBackend({ calls: 5, rate: 0 });
+    const overview = await backend.overview();
+    backend.overview = async () => ({ ...overview, needs: [serious, tray] });
+    const app = new App(backend);
+    await app.refresh();
+    backend.world.stop();
+    return app;
+  };
+  const app = await start();
+  expect(app.needs).toHaveLength(2);
+  app.dismiss(tray);
+  app.dismiss(serious);
+  expect(app.needs).toEqual([serious]);
+  expect((await start()).needs).toEqual([serious]);
+  localStorage.setItem('callgate.dismissed', 'nonsense');
+  expect((await start()).needs).toHaveLength(2);
+});
