@@ -16,6 +16,8 @@ pub enum Unit {
     PerSecond,
     /// Times the length of the line that caused it.
     TimesLine,
+    Percent,
+    PercentOfCore,
     /// Tries that went as they must, of all tries.
     Share,
 }
@@ -118,6 +120,8 @@ impl Row {
             Unit::Nanoseconds => format!("{figure:.0} ns"),
             Unit::Seconds => format!("{figure:.2} s"),
             Unit::PerSecond => format!("{figure:.0} /s"),
+            Unit::Percent => format!("{figure:.1} %"),
+            Unit::PercentOfCore => format!("{figure:.2} % of a core"),
             Unit::Share if figure >= 1.0 => "all".to_owned(),
             Unit::Share => format!("{:.1} %", figure * 100.0),
         }

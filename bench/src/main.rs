@@ -17,6 +17,7 @@ use anyhow::{Context, Result, bail};
 use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
 use callgate_bench::measure::{
     Effort, Turn, What, calls, cold_start, crowd, edits, lists, memory, payload, pipelined, review, sizes,
+    window,
 };
 use callgate_bench::peer::{Peer, Place, Programs};
 use callgate_bench::stats::median;
@@ -27,13 +28,22 @@ const TURNS: usize = 3;
 
 const HELP: &str = "\
 usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
+                      [--window PROGRAM --app PROGRAM (--seed PROGRAM | --history HOME)] [--window-out FILE]
+                      [--only-window]
 
   --callgate PROGRAM  the callgate to measure; without it only the yardsticks (direct, relay) run
   --review PROGRAM    the review_time to measure judging and looking back with
   --rounds N          rounds (7), each with a fresh home and three turns of every measure
   --quick             few calls: shows that everything runs, not how fast
   --work FOLDER       where homes are made, on the disk that counts (a folder beside the driver)
-  --out FILE          also write the tables, as Markdown, to this file";
+  --out FILE          also write the tables, as Markdown, to this file
+
+  --window PROGRAM    the window_time to measure the window with
+  --app PROGRAM       the app to measure, with its callgate beside it
+  --seed PROGRAM      the seed_history to make the history with that the window shows
+  --history HOME      a home with such a history; it is copied and stays as it is
+  --window-out FILE   as --out, for the window's table
+  --only-window       nothing but the window's rows";
 
 struct Options {
     callgate: Option<PathBuf>,
@@ -42,13 +52,31 @@ struct Options {
     effort: Effort,
     work: PathBuf,
     out: Option<PathBuf>,
+    window: Option<PathBuf>,
+    app: Option<PathBuf>,
+    seed: Option<PathBuf>,
+    history: Option<PathBuf>,
+    window_out: Option<PathBuf>,
+    only_window: bool,
 }
 
 impl Options {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Options> {
         let work = std::env::current_exe()?.with_file_name("callgate-bench-work");
-        let mut options =
-            Options { callgate: None, review: None, rounds: 7, effort: Effort::FULL, work, out: None };
+        let mut options = Options {
+            callgate: None,
+            review: None,
+            rounds: 7,
+            effort: Effort::FULL,
+            work,
+            out: None,
+            window: None,
+            app: None,
+            seed: None,
+            history: None,
+            window_out: None,
+            only_window: false,
+        };
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value\n\n{HELP}"));
             match word.as_str() {
@@ -58,8 +86,17 @@ impl Options {
                 "--quick" => options.effort = Effort::QUICK,
                 "--work" => options.work = value()?.into(),
                 "--out" => options.out = Some(value()?.into()),
+                "--window" => options.window = Some(value()?.into()),
+                "--app" => options.app = Some(value()?.into()),
+                "--seed" => options.seed = Some(value()?.into()),
+                "--history" => options.history = Some(value()?.into()),
+                "--window-out" => options.window_out = Some(value()?.into()),
+                "--only-window" => options.only_window = true,
                 _ => bail!("unknown option {word}\n\n{HELP}"),
             }
+        }
+        if options.only_window && options.window.is_none() {
+            bail!("--only-window measures nothing without --window\n\n{HELP}");
         }
         Ok(options)
     }
@@ -80,16 +117,28 @@ fn main() -> ExitCode {
 fn run() -> Result<bool> {
     let options = Options::read(std::env::args().skip(1))?;
     let programs = Programs::beside_this_one(options.callgate.clone())?;
-    let turns = run_rounds(&programs, &options)?;
+    let mut kept = true;
+    if !options.only_window {
+        kept = gate(&programs, &options)?;
+    }
+    if let Some(program) = &options.window {
+        kept &= window(program, &programs, &options)?;
+    }
+    fs::remove_dir_all(&options.work).ok();
+    Ok(kept)
+}
+
+/// All that needs no window.
+fn gate(programs: &Programs, options: &Options) -> Result<bool> {
+    let turns = run_rounds(programs, options)?;
     let mut rows = Vec::new();
     if programs.callgate.is_some() {
         rows = ratios(&turns);
-        rows.extend(promises(&programs, &options)?);
+        rows.extend(promises(programs, options)?);
     }
     if let Some(program) = &options.review {
-        rows.extend(reviews(program, &options)?);
+        rows.extend(reviews(program, options)?);
     }
-    fs::remove_dir_all(&options.work).ok();
 
     let mut text = String::new();
     if !rows.is_empty() {
@@ -98,14 +147,55 @@ fn run() -> Result<bool> {
     }
     text.push_str("Medians of the same rounds, for scale only (absolute figures move with the machine and its load):\n\n");
     text.push_str(&medians(&turns));
+    if rows.is_empty() {
+        println!("no --callgate given: only the yardsticks were measured");
+    }
+    close(&rows, &text, options.out.as_deref())
+}
+
+/// The window's rows: up to three tries, each with an app of its own on a copy of one history.
+fn window(program: &Path, programs: &Programs, options: &Options) -> Result<bool> {
+    let app = options.app.clone().context("--window needs an --app")?;
+    let programs = window::Programs {
+        window_time: program.to_owned(),
+        callgate: app.with_file_name("callgate"),
+        app,
+        server: programs.server.clone(),
+    };
+    let history = match (&options.history, &options.seed) {
+        (Some(home), _) => home.clone(),
+        (None, Some(seed)) => {
+            let home = options.work.join("window");
+            fs::create_dir_all(&options.work)?;
+            if home.exists() {
+                // Of a try that failed.
+                fs::remove_dir_all(&home).with_context(|| format!("cannot empty {}", home.display()))?;
+            }
+            eprintln!("a history of {} calls for the window, with its text index", options.effort.history);
+            window::fill(seed, &home, options.effort.history)?;
+            home
+        }
+        (None, None) => bail!("--window needs a --history, or a --seed to make one\n\n{HELP}"),
+    };
+    let tries = options.rounds.clamp(1, 3);
+    let mut found = Vec::new();
+    for number in 0..tries {
+        eprintln!("the window, {} of {tries}", number + 1);
+        found.push(window::measure(&programs, &history, options.effort)?);
+    }
+    let rows = window::rows(&found);
+    close(&rows, &table(&rows), options.window_out.as_deref())
+}
+
+/// Shows a table, says whether it keeps its budgets, and writes it down where that is wanted.
+fn close(rows: &[Row], text: &str, out: Option<&Path>) -> Result<bool> {
     println!("\n{text}");
     let over = rows.iter().filter(|row| row.is_over()).count();
     match over {
-        _ if rows.is_empty() => println!("no --callgate given: only the yardsticks were measured"),
         0 => println!("every budget kept"),
         _ => println!("{over} budgets not kept"),
     }
-    if let Some(path) = &options.out {
+    if let Some(path) = out {
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(over == 0)
@@ -259,6 +349,10 @@ fn reviews(program: &Path, options: &Options) -> Result<Vec<Row>> {
     let tries = options.rounds.clamp(1, 3);
     let folder = options.work.join("history");
     fs::create_dir_all(&options.work)?;
+    if folder.exists() {
+        // Of a try that failed.
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
     eprintln!("a history of {} calls", options.effort.history);
     review::fill(program, &folder, options.effort.history).context("a long history")?;
     let mut found: Vec<(review::Figure, Vec<f64>)> = Vec::new();

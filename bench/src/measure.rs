@@ -2,7 +2,7 @@
 //!
 //! `calls`, `pipelined`, `payload`, `lists` and `cold_start` run for every peer and are read as ratios;
 //! `memory`, `sizes`, `crowd` and `edits` ask Callgate alone whether it keeps a promise; `review` asks what lies off the
-//! way of a call.
+//! way of a call; `window` asks the app.
 
 pub mod calls;
 pub mod cold_start;
@@ -14,6 +14,7 @@ pub mod payload;
 pub mod pipelined;
 pub mod review;
 pub mod sizes;
+pub mod window;
 
 use crate::peer::Peer;
 
@@ -86,6 +87,8 @@ pub struct Effort {
     pub starts: usize,
     /// Calls in the history that is looked back on.
     pub history: usize,
+    /// How long calls come in while the window is looked at.
+    pub window_seconds: u64,
 }
 
 impl Effort {
@@ -97,6 +100,7 @@ impl Effort {
         arguments: 100,
         starts: 5,
         history: 1_000_000,
+        window_seconds: 60,
     };
     /// Enough to see that everything runs; not enough to judge by.
     pub const QUICK: Effort = Effort {
@@ -107,6 +111,7 @@ impl Effort {
         arguments: 10,
         starts: 1,
         history: 20_000,
+        window_seconds: 5,
     };
 }
 

@@ -36,11 +36,19 @@ impl Template {
         Template::new(r#""method":"tools/list","params":{}}"#)
     }
 
+    /// A call with these arguments.
+    pub fn call(tool: &str, arguments: &str) -> Template {
+        Template::new(&format!(
+            r#""method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        ))
+    }
+
     /// A small call, about 180 bytes, of the kind that a browser agent makes all day.
     pub fn small_call(tool: &str) -> Template {
-        Template::new(&format!(
-            r##""method":"tools/call","params":{{"name":"{tool}","arguments":{{"url":"https://example.com/orders/1042","selector":"#submit","button":"left"}}}}}}"##
-        ))
+        Template::call(
+            tool,
+            r##"{"url":"https://example.com/orders/1042","selector":"#submit","button":"left"}"##,
+        )
     }
 
     /// A small call that is answered by a line of exactly `bytes` bytes, its line feed included.

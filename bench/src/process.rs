@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-/// The processes of a proxy, without the server behind it.
+/// A process and those below it: a proxy without the server behind it, or the app with the processes of its page.
 #[derive(Clone, Debug)]
 pub struct Tree {
     pids: Vec<u32>,
@@ -36,6 +36,17 @@ impl Tree {
         Ok(Tree { pids })
     }
 
+    /// Those of the tree that run a program of this name.
+    pub fn only(&self, program: &str) -> Result<Tree> {
+        let runs = |pid: &u32| {
+            let exe = fs::read_link(format!("/proc/{pid}/exe"));
+            exe.is_ok_and(|exe| exe.file_name().is_some_and(|name| name == program))
+        };
+        let pids: Vec<u32> = self.pids.iter().copied().filter(runs).collect();
+        ensure!(!pids.is_empty(), "no {program} is running");
+        Ok(Tree { pids })
+    }
+
     /// CPU time that all living threads have used, in nanoseconds' precision.
     pub fn cpu(&self) -> Result<Duration> {
         let mut total = 0;
@@ -49,6 +60,19 @@ impl Tree {
             }
         }
         Ok(Duration::from_nanos(total))
+    }
+
+    /// CPU time that the processes have used, threads that ended included; in the kernel's ticks of 10 ms.
+    pub fn cpu_with_ended_threads(&self) -> Result<Duration> {
+        let mut ticks = 0;
+        for pid in &self.pids {
+            let path = format!("/proc/{pid}/stat");
+            let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+            let fields = stat.rsplit_once(')').context("unexpected stat")?.1.split_whitespace();
+            // User and system time: the 14th and 15th field, where the state is the 3rd.
+            ticks += fields.skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum::<u64>();
+        }
+        Ok(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 
     /// Waits until the tree does almost nothing (what it had put off is done), then tells its CPU time.
@@ -75,6 +99,17 @@ impl Tree {
             let status = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
             sum.now += kilobytes(&status, "VmRSS:").context("no VmRSS")? * 1024;
             sum.peak += kilobytes(&status, "VmHWM:").context("no VmHWM")? * 1024;
+        }
+        Ok(sum)
+    }
+
+    /// Bytes resident, where a page that several processes share counts for each by its share.
+    pub fn proportional(&self) -> Result<u64> {
+        let mut sum = 0;
+        for pid in &self.pids {
+            let path = format!("/proc/{pid}/smaps_rollup");
+            let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+            sum += kilobytes(&text, "Pss:").context("no Pss")? * 1024;
         }
         Ok(sum)
     }
@@ -115,5 +150,10 @@ mod tests {
         assert!(tree.cpu().unwrap() > Duration::ZERO);
         let memory = tree.memory().unwrap();
         assert!(memory.peak >= memory.now && memory.now > 0);
+        let share = tree.proportional().unwrap();
+        assert!(share > 0 && share <= memory.peak);
+        let name = std::env::current_exe().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(tree.only(&name).unwrap().count(), 1);
+        assert!(tree.only("nothing-of-this-name").is_err());
     }
 }

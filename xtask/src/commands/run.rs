@@ -10,7 +10,7 @@ use crate::shell::{cargo, command, run as go};
 use crate::{app, project};
 
 /// Optimised, but without the release's slow last mile: see Cargo.toml.
-const PROFILE: &str = "app";
+pub(super) const PROFILE: &str = "app";
 
 /// Where the person is to see the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
