@@ -50,13 +50,18 @@ pub fn scene(name: &str, policy: &str, around: Around, play: impl FnOnce(&mut Ap
             Ok(()) => format!("picture: {}", picture.display()),
             Err(error) => format!("no picture: {error:#}"),
         };
-        panic!("{name}: {error:#}\n{shown}");
+        let said = std::fs::read_to_string(app.desktop.said()).unwrap_or_default();
+        panic!("{name}: {error:#}\n{shown}\nthe app said:\n{said}");
     }
 }
 
 impl App {
     fn start(policy: &str, around: Around) -> anyhow::Result<App> {
-        let bench = Bench::new(policy)?;
+        App::start_on(Bench::new(policy)?, around)
+    }
+
+    /// On a home that is there already.
+    pub fn start_on(bench: Bench, around: Around) -> anyhow::Result<App> {
         let bus = if around == Around::NoBus { Bus::None } else { Bus::Private };
         let desktop = Desktop::start(&bench.path("desktop"), bus)?;
         let host = match (around, &desktop.bus) {
@@ -145,6 +150,32 @@ impl App {
         Ok(std::fs::rename(draft, file)?)
     }
 
+    /// Answers a question with yes, once that counts.
+    pub fn say_yes(&self) -> anyhow::Result<()> {
+        self.driver.the("question")?;
+        self.driver.wait("the yes counts", |driver| {
+            let ready = driver.find("[data-testid=\"question-yes\"][aria-disabled=\"false\"]")?;
+            if let Some(yes) = ready.first() {
+                driver.click(yes)?;
+            }
+            Ok(driver.find("[data-testid=\"question\"]")?.is_empty().then_some(()))
+        })
+    }
+
+    /// Opens the newest call with this decision.
+    pub fn open_newest(&self, decision: &str) -> anyhow::Result<()> {
+        let css = format!("[data-testid=\"row\"][data-decision=\"{decision}\"]");
+        self.driver.wait(&format!("the drawer of a {decision} call"), |driver| {
+            let Some(row) = driver.find(&css)?.pop() else { return Ok(None) };
+            let id = driver.attribute(&row, "data-call")?;
+            if !driver.script("return location.hash", &[])?.as_str().unwrap_or_default().contains(&id) {
+                driver.click(&row)?;
+            }
+            Ok(driver.find("[data-testid=\"drawer\"]")?.into_iter().next())
+        })?;
+        Ok(())
+    }
+
     /// Waits until the window shows a row of the log for which this holds.
     pub fn row(&self, what: &str, css: &str) -> anyhow::Result<()> {
         let css = format!("[data-testid=\"row\"]{css}");
@@ -159,11 +190,19 @@ impl App {
 
 impl Drop for App {
     fn drop(&mut self) {
-        // The driver would leave the app behind.
+        // The driver would leave the app behind, and the app the processes of its page.
         if let Ok(pid) = self.pid() {
-            signal(pid, Signal::KILL);
+            let below = tree(pid);
+            below.iter().for_each(|pid| signal(*pid, Signal::KILL));
         }
     }
+}
+
+/// A process and all that descend from it.
+pub fn tree(pid: u32) -> Vec<u32> {
+    let mut found = vec![pid];
+    found.extend(children(pid).into_iter().flat_map(tree));
+    found
 }
 
 fn clock_file(bench: &Bench) -> PathBuf {

@@ -4,11 +4,15 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use x11rb::CURRENT_TIME;
 use x11rb::connection::Connection as _;
+use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, MapState, Window,
+    AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, MapState, Window,
+    WindowClass,
 };
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -43,7 +47,7 @@ pub enum Bus {
 impl Desktop {
     /// Everything that it needs lies in `folder`.
     pub fn start(folder: &Path, bus: Bus) -> anyhow::Result<Desktop> {
-        for name in ["person", "runtime", "bus"] {
+        for name in ["person", "settings", "runtime", "bus"] {
             let path = folder.join(name);
             fs::create_dir_all(&path)?;
             fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
@@ -56,13 +60,28 @@ impl Desktop {
         Ok(Desktop { _bus: bus_process, _display: display_process, display, bus, folder: folder.to_owned() })
     }
 
+    /// The home folder of the person at this desktop.
+    pub fn person(&self) -> PathBuf {
+        self.folder.join("person")
+    }
+
+    /// Where that person's settings are; not where they are if nobody said so.
+    pub fn settings(&self) -> PathBuf {
+        self.folder.join("settings")
+    }
+
+    /// What the app and its driver write to their error output.
+    pub fn said(&self) -> PathBuf {
+        self.folder.join("said")
+    }
+
     /// Puts a program on this desktop and on no other.
     pub fn host(&self, command: &mut Command) {
-        let person = self.folder.join("person");
+        let person = self.person();
         command
             .env("DISPLAY", &self.display)
             .env("HOME", &person)
-            .env("XDG_CONFIG_HOME", person.join(".config"))
+            .env("XDG_CONFIG_HOME", self.settings())
             .env("XDG_CACHE_HOME", person.join(".cache"))
             .env("XDG_DATA_HOME", person.join(".local/share"))
             .env("XDG_RUNTIME_DIR", self.folder.join("runtime"))
@@ -94,6 +113,33 @@ impl Desktop {
             }
         }
         Ok(None)
+    }
+
+    /// What was copied last, as text; none if nobody has anything or its owner does not answer at once.
+    pub fn clipboard(&self) -> anyhow::Result<Option<String>> {
+        let (connection, screen) = x11rb::connect(Some(&self.display))?;
+        let root = connection.setup().roots.get(screen).context("a display without a screen")?.root;
+        let window = connection.generate_id()?;
+        let plain = CreateWindowAux::new();
+        connection.create_window(0, window, root, 0, 0, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &plain)?;
+        let atom = |name: &str| anyhow::Ok(connection.intern_atom(false, name.as_bytes())?.reply()?.atom);
+        let (clipboard, text, here) = (atom("CLIPBOARD")?, atom("UTF8_STRING")?, atom("CALLGATE_TEST")?);
+        connection.convert_selection(window, clipboard, text, here, CURRENT_TIME)?;
+        connection.flush()?;
+        let deadline = Instant::now() + Duration::from_secs(2);
+        let answered = loop {
+            match connection.poll_for_event()? {
+                Some(Event::SelectionNotify(answer)) => break answer.property == here,
+                Some(_) => {}
+                None if Instant::now() >= deadline => break false,
+                None => std::thread::park_timeout(Duration::from_millis(5)),
+            }
+        };
+        if !answered {
+            return Ok(None);
+        }
+        let value = connection.get_property(true, window, here, AtomEnum::ANY, 0, 1 << 20)?.reply()?.value;
+        Ok(Some(String::from_utf8(value)?))
     }
 
     /// Asks a window to close, as a click on its cross does.

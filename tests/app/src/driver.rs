@@ -1,5 +1,6 @@
 //! What is in the window, through WebKit's own driver: found by what the page calls it, clicked as a person clicks.
 
+use std::fs::OpenOptions;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,6 +14,9 @@ use crate::http;
 
 /// Long enough for a loaded machine; a good run never comes near it.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+/// On a display that nobody looks at, a loaded machine can leave a page without frames, and so without anything that
+/// waits for one. A picture makes a frame.
+const FRAMES: Duration = Duration::from_secs(4);
 /// How W3C names an element in JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -43,7 +47,9 @@ impl Driver {
             desktop.host(&mut command);
             command.env("TAURI_WEBVIEW_AUTOMATION", "true");
             set_up(&mut command);
-            command.stdin(Stdio::null()).stdout(Stdio::null());
+            // Not ours: WebKit's processes outlive the app for a moment, and who reads us waits for all who may write.
+            let said = OpenOptions::new().create(true).append(true).open(desktop.said())?;
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
             let mut process =
                 Owned(command.spawn().context("there is no WebKitWebDriver: install webkit2gtk-driver")?);
             if listens(port, &mut process) {
@@ -68,6 +74,11 @@ impl Driver {
         self.ask("POST", "/execute/sync", Some(&json!({ "script": script, "args": args })))
     }
 
+    /// Runs a script that gives its answer to the last of its arguments, when it has it.
+    pub fn script_that_waits(&self, script: &str, args: &[Value]) -> anyhow::Result<Value> {
+        self.ask("POST", "/execute/async", Some(&json!({ "script": script, "args": args })))
+    }
+
     pub fn find(&self, css: &str) -> anyhow::Result<Vec<Element>> {
         let found = self.ask("POST", "/elements", Some(&json!({ "using": "css selector", "value": css })))?;
         let ids = found.as_array().context("not a list of elements")?.iter();
@@ -77,6 +88,12 @@ impl Driver {
     pub fn text(&self, element: &Element) -> anyhow::Result<String> {
         let text = self.ask("GET", &format!("/element/{}/text", element.0), None)?;
         Ok(text.as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Empty if it has none of that name.
+    pub fn attribute(&self, element: &Element, name: &str) -> anyhow::Result<String> {
+        let value = self.ask("GET", &format!("/element/{}/attribute/{name}", element.0), None)?;
+        Ok(value.as_str().unwrap_or_default().to_owned())
     }
 
     pub fn click(&self, element: &Element) -> anyhow::Result<()> {
@@ -99,7 +116,12 @@ impl Driver {
         mut met: impl FnMut(&Driver) -> anyhow::Result<Option<T>>,
     ) -> anyhow::Result<T> {
         let deadline = Instant::now() + PATIENCE;
+        let mut frame = Instant::now() + FRAMES;
         loop {
+            if Instant::now() >= frame {
+                let _forced = self.picture();
+                frame = Instant::now() + FRAMES;
+            }
             let last = match met(self) {
                 Ok(Some(value)) => return Ok(value),
                 Ok(None) => None,

@@ -9,7 +9,7 @@ use zbus::zvariant::OwnedValue;
 const PATH: &str = "/org/freedesktop/Notifications";
 const NAME: &str = "org.freedesktop.Notifications";
 
-/// One notification, as it came.
+/// One notification, as it came; as it was said anew, if it was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     id: u32,
@@ -47,7 +47,7 @@ impl Server {
     fn notify(
         &self,
         _app: &str,
-        _replaces: u32,
+        replaces: u32,
         _icon: &str,
         title: String,
         body: String,
@@ -56,6 +56,10 @@ impl Server {
         _timeout: i32,
     ) -> u32 {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = shown.iter_mut().find(|one| one.id == replaces) {
+            *old = Shown { id: replaces, title, body, actions };
+            return replaces;
+        }
         let id = u32::try_from(shown.len()).unwrap_or(u32::MAX - 1) + 1;
         shown.push(Shown { id, title, body, actions });
         id
@@ -83,6 +87,11 @@ impl Desk {
 
     pub fn shown(&self) -> Vec<Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Those about this, in the order in which they were raised.
+    pub fn about(&self, words: &str) -> Vec<Shown> {
+        self.shown().into_iter().filter(|one| one.title.contains(words) || one.body.contains(words)).collect()
     }
 
     /// Clicks a button by its text; without one, the notification itself.

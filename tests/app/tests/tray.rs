@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use callgate_app_tests::app::{App, Around, scene};
 use callgate_app_tests::driver::PATIENCE;
-use callgate_tests::gate::{DENY_POLICY, OPEN_POLICY};
+use callgate_tests::gate::OPEN_POLICY;
 use callgate_tests::processes::{children, eventually};
 use callgate_tests::session::{is_refusal, result_text};
 
@@ -156,33 +156,6 @@ fn without_a_tray_the_window_works_and_says_so() {
             Ok(())
         });
     }
-}
-
-#[test]
-fn the_first_block_of_a_tool_raises_one_notification_that_opens_its_why() {
-    scene("notification", DENY_POLICY, Around::Tray, |app| {
-        let mut session = app.session()?;
-        // What was before the first look is in the log, not news.
-        app.driver.wait("the tray has seen the session", |_| {
-            Ok(app.icon()?.tip()?.contains("1 server").then_some(()))
-        })?;
-        for id in 1..=5 {
-            anyhow::ensure!(is_refusal(&session.ask(&id.to_string(), "danger", r#"{"a":"<b>"}"#)?));
-        }
-        let shown = app.driver.wait("a notification", |_| Ok(app.notices()?.shown().into_iter().next()))?;
-        anyhow::ensure!(shown.title.contains("danger"), "{shown:?}");
-        anyhow::ensure!(shown.body.contains("not from an agent"), "its reason: {shown:?}");
-        // Another tool has its own; by then a second one of the first would be there.
-        session.ask("6", "never_listed", "{}")?;
-        app.driver.wait("another notification", |_| {
-            Ok(app.notices()?.shown().iter().any(|one| one.title.contains("never_listed")).then_some(()))
-        })?;
-        let all = app.notices()?.shown();
-        anyhow::ensure!(all.iter().filter(|one| one.title.contains("danger")).count() == 1, "once: {all:?}");
-        app.notices()?.click(&shown, None)?;
-        app.driver.says("why", "not from an agent")?;
-        Ok(())
-    });
 }
 
 #[test]
