@@ -393,37 +393,16 @@ export const checks = () => ({
       await until(async () => page.url().includes('session='), 'the calls of the run');
     }),
 
-  'two hundred calls a second leave frames to spare': (env) =>
+  // How smoothly is measured in the real app, by `cargo xtask bench`.
+  'two hundred calls a second leave few rows in the page and the newest in sight': (env) =>
     on(env, { query: '?rate=200' }, async (page) => {
       await away(page);
       const newest = () => page.evaluate(() => globalThis.callgateFake.world.rev);
       const before = await newest();
-      await until(async () => (await newest()) > before + 150, 'calls at that rate');
-      const { frames, worst, nodes } = await page.evaluate(
-        () =>
-          new Promise((resolve) => {
-            const gaps = [];
-            let last = performance.now();
-            const end = last + 3_000;
-            const tick = (now) => {
-              gaps.push(now - last);
-              last = now;
-              if (now < end) requestAnimationFrame(tick);
-              else {
-                gaps.sort((a, b) => a - b);
-                resolve({
-                  frames: gaps.length,
-                  worst: gaps[Math.floor(gaps.length * 0.95)],
-                  nodes: document.querySelectorAll('[data-testid=row]').length,
-                });
-              }
-            };
-            requestAnimationFrame(tick);
-          }),
-      );
-      assert.ok(nodes < 80, `${nodes} rows in the page`);
-      // A shared machine draws in software: this catches a log that chokes, not one slow frame.
-      assert.ok(frames > 45 && worst < 250, `${frames} frames in 3 s, 95 % under ${worst} ms`);
-      console.log(`      ${frames} frames in 3 s, 95 % under ${worst.toFixed(1)} ms`);
+      await until(async () => (await newest()) > before + 600, 'calls at that rate');
+      const rows = await page.getByTestId('row').count();
+      assert.ok(rows > 0 && rows < 80, `${rows} rows in the page`);
+      const shown = await lastCall(page);
+      await until(async () => (await lastCall(page)) !== shown, 'a newer call at the end');
     }),
 });

@@ -32,7 +32,7 @@ export async function open({ base, browser }, { width, height, theme, query = ''
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(12_000);
+  page.setDefaultTimeout(40_000);
   const problems = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || /Content Security Policy/i.test(message.text())) problems.push(message.text());
@@ -54,7 +54,7 @@ export async function answer(page, word) {
 }
 
 /** Resolves when `check` says yes. */
-export async function until(check, what, ms = 8_000) {
+export async function until(check, what, ms = 40_000) {
   const end = Date.now() + ms;
   for (;;) {
     if (await check()) return;
