@@ -26,8 +26,9 @@ const FUZZ_SECONDS: u32 = 15;
 
 pub(super) fn run(rest: &[String]) -> Result<bool> {
     let mut steps = Steps::default();
-    steps.run("set-up", set_up);
-    page(&mut steps);
+    if !ready(&mut steps) {
+        return Ok(close(&steps, None));
+    }
     let tests = test(&mut steps, rest);
     Ok(close(&steps, tests))
 }
@@ -46,9 +47,9 @@ pub(super) fn set_up() -> Result<()> {
     ui::install()
 }
 
-/// The page has to be there before the app that embeds it can even be checked.
-pub(super) fn page(steps: &mut Steps) {
-    steps.run("page: build", ui::build);
+/// What everything else stands on: the page has to be there before the app that embeds it can even be checked.
+pub(super) fn ready(steps: &mut Steps) -> bool {
+    steps.run("set-up", set_up) && steps.run("page: build", ui::build)
 }
 
 /// Everything that is a test. With words, only the tests that they choose, and nothing else.

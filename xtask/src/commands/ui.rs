@@ -16,7 +16,7 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
         packages::ensure(&[NPM, CHROMIUM, FONTS])?;
         ui::install()
     });
-    test::page(&mut steps);
+    steps.run("page: build", ui::build);
     test::test_page(&mut steps, &mut tests);
     Ok(test::close(&steps, Some(tests)))
 }
