@@ -163,11 +163,11 @@ fn list_tells_of_every_entry_of_every_client() {
     let text = person.say(&[]);
     assert_eq!(text, person.say(&["list"]));
     for words in [
-        "Claude Desktop  ~/.config/Claude/claude_desktop_config.json",
-        "Cursor  ~/.cursor/mcp.json",
-        "Codex  ~/.codex/config.toml",
-        "Goose  ~/.config/goose/config.yaml",
-        "Claude Code  ~/.claude.json",
+        "Claude Desktop (claude-desktop)  ~/.config/Claude/claude_desktop_config.json",
+        "Cursor (cursor)  ~/.cursor/mcp.json",
+        "Codex (codex)  ~/.codex/config.toml",
+        "Goose (goose)  ~/.config/goose/config.yaml",
+        "Claude Code (claude-code)  ~/.claude.json",
         "a Desktop Extension, which Claude starts by itself",
         "in /home/ada/my project: uvx mcp-server-sqlite",
     ] {
@@ -316,7 +316,7 @@ fn a_file_that_is_not_understood_is_left_alone_and_the_others_are_done() {
         assert!(listed.contains("left alone: ") && listed.contains(words), "{what}: {listed}");
         let said = person.clients(&["protect", "--all", "--force"]);
         assert_eq!(said.code, Some(1), "{what}: {said:?}");
-        let refusal = format!("~/{DESKTOP} was not touched: {words}");
+        let refusal = format!("~/{DESKTOP}: {words}");
         assert!(said.out.contains(&refusal), "{what}: {refusal:?} is not in {said:?}");
         assert!(said.out.contains("Cursor: protected playwright, shell"), "{what}: {said:?}");
         assert_eq!(person.text(DESKTOP), text, "{what}");
@@ -337,7 +337,7 @@ fn a_link_that_leads_nowhere_stays_one_and_a_good_one_stays_a_link() {
 
     let said = person.clients(&["protect", "--all", "--force"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.out.contains("was not touched: it is a link that leads nowhere"), "{said:?}");
+    assert!(said.out.contains(": it is a link that leads nowhere"), "{said:?}");
     assert!(said.out.contains("Cursor: protected "), "{said:?}");
     let target = |path: &str| fs::read_link(person.path(path)).unwrap();
     assert_eq!(target(DESKTOP), person.path("dotfiles/claude.json"));
