@@ -116,21 +116,6 @@ impl Backups {
         Ok(list)
     }
 
-    /// The copies of one file, newest first.
-    pub fn of_file(&self, client: &str, path: &Path) -> io::Result<Vec<Backup>> {
-        let mut list = self.list()?;
-        list.retain(|backup| backup.client == client && backup.path == path);
-        Ok(list)
-    }
-
-    /// Deletes every copy: they hold the secrets that the files held.
-    pub fn purge(&self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
-    }
-
     fn folder_of(&self, client: &str, path: &Path) -> PathBuf {
         let place = hash(path.as_os_str().as_encoded_bytes());
         self.folder.join(format!("{client}-{}", &hex(&place)[..8]))
@@ -189,14 +174,12 @@ mod tests {
             backups.keep("cursor", Path::new("/c.json"), text.as_bytes(), at_ms).unwrap();
         }
         backups.keep("cursor", Path::new("/other.json"), b"x", 1).unwrap();
-        let of_file = backups.of_file("cursor", Path::new("/c.json")).unwrap();
+        let mut of_file = backups.list().unwrap();
+        of_file.retain(|one| one.path == Path::new("/c.json"));
         let texts: Vec<_> = of_file.iter().map(|one| one.read().unwrap()).collect();
         assert_eq!(texts, [b"b", b"a"]);
         assert_eq!(backups.list().unwrap().len(), 3);
         assert!(of_file[0].id().starts_with("cursor-"));
-        backups.purge().unwrap();
-        assert!(backups.list().unwrap().is_empty());
-        backups.purge().unwrap();
     }
 
     #[test]

@@ -213,3 +213,16 @@ fn what_cannot_be_noted_is_not_written() {
     carry_out(&home, found, Act::Unprotect, &all, &mut Names::default(), 2).unwrap();
     assert_eq!(fs::read(&path).unwrap(), original);
 }
+
+#[test]
+fn what_claude_starts_by_itself_is_told_as_not_covered() {
+    let root = tempfile::tempdir().unwrap();
+    let desktop = client("claude-desktop").unwrap();
+    let (system, path) = installed(root.path(), desktop, &fixtures("claude-desktop")[0]);
+    let extension = path.with_file_name("Claude Extensions").join("ant.dir.example");
+    fs::create_dir_all(&extension).unwrap();
+    let left_out = || look(&discover(&system, desktop, &[])[0]).unwrap().left_out;
+    assert_eq!(left_out(), [""; 0], "a folder without a manifest is no extension");
+    fs::write(extension.join("manifest.json"), "{}").unwrap();
+    assert!(left_out()[0].contains("ant.dir.example is not covered"), "{:?}", left_out());
+}

@@ -317,7 +317,7 @@ fn what_a_person_undid_or_restored_is_no_drift() {
     home.write(&gateless);
     assert_eq!(home.drift(), [Drift::LostGate { key: home.key("git") }]);
 
-    let copies = Backups::of(&home.ours()).of_file("claude-desktop", &home.path).unwrap();
+    let copies = Backups::of(&home.ours()).list().unwrap();
     let first = copies.last().unwrap();
     restore(&home.ours(), first, &first.read().unwrap(), 3).unwrap();
     assert_eq!((home.read().as_str(), home.drift()), (DESKTOP, vec![]));
