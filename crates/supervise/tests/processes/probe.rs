@@ -51,7 +51,7 @@ fn shim(args: &[OsString]) {
     drop(held);
     say(&format!("keeper {}", keeper.id()));
     let keeper = &*Box::leak(Box::new(keeper));
-    thread::spawn(move || {
+    let heard = thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             say(&format!("out {line}"));
         }
@@ -79,6 +79,8 @@ fn shim(args: &[OsString]) {
         say(&format!("left {}", keeper.take_over()));
     }
     keeper.join();
+    // Nothing of the tree is left to hold the pipe open: what the server said last is said before the probe goes.
+    _ = heard.join();
     say("joined");
 }
 
