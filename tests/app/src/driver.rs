@@ -13,7 +13,7 @@ use crate::desktop::{Desktop, Owned};
 use crate::http;
 
 /// Long enough for a loaded machine; a good run never comes near it.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// On a display that nobody looks at, a loaded machine can leave a page without frames, and so without anything that
 /// waits for one. A picture makes a frame.
 const FRAMES: Duration = Duration::from_secs(4);
