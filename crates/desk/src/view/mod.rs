@@ -5,6 +5,7 @@
 
 mod acts;
 mod call;
+mod clients;
 mod error;
 mod log;
 mod overview;
@@ -19,6 +20,10 @@ pub use acts::{
     Restriction, Target, Undo,
 };
 pub use call::{Body, CallDetail, Counter, Why};
+pub use clients::{
+    BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix, DriftView,
+    EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
+};
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,

@@ -66,6 +66,7 @@ pub enum Fix {
         server: String,
     },
     OpenSettings,
+    OpenClients,
     EndAllowance {
         id: String,
     },

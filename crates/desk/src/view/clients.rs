@@ -1,0 +1,191 @@
+//! The AI clients of this machine, and the gate in front of their servers.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClientView {
+    /// `claude-desktop`.
+    pub id: String,
+    /// "Claude Desktop".
+    pub name: String,
+    /// Whether it runs now; nothing where that makes no difference or cannot be told.
+    pub running: Option<bool>,
+    /// It runs since before its file was edited: it still starts its servers as they were.
+    pub stale: bool,
+    /// A change made while it runs would be lost, so it waits until it has quit.
+    pub waits: bool,
+    /// Callgate can quit it and open it again.
+    pub can_reopen: bool,
+    /// "Quit Claude Desktop and start it again."
+    pub reload: String,
+    /// Changes that wait until it has quit.
+    pub queued: Vec<QueuedChange>,
+    pub files: Vec<ClientFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedChange {
+    pub act: ClientAct,
+    pub entry: EntryKey,
+    pub since_ms: i64,
+}
+
+/// One configuration file of a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClientFile {
+    pub path: String,
+    /// With `~` for the home.
+    pub shown: String,
+    /// Why it is left alone.
+    pub problem: Option<String>,
+    /// What stands there and cannot be covered, or is read in its stead.
+    pub notes: Vec<String>,
+    pub entries: Vec<ClientEntry>,
+    /// What happened to it since it was edited.
+    pub drift: Vec<DriftView>,
+    pub backups: u32,
+}
+
+/// A server as a client's file has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClientEntry {
+    pub key: EntryKey,
+    pub state: EntryState,
+    /// Its name at the gate.
+    pub server: Option<String>,
+    /// What it starts, secrets masked.
+    pub command: String,
+    /// Why it cannot be covered.
+    pub why: Option<String>,
+}
+
+/// Which entry of which file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct EntryKey {
+    pub client: String,
+    pub path: String,
+    /// The project that it is for, where one file holds several.
+    pub project: Option<String>,
+    pub name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum EntryState {
+    Protected,
+    Open,
+    NotCoverable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum ClientAct {
+    Protect,
+    Unprotect,
+}
+
+/// What happened to a file that was edited, and what mends it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct DriftView {
+    pub words: String,
+    /// Something runs, or will, without the gate that should have it.
+    pub serious: bool,
+    pub fix: Option<DriftFix>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum DriftFix {
+    /// Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again.
+    Protect { entries: Vec<EntryKey> },
+    /// Put the file back as this copy has it.
+    Restore { backup: String },
+}
+
+/// What an act would write, before it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClientPreview {
+    pub files: Vec<FileDiff>,
+    pub refused: Vec<RefusedEntry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct FileDiff {
+    pub client: String,
+    pub client_name: String,
+    pub shown: String,
+    /// A unified diff, secrets masked.
+    pub diff: String,
+    /// The entries that it edits, by their names in the file.
+    pub entries: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedEntry {
+    pub client_name: String,
+    /// None for a whole file.
+    pub name: Option<String>,
+    pub why: String,
+}
+
+/// What an act did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClientChange {
+    pub act: ClientAct,
+    /// Written.
+    pub done: Vec<EntryKey>,
+    /// To be written when their client has quit.
+    pub waiting: Vec<EntryKey>,
+    pub refused: Vec<RefusedEntry>,
+}
+
+/// A copy of a client's file as it was before an edit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct BackupView {
+    pub id: String,
+    pub client: String,
+    pub client_name: String,
+    pub shown: String,
+    pub at_ms: i64,
+    pub bytes: u64,
+    /// What is there now is the same.
+    pub current: bool,
+}
+
+/// What a server answered through the gate, without its client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ServerTest {
+    /// "playwright 1.2.3", as it calls itself.
+    pub says: Option<String>,
+    /// The tools that a client would see.
+    pub tools: Option<u32>,
+    /// What went wrong, and what to do.
+    pub problem: Option<String>,
+}
