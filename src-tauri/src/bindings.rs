@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, log, rules, servers};
+use crate::commands::{acts, app, clients, log, rules, servers};
 
 /// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder() -> Builder<tauri::Wry> {
@@ -48,6 +48,16 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::usage,
             servers::stop_usage,
             servers::stderr_tail,
+            clients::clients,
+            clients::preview_clients,
+            clients::change_clients,
+            clients::leave_open,
+            clients::drop_queued,
+            clients::client_backups,
+            clients::preview_backup,
+            clients::restore_backup,
+            clients::reopen_client,
+            clients::test_server,
             app::overview,
             app::settings,
             app::save_settings,

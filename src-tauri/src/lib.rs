@@ -10,6 +10,7 @@ pub mod bindings;
 mod commands;
 mod demo;
 mod front;
+mod guard;
 mod instance;
 mod login;
 mod notify;

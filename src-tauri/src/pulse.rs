@@ -20,7 +20,7 @@ const AT_LEAST: Duration = Duration::from_secs(5);
 /// And with nothing running.
 const AT_LEAST_IDLE: Duration = Duration::from_secs(30);
 
-/// Wakes the heartbeat before its time.
+/// Wakes somebody before their time: the heartbeat, the guard.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
     woken: Mutex<bool>,
@@ -35,11 +35,11 @@ impl Pulse {
     }
 
     /// Waits for the next beat; `true` if somebody did not want to wait.
-    fn wait(&self) -> bool {
+    pub(crate) fn wait(&self, beat: Duration) -> bool {
         let woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut woken, _) = self
             .signal
-            .wait_timeout_while(woken, BEAT, |woken| !*woken)
+            .wait_timeout_while(woken, beat, |woken| !*woken)
             .unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *woken)
     }
@@ -51,7 +51,7 @@ pub(crate) fn start(app: &AppHandle) {
     std::thread::spawn(move || {
         let mut beat = Beat::default();
         loop {
-            let woken = app.state::<AppState>().pulse.wait();
+            let woken = app.state::<AppState>().pulse.wait(BEAT);
             beat.once(&app, woken);
         }
     });
@@ -188,7 +188,7 @@ mod tests {
     fn a_wake_up_is_not_lost_when_nobody_waits_yet() {
         let pulse = Pulse::default();
         pulse.wake();
-        assert!(pulse.wait());
-        assert!(!pulse.wait());
+        assert!(pulse.wait(BEAT));
+        assert!(!pulse.wait(BEAT));
     }
 }

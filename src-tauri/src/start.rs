@@ -15,7 +15,7 @@ use crate::args::{self, Args, Parsed};
 use crate::instance::{self, Claim};
 use crate::say::say;
 use crate::state::AppState;
-use crate::{bindings, front, pulse, tray};
+use crate::{bindings, front, guard, pulse, tray};
 use callgate_clients::program::{self, Installed};
 
 #[cfg_attr(target_os = "linux", path = "start/linux.rs")]
@@ -100,6 +100,7 @@ fn begin(app: &AppHandle, args: &Args) {
     instance::listen(&home, move |place| front::show(&shown, place));
     pulse::start(app);
     pulse::keep_index(app);
+    guard::start(app);
     match args.hidden {
         true => show_without_tray(app),
         false => front::show(app, args.open.clone().unwrap_or(Place::Window)),

@@ -30,6 +30,8 @@ pub(crate) struct AppState {
     pub front: Front,
     pub tray: Tray,
     pub pulse: Pulse,
+    /// Wakes the guard over clients' files.
+    pub guarding: Pulse,
     pub demo: Demo,
     pub waiting: Waiting,
     pub board: Board,
@@ -49,6 +51,7 @@ impl AppState {
             front: Front::default(),
             tray: Tray::default(),
             pulse: Pulse::default(),
+            guarding: Pulse::default(),
             demo: Demo::default(),
             waiting: Waiting::default(),
             board: Board::default(),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::system::System;
-use crate::table::{Client, Place, Scope};
+use crate::table::{Client, Place, Scope, clients};
 
 /// A file of a client that exists.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Found {
 pub fn discover(system: &System, client: &'static Client, projects: &[PathBuf]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for place in client.places.iter().filter(|place| place.os.contains(&system.os)) {
-        for project in folders(place, projects) {
+        for project in projects_of(place, projects) {
             let Some((folder, pattern)) = system.split(place.path, project) else { continue };
             for path in existing(folder, pattern) {
                 match found.iter_mut().find(|known| known.path == path) {
@@ -44,6 +44,15 @@ pub fn discover(system: &System, client: &'static Client, projects: &[PathBuf]) 
         found[index].shadowed_by = shadow(&found[index], &found[..index]);
     }
     found
+}
+
+/// The folders in which files of a person may be or come to be: those of the rows without a `*` before the name.
+pub fn folders(system: &System) -> Vec<PathBuf> {
+    let rows = clients().iter().flat_map(|client| client.places);
+    let here = rows.filter(|place| place.os.contains(&system.os) && place.scope != Scope::Project);
+    let paths = here.filter_map(|place| system.expand(place.path, None));
+    let folders = paths.filter_map(|path| path.parent().map(Path::to_owned));
+    folders.filter(|folder| !folder.to_string_lossy().contains('*')).collect()
 }
 
 /// A file that we edited before, wherever it is: its rows are those whose files have its name.
@@ -63,7 +72,7 @@ pub fn known(client: &'static Client, path: PathBuf) -> Found {
 }
 
 /// The projects to look in: none for a file that belongs to the person.
-fn folders<'a>(place: &Place, projects: &'a [PathBuf]) -> Vec<Option<&'a Path>> {
+fn projects_of<'a>(place: &Place, projects: &'a [PathBuf]) -> Vec<Option<&'a Path>> {
     match place.scope {
         Scope::Project => projects.iter().map(|project| Some(project.as_path())).collect(),
         _ => vec![None],

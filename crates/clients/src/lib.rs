@@ -15,10 +15,13 @@ pub mod ledger;
 pub mod names;
 pub mod plan;
 pub mod program;
+pub mod queue;
+pub mod reopen;
 pub mod running;
 pub mod survey;
 pub mod system;
 pub mod table;
+pub mod trial;
 
 pub use document::{Document, Syntax, Unreadable};
 pub use system::{Os, System};

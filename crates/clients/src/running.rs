@@ -1,30 +1,73 @@
-//! Whether a client runs at this moment. Matters for clients that write their whole file back from memory.
+//! Whether a client runs at this moment, and since when. Matters for clients that write their whole file back from memory.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 use crate::table::Client;
 
+/// A client's process that none of its other processes started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Main {
+    pub pid: u32,
+    pub program: PathBuf,
+    /// Without the program.
+    pub args: Vec<OsString>,
+    pub since_ms: i64,
+}
+
 /// The processes of this client, by id. Empty for a client whose running makes no difference; nothing if it cannot be told.
 pub fn processes(client: &Client) -> Option<Vec<u32>> {
-    if client.processes.is_empty() {
-        return Some(Vec::new());
-    }
+    let system = look(client)?;
+    let mut found: Vec<_> = own(&system, client).map(|process| process.pid().as_u32()).collect();
+    found.sort_unstable();
+    Some(found)
+}
+
+/// Those of them that a person started.
+pub fn mains(client: &Client) -> Option<Vec<Main>> {
+    let system = look(client)?;
+    let all: Vec<_> = own(&system, client).collect();
+    let ours = |pid: Option<Pid>| pid.is_some_and(|pid| all.iter().any(|process| process.pid() == pid));
+    let mut mains: Vec<_> = all
+        .iter()
+        .filter(|process| !ours(process.parent()))
+        .filter_map(|process| {
+            Some(Main {
+                pid: process.pid().as_u32(),
+                program: process.exe()?.to_owned(),
+                args: process.cmd().iter().skip(1).cloned().collect(),
+                since_ms: i64::try_from(process.start_time()).ok()?.checked_mul(1000)?,
+            })
+        })
+        .collect();
+    mains.sort_by_key(|main| main.pid);
+    Some(mains)
+}
+
+/// The processes of this machine; none are looked at for a client that has no rows about them.
+fn look(client: &Client) -> Option<System> {
     let mut system = System::new().ok()?;
+    if client.processes.is_empty() {
+        return Some(system);
+    }
     let what = ProcessRefreshKind::nothing()
         .without_tasks()
         .with_exe(UpdateKind::OnlyIfNotSet)
         .with_user(UpdateKind::OnlyIfNotSet)
         .with_cmd(UpdateKind::OnlyIfNotSet);
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
+    Some(system)
+}
+
+fn own<'s>(system: &'s System, client: &Client) -> impl Iterator<Item = &'s sysinfo::Process> {
     let me = system.process(Pid::from_u32(std::process::id())).and_then(|me| me.user_id().cloned());
-    let mut found: Vec<_> = system
+    system
         .processes()
         .values()
         // Somebody else's client has somebody else's file.
-        .filter(|process| process.user_id() == me.as_ref())
+        .filter(move |process| process.user_id() == me.as_ref())
         .filter(|process| {
             let exe = process.exe().map(Path::as_os_str);
             // What a shared runtime runs is its first argument.
@@ -32,10 +75,6 @@ pub fn processes(client: &Client) -> Option<Vec<u32>> {
             let run = process.cmd().get(1).filter(|_| runtime).map(AsRef::as_ref);
             exe.into_iter().chain(run).any(|word| is(client, word))
         })
-        .map(|process| process.pid().as_u32())
-        .collect();
-    found.sort_unstable();
-    Some(found)
 }
 
 /// By where the program lies, not by its name: Claude Code's is called `claude` as well.
@@ -84,10 +123,13 @@ mod tests {
         std::fs::copy("/bin/sleep", &program).unwrap();
         let desktop = client("claude-desktop").unwrap();
         let mut child = std::process::Command::new(&program).arg("600").spawn().unwrap();
-        let seen = processes(desktop).unwrap();
+        let (seen, mains) = (processes(desktop).unwrap(), mains(desktop).unwrap());
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(seen.contains(&child.id()));
+        let main = mains.into_iter().find(|main| main.pid == child.id()).unwrap();
+        assert_eq!((main.program, main.args), (program, vec![OsString::from("600")]));
+        assert!(main.since_ms > 0);
         assert!(!processes(desktop).unwrap().contains(&child.id()));
     }
 }

@@ -19,6 +19,13 @@ pub struct Surveyed {
     pub read: Result<Contents, Refusal>,
 }
 
+impl Surveyed {
+    /// None, if the file was not understood.
+    pub fn entries(&self) -> &[Entry] {
+        self.read.as_ref().map_or(&[], |contents| &contents.entries)
+    }
+}
+
 /// A file that was understood.
 #[derive(Debug)]
 pub struct Contents {
@@ -64,6 +71,18 @@ impl Entry {
             How::Remote | How::Odd(_) => None,
         }
     }
+}
+
+/// Every file of every client on this machine, and those that were edited before, wherever they are.
+pub fn everything(system: &System, projects: &[PathBuf], ledger: &Ledger) -> Vec<Surveyed> {
+    let mut surveyed = survey(system, table::clients(), projects);
+    surveyed.extend(edited_before(&surveyed, ledger));
+    surveyed
+}
+
+/// The entries of all files that were understood.
+pub fn entries(surveyed: &[Surveyed]) -> impl Iterator<Item = &Entry> {
+    surveyed.iter().flat_map(Surveyed::entries)
 }
 
 /// The files of these clients, in the order of the table.

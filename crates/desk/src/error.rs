@@ -3,6 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use callgate_clients::change::ChangeError;
+use callgate_clients::ledger::LedgerError;
+use callgate_clients::queue::QueueError;
+use callgate_clients::reopen::ReopenError;
 use callgate_policy::Report;
 use callgate_policy::edit::form::FormError;
 use callgate_policy::edit::{EditError, RevertError};
@@ -45,6 +49,14 @@ pub enum DeskError {
     Allowance(#[from] AllowanceError),
     #[error("{} was changed by somebody else meanwhile; nothing was written", .path.display())]
     ChangedMeanwhile { path: PathBuf },
+    #[error(transparent)]
+    ClientFile(#[from] ChangeError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    #[error(transparent)]
+    Reopen(#[from] ReopenError),
     #[error("{0}")]
     Conflict(String),
     #[error("this would loosen the rules, and was not confirmed: {}", .0.join("; "))]
@@ -70,7 +82,11 @@ impl DeskError {
             | DeskError::Home(_)
             | DeskError::Disk { .. }
             | DeskError::Unrecorded(_)
-            | DeskError::NoRandomness => ErrorCode::Failed,
+            | DeskError::NoRandomness
+            | DeskError::ClientFile(_)
+            | DeskError::Ledger(_)
+            | DeskError::Queue(_)
+            | DeskError::Reopen(_) => ErrorCode::Failed,
             DeskError::BrokenPolicy { .. }
             | DeskError::BrokenText(_)
             | DeskError::Form(FormError::Broken(_)) => ErrorCode::BrokenPolicy,

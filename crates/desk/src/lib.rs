@@ -9,6 +9,7 @@ mod acts;
 pub mod alarms;
 pub mod allowing;
 pub mod change;
+pub mod clients;
 mod demo;
 mod error;
 mod log;
@@ -34,6 +35,7 @@ pub mod view;
 
 use std::sync::{Arc, Mutex};
 
+use callgate_clients::System;
 use callgate_store::clock::Clock;
 use callgate_store::{Home, Origin};
 
@@ -53,12 +55,24 @@ pub struct Desk {
     /// Numbers as of the last look.
     standing: Mutex<standing::Standing>,
     indexing: log::Indexing,
+    /// Where clients keep their files.
+    machine: System,
+    guard: Mutex<clients::Guard>,
 }
 
 impl Desk {
     pub fn new(home: Home, clock: Arc<dyn Clock>, origin: Origin) -> Desk {
         let (waiting, indexing) = (acts::Waiting::default(), log::Indexing::default());
-        Desk { home, clock, origin, waiting, standing: Mutex::default(), indexing }
+        // Without a home directory there are no clients' files either.
+        let machine = System::here(std::env::home_dir().unwrap_or_default());
+        let (standing, guard) = (Mutex::default(), Mutex::default());
+        Desk { home, clock, origin, waiting, standing, indexing, machine, guard }
+    }
+
+    /// The same with clients' files elsewhere.
+    #[must_use]
+    pub fn on(self, machine: System) -> Desk {
+        Desk { machine, ..self }
     }
 
     pub fn home(&self) -> &Home {

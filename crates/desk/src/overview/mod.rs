@@ -48,6 +48,7 @@ impl Desk {
         needs.extend(needs::of_default(&self.home, &sessions, &mut guards));
         needs.extend(needs::of_stopped(&self.broken_while_stopped(&sessions)));
         needs.extend(needs::of_settings(&self.home));
+        needs.extend(self.guarded());
         let counted = self.counted(&now);
         let numbers = match counted {
             Ok(numbers) => numbers,

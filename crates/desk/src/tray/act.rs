@@ -13,6 +13,7 @@ use crate::view::{Fix, Loosening, Place, Restriction, Target};
 pub enum TrayAct {
     Open,
     Settings,
+    Clients,
     Quit,
     Why {
         call: String,
@@ -78,6 +79,7 @@ impl TrayAct {
         match self.clone() {
             TrayAct::Open => Step::Show(Place::Window),
             TrayAct::Settings => Step::Show(Place::Settings),
+            TrayAct::Clients => Step::Show(Place::Clients),
             TrayAct::Quit => Step::Quit,
             TrayAct::Why { call } => Step::Show(Place::Call { id: call }),
             TrayAct::Block { target } => Step::Restrict(Restriction::Block { target, reason: None }),
@@ -110,6 +112,7 @@ impl TrayAct {
                 (TrayAct::Rules { server }, text)
             }
             Fix::OpenSettings => (TrayAct::Settings, "Open the settings".to_owned()),
+            Fix::OpenClients => (TrayAct::Clients, "Look at the clients".to_owned()),
             Fix::RestoreDefault => (TrayAct::RestoreDefault, "Put the default policy back…".to_owned()),
             Fix::EndAllowance { id } => (TrayAct::EndAllowance { id }, "End it now".to_owned()),
             Fix::PauseServer { server } => {

@@ -21,8 +21,8 @@ pub use acts::{
 };
 pub use call::{Body, CallDetail, Counter, Why};
 pub use clients::{
-    BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix, DriftView,
-    EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
+    BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
+    DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
 };
 pub use error::{ErrorCode, UiError};
 pub use log::{

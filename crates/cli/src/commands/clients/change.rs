@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use callgate_clients::change::carry_out;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
-use callgate_clients::survey::{Entry, Surveyed};
+use callgate_clients::survey::{Entry, Surveyed, entries};
 use callgate_clients::{Client, ledger, program, running};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
@@ -90,7 +90,7 @@ impl<'a> Work<'a> {
     /// Before anything is written: a name that is not there is a slip, and so may be the others.
     fn knows_the_names(&self) -> anyhow::Result<()> {
         let there: BTreeSet<_> =
-            self.files().flat_map(entries).map(|entry| entry.key.name.as_str()).collect();
+            self.files().flat_map(Surveyed::entries).map(|entry| entry.key.name.as_str()).collect();
         let missing: Vec<_> = self.servers.difference(&there).map(|name| screen::quoted(name)).collect();
         if missing.is_empty() {
             return Ok(());
@@ -103,7 +103,7 @@ impl<'a> Work<'a> {
     /// Who has which name at the gate now.
     fn names(&self) -> Names {
         let ledger = ledger::read(self.home.path()).unwrap_or_default();
-        Names::of(self.surveyed.iter().flat_map(entries), &ledger)
+        Names::of(entries(&self.surveyed), &ledger)
     }
 
     fn files(&self) -> impl Iterator<Item = &Surveyed> {
@@ -224,10 +224,6 @@ impl<'a> Work<'a> {
         }
         Ok(if outcome.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
-}
-
-fn entries(file: &Surveyed) -> impl Iterator<Item = &Entry> {
-    file.read.iter().flat_map(|contents| &contents.entries)
 }
 
 fn done(act: Act<'_>, dry: bool) -> &'static str {

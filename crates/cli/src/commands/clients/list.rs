@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::Key;
-use callgate_clients::survey::{Entry, State, Surveyed};
+use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
 use callgate_clients::{ledger, program, running};
 use callgate_store::Home;
@@ -89,9 +89,7 @@ fn summary(screen: &Screen, surveyed: &[Surveyed]) {
         screen.line("No AI client has a configuration file here. Callgate knows where 21 of them keep theirs: docs/clients.md");
         return;
     }
-    let entries =
-        || surveyed.iter().filter_map(|file| file.read.as_ref().ok()).flat_map(|read| &read.entries);
-    let count = |is: fn(&State) -> bool| entries().filter(|entry| is(&entry.state)).count();
+    let count = |is: fn(&State) -> bool| entries(surveyed).filter(|entry| is(&entry.state)).count();
     let open = count(|state| matches!(state, State::Open));
     screen.line(&format!(
         "{} protected, {open} not protected, {} not coverable.",

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::ledger;
-use callgate_clients::survey::{Surveyed, edited_before, survey};
+use callgate_clients::survey::{Surveyed, everything};
 use callgate_clients::table::{client, clients};
 use callgate_clients::{Client, System};
 
@@ -39,10 +39,7 @@ fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surveyed>> {
             std::path::absolute(folder).with_context(|| format!("{} is no folder", folder.display()))
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let mut surveyed = survey(&System::here(home), clients(), &projects);
-    let ledger = ledger::read(ours.path()).unwrap_or_default();
-    surveyed.extend(edited_before(&surveyed, &ledger));
-    Ok(surveyed)
+    Ok(everything(&System::here(home), &projects, &ledger::read(ours.path()).unwrap_or_default()))
 }
 
 fn named(id: &str) -> anyhow::Result<&'static Client> {

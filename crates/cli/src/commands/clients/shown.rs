@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use callgate_clients::survey::Entry;
+use callgate_desk::clients::masker;
 use callgate_policy::diff::unified;
-use callgate_store::mask::{self, Masker};
 
 use crate::screen::{self, Screen};
 
@@ -27,7 +27,7 @@ pub(super) fn name(name: &str) -> String {
 pub(super) fn command(entry: &Entry) -> String {
     let Some(local) = entry.local() else { return String::new() };
     let words: Vec<_> = local.words().map(str::to_owned).collect();
-    let words = masker(std::slice::from_ref(entry)).command(&words);
+    let words = masker([entry]).command(&words);
     words.iter().map(|word| screen::quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -47,23 +47,4 @@ pub(super) fn diff(screen: &Screen, file: &Path, texts: (&str, &str), entries: &
         let line = masker.keep_text(line).replace('\t', "    ");
         screen.line(&screen.paint(style, &screen::harmless(&line)));
     }
-}
-
-/// Knows the values of every variable that an entry sets, whatever they look like, and the arguments that follow a telling
-/// flag: in a file they stand apart from it.
-fn masker(entries: &[Entry]) -> Masker {
-    let mut secrets = Vec::new();
-    for local in entries.iter().filter_map(Entry::local) {
-        let variables = || local.env.iter().map(|(name, value)| (name, &value.value));
-        secrets.extend(mask::secret_values(variables().map(|(name, value)| (name.into(), value.into()))));
-        // A folder is no secret, and masked it would make every path below it unreadable.
-        secrets.extend(
-            variables().map(|(_, value)| value).filter(|value| !Path::new(value).is_absolute()).cloned(),
-        );
-        let words: Vec<_> = local.words().map(str::to_owned).collect();
-        let shown = Masker::default().command(&words);
-        let whole = words.into_iter().zip(shown).filter(|(_, shown)| shown.starts_with("[masked, "));
-        secrets.extend(whole.map(|(word, _)| word));
-    }
-    Masker::new(&secrets)
 }

@@ -1,0 +1,210 @@
+//! Protect and unprotect: shown first, then written, or left waiting for a client that would write over it.
+
+use callgate_clients::change::carry_out;
+use callgate_clients::ledger::Key;
+use callgate_clients::names::Names;
+use callgate_clients::plan::{Act, Plan, plan};
+use callgate_clients::queue::{self, Todo};
+use callgate_clients::survey::{Entry, State, Surveyed, entries};
+use callgate_clients::{Client, running};
+
+use super::{Look, entry_key, masker, shown};
+use crate::text::{harmless, name};
+use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
+use crate::{Desk, DeskError};
+
+impl Desk {
+    /// What the act would write. No entries: all that it can be done to.
+    pub fn preview_clients(&self, act: ClientAct, entries: &[EntryKey]) -> Result<ClientPreview, DeskError> {
+        let look = self.look_at_clients()?;
+        let binary = self.gate_for(act)?;
+        let mut names = look.names();
+        let mut preview = ClientPreview { files: Vec::new(), refused: Vec::new() };
+        for file in look.concerned(act, entries) {
+            let chosen = |entry: &Entry| is_meant(entry, act, entries);
+            match plan(&file.found, as_act(act, &binary), &chosen, &mut names, &look.ledger) {
+                Ok(plan) => {
+                    preview.files.extend(look.diff(&plan));
+                    preview.refused.extend(refused(&plan, entries));
+                }
+                Err(error) => preview.refused.push(whole_file(&look, file, &error.to_string())),
+            }
+        }
+        Ok(preview)
+    }
+
+    /// Does it. What a running client would write over waits until it has quit, unless `now`.
+    pub fn change_clients(
+        &self,
+        act: ClientAct,
+        entries: &[EntryKey],
+        now: bool,
+    ) -> Result<ClientChange, DeskError> {
+        let look = self.look_at_clients()?;
+        let binary = self.gate_for(act)?;
+        let now_ms = self.clock.now().wall_ms;
+        let mut names = look.names();
+        let mut change = ClientChange { act, done: Vec::new(), waiting: Vec::new(), refused: Vec::new() };
+        for file in look.concerned(act, entries) {
+            let chosen = |entry: &Entry| is_meant(entry, act, entries);
+            let act = as_act(act, &binary);
+            let planned = match plan(&file.found, act, &chosen, &mut names, &look.ledger) {
+                Ok(planned) => planned,
+                Err(error) => {
+                    change.refused.push(whole_file(&look, file, &error.to_string()));
+                    continue;
+                }
+            };
+            let keys: Vec<_> = planned.edits.iter().map(|edit| edit.key.clone()).collect();
+            if !now && !keys.is_empty() && would_write_over(file.found.client) {
+                change.waiting.extend(keys.iter().map(entry_key));
+                change.refused.extend(refused(&planned, entries));
+                queue::add(self.home.path(), &keys, as_todo(act), now_ms)?;
+                continue;
+            }
+            match carry_out(self.home.path(), &file.found, act, &chosen, &mut names, now_ms) {
+                Ok(done) => {
+                    change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
+                    change.refused.extend(refused(&done, entries));
+                    self.no_longer_waits(&done)?;
+                }
+                Err(error) => change.refused.push(whole_file(&look, file, &error.to_string())),
+            }
+        }
+        self.guard()?;
+        Ok(change)
+    }
+
+    /// Writes what waited for clients that have quit meanwhile.
+    pub fn settle_queue(&self) -> Result<(), DeskError> {
+        let waiting = queue::read(self.home.path())?;
+        let mut clients: Vec<&str> = waiting.iter().map(|queued| queued.key.client.as_str()).collect();
+        clients.dedup();
+        for id in clients {
+            let Some(client) = callgate_clients::table::client(id) else { continue };
+            if would_write_over(client) {
+                continue;
+            }
+            for (todo, act) in [(Todo::Protect, ClientAct::Protect), (Todo::Unprotect, ClientAct::Unprotect)]
+            {
+                let of_this = |queued: &&queue::Queued| queued.key.client == id && queued.todo == todo;
+                let keys: Vec<_> =
+                    waiting.iter().filter(of_this).map(|queued| entry_key(&queued.key)).collect();
+                if keys.is_empty() {
+                    continue;
+                }
+                let done = self.change_clients(act, &keys, true)?;
+                // What could not be done is told by how things stand; trying it every second would not help.
+                let tried: Vec<_> = keys.iter().filter(|key| !done.waiting.contains(key)).collect();
+                queue::remove(self.home.path(), |queued| {
+                    queued.todo == todo && tried.contains(&&entry_key(&queued.key))
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does anything wait for a client to quit?
+    pub fn has_queued(&self) -> bool {
+        queue::read(self.home.path()).is_ok_and(|queue| !queue.is_empty())
+    }
+
+    fn no_longer_waits(&self, done: &Plan) -> Result<(), DeskError> {
+        let keys: Vec<&Key> = done.edits.iter().map(|edit| &edit.key).collect();
+        Ok(queue::remove(self.home.path(), |queued| keys.contains(&&queued.key))?)
+    }
+
+    /// A configuration file holds text, so the path has to be some.
+    fn gate_for(&self, act: ClientAct) -> Result<String, DeskError> {
+        if act == ClientAct::Unprotect {
+            return Ok(String::new());
+        }
+        let binary = self.gate()?;
+        binary.into_os_string().into_string().map_err(|path| {
+            DeskError::BadInput(format!(
+                "{} cannot be written into a client's file: it is not text",
+                path.display()
+            ))
+        })
+    }
+}
+
+impl Look<'_> {
+    /// Who has which name at the gate now.
+    fn names(&self) -> Names {
+        Names::of(entries(&self.surveyed), &self.ledger)
+    }
+
+    /// The files with entries that are meant; a file that cannot be read, if all are.
+    fn concerned<'l>(&'l self, act: ClientAct, keys: &'l [EntryKey]) -> impl Iterator<Item = &'l Surveyed> {
+        self.surveyed.iter().filter(move |file| file.entries().iter().any(|entry| is_meant(entry, act, keys)))
+    }
+
+    fn diff(&self, plan: &Plan) -> Option<FileDiff> {
+        if plan.changes_nothing() {
+            return None;
+        }
+        let client = plan.found.client;
+        let shown = shown::path(&self.machine.home, &plan.found.path);
+        let before = format!("{shown} (now)");
+        Some(FileDiff {
+            client: client.id.to_owned(),
+            client_name: client.name.to_owned(),
+            diff: shown::diff(
+                (plan.before(), &plan.after),
+                (&before, &shown),
+                &masker(&plan.contents.entries),
+            ),
+            shown,
+            entries: plan.edits.iter().map(|edit| edit.key.name.clone()).collect(),
+        })
+    }
+}
+
+/// Is this entry meant? No keys: every entry that the act would change.
+fn is_meant(entry: &Entry, act: ClientAct, keys: &[EntryKey]) -> bool {
+    match (keys.is_empty(), act) {
+        (false, _) => keys.contains(&entry_key(&entry.key)),
+        (true, ClientAct::Protect) => entry.state == State::Open,
+        (true, ClientAct::Unprotect) => matches!(entry.state, State::Protected { .. }),
+    }
+}
+
+fn as_act(act: ClientAct, binary: &str) -> Act<'_> {
+    match act {
+        ClientAct::Protect => Act::Protect { binary },
+        ClientAct::Unprotect => Act::Unprotect,
+    }
+}
+
+fn as_todo(act: Act<'_>) -> Todo {
+    match act {
+        Act::Protect { .. } => Todo::Protect,
+        Act::Unprotect => Todo::Unprotect,
+    }
+}
+
+/// It runs, or that cannot be told, and writes its whole file back from memory.
+pub(super) fn would_write_over(client: &Client) -> bool {
+    client.caches && running::processes(client).is_none_or(|processes| !processes.is_empty())
+}
+
+/// What stays as it is although it was meant; what nobody can cover only if it was asked for by name.
+fn refused(plan: &Plan, keys: &[EntryKey]) -> Vec<RefusedEntry> {
+    let told = plan.refused.iter().filter(|refused| !refused.not_coverable || !keys.is_empty());
+    told.map(|refused| RefusedEntry {
+        client_name: plan.found.client.name.to_owned(),
+        name: Some(name(&refused.key.name)),
+        why: harmless(&refused.why),
+    })
+    .collect()
+}
+
+fn whole_file(look: &Look<'_>, file: &Surveyed, why: &str) -> RefusedEntry {
+    let path = shown::path(&look.machine.home, &file.found.path);
+    RefusedEntry {
+        client_name: file.found.client.name.to_owned(),
+        name: None,
+        why: harmless(&format!("{path}: {why}")),
+    }
+}

@@ -1,0 +1,158 @@
+//! The guard over clients' files: what happened to them since they were edited, and what that asks for.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use callgate_clients::discover;
+use callgate_clients::drift::Drift;
+use callgate_clients::ledger::Key;
+
+use super::{Look, client_name, entry_key, shown};
+use crate::text::{clip, harmless, name};
+use crate::view::{DriftFix, DriftView, Fix, Need};
+use crate::{Desk, DeskError};
+
+/// Sentences at most: more would hide the rest of what needs a person.
+const NEEDS: usize = 8;
+
+/// What the last look found.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    pub(crate) needs: Vec<Need>,
+}
+
+impl Desk {
+    /// Looks at every client's file; what is wrong there needs a person from now on.
+    pub fn guard(&self) -> Result<(), DeskError> {
+        let needs = match self.look_at_clients() {
+            Ok(look) => look.needs(),
+            Err(error) => vec![need(&format!("Clients' files are not guarded: {error}"), true)],
+        };
+        self.guard.lock().unwrap_or_else(PoisonError::into_inner).needs = needs;
+        Ok(())
+    }
+
+    /// The folders in which clients' files are or may come to be.
+    pub fn client_folders(&self) -> Vec<PathBuf> {
+        let mut folders = discover::folders(&self.machine);
+        if let Ok(look) = self.look_at_clients() {
+            for file in &look.surveyed {
+                // A link's folder sees the link replaced; its target's folder sees the text replaced.
+                let target = std::fs::canonicalize(&file.found.path).ok();
+                let paths = [Some(file.found.path.clone()), target];
+                folders
+                    .extend(paths.into_iter().flatten().filter_map(|path| path.parent().map(Path::to_owned)));
+            }
+        }
+        folders.retain(|folder| folder.is_dir());
+        folders.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    pub(crate) fn guarded(&self) -> Vec<Need> {
+        self.guard.lock().unwrap_or_else(PoisonError::into_inner).needs.clone()
+    }
+}
+
+impl Look<'_> {
+    fn needs(&self) -> Vec<Need> {
+        let drifts = self.drift();
+        let told = drifts.iter().map(|drift| self.told(drift)).filter(|told| told.asks);
+        told.take(NEEDS).map(|told| need(&told.view.words, told.view.serious)).collect()
+    }
+
+    /// What one drift says and asks for.
+    fn told(&self, drift: &Drift) -> Told {
+        let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));
+        let protect = |key: &Key| Some(DriftFix::Protect { entries: vec![entry_key(key)] });
+        let path_of = |path: &Path| shown::path(&self.machine.home, path);
+        let (words, serious, asks, fix) = match drift {
+            Drift::Wiped { client, path, lost } => (
+                format!(
+                    "{} has lost all its servers, {} of them behind the gate ({})",
+                    client_name(client),
+                    lost.len(),
+                    path_of(path)
+                ),
+                true,
+                true,
+                self.newest_copy_with_servers(client, path).map(|backup| DriftFix::Restore { backup }),
+            ),
+            Drift::LostGate { key } => {
+                (format!("{} has lost its gate and runs unwatched", of(key)), true, true, protect(key))
+            }
+            Drift::Moved { key, binary } => (
+                format!(
+                    "{} starts {}, which is not the gate of this home",
+                    of(key),
+                    clip(&harmless(binary), 120)
+                ),
+                true,
+                true,
+                protect(key),
+            ),
+            Drift::New { key } => {
+                (format!("{} is new and not protected", of(key)), false, true, protect(key))
+            }
+            Drift::Shadowed { path, by } => (
+                format!("{} is behind the gate, but {} is read in its stead", path_of(path), path_of(by)),
+                true,
+                true,
+                None,
+            ),
+            Drift::Unreadable { path, why, .. } => (
+                format!("{} cannot be understood any more: {}", path_of(path), harmless(why)),
+                true,
+                true,
+                None,
+            ),
+            // Theirs to do; told beside the file, and no more.
+            Drift::Edited { key } => {
+                (format!("{} was edited; it is behind the gate", of(key)), false, false, None)
+            }
+            Drift::Removed { key } => (format!("{} was removed from the file", of(key)), false, false, None),
+        };
+        let (client, path) = place_of(drift);
+        Told { client, path: path.to_owned(), asks, view: DriftView { words, serious, fix } }
+    }
+
+    /// The newest copy in which there are servers.
+    fn newest_copy_with_servers(&self, client: &str, path: &Path) -> Option<String> {
+        let of_file = self.copies.iter().filter(|copy| copy.client == client && copy.path == path);
+        let with_servers =
+            of_file.filter(|copy| !callgate_clients::change::entries_in(copy, &copy.copy).is_empty());
+        with_servers.max_by_key(|copy| copy.at_ms).map(callgate_clients::backup::Backup::id)
+    }
+}
+
+struct Told {
+    client: Option<String>,
+    path: PathBuf,
+    /// A person has to decide.
+    asks: bool,
+    view: DriftView,
+}
+
+fn place_of(drift: &Drift) -> (Option<String>, &Path) {
+    match drift {
+        Drift::Wiped { client, path, .. } | Drift::Unreadable { client, path, .. } => {
+            (Some(client.clone()), path)
+        }
+        Drift::Shadowed { path, .. } => (None, path),
+        Drift::LostGate { key }
+        | Drift::Edited { key }
+        | Drift::New { key }
+        | Drift::Removed { key }
+        | Drift::Moved { key, .. } => (Some(key.client.clone()), &key.path),
+    }
+}
+
+/// What happened to one file.
+pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Path) -> Vec<DriftView> {
+    let here = |told: &Told| told.path == path && told.client.as_deref().is_none_or(|it| it == client);
+    drifts.iter().map(|drift| look.told(drift)).filter(here).map(|told| told.view).collect()
+}
+
+fn need(words: &str, serious: bool) -> Need {
+    Need { words: words.to_owned(), fix: Some(Fix::OpenClients), server: None, serious }
+}

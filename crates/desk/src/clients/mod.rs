@@ -1,0 +1,214 @@
+//! The AI clients of this machine as a person sees them, and the gate put in front of their servers or taken away.
+//!
+//! Owns: which change may be written now and which has to wait, and what a file that drifted asks for. How files are read
+//! and written is `callgate-clients`' business.
+
+mod backups;
+mod change;
+mod guard;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use callgate_clients::backup::{Backup, Backups};
+use callgate_clients::drift::{Drift, drift};
+use callgate_clients::ledger::{self, Key, Ledger};
+use callgate_clients::queue::{self, Queued, Todo};
+use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
+use callgate_clients::trial::{Tried, try_out};
+use callgate_clients::{Client, System, program, reopen, running, table};
+
+use crate::text::{harmless, name};
+use crate::view::{
+    ClientAct, ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, ServerTest,
+};
+use crate::{Desk, DeskError};
+
+pub(crate) use guard::Guard;
+pub use shown::masker;
+
+/// All files of all clients, at one moment.
+struct Look<'d> {
+    machine: &'d System,
+    ours: &'d Path,
+    ledger: Ledger,
+    surveyed: Vec<Surveyed>,
+    queue: Vec<Queued>,
+    copies: Vec<Backup>,
+}
+
+impl Desk {
+    /// Every client that has a file here, with its servers.
+    pub fn clients(&self) -> Result<Vec<ClientView>, DeskError> {
+        Ok(self.look_at_clients()?.views())
+    }
+
+    /// Nobody is to be asked about these again.
+    pub fn leave_open(&self, entries: &[EntryKey]) -> Result<(), DeskError> {
+        let look = self.look_at_clients()?;
+        let mut held = ledger::hold(self.home.path())?;
+        look.picked(entries).for_each(|entry| held.ledger.leave_open(&entry.key));
+        held.save()?;
+        self.guard()
+    }
+
+    /// What waits for this client to quit is not done after all.
+    pub fn drop_queued(&self, client: &str) -> Result<(), DeskError> {
+        Ok(queue::remove(self.home.path(), |queued| queued.key.client == client)?)
+    }
+
+    /// Quits the client, writes what waited for that, and starts it again.
+    pub fn reopen_client(&self, client: &str) -> Result<(), DeskError> {
+        let known = table::client(client)
+            .ok_or_else(|| DeskError::NotFound(format!("there is no client {}", name(client))))?;
+        let gone = reopen::quit(known)?;
+        let settled = self.settle_queue();
+        // It is started whatever came of the change: it was running before.
+        gone.start()?;
+        settled
+    }
+
+    /// Starts the server behind the gate and asks it for its tools, as its client would.
+    pub fn test_server(&self, entry: &EntryKey) -> Result<ServerTest, DeskError> {
+        let look = self.look_at_clients()?;
+        let not_found = || DeskError::NotFound(format!("{} is not in the file any more", name(&entry.name)));
+        let found = look.picked(std::slice::from_ref(entry)).next().ok_or_else(not_found)?;
+        let Some(local) = found.local() else {
+            return Err(DeskError::BadInput(format!("{} starts no program", name(&entry.name))));
+        };
+        let server = match &found.state {
+            State::Protected { server } => server,
+            State::Open | State::NotCoverable(_) => &entry.name,
+        };
+        let binary = self.gate()?;
+        let trial = try_out(Tried { binary: &binary, server, client: &entry.client, local });
+        let words = |text: String| masker([found]).keep_text(&harmless(&text)).into_owned();
+        Ok(ServerTest { says: trial.says.map(words), tools: trial.tools, problem: trial.problem.map(words) })
+    }
+
+    /// Our program, at the place that clients' files name.
+    fn gate(&self) -> Result<PathBuf, DeskError> {
+        let place = program::place(self.home.path());
+        if !place.exists()
+            && let Some(brought) = program::brought()
+        {
+            program::install(&brought, self.home.path())
+                .map_err(|error| DeskError::disk(format!("{} cannot be written", place.display()), error))?;
+        }
+        match place.exists() {
+            true => Ok(place),
+            false => Err(DeskError::NotFound(format!(
+                "{} is not there: start Callgate's app once, or run `callgate clients protect`",
+                place.display()
+            ))),
+        }
+    }
+
+    fn look_at_clients(&self) -> Result<Look<'_>, DeskError> {
+        let ledger = ledger::read(self.home.path())?;
+        Ok(Look {
+            machine: &self.machine,
+            ours: self.home.path(),
+            surveyed: everything(&self.machine, &[], &ledger),
+            ledger,
+            queue: queue::read(self.home.path())?,
+            copies: Backups::of(self.home.path()).list().unwrap_or_default(),
+        })
+    }
+}
+
+impl Look<'_> {
+    fn views(&self) -> Vec<ClientView> {
+        let mut views: Vec<ClientView> = Vec::new();
+        let drifts = self.drift();
+        for file in &self.surveyed {
+            let client = file.found.client;
+            let shown = self.file(file, &drifts);
+            match views.iter_mut().find(|view| view.id == client.id) {
+                Some(view) => view.files.push(shown),
+                None => views.push(self.view(client, shown)),
+            }
+        }
+        views
+    }
+
+    fn view(&self, client: &'static Client, file: ClientFile) -> ClientView {
+        let mains = running::mains(client).filter(|_| !client.processes.is_empty());
+        let rows = self.ledger.rows.iter().filter(|row| row.key.client == client.id);
+        let edited = rows.map(|row| row.at_ms).max();
+        let since = mains.as_ref().and_then(|mains| mains.iter().map(|main| main.since_ms).min());
+        let queued = self.queue.iter().filter(|queued| queued.key.client == client.id);
+        ClientView {
+            id: client.id.to_owned(),
+            name: client.name.to_owned(),
+            running: mains.map(|mains| !mains.is_empty()),
+            stale: since.zip(edited).is_some_and(|(since, edited)| since < edited),
+            waits: client.caches,
+            can_reopen: reopen::can_reopen(client),
+            reload: client.reload.to_owned(),
+            queued: queued.map(queued_change).collect(),
+            files: vec![file],
+        }
+    }
+
+    fn file(&self, file: &Surveyed, drifts: &[Drift]) -> ClientFile {
+        let path = &file.found.path;
+        let client = file.found.client;
+        let mut notes: Vec<_> =
+            file.read.iter().flat_map(|read| &read.left_out).map(|it| harmless(it)).collect();
+        notes.extend(file.found.shadowed_by.as_ref().map(|other| {
+            format!("{} reads {} in its stead", client.name, shown::path(&self.machine.home, other))
+        }));
+        let copies = self.copies.iter().filter(|copy| copy.client == client.id && copy.path == *path).count();
+        ClientFile {
+            path: path.to_string_lossy().into_owned(),
+            shown: shown::path(&self.machine.home, path),
+            problem: file.read.as_ref().err().map(|why| harmless(&why.to_string())),
+            notes,
+            entries: file.entries().iter().map(client_entry).collect(),
+            drift: guard::of_file(self, drifts, client.id, path),
+            backups: u32::try_from(copies).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn drift(&self) -> Vec<Drift> {
+        drift(&self.surveyed, &self.ledger, &program::place(self.ours).to_string_lossy())
+    }
+
+    /// The entries that are meant.
+    fn picked<'l>(&'l self, keys: &'l [EntryKey]) -> impl Iterator<Item = &'l Entry> {
+        entries(&self.surveyed).filter(|entry| keys.contains(&entry_key(&entry.key)))
+    }
+}
+
+fn client_entry(entry: &Entry) -> ClientEntry {
+    let (state, server, why) = match &entry.state {
+        State::Protected { server } => (EntryState::Protected, Some(server.clone()), None),
+        State::Open => (EntryState::Open, None, None),
+        State::NotCoverable(why) => (EntryState::NotCoverable, None, Some(harmless(why))),
+    };
+    ClientEntry { key: entry_key(&entry.key), state, server, command: shown::command(entry), why }
+}
+
+fn entry_key(key: &Key) -> EntryKey {
+    EntryKey {
+        client: key.client.clone(),
+        path: key.path.to_string_lossy().into_owned(),
+        project: key.project.clone(),
+        name: key.name.clone(),
+    }
+}
+
+fn queued_change(queued: &Queued) -> QueuedChange {
+    let act = match queued.todo {
+        Todo::Protect => ClientAct::Protect,
+        Todo::Unprotect => ClientAct::Unprotect,
+    };
+    QueuedChange { act, entry: entry_key(&queued.key), since_ms: queued.since_ms }
+}
+
+fn client_name(id: &str) -> String {
+    table::client(id).map_or(id, |client| client.name).to_owned()
+}

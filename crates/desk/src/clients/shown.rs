@@ -1,0 +1,50 @@
+//! Clients' files for people: nothing secret, nothing that hides.
+
+use std::path::Path;
+
+use callgate_clients::survey::Entry;
+use callgate_policy::diff::unified;
+use callgate_store::mask::{self, Masker};
+
+use crate::text::harmless;
+
+/// The path as people write it.
+pub(super) fn path(home: &Path, path: &Path) -> String {
+    harmless(&match path.strip_prefix(home) {
+        Ok(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
+        Err(_) => path.display().to_string(),
+    })
+}
+
+/// What an entry starts, in one line.
+pub(super) fn command(entry: &Entry) -> String {
+    let Some(local) = entry.local() else { return String::new() };
+    let words: Vec<_> = local.words().map(str::to_owned).collect();
+    harmless(&masker([entry]).command(&words).join(" "))
+}
+
+/// What an edit changes, line by line.
+pub(super) fn diff(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> String {
+    let lines = unified(texts.0, texts.1, names);
+    let lines: Vec<_> = lines.lines().map(|line| masker.keep_text(line).into_owned()).collect();
+    lines.join("\n")
+}
+
+/// Knows the values of every variable that an entry sets, whatever they look like, and the arguments that follow a telling
+/// flag: in a file they stand apart from it.
+pub fn masker<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Masker {
+    let mut secrets = Vec::new();
+    for local in entries.into_iter().filter_map(Entry::local) {
+        let variables = || local.env.iter().map(|(name, value)| (name, &value.value));
+        secrets.extend(mask::secret_values(variables().map(|(name, value)| (name.into(), value.into()))));
+        // A folder is no secret, and masked it would make every path below it unreadable.
+        secrets.extend(
+            variables().map(|(_, value)| value).filter(|value| !Path::new(value).is_absolute()).cloned(),
+        );
+        let words: Vec<_> = local.words().map(str::to_owned).collect();
+        let shown = Masker::default().command(&words);
+        let whole = words.into_iter().zip(shown).filter(|(_, shown)| shown.starts_with("[masked, "));
+        secrets.extend(whole.map(|(word, _)| word));
+    }
+    Masker::new(&secrets)
+}

@@ -1,0 +1,184 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use callgate_clients::queue::{self, Todo};
+use callgate_clients::{Os, System, ledger, program};
+
+use crate::Desk;
+use crate::testing::Place;
+use crate::view::{ClientAct, ClientEntry, DriftFix, EntryState, Fix, IconState, RefusedEntry};
+
+const FILE: &str = r#"{
+  "mcpServers": {
+    "play": { "command": "npx", "args": ["-y", "@playwright/mcp"], "env": { "API_TOKEN": "sk-1234567890abcdef" } },
+    "far": { "url": "https://example.com/mcp" }
+  }
+}
+"#;
+
+/// A home with Cursor's and Claude Desktop's files, and our program in its place.
+struct World {
+    place: Place,
+    desk: Desk,
+    cursor: PathBuf,
+    claude: PathBuf,
+    _person: tempfile::TempDir,
+}
+
+fn world() -> World {
+    let place = Place::new();
+    let person = tempfile::tempdir().unwrap();
+    let cursor = person.path().join(".cursor/mcp.json");
+    let claude = person.path().join(".config/Claude/claude_desktop_config.json");
+    for file in [&cursor, &claude] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, FILE).unwrap();
+    }
+    let binary = program::place(place.home.path());
+    fs::create_dir_all(binary.parent().unwrap()).unwrap();
+    fs::write(&binary, "").unwrap();
+    let machine = System { os: Os::Linux, home: person.path().to_owned(), variables: BTreeMap::new() };
+    let desk = Desk::new(place.home.clone(), place.clock.clone(), callgate_store::Origin::Window).on(machine);
+    World { place, desk, cursor, claude, _person: person }
+}
+
+impl World {
+    fn entries(&self, client: &str) -> Vec<ClientEntry> {
+        let clients = self.desk.clients().unwrap();
+        let view = clients.into_iter().find(|view| view.id == client).unwrap();
+        view.files.into_iter().flat_map(|file| file.entries).collect()
+    }
+
+    fn states(&self, client: &str) -> Vec<(String, EntryState)> {
+        self.entries(client).into_iter().map(|entry| (entry.key.name, entry.state)).collect()
+    }
+}
+
+#[test]
+fn every_client_is_listed_with_its_servers_and_nothing_secret() {
+    let world = world();
+    let clients = world.desk.clients().unwrap();
+    let names: Vec<_> = clients.iter().map(|client| client.name.as_str()).collect();
+    assert_eq!(names, ["Claude Desktop", "Cursor"]);
+    assert_eq!(clients[0].files[0].shown, "~/.config/Claude/claude_desktop_config.json");
+    let expected = [("play".to_owned(), EntryState::Open), ("far".to_owned(), EntryState::NotCoverable)];
+    assert_eq!(world.states("cursor"), expected);
+    assert_eq!(world.entries("cursor")[0].command, "npx -y @playwright/mcp");
+    let said = format!("{clients:?}{:?}", world.desk.preview_clients(ClientAct::Protect, &[]).unwrap());
+    assert!(!said.contains("sk-1234567890abcdef"), "{said}");
+}
+
+#[test]
+fn everything_is_shown_then_protected_then_given_back_byte_for_byte() {
+    let world = world();
+    let preview = world.desk.preview_clients(ClientAct::Protect, &[]).unwrap();
+    let shown: Vec<_> = preview.files.iter().map(|file| file.client_name.as_str()).collect();
+    assert_eq!(shown, ["Claude Desktop", "Cursor"]);
+    assert!(preview.files[0].diff.contains("--server"), "{}", preview.files[0].diff);
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), FILE, "nothing was written");
+
+    let change = world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    assert_eq!((change.done.len(), change.waiting.len(), change.refused), (2, 0, Vec::<RefusedEntry>::new()));
+    assert_eq!(world.states("cursor")[0].1, EntryState::Protected);
+    assert_eq!(world.desk.client_backups().unwrap().len(), 2);
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+
+    world.desk.change_clients(ClientAct::Unprotect, &[], false).unwrap();
+    for file in [&world.cursor, &world.claude] {
+        assert_eq!(fs::read_to_string(file).unwrap(), FILE);
+    }
+    assert!(world.desk.overview().unwrap().needs.is_empty(), "what a person took away is not missed");
+}
+
+#[test]
+fn only_what_is_chosen_is_protected_and_what_cannot_be_is_told() {
+    let world = world();
+    let keys: Vec<_> = world.entries("cursor").into_iter().map(|entry| entry.key).collect();
+    let change = world.desk.change_clients(ClientAct::Protect, &keys, false).unwrap();
+    assert_eq!(change.done.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["play"]);
+    assert_eq!(change.refused.len(), 1);
+    assert_eq!(change.refused[0].name.as_deref(), Some("far"));
+    assert!(change.refused[0].why.contains("network"), "{:?}", change.refused);
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Open);
+}
+
+#[test]
+fn an_entry_that_lost_its_gate_needs_a_person_until_it_has_it_again() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    fs::write(&world.cursor, FILE).unwrap();
+    world.desk.guard().unwrap();
+    let overview = world.desk.overview().unwrap();
+    assert_eq!(overview.icon, IconState::NotProtecting);
+    assert_eq!(overview.needs[0].fix, Some(Fix::OpenClients));
+    assert!(overview.needs[0].words.contains("Cursor: play has lost its gate"), "{:?}", overview.needs);
+
+    let drift = world.desk.clients().unwrap().remove(1).files.remove(0).drift;
+    let Some(DriftFix::Protect { entries }) = &drift[0].fix else { panic!("{drift:?}") };
+    world.desk.change_clients(ClientAct::Protect, entries, false).unwrap();
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn a_new_server_is_asked_about_once() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let text = fs::read_to_string(&world.cursor).unwrap();
+    let text = text.replace(r#""far": {"#, r#""more": { "command": "uvx" }, "far": {"#);
+    fs::write(&world.cursor, text).unwrap();
+    world.desk.guard().unwrap();
+    let overview = world.desk.overview().unwrap();
+    assert_eq!(overview.icon, IconState::NeedsYou);
+    assert!(overview.needs[0].words.contains("more is new"), "{:?}", overview.needs);
+    let more = world.entries("cursor").into_iter().find(|entry| entry.key.name == "more").unwrap().key;
+    world.desk.leave_open(&[more]).unwrap();
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn servers_that_claude_wiped_come_back_behind_their_gates() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    // What Claude Desktop writes when it could not read its file.
+    fs::write(&world.claude, "{\n  \"scale\": 0\n}").unwrap();
+    world.desk.guard().unwrap();
+    let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
+    assert!(drift[0].words.contains("lost all its servers, 1 of them"), "{drift:?}");
+    let Some(DriftFix::Restore { backup }) = &drift[0].fix else { panic!("{drift:?}") };
+    assert!(world.desk.preview_backup(backup).unwrap().contains("+    \"play\""));
+    world.desk.restore_backup(backup, false).unwrap();
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn what_waited_is_written_once_its_client_has_quit() {
+    let world = world();
+    let key = callgate_clients::ledger::Key {
+        client: "claude-desktop".into(),
+        path: world.claude.clone(),
+        project: None,
+        name: "play".into(),
+    };
+    queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
+    assert!(world.desk.has_queued());
+    assert_eq!(world.desk.clients().unwrap()[0].queued.len(), 1);
+    world.desk.settle_queue().unwrap();
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
+    assert!(!world.desk.has_queued());
+}
+
+#[test]
+fn a_broken_ledger_is_told_with_what_to_do() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    fs::write(world.place.home.path().join("ledger.json"), "{").unwrap();
+    assert!(ledger::read(world.place.home.path()).is_err());
+    world.desk.guard().unwrap();
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs[0].words.contains("not as we left it"), "{needs:?}");
+    assert!(world.desk.clients().unwrap_err().to_string().contains("move it away"));
+}
