@@ -49,6 +49,16 @@ export const commands = {
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
 	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
+	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
+	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
+	changeClients: (act: ClientAct, entries: EntryKey[], now: boolean) => typedError<ClientChange, UiError>(__TAURI_INVOKE("change_clients", { act, entries, now })),
+	leaveOpen: (entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("leave_open", { entries })),
+	dropQueued: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client })),
+	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
+	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
+	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
+	reopenClient: (id: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { id })),
+	testServer: (entry: EntryKey) => typedError<ServerTest, UiError>(__TAURI_INVOKE("test_server", { entry })),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
 	deleteHistory: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("delete_history")),
@@ -93,6 +103,18 @@ export type ArgumentRule =
 { kind: "equals"; path: string; value: string } | 
 /**  Refuse unless the path that it names is inside this folder. */
 { kind: "onlyInside"; path: string; folder: string };
+
+/**  A copy of a client's file as it was before an edit. */
+export type BackupView = {
+	id: string,
+	client: string,
+	clientName: string,
+	shown: string,
+	atMs: number,
+	bytes: number,
+	/**  What is there now is the same. */
+	current: boolean,
+};
 
 export type Bar = {
 	fromMs: number,
@@ -200,6 +222,51 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
+export type ClientAct = "protect" | "unprotect";
+
+/**  What an act did. */
+export type ClientChange = {
+	act: ClientAct,
+	/**  Written. */
+	done: EntryKey[],
+	/**  To be written when their client has quit. */
+	waiting: EntryKey[],
+	refused: RefusedEntry[],
+};
+
+/**  A server as a client's file has it. */
+export type ClientEntry = {
+	key: EntryKey,
+	state: EntryState,
+	/**  Its name at the gate. */
+	server: string | null,
+	/**  What it starts, secrets masked. */
+	command: string,
+	/**  Why it cannot be covered. */
+	why: string | null,
+};
+
+/**  One configuration file of a client. */
+export type ClientFile = {
+	path: string,
+	/**  With `~` for the home. */
+	shown: string,
+	/**  Why it is left alone. */
+	problem: string | null,
+	/**  What stands there and cannot be covered, or is read in its stead. */
+	notes: string[],
+	entries: ClientEntry[],
+	/**  What happened to it since it was edited. */
+	drift: DriftView[],
+	backups: number,
+};
+
+/**  What an act would write, before it does. */
+export type ClientPreview = {
+	files: FileDiff[],
+	refused: RefusedEntry[],
+};
+
 /**  What the rules add for one client. */
 export type ClientRule = {
 	/**  A client's name, or a pattern of names. */
@@ -207,6 +274,26 @@ export type ClientRule = {
 	state: ToolState,
 	words: string,
 	draft: RuleDraft | null,
+};
+
+export type ClientView = {
+	/**  `claude-desktop`. */
+	id: string,
+	/**  "Claude Desktop". */
+	name: string,
+	/**  Whether it runs now; nothing where that makes no difference or cannot be told. */
+	running: boolean | null,
+	/**  It runs since before its file was edited: it still starts its servers as they were. */
+	stale: boolean,
+	/**  A change made while it runs would be lost, so it waits until it has quit. */
+	waits: boolean,
+	/**  Callgate can quit it and open it again. */
+	canReopen: boolean,
+	/**  "Quit Claude Desktop and start it again." */
+	reload: string,
+	/**  Changes that wait until it has quit. */
+	queued: QueuedChange[],
+	files: ClientFile[],
 };
 
 export type Completion = {
@@ -271,6 +358,20 @@ export type Done = {
 	endsMs: number | null,
 };
 
+export type DriftFix = 
+/**  Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again. */
+{ kind: "protect"; entries: EntryKey[] } | 
+/**  Put the file back as this copy has it. */
+{ kind: "restore"; backup: string };
+
+/**  What happened to a file that was edited, and what mends it. */
+export type DriftView = {
+	words: string,
+	/**  Something runs, or will, without the gate that should have it. */
+	serious: boolean,
+	fix: DriftFix | null,
+};
+
 /**  "would have refused 4 of 312 calls in the last 7 days". */
 export type Effect = {
 	days: number,
@@ -287,6 +388,17 @@ export type Enforcement = {
 	inForce: number,
 	sessions: number,
 };
+
+/**  Which entry of which file. */
+export type EntryKey = {
+	client: string,
+	path: string,
+	/**  The project that it is for, where one file holds several. */
+	project: string | null,
+	name: string,
+};
+
+export type EntryState = "protected" | "open" | "notCoverable";
 
 /**  What the window can do about it; it switches on this and never on words. */
 export type ErrorCode = 
@@ -327,9 +439,19 @@ export type Exported = {
 	calls: number,
 };
 
+export type FileDiff = {
+	client: string,
+	clientName: string,
+	shown: string,
+	/**  A unified diff, secrets masked. */
+	diff: string,
+	/**  The entries that it edits, by their names in the file. */
+	entries: string[],
+};
+
 export type Fix = { kind: "resume"; server: string | null } | 
 /**  Open the rules of this server. */
-{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
+{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "openClients" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
 /**  Put the default policy back: `Loosening::RestoreDefault`. */
 { kind: "restoreDefault" };
 
@@ -523,8 +645,21 @@ export type Question = {
 	loosened: string[],
 };
 
+export type QueuedChange = {
+	act: ClientAct,
+	entry: EntryKey,
+	sinceMs: number,
+};
+
 /**  How much of arguments and results is kept, at most; a policy may ask for less. */
 export type Recording = "full" | "keys" | "nothing";
+
+export type RefusedEntry = {
+	clientName: string,
+	/**  None for a whole file. */
+	name: string | null,
+	why: string,
+};
 
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 
@@ -620,6 +755,16 @@ export type SaveAnswer = {
 export type ServerState = "running" | "stopped" | 
 /**  In `servers.json` and never started. */
 "neverStarted";
+
+/**  What a server answered through the gate, without its client. */
+export type ServerTest = {
+	/**  "playwright 1.2.3", as it calls itself. */
+	says: string | null,
+	/**  The tools that a client would see. */
+	tools: number | null,
+	/**  What went wrong, and what to do. */
+	problem: string | null,
+};
 
 export type ServerView = {
 	name: string,
