@@ -7,6 +7,17 @@ export interface Want {
 }
 
 export const wants: readonly Want[] = [
+  {
+    want: 'put the gate in front of my servers',
+    use: 'Clients, Protect my servers',
+    command: 'callgate clients protect',
+  },
+  { want: 'take the gate away again', use: 'Clients, Unprotect', command: 'callgate clients unprotect' },
+  {
+    want: "put a client's file back as it was",
+    use: 'Clients, Backups, Restore…',
+    command: 'callgate clients restore',
+  },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },
@@ -50,7 +61,7 @@ export const keyGroups: readonly KeyGroup[] = [
   {
     where: 'Everywhere',
     keys: [
-      { keys: ['1–4'], does: 'go to a section' },
+      { keys: ['1–5'], does: 'go to a section' },
       { keys: ['Ctrl K', '⌘ K'], does: 'go anywhere, do anything' },
       { keys: ['?'], does: 'this help' },
       { keys: ['u'], does: 'Undo, while it is offered' },
@@ -104,6 +115,8 @@ export const words: readonly Word[] = [
   { word: 'Only watch', means: 'nothing is refused for a while, only recorded' },
   { word: 'Undo', means: 'within 10 seconds' },
   { word: 'Revert', means: 'one change of a policy, however old' },
+  { word: 'Protect', means: "the gate in front of a server, by an edit of its client's file" },
+  { word: 'Restore', means: "a client's whole file, as a backup has it" },
   { word: 'session', means: 'one start of one server by one client' },
   { word: 'run', means: 'a part of a session, until the client paused for a while' },
 ];

@@ -73,6 +73,25 @@ export interface Backend {
   stderrTail(session: string): Promise<string>;
   overview(): Promise<T.Overview>;
 
+  /** Only those that have a file here; Claude Desktop first. */
+  clients(): Promise<T.ClientView[]>;
+  /** What would be written. No entries: all that it can apply to. */
+  previewClients(act: T.ClientAct, entries: T.EntryKey[]): Promise<T.ClientPreview>;
+  /** `now`: also while a client runs that would write over it; otherwise such changes wait until it has quit. */
+  changeClients(act: T.ClientAct, entries: T.EntryKey[], now: boolean): Promise<T.ClientChange>;
+  /** Not to be asked about again. */
+  leaveOpen(entries: T.EntryKey[]): Promise<void>;
+  /** What waits for this client is not written after all. */
+  dropQueued(client: string): Promise<void>;
+  clientBackups(): Promise<T.BackupView[]>;
+  /** As a unified diff, from what is there now to the copy. */
+  previewBackup(id: string): Promise<string>;
+  restoreBackup(id: string, now: boolean): Promise<void>;
+  /** Quits it, lets what waits be written, starts it again; done when it has started. */
+  reopenClient(id: string): Promise<void>;
+  /** Starts it through the gate, without its client, and asks for its tools. */
+  testServer(entry: T.EntryKey): Promise<T.ServerTest>;
+
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;
   deleteHistory(): Promise<T.SettingsView>;

@@ -1,7 +1,9 @@
 // The made-up gate: the same interface as the real one, all in memory. Development, component tests and browser tests run on
-// it. In the address: ?calls=200000&rate=50&seed=3&fail=logPage,call (calls=0: the first start; rate=0: nothing new).
+// it. In the address: ?calls=200000&rate=50&seed=3&fail=logPage,call (calls=0: the first start; rate=0: nothing new; clients=none:
+// no client is installed).
 import { BackendError, type Backend } from '../backend';
 import { fakeActs } from './acts';
+import { fakeClients, type FakeClients } from './clients';
 import { fakeLog } from './log';
 import { fakeRules, type FakeRules } from './rules';
 import { fakeServers } from './servers';
@@ -12,6 +14,7 @@ import { World, type Options } from './world';
 export interface FakeBackend extends Backend {
   readonly world: World;
   readonly policies: FakeRules;
+  readonly machine: FakeClients['machine'];
 }
 
 export function fakeBackend(options: Partial<Options> = fromAddress(location.search)): FakeBackend {
@@ -23,6 +26,7 @@ export function fakeBackend(options: Partial<Options> = fromAddress(location.sea
     ...fakeActs(world),
     ...fakeRules(world),
     ...fakeServers(world),
+    ...fakeClients(world),
     ...fakeSettings(world),
     ...fakeStanding(world),
     onNavigate: () => () => undefined,
@@ -41,6 +45,7 @@ function fromAddress(search: string): Partial<Options> {
     const value = query.get(name);
     if (value !== null && Number.isFinite(Number(value))) options[name] = Number(value);
   }
+  if (query.get('clients') === 'none') options.clients = 'none';
   options.fail = query.get('fail')?.split(',') ?? [];
   return options;
 }

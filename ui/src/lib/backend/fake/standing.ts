@@ -30,6 +30,7 @@ export function fakeStanding(world: World): Pick<Backend, 'overview'> {
           server: null,
           serious: true,
         });
+      needs.push(...world.needs);
       const lately = refused.some((line) => line.atMs > world.now() - 600_000);
       return {
         icon: needs.length > 0 ? 'notProtecting' : lately ? 'blockedLately' : 'quiet',

@@ -16,10 +16,20 @@ export interface Options {
   fail: string[];
   /** Entries that are looked at for one page: then it is shown as it is, short or empty, with where to go on. */
   looks: number;
+  /** The clients of the machine: as usual, or none at all. */
+  clients: 'usual' | 'none';
   now: () => number;
 }
 
-export const defaults: Options = { seed: 7, calls: 4_000, rate: 1.2, fail: [], looks: 5_000, now: () => Date.now() };
+export const defaults: Options = {
+  seed: 7,
+  calls: 4_000,
+  rate: 1.2,
+  fail: [],
+  looks: 5_000,
+  clients: 'usual',
+  now: () => Date.now(),
+};
 
 /** One entry of the log and what is kept of it. */
 export interface Entry {
@@ -56,6 +66,8 @@ export class World {
   problem: string | null = null;
   /** The default policy cannot be used. */
   defaultBroken = false;
+  /** More that needs a person. */
+  needs: T.Need[] = [];
   lookedMs: number;
   settings: T.UserSettings = {
     theme: 'system',
@@ -83,7 +95,7 @@ export class World {
   constructor(options: Partial<Options> = {}) {
     this.options = { ...defaults, ...options };
     this.random = new Random(this.options.seed);
-    this.servers = catalog;
+    this.servers = [...catalog];
     const now = this.now();
     this.lookedMs = now - 3 * 3_600_000;
     this.askLogin = this.options.calls === 0;

@@ -1,0 +1,359 @@
+// Clients of the made-up machine. It acts as the real one does: what a running Claude Desktop would write over waits until it
+// has quit, and a client that runs goes on with the old configuration until it is started again.
+import { BackendError, type Backend } from '../backend';
+import type * as T from '../backend';
+import { clientFiles, type FakeClient, type FakeEntry, type FakeFile } from './clientfiles';
+import { unified } from './jsonc';
+import type { World } from './world';
+
+type Clients = Pick<
+  Backend,
+  | 'clients'
+  | 'previewClients'
+  | 'changeClients'
+  | 'leaveOpen'
+  | 'dropQueued'
+  | 'clientBackups'
+  | 'previewBackup'
+  | 'restoreBackup'
+  | 'reopenClient'
+  | 'testServer'
+>;
+
+interface Backup extends T.BackupView {
+  path: string;
+  entries: FakeEntry[];
+}
+
+export interface FakeClients extends Clients {
+  /** Behind the window, for tests: what a person does in a client itself. */
+  readonly machine: {
+    clients: FakeClient[];
+    quit: (id: string) => void;
+    start: (id: string) => void;
+  };
+}
+
+const program = '/home/ada/.callgate/bin/callgate';
+const quitMs = 500;
+const startMs = 700;
+const testMs = 600;
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export function fakeClients(world: World): FakeClients {
+  const first = world.options.calls === 0;
+  const clients = world.options.clients === 'none' ? [] : clientFiles(first);
+  const backups: Backup[] = [];
+  let pid = 61_000;
+
+  const keyOf = (client: FakeClient, file: FakeFile, entry: FakeEntry): T.EntryKey => ({
+    client: client.id,
+    path: file.path,
+    project: entry.project,
+    name: entry.name,
+  });
+  const gone = (what: string) =>
+    new BackendError({ code: 'notFound', message: `${what} is not there any more. Look again.`, detail: null });
+
+  function* places(): Generator<{ client: FakeClient; file: FakeFile; entry: FakeEntry; key: T.EntryKey }> {
+    for (const client of clients)
+      for (const file of client.files)
+        for (const entry of file.entries) yield { client, file, entry, key: keyOf(client, file, entry) };
+  }
+  const same = (a: T.EntryKey, b: T.EntryKey) =>
+    a.client === b.client && a.path === b.path && a.project === b.project && a.name === b.name;
+  const find = (key: T.EntryKey) => [...places()].find((one) => same(one.key, key));
+
+  function keep(client: FakeClient, file: FakeFile, ago = 0): void {
+    backups.unshift({
+      id: `b${backups.length + 1}`,
+      client: client.id,
+      clientName: client.name,
+      shown: file.shown,
+      path: file.path,
+      atMs: world.now() - ago,
+      bytes: text(file, file.entries).length,
+      current: false,
+      entries: structuredClone(file.entries),
+    });
+  }
+  if (!first) {
+    for (const [at, client] of clients.filter((one) => one.files[0]!.entries.length > 0).entries()) {
+      const file = client.files[0]!;
+      const now = file.entries;
+      file.entries = now.map((entry) => ({ ...entry, gated: false }));
+      keep(client, file, (9 + at * 31) * 3_600_000);
+      file.entries = now;
+      if (client.id === 'claude-desktop') keep(client, file, 3 * 3_600_000);
+    }
+    backups.sort((a, b) => b.atMs - a.atMs);
+  }
+
+  /** Chosen entries, or all that the act can apply to; what stays as it is, with why. */
+  function plan(act: T.ClientAct, keys: T.EntryKey[]) {
+    const chosen: { client: FakeClient; file: FakeFile; entry: FakeEntry; key: T.EntryKey }[] = [];
+    const refused: T.RefusedEntry[] = [];
+    const wanted = keys.length > 0 ? keys.map((key) => find(key) ?? key) : [...places()];
+    for (const one of wanted) {
+      if (!('entry' in one)) {
+        refused.push({ clientName: one.client, name: one.name, why: 'it is not there any more' });
+        continue;
+      }
+      const { client, entry } = one;
+      if (entry.why !== null) {
+        if (act === 'protect') refused.push({ clientName: client.name, name: entry.name, why: entry.why });
+      } else if (entry.gated === (act === 'protect')) {
+        if (keys.length > 0) refused.push({ clientName: client.name, name: entry.name, why: `it is ${act}ed already` });
+      } else chosen.push(one);
+    }
+    if (keys.length === 0)
+      for (const client of clients)
+        for (const file of client.files)
+          if (file.problem !== null) refused.push({ clientName: client.name, name: null, why: file.problem });
+    return { chosen, refused };
+  }
+
+  function write(client: FakeClient, file: FakeFile, changes: { entry: FakeEntry; act: T.ClientAct }[]): void {
+    if (changes.length === 0) return;
+    keep(client, file);
+    for (const { entry, act } of changes) {
+      entry.gated = act === 'protect';
+      file.lost = file.lost.filter((name) => name !== entry.name);
+      file.fresh = file.fresh.filter((name) => name !== entry.name);
+    }
+    if (client.running) client.stale = true;
+  }
+
+  function flush(client: FakeClient): void {
+    for (const file of client.files)
+      write(
+        client,
+        file,
+        client.queued.flatMap(({ act, entry: key }) => {
+          const entry = file.entries.find((one) => same(keyOf(client, file, one), key));
+          return entry ? [{ entry, act }] : [];
+        }),
+      );
+    client.queued = [];
+  }
+
+  function theClient(id: string): FakeClient {
+    const client = clients.find((one) => one.id === id);
+    if (!client) throw gone(`The client ${id}`);
+    return client;
+  }
+
+  function quit(id: string): void {
+    const client = theClient(id);
+    if (client.running) client.running = false;
+    client.stale = false;
+    for (const session of world.sessions)
+      if (session.client === id && session.endedMs === null) {
+        session.endedMs = world.now();
+        session.end = 'client_closed';
+      }
+    flush(client);
+  }
+
+  function start(id: string): void {
+    const client = theClient(id);
+    if (client.running !== null) client.running = true;
+    for (const { entry } of [...places()].filter((one) => one.client === client && one.entry.gated)) {
+      const name = entry.server;
+      if (name === null) continue;
+      // The same program under another name at the gate.
+      const like = world.server(name) ?? world.server(entry.name);
+      if (!like) continue;
+      if (like.name !== name) world.servers.push({ ...like, name, command: [entry.command, ...entry.args] });
+      world.begin(name, id, world.now(), null, (pid += 7));
+    }
+  }
+
+  const backup = (id: string): Backup => {
+    const found = backups.find((one) => one.id === id);
+    if (!found) throw gone('This backup');
+    return found;
+  };
+  const fileOf = (one: Backup): { client: FakeClient; file: FakeFile } => {
+    const client = theClient(one.client);
+    const file = client.files.find(({ path }) => path === one.path);
+    if (!file) throw gone(one.shown);
+    return { client, file };
+  };
+
+  return {
+    machine: { clients, quit, start },
+
+    async clients() {
+      return clients.map(({ files, queued, ...client }) => ({
+        ...client,
+        queued: [...queued],
+        files: files.map((file) => ({
+          path: file.path,
+          shown: file.shown,
+          problem: file.problem,
+          notes: file.notes,
+          entries: file.entries.map((entry) => ({
+            key: keyOf(theClient(client.id), file, entry),
+            state:
+              entry.why !== null ? ('notCoverable' as const) : entry.gated ? ('protected' as const) : ('open' as const),
+            server: entry.server,
+            command: entry.url ?? [entry.command, ...entry.args].join(' '),
+            why: entry.why,
+          })),
+          drift: driftOf(theClient(client.id), file, keyOf),
+          backups: backups.filter((one) => one.path === file.path).length,
+        })),
+      }));
+    },
+
+    async previewClients(act, entries) {
+      const { chosen, refused } = plan(act, entries);
+      const files: T.FileDiff[] = [];
+      for (const client of clients)
+        for (const file of client.files) {
+          const names = chosen.filter((one) => one.file === file);
+          if (names.length === 0) continue;
+          const after = file.entries.map((entry) =>
+            names.some((one) => one.entry === entry) ? { ...entry, gated: act === 'protect' } : entry,
+          );
+          files.push({
+            client: client.id,
+            clientName: client.name,
+            shown: file.shown,
+            diff: unified(text(file, file.entries, client.id), text(file, after, client.id)),
+            entries: names.map((one) => one.entry.name),
+          });
+        }
+      return { files, refused };
+    },
+
+    async changeClients(act, entries, now) {
+      const { chosen, refused } = plan(act, entries);
+      const done: T.EntryKey[] = [];
+      const waiting: T.EntryKey[] = [];
+      for (const client of clients) {
+        const mine = chosen.filter((one) => one.client === client);
+        if (mine.length === 0) continue;
+        client.queued = client.queued.filter((queued) => !mine.some((one) => same(one.key, queued.entry)));
+        if (client.waits && client.running && !now) {
+          client.queued.push(...mine.map(({ key }) => ({ act, entry: key, sinceMs: world.now() })));
+          waiting.push(...mine.map(({ key }) => key));
+          continue;
+        }
+        for (const file of client.files)
+          write(
+            client,
+            file,
+            mine.filter((one) => one.file === file).map(({ entry }) => ({ entry, act })),
+          );
+        done.push(...mine.map(({ key }) => key));
+      }
+      return { act, done, waiting, refused };
+    },
+
+    async leaveOpen(entries) {
+      for (const key of entries) {
+        const file = find(key)?.file;
+        if (!file) continue;
+        file.lost = file.lost.filter((name) => name !== key.name);
+        file.fresh = file.fresh.filter((name) => name !== key.name);
+      }
+    },
+
+    async dropQueued(id) {
+      theClient(id).queued = [];
+    },
+
+    async clientBackups() {
+      return backups.map(({ entries, path: _, ...view }) => {
+        const { client, file } = fileOf({ ...view, entries, path: _ });
+        return { ...view, current: text(file, entries, client.id) === text(file, file.entries, client.id) };
+      });
+    },
+
+    async previewBackup(id) {
+      const { entries } = backup(id);
+      const { client, file } = fileOf(backup(id));
+      return unified(text(file, file.entries, client.id), text(file, entries, client.id));
+    },
+
+    async restoreBackup(id, now) {
+      const { entries } = backup(id);
+      const { client, file } = fileOf(backup(id));
+      if (client.waits && client.running && !now)
+        throw new BackendError({
+          code: 'conflict',
+          message: `${client.name} runs and would write over it; nothing was written. Quit it and try again.`,
+          detail: null,
+        });
+      keep(client, file);
+      file.entries = structuredClone(entries);
+      file.lost = [];
+      if (client.running) client.stale = true;
+    },
+
+    async reopenClient(id) {
+      theClient(id);
+      await wait(quitMs);
+      quit(id);
+      await wait(startMs);
+      start(id);
+    },
+
+    async testServer(key) {
+      const { entry } = find(key) ?? {};
+      if (!entry) throw gone(`The entry ${key.name}`);
+      await wait(testMs);
+      return typeof entry.answers === 'string'
+        ? { says: null, tools: null, problem: entry.answers }
+        : { ...entry.answers, problem: null };
+    },
+  };
+}
+
+function driftOf(
+  client: FakeClient,
+  file: FakeFile,
+  keyOf: (client: FakeClient, file: FakeFile, entry: FakeEntry) => T.EntryKey,
+): T.DriftView[] {
+  const keys = (name: string) =>
+    file.entries.filter((entry) => entry.name === name).map((entry) => keyOf(client, file, entry));
+  return [
+    ...file.lost.map((name) => ({
+      words: `${name} lost its gate: ${client.name} starts it by itself again, and its calls are not seen.`,
+      serious: true,
+      fix: { kind: 'protect' as const, entries: keys(name) },
+    })),
+    ...file.fresh.map((name) => ({
+      words: `${name} is new and not protected.`,
+      serious: false,
+      fix: { kind: 'protect' as const, entries: keys(name) },
+    })),
+  ];
+}
+
+/** The file as it stands on the disk. */
+function text(file: FakeFile, entries: readonly FakeEntry[], client = 'claude-desktop'): string {
+  const body = (entry: FakeEntry) => {
+    if (entry.url !== null) return { url: entry.url };
+    const env = Object.keys(entry.env).length > 0 ? { env: entry.env } : {};
+    if (!entry.gated) return { command: entry.command, args: entry.args, ...env };
+    const gate = ['run', '--server', entry.server ?? entry.name, '--client', client, '--'];
+    return { command: program, args: [...gate, entry.command, ...entry.args], ...env };
+  };
+  const block = (project: string | null) =>
+    Object.fromEntries(entries.filter((entry) => entry.project === project).map((entry) => [entry.name, body(entry)]));
+  const projects = [...new Set(entries.map((entry) => entry.project).filter((one) => one !== null))];
+  return `${JSON.stringify(
+    {
+      mcpServers: block(null),
+      ...(projects.length > 0
+        ? { projects: Object.fromEntries(projects.map((one) => [one, { mcpServers: block(one) }])) }
+        : {}),
+      ...file.rest,
+    },
+    null,
+    2,
+  )}\n`;
+}

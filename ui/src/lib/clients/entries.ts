@@ -1,0 +1,63 @@
+// Entries of clients' files: which is which, how they stand, and what can be done about them. Pure.
+import type { ClientAct, ClientEntry, ClientView, EntryKey, EntryState, QueuedChange } from '../backend';
+
+/** The words of docs/words.md. */
+export const stateWords: Record<EntryState, string> = {
+  protected: 'Protected',
+  open: 'Not protected',
+  notCoverable: 'Not coverable',
+};
+
+/** One text for one entry, for keys and for comparing. */
+export const keyText = (key: EntryKey): string => JSON.stringify([key.client, key.path, key.project, key.name]);
+
+export const sameKey = (a: EntryKey, b: EntryKey): boolean => keyText(a) === keyText(b);
+
+export const entriesOf = (view: ClientView): ClientEntry[] => view.files.flatMap((file) => file.entries);
+
+export const allEntries = (views: readonly ClientView[]): ClientEntry[] => views.flatMap(entriesOf);
+
+export function queuedFor(view: ClientView, key: EntryKey): QueuedChange | null {
+  return view.queued.find((change) => sameKey(change.entry, key)) ?? null;
+}
+
+/** What an act would be about: entries that are not so yet and that do not wait to be. */
+export function applicable(views: readonly ClientView[], act: ClientAct): EntryKey[] {
+  const from: EntryState = act === 'protect' ? 'open' : 'protected';
+  return views.flatMap((view) =>
+    entriesOf(view)
+      .filter((entry) => entry.state === from && queuedFor(view, entry.key)?.act !== act)
+      .map((entry) => entry.key),
+  );
+}
+
+export interface Tally {
+  clients: number;
+  servers: number;
+  protected: number;
+  open: number;
+  notCoverable: number;
+}
+
+export function tally(views: readonly ClientView[]): Tally {
+  const entries = allEntries(views);
+  const of = (state: EntryState) => entries.filter((entry) => entry.state === state).length;
+  return {
+    clients: views.length,
+    servers: entries.length,
+    protected: of('protected'),
+    open: of('open'),
+    notCoverable: of('notCoverable'),
+  };
+}
+
+/** A change to this client's file would be lost now, so that it waits. */
+export const wouldWait = (view: ClientView): boolean => view.waits && view.running === true;
+
+/** Entries of a fix that can be left as they are: only what is open can stay open. */
+export function leavable(view: ClientView, keys: readonly EntryKey[]): boolean {
+  const entries = entriesOf(view);
+  return (
+    keys.length > 0 && keys.every((key) => entries.some((entry) => entry.state === 'open' && sameKey(entry.key, key)))
+  );
+}

@@ -1,0 +1,188 @@
+// The clients of this machine as the window shows them, and what a person does with them. One for the whole window, so that
+// what is under way in one section is under way in the other.
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
+import type { App } from '../app.svelte';
+import {
+  BackendError,
+  type ClientAct,
+  type ClientChange,
+  type ClientView,
+  type EntryKey,
+  type QueuedChange,
+  type ServerTest,
+  type ServerView,
+} from '../backend';
+import { keyText } from './entries';
+import { doneWords, listed, refusedWords, waitingWords } from './words';
+
+/** What is to be written, before the person who is asked. */
+export interface Review {
+  act: ClientAct;
+  /** None: all that it can apply to. */
+  entries: EntryKey[];
+  /** Done with a yes, before the act itself. */
+  first?: () => Promise<void>;
+  /** What came of it is seen where it was asked for. */
+  quiet?: boolean;
+}
+
+export type Tested = { state: 'running' } | { state: 'done'; test: ServerTest };
+
+const every = 2_000;
+
+export class Clients {
+  views: ClientView[] | null = $state.raw(null);
+  servers: ServerView[] = $state.raw([]);
+  error: BackendError | null = $state.raw(null);
+  /** The dialog with what would be written. */
+  review: Review | null = $state.raw(null);
+  /** The backup that is about to be put back. */
+  restoring: string | null = $state.raw(null);
+  /** Something is being written. */
+  writing = $state(false);
+  /** Clients that are being quit and started again. */
+  readonly reopening = new SvelteSet<string>();
+  /** By `keyText`. */
+  readonly tests = new SvelteMap<string, Tested>();
+  readonly #app: App;
+  #asked = 0;
+  #shown = 0;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  /** Reads now and every two seconds while the window is seen; the answer ends it. `servers`: what runs is wanted too. */
+  watch(servers: boolean): () => void {
+    const read = () => void this.load(servers);
+    read();
+    const timer = setInterval(() => document.visibilityState === 'visible' && read(), every);
+    const back = () => document.visibilityState === 'visible' && read();
+    document.addEventListener('visibilitychange', back);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', back);
+    };
+  }
+
+  async load(servers = false): Promise<void> {
+    const mine = ++this.#asked;
+    try {
+      const [views, run] = await Promise.all([
+        this.#app.backend.clients(),
+        servers ? this.#app.backend.servers() : null,
+      ]);
+      // An older answer must not undo a newer one.
+      if (mine < this.#shown) return;
+      this.#shown = mine;
+      this.views = views;
+      if (run) this.servers = run;
+      this.error = null;
+    } catch (thrown) {
+      if (mine >= this.#shown) this.error = BackendError.from(thrown);
+    }
+  }
+
+  /** Writes, or lets it wait, and says what came of it. */
+  async change(act: ClientAct, entries: EntryKey[], now: boolean, quiet = false): Promise<ClientChange | null> {
+    if (this.writing) return null;
+    this.writing = true;
+    try {
+      const change = await this.#app.backend.changeClients(act, entries, now);
+      this.#tell(change, quiet);
+      return change;
+    } catch (thrown) {
+      this.#app.fail(thrown);
+      return null;
+    } finally {
+      this.writing = false;
+      await this.load(true);
+      void this.#app.refresh();
+    }
+  }
+
+  #tell(change: ClientChange, quiet: boolean): void {
+    const { toasts } = this.#app;
+    const views = this.views ?? [];
+    if (!quiet && change.done.length > 0) toasts.say(doneWords(views, change));
+    if (!quiet && change.waiting.length > 0) toasts.say(waitingWords(views, change));
+    if (change.refused.length > 0 && change.done.length + change.waiting.length === 0)
+      toasts.error(
+        change.act === 'protect' ? 'Nothing was protected.' : 'Nothing was unprotected.',
+        change.refused.map(refusedWords).join('\n'),
+      );
+  }
+
+  /** What waits, at once: asks, since the client may write over it. */
+  async writeNow(view: ClientView): Promise<void> {
+    const names = listed(view.queued.map((change) => change.entry.name));
+    const yes = await this.#app.ask(
+      {
+        words: `Write to the file of ${view.name} while it runs?`,
+        loosened: [
+          `${view.name} may write over it at any moment. Then the change is lost, and ${names} runs as before.`,
+          `It counts from the next start of ${view.name} on, not before.`,
+        ],
+      },
+      'Write now',
+    );
+    if (!yes) return;
+    for (const act of ['protect', 'unprotect'] as const) {
+      const entries = queuedKeys(view.queued, act);
+      if (entries.length > 0) await this.change(act, entries, true);
+    }
+  }
+
+  async dropQueued(view: ClientView): Promise<void> {
+    await this.#act(() => this.#app.backend.dropQueued(view.id));
+  }
+
+  async reopen(view: ClientView): Promise<void> {
+    if (this.reopening.has(view.id)) return;
+    this.reopening.add(view.id);
+    await this.#act(() => this.#app.backend.reopenClient(view.id));
+    this.reopening.delete(view.id);
+  }
+
+  /** Not to be asked about again. What should have the gate and has lost it: asks. */
+  async leave(entries: EntryKey[], serious: boolean): Promise<void> {
+    const names = listed(entries.map((key) => key.name));
+    const loosened = [`No call of ${names} is judged or recorded, and nothing reminds you of it.`];
+    if (serious && !(await this.#app.ask({ words: `Leave ${names} without the gate?`, loosened }, 'Leave it open')))
+      return;
+    await this.#act(() => this.#app.backend.leaveOpen(entries));
+  }
+
+  async test(key: EntryKey): Promise<void> {
+    const id = keyText(key);
+    if (this.tests.get(id)?.state === 'running') return;
+    this.tests.set(id, { state: 'running' });
+    try {
+      this.tests.set(id, { state: 'done', test: await this.#app.backend.testServer(key) });
+    } catch (thrown) {
+      const problem = BackendError.from(thrown).message;
+      this.tests.set(id, { state: 'done', test: { says: null, tools: null, problem } });
+    }
+  }
+
+  async #act(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (thrown) {
+      this.#app.fail(thrown);
+    }
+    await this.load(true);
+    void this.#app.refresh();
+  }
+}
+
+export const queuedKeys = (queued: readonly QueuedChange[], act: ClientAct): EntryKey[] =>
+  queued.filter((change) => change.act === act).map((change) => change.entry);
+
+const models = new WeakMap<App, Clients>();
+
+export function clientsOf(app: App): Clients {
+  const model = models.get(app) ?? new Clients(app);
+  models.set(app, model);
+  return model;
+}

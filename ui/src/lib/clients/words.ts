@@ -1,0 +1,61 @@
+// What acts on clients' files did or will do, in words.
+import type { ClientAct, ClientChange, ClientView, EntryKey, RefusedEntry, ServerTest } from '../backend';
+import { count } from '../format';
+import type { Tally } from './entries';
+
+const most = 3;
+
+/** "a", "a and b", "a, b and 4 more". */
+export function listed(names: readonly string[], shown = most): string {
+  if (names.length <= 1) return names[0] ?? '';
+  const head = names.length > shown ? names.slice(0, shown - 1) : names.slice(0, -1);
+  const rest = names.length - head.length;
+  return `${head.join(', ')} and ${rest === 1 ? names.at(-1) : `${rest} more`}`;
+}
+
+/** The client's name, or its id where it is not there any more. */
+export const clientName = (views: readonly ClientView[], id: string): string =>
+  views.find((view) => view.id === id)?.name ?? id;
+
+function byClient(views: readonly ClientView[], keys: readonly EntryKey[]): { name: string; servers: string[] }[] {
+  const found = new Map<string, string[]>();
+  for (const key of keys) found.set(key.client, [...(found.get(key.client) ?? []), key.name]);
+  return [...found].map(([id, servers]) => ({ name: clientName(views, id), servers }));
+}
+
+const did: Record<ClientAct, string> = { protect: 'Protected', unprotect: 'Unprotected' };
+
+/** "Protected files and github in Claude Desktop." */
+export function doneWords(views: readonly ClientView[], change: ClientChange): string {
+  const parts = byClient(views, change.done).map(({ name, servers }) => `${listed(servers)} in ${name}`);
+  return `${did[change.act]} ${parts.join('; ')}.`;
+}
+
+/** "Files and github wait until Claude Desktop has quit." */
+export function waitingWords(views: readonly ClientView[], change: ClientChange): string {
+  const parts = byClient(views, change.waiting).map(({ name, servers }) => `${listed(servers)}: when ${name} has quit`);
+  return `${change.act === 'protect' ? 'Will be protected' : 'Will be unprotected'}: ${parts.join('; ')}.`;
+}
+
+/** "github in Claude Desktop: it is …". */
+export const refusedWords = (refused: RefusedEntry): string =>
+  `${refused.name === null ? refused.clientName : `${refused.name} in ${refused.clientName}`}: ${refused.why}`;
+
+/** "3 clients, 7 servers: 2 protected, 4 not protected, 1 not coverable". */
+export function tallyWords(all: Tally): string {
+  const parts = [
+    all.protected > 0 ? `${all.protected} protected` : '',
+    all.open > 0 ? `${all.open} not protected` : '',
+    all.notCoverable > 0 ? `${all.notCoverable} not coverable` : '',
+  ].filter(Boolean);
+  const head = `${count(all.clients, 'client')}, ${count(all.servers, 'server')}`;
+  return parts.length > 0 ? `${head}: ${parts.join(', ')}` : head;
+}
+
+/** "answers: playwright 1.2.3, 21 tools". */
+export function testWords(test: ServerTest): string {
+  const said = [test.says ?? '', test.tools === null ? '' : count(test.tools, 'tool')].filter(Boolean);
+  return said.length > 0 ? `answers: ${said.join(', ')}` : 'answers';
+}
+
+export const notQuitting = 'Closing its window is not quitting: quit it from its menu or its icon in the tray.';
