@@ -1,6 +1,7 @@
 //! Quitting a client and opening it again, as its person would: asked to end, never forced.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,24 +39,25 @@ pub fn can_reopen(client: &Client) -> bool {
 pub struct Quit {
     client: &'static Client,
     was: Vec<Main>,
+    home: PathBuf,
 }
 
 /// Asks the client to quit, and waits until it has. One that does not run has quit.
-pub fn quit(client: &'static Client) -> Result<Quit, ReopenError> {
+pub fn quit(client: &'static Client, home: &Path) -> Result<Quit, ReopenError> {
     let cannot = ReopenError::Cannot(client.name);
-    let Some(was) = running::mains(client).filter(|_| can_reopen(client)) else { return Err(cannot) };
+    let Some(was) = running::mains(client, home).filter(|_| can_reopen(client)) else { return Err(cannot) };
     if !was.iter().all(|main| ask_to_end(main.pid)) {
         return Err(cannot);
     }
     let deadline = Instant::now() + PATIENCE;
     // Its helpers too: they are what holds the file.
-    while running::processes(client).is_some_and(|all| !all.is_empty()) {
+    while running::processes(client, home).is_some_and(|all| !all.is_empty()) {
         if Instant::now() >= deadline {
             return Err(ReopenError::StillRuns(client.name));
         }
         thread::sleep(LOOK);
     }
-    Ok(Quit { client, was })
+    Ok(Quit { client, was, home: home.to_owned() })
 }
 
 impl Quit {
@@ -65,9 +67,7 @@ impl Quit {
         for main in &self.was {
             let mut command = system::launch(main);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            if let Some(home) = std::env::home_dir() {
-                command.current_dir(home);
-            }
+            command.current_dir(&self.home);
             detach(&mut command);
             let mut child = command.spawn().map_err(|error| ReopenError::Start { client, error })?;
             // It outlives us; while we live, somebody has to take note of its end.
@@ -106,7 +106,7 @@ mod tests {
     use crate::table::{Place, client};
 
     /// A client that nobody else on this machine runs.
-    fn stand_in(folder: &std::path::Path) -> &'static Client {
+    fn stand_in(folder: &Path) -> &'static Client {
         let part = format!("{}/", folder.display());
         let processes: &'static [&'static str] = Box::leak(Box::new([&*part.leak()]));
         let places: &'static [Place] = &[];
@@ -120,18 +120,19 @@ mod tests {
         let program = folder.path().join("desk");
         std::fs::copy("/bin/sleep", &program).unwrap();
         let client = stand_in(folder.path());
+        let home = std::env::home_dir().unwrap();
         let mut first = Command::new(&program).arg("600").spawn().unwrap();
         let reaper = thread::spawn(move || first.wait());
-        let before = running::mains(client).unwrap();
+        let before = running::mains(client, &home).unwrap();
         assert_eq!(before.len(), 1);
 
-        let gone = quit(client).unwrap();
-        assert_eq!(running::processes(client), Some(Vec::new()));
+        let gone = quit(client, &home).unwrap();
+        assert_eq!(running::processes(client, &home), Some(Vec::new()));
         assert!(reaper.join().unwrap().is_ok());
         gone.start().unwrap();
         let deadline = Instant::now() + PATIENCE;
         let after = loop {
-            let now = running::mains(client).unwrap();
+            let now = running::mains(client, &home).unwrap();
             if !now.is_empty() || Instant::now() > deadline {
                 break now;
             }
@@ -140,6 +141,6 @@ mod tests {
         assert_eq!(after.len(), 1);
         assert_ne!(after[0].pid, before[0].pid);
         assert_eq!((&after[0].program, &after[0].args), (&before[0].program, &before[0].args));
-        quit(client).unwrap();
+        quit(client, &home).unwrap();
     }
 }

@@ -17,18 +17,19 @@ pub struct Main {
     pub since_ms: i64,
 }
 
-/// The processes of this client, by id. Empty for a client whose running makes no difference; nothing if it cannot be told.
-pub fn processes(client: &Client) -> Option<Vec<u32>> {
+/// The processes of this client that have the files of this home, by id. Empty for a client whose running makes no difference;
+/// nothing if it cannot be told.
+pub fn processes(client: &Client, home: &Path) -> Option<Vec<u32>> {
     let system = look(client)?;
-    let mut found: Vec<_> = own(&system, client).map(|process| process.pid().as_u32()).collect();
+    let mut found: Vec<_> = own(&system, client, home).map(|process| process.pid().as_u32()).collect();
     found.sort_unstable();
     Some(found)
 }
 
 /// Those of them that a person started.
-pub fn mains(client: &Client) -> Option<Vec<Main>> {
+pub fn mains(client: &Client, home: &Path) -> Option<Vec<Main>> {
     let system = look(client)?;
-    let all: Vec<_> = own(&system, client).collect();
+    let all: Vec<_> = own(&system, client, home).collect();
     let ours = |pid: Option<Pid>| pid.is_some_and(|pid| all.iter().any(|process| process.pid() == pid));
     let mut mains: Vec<_> = all
         .iter()
@@ -56,18 +57,20 @@ fn look(client: &Client) -> Option<System> {
         .without_tasks()
         .with_exe(UpdateKind::OnlyIfNotSet)
         .with_user(UpdateKind::OnlyIfNotSet)
+        .with_environ(UpdateKind::OnlyIfNotSet)
         .with_cmd(UpdateKind::OnlyIfNotSet);
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
     Some(system)
 }
 
-fn own<'s>(system: &'s System, client: &Client) -> impl Iterator<Item = &'s sysinfo::Process> {
+fn own<'s>(system: &'s System, client: &Client, home: &Path) -> impl Iterator<Item = &'s sysinfo::Process> {
     let me = system.process(Pid::from_u32(std::process::id())).and_then(|me| me.user_id().cloned());
     system
         .processes()
         .values()
         // Somebody else's client has somebody else's file.
         .filter(move |process| process.user_id() == me.as_ref())
+        .filter(move |process| is_at(process.environ(), home))
         .filter(|process| {
             let exe = process.exe().map(Path::as_os_str);
             // What a shared runtime runs is its first argument.
@@ -75,6 +78,12 @@ fn own<'s>(system: &'s System, client: &Client) -> impl Iterator<Item = &'s sysi
             let run = process.cmd().get(1).filter(|_| runtime).map(AsRef::as_ref);
             exe.into_iter().chain(run).any(|word| is(client, word))
         })
+}
+
+/// A client that was started with another home has its files there. Where that cannot be told, it is taken for ours.
+fn is_at(environ: &[OsString], home: &Path) -> bool {
+    let its_home = environ.iter().find_map(|variable| variable.to_str()?.strip_prefix("HOME="));
+    cfg!(windows) || its_home.is_none_or(|its_home| Path::new(its_home) == home)
 }
 
 /// By where the program lies, not by its name: Claude Code's is called `claude` as well.
@@ -122,14 +131,18 @@ mod tests {
         let program = place.join("claude-desktop");
         std::fs::copy("/bin/sleep", &program).unwrap();
         let desktop = client("claude-desktop").unwrap();
-        let mut child = std::process::Command::new(&program).arg("600").spawn().unwrap();
-        let (seen, mains) = (processes(desktop).unwrap(), mains(desktop).unwrap());
+        let mut child =
+            std::process::Command::new(&program).arg("600").env("HOME", folder.path()).spawn().unwrap();
+        let (seen, mains) =
+            (processes(desktop, folder.path()).unwrap(), mains(desktop, folder.path()).unwrap());
+        let elsewhere = processes(desktop, Path::new("/elsewhere")).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(seen.contains(&child.id()));
+        assert_eq!(seen, [child.id()]);
+        assert!(!elsewhere.contains(&child.id()), "a client with another home has other files");
         let main = mains.into_iter().find(|main| main.pid == child.id()).unwrap();
         assert_eq!((main.program, main.args), (program, vec![OsString::from("600")]));
         assert!(main.since_ms > 0);
-        assert!(!processes(desktop).unwrap().contains(&child.id()));
+        assert_eq!(processes(desktop, folder.path()), Some(Vec::new()));
     }
 }

@@ -37,7 +37,7 @@ impl Desk {
         let bytes = read(&copy)?;
         if let Some(client) = table::client(&copy.client)
             && !now
-            && would_write_over(client)
+            && would_write_over(client, &self.machine.home)
         {
             return Err(DeskError::Conflict(format!(
                 "{} runs and would write its own copy over it. {}",

@@ -1,5 +1,7 @@
 //! Protect and unprotect: shown first, then written, or left waiting for a client that would write over it.
 
+use std::path::Path;
+
 use callgate_clients::change::carry_out;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
@@ -56,7 +58,7 @@ impl Desk {
                 }
             };
             let keys: Vec<_> = planned.edits.iter().map(|edit| edit.key.clone()).collect();
-            if !now && !keys.is_empty() && would_write_over(file.found.client) {
+            if !now && !keys.is_empty() && would_write_over(file.found.client, &self.machine.home) {
                 change.waiting.extend(keys.iter().map(entry_key));
                 change.refused.extend(refused(&planned, entries));
                 queue::add(self.home.path(), &keys, as_todo(act), now_ms)?;
@@ -82,7 +84,7 @@ impl Desk {
         clients.dedup();
         for id in clients {
             let Some(client) = callgate_clients::table::client(id) else { continue };
-            if would_write_over(client) {
+            if would_write_over(client, &self.machine.home) {
                 continue;
             }
             for (todo, act) in [(Todo::Protect, ClientAct::Protect), (Todo::Unprotect, ClientAct::Unprotect)]
@@ -185,8 +187,8 @@ fn as_todo(act: Act<'_>) -> Todo {
 }
 
 /// It runs, or that cannot be told, and writes its whole file back from memory.
-pub(super) fn would_write_over(client: &Client) -> bool {
-    client.caches && running::processes(client).is_none_or(|processes| !processes.is_empty())
+pub(super) fn would_write_over(client: &Client, home: &Path) -> bool {
+    client.caches && running::processes(client, home).is_none_or(|processes| !processes.is_empty())
 }
 
 /// What stays as it is although it was meant; what nobody can cover only if it was asked for by name.

@@ -63,7 +63,7 @@ impl Desk {
     pub fn reopen_client(&self, client: &str) -> Result<(), DeskError> {
         let known = table::client(client)
             .ok_or_else(|| DeskError::NotFound(format!("there is no client {}", name(client))))?;
-        let gone = reopen::quit(known)?;
+        let gone = reopen::quit(known, &self.machine.home)?;
         let settled = self.settle_queue();
         // It is started whatever came of the change: it was running before.
         gone.start()?;
@@ -135,7 +135,7 @@ impl Look<'_> {
     }
 
     fn view(&self, client: &'static Client, file: ClientFile) -> ClientView {
-        let mains = running::mains(client).filter(|_| !client.processes.is_empty());
+        let mains = running::mains(client, &self.machine.home).filter(|_| !client.processes.is_empty());
         let rows = self.ledger.rows.iter().filter(|row| row.key.client == client.id);
         let edited = rows.map(|row| row.at_ms).max();
         let since = mains.as_ref().and_then(|mains| mains.iter().map(|main| main.since_ms).min());

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::backup::Backups;
-use callgate_clients::{change, file, running};
+use callgate_clients::{change, file};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 use serde_json::json;
 
-use super::{named, shown};
+use super::{may_run, named, shown};
 use crate::args::{BackupsArgs, RestoreArgs};
 use crate::confirm;
 use crate::duration::iso;
@@ -61,8 +61,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         shown::diff(&Screen::new(), &copy.path, (&now, &String::from_utf8_lossy(&bytes)), &entries);
         return Ok(ExitCode::SUCCESS);
     }
-    let runs = running::processes(client).is_none_or(|processes| !processes.is_empty());
-    if client.caches && runs && !args.force {
+    if client.caches && may_run(client) && !args.force {
         bail!(
             "{0} runs and would write its own copy over it. {1} Or insist with --force",
             client.name,

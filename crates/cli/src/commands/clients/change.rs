@@ -11,11 +11,11 @@ use callgate_clients::change::carry_out;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
 use callgate_clients::survey::{Entry, Surveyed, entries};
-use callgate_clients::{Client, ledger, program, running};
+use callgate_clients::{Client, ledger, program};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
-use super::{look, named, shown};
+use super::{look, may_run, named, shown};
 use crate::args::{ChangeArgs, EntriesArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -154,7 +154,7 @@ impl<'a> Work<'a> {
     /// A client that writes its whole file back from memory must not run, unless the person insists.
     fn ready(&self, screen: &Screen, file: &Surveyed, act: Act<'_>, args: &ChangeArgs) -> Result<(), String> {
         let client = file.found.client;
-        let runs = || running::processes(client).is_none_or(|processes| !processes.is_empty());
+        let runs = || may_run(client);
         if !client.caches || args.force || !self.would_write(file, act) || !runs() {
             return Ok(());
         }

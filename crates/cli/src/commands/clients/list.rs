@@ -6,11 +6,11 @@ use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::Key;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
-use callgate_clients::{ledger, program, running};
+use callgate_clients::{ledger, program};
 use callgate_store::Home;
 use serde_json::json;
 
-use super::{look, shown};
+use super::{look, may_run, shown};
 use crate::args::ClientsListArgs;
 use crate::screen::{self, Screen};
 
@@ -49,7 +49,7 @@ fn words(entry: &Entry) -> (&'static str, anstyle::Style, String) {
 
 fn print(screen: &Screen, file: &Surveyed) {
     let client = file.found.client;
-    let runs = client.caches && running::processes(client).is_some_and(|processes| !processes.is_empty());
+    let runs = client.caches && may_run(client);
     let runs = if runs { "  (runs now)" } else { "" };
     let (name, path) = (screen.paint(screen::BOLD, client.name), shown::path(&file.found.path));
     let head = format!("{name} ({})  {path}{runs}", client.id);

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use callgate_clients::ledger;
 use callgate_clients::survey::{Surveyed, everything};
 use callgate_clients::table::{client, clients};
-use callgate_clients::{Client, System};
+use callgate_clients::{Client, System, running};
 
 use callgate_store::Home;
 
@@ -32,7 +32,7 @@ pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
 
 /// Every file of every client on this machine, and those that were edited before, wherever they are.
 fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surveyed>> {
-    let home = std::env::home_dir().context("there is no home directory to look for clients in")?;
+    let home = person()?;
     let projects = projects
         .iter()
         .map(|folder| {
@@ -40,6 +40,17 @@ fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surveyed>> {
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     Ok(everything(&System::here(home), &projects, &ledger::read(ours.path()).unwrap_or_default()))
+}
+
+/// Whose clients these are.
+fn person() -> anyhow::Result<PathBuf> {
+    std::env::home_dir().context("there is no home directory to look for clients in")
+}
+
+/// Whether it runs; so, if it cannot be told.
+fn may_run(client: &Client) -> bool {
+    let seen = person().ok().and_then(|home| running::processes(client, &home));
+    seen.is_none_or(|processes| !processes.is_empty())
 }
 
 fn named(id: &str) -> anyhow::Result<&'static Client> {
