@@ -39,7 +39,15 @@ pub enum Around {
 
 /// Runs one test on the app; a failed one leaves a picture.
 pub fn scene(name: &str, policy: &str, around: Around, play: impl FnOnce(&mut App) -> anyhow::Result<()>) {
-    let mut app = match App::start(policy, around) {
+    match Bench::new(policy) {
+        Ok(bench) => scene_on(name, bench, around, play),
+        Err(error) => panic!("{name}: {error:#}"),
+    }
+}
+
+/// The same on a home that is there already.
+pub fn scene_on(name: &str, bench: Bench, around: Around, play: impl FnOnce(&mut App) -> anyhow::Result<()>) {
+    let mut app = match App::start_on(bench, around) {
         Ok(app) => app,
         Err(error) => panic!("{name}: {error:#}"),
     };
@@ -56,10 +64,6 @@ pub fn scene(name: &str, policy: &str, around: Around, play: impl FnOnce(&mut Ap
 }
 
 impl App {
-    fn start(policy: &str, around: Around) -> anyhow::Result<App> {
-        App::start_on(Bench::new(policy)?, around)
-    }
-
     /// On a home that is there already.
     pub fn start_on(bench: Bench, around: Around) -> anyhow::Result<App> {
         let bus = if around == Around::NoBus { Bus::None } else { Bus::Private };

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod acting;
+mod clients;
 mod drawer;
 mod hardening;
 mod looking;

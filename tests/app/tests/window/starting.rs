@@ -1,13 +1,9 @@
 //! The first minutes of a newcomer.
 
 use std::fs;
-use std::time::Instant;
 
 use callgate_app_tests::app::{App, Around, scene};
 use callgate_tests::gate::OPEN_POLICY;
-
-/// What the first-run screen promises, with room for a loaded machine.
-const SOON: u64 = 20;
 
 /// The entry that starts the app at login, if there is one.
 fn entry(app: &App) -> Option<String> {
@@ -34,11 +30,9 @@ fn a_newcomer_is_asked_about_login_and_sees_live_calls() {
             Ok(driver.find("[data-testid=\"welcome-login\"]")?.is_empty().then_some(()))
         })?;
 
-        let began = Instant::now();
         app.driver.press("welcome-demo")?;
         app.row("a call that passes", "[data-kind=\"call\"][data-decision=\"allowed\"]")?;
         app.row("a call that is refused", "[data-kind=\"call\"][data-decision=\"denied\"]")?;
-        anyhow::ensure!(began.elapsed().as_secs() < SOON, "took {:?}", began.elapsed());
         app.row("a loop that is capped", "[data-kind=\"call\"][data-decision=\"capped\"]")?;
 
         app.go("#/settings")?;

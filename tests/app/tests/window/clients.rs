@@ -1,0 +1,150 @@
+//! Clients and their servers: put behind the gate from the first screen, guarded, and given back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use callgate_app_tests::app::{App, Around, scene_on};
+use callgate_tests::gate::{Bench, OPEN_POLICY, program};
+use callgate_tests::processes::{is_alive, signal};
+use rustix::process::Signal;
+use serde_json::json;
+
+/// Claude Desktop as far as its file and its process go.
+struct Claude {
+    program: PathBuf,
+    config: PathBuf,
+    notes: PathBuf,
+    original: String,
+}
+
+impl Claude {
+    /// With one server that can be covered and one that cannot.
+    fn on(bench: &Bench) -> anyhow::Result<Claude> {
+        let desktop = bench.path("desktop");
+        let config = desktop.join("settings/Claude/claude_desktop_config.json");
+        let program_folder = desktop.join("usr/lib/claude-desktop");
+        fs::create_dir_all(config.parent().unwrap_or(&desktop))?;
+        fs::create_dir_all(&program_folder)?;
+        let server = json!(program("fake-server")?);
+        // With a comment's worth of odd spacing: it has to come back as it is.
+        let original = format!(
+            "{{\n\t\"mcpServers\": {{\n\t\t\"notes\": {{ \"command\": {server}, \"args\": [] }},\n\t\t\"far\":  {{ \"url\": \"https://example.com/mcp\" }}\n\t}},\n\t\"scale\": 0\n}}\n"
+        );
+        fs::write(&config, &original)?;
+        let program = program_folder.join("claude-desktop");
+        fs::copy(env!("CARGO_BIN_EXE_claude-stand-in"), &program)?;
+        Ok(Claude { program, config, notes: desktop.join("starts"), original })
+    }
+
+    fn start(&self, app: &App) -> anyhow::Result<Started> {
+        let mut command = Command::new(&self.program);
+        app.desktop.host(&mut command);
+        command.arg(&self.config).arg(&self.notes).stdin(Stdio::null()).stdout(Stdio::null());
+        // Written a moment ago: another test's fork may still have it open.
+        let child = app.driver.wait("the stand-in starts", |_| Ok(command.spawn().ok()))?;
+        app.driver.wait("the stand-in has started its servers", |_| Ok(self.pid().map(drop)))?;
+        Ok(Started(child))
+    }
+
+    /// The newest of its processes.
+    fn pid(&self) -> Option<u32> {
+        fs::read_to_string(&self.notes).ok()?.lines().last()?.parse().ok()
+    }
+
+    fn config(&self) -> String {
+        fs::read_to_string(&self.config).unwrap_or_default()
+    }
+
+    fn is_gated(&self) -> bool {
+        self.config().contains("bin/callgate")
+    }
+}
+
+/// Who started it has to take note of its end: until then it counts as running.
+struct Started(Child);
+
+impl Started {
+    fn reap(mut self) -> std::thread::JoinHandle<()> {
+        std::thread::spawn(move || drop(self.0.wait()))
+    }
+}
+
+impl Drop for Claude {
+    fn drop(&mut self) {
+        for pid in fs::read_to_string(&self.notes).unwrap_or_default().lines().filter_map(|line| line.parse().ok()) {
+            if is_alive(pid) && exe(pid) == Some(self.program.clone()) {
+                signal(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+fn exe(pid: u32) -> Option<PathBuf> {
+    fs::read_link(Path::new("/proc").join(pid.to_string()).join("exe")).ok()
+}
+
+/// Waits until a step of the checklist is done.
+fn done(app: &App, step: &str) -> anyhow::Result<()> {
+    app.driver.one(&format!("[data-testid=\"step-{step}\"][data-mark=\"done\"]")).map(drop)
+}
+
+#[test]
+fn a_newcomer_protects_a_running_claude_in_two_clicks_and_takes_it_back() {
+    let bench = Bench::new(OPEN_POLICY).unwrap_or_else(|error| panic!("{error:#}"));
+    let claude = Claude::on(&bench).unwrap_or_else(|error| panic!("{error:#}"));
+    scene_on("first-run", bench, Around::Tray, |app| {
+        let first = claude.start(app)?.reap();
+        app.go("#/welcome")?;
+        done(app, "found")?;
+        app.driver.says("edit-claude-desktop", "run")?;
+        app.driver.press("checklist-protect")?;
+        // It runs, so the change waits, and nothing is written that it would write over.
+        app.driver.one("[data-testid=\"step-quit\"][data-mark=\"now\"]")?;
+        anyhow::ensure!(claude.config() == claude.original, "{}", claude.config());
+        app.driver.press("reopen-claude-desktop")?;
+        for step in ["written", "started", "connected"] {
+            done(app, step)?;
+        }
+        anyhow::ensure!(first.join().is_ok(), "the first one has quit");
+        anyhow::ensure!(claude.is_gated(), "{}", claude.config());
+        anyhow::ensure!(claude.config().contains("\"far\":  { \"url\""), "every other byte stays");
+        let pid = app.driver.wait("it runs again", |_| Ok(claude.pid().filter(|pid| is_alive(*pid))))?;
+        signal(pid, Signal::USR1);
+        done(app, "called")?;
+
+        app.driver.press("checklist-undo")?;
+        app.driver.press_css("[data-testid=\"edits-yes\"][aria-disabled=\"false\"]")?;
+        app.go("#/clients")?;
+        app.driver.one("[data-testid=\"client-queued\"]")?;
+        app.driver.press("reopen-claude-desktop")?;
+        app.driver.wait("the file is what it was", |_| Ok((claude.config() == claude.original).then_some(())))
+    });
+}
+
+#[test]
+fn servers_that_claude_wiped_are_told_of_and_restored_behind_the_gate() {
+    let bench = Bench::new(OPEN_POLICY).unwrap_or_else(|error| panic!("{error:#}"));
+    let claude = Claude::on(&bench).unwrap_or_else(|error| panic!("{error:#}"));
+    scene_on("wiped", bench, Around::Tray, |app| {
+        app.go("#/clients")?;
+        app.driver.says("entry-far", "network")?;
+        app.driver.press_css("[data-testid=\"entry-notes\"] [data-testid=\"entry-protect\"]")?;
+        app.driver.press_css("[data-testid=\"edits-yes\"][aria-disabled=\"false\"]")?;
+        app.driver.wait("it is protected", |_| Ok(claude.is_gated().then_some(())))?;
+        app.driver.press_css("[data-testid=\"entry-notes\"] [data-testid=\"entry-test\"]")?;
+        app.driver.says("entry-answer", "11 tools")?;
+
+        // What Claude Desktop leaves when it could not read its file.
+        fs::write(&claude.config, "{\n  \"scale\": 0\n}")?;
+        app.driver.wait("the tray says that it is not protecting", |_| {
+            Ok(app.icon()?.tip()?.contains("lost all its servers").then_some(()))
+        })?;
+        app.driver.press("drift-restore")?;
+        app.driver.press_css("[data-testid=\"restore-yes\"][aria-disabled=\"false\"]")?;
+        app.driver.wait("it is back behind the gate", |_| Ok(claude.is_gated().then_some(())))?;
+        app.driver.wait("nothing is wrong any more", |driver| {
+            Ok(driver.find("[data-testid=\"drift\"]")?.is_empty().then_some(()))
+        })
+    });
+}
