@@ -32,6 +32,7 @@ export const commands = {
 	checkPolicy: (text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { text })),
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
+	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
 	propose: (server: string, text: string) => typedError<Proposal, UiError>(__TAURI_INVOKE("propose", { server, text })),
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
@@ -551,8 +552,14 @@ export type RuleDraft = {
 
 /**  The rule for all tools. */
 export type RuleForAll = {
+	/**  The policy has such a rule for everyone. */
+	said: boolean,
+	state: ToolState,
 	words: string,
+	/**  The form's content; none if the rule says more than the form can. */
 	draft: RuleDraft | null,
+	/**  Clients for which more is said about all tools. */
+	clients: ClientRule[],
 };
 
 /**  Which part of the policy decides about a tool. */
@@ -577,7 +584,7 @@ export type RulesView = {
 	defaultAction: Action,
 	/**  Rules are only observed. */
 	observing: boolean,
-	/**  What counts for every tool besides its own rule; none if nothing does. */
+	/**  What counts for every tool besides its own rule; none if the text is broken. */
 	forAll: RuleForAll | null,
 	/**  Those that the server listed, those that the policy names, those that were called; patterns first. */
 	tools: ToolRule[],
