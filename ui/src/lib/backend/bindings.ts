@@ -76,6 +76,8 @@ export type AllowanceView = {
 	id: string,
 	server: string,
 	tool: string | null,
+	/**  None: every client. */
+	client: string | null,
 	words: string,
 	endsMs: number,
 };
@@ -417,10 +419,12 @@ export type LogPage = {
 
 /**  Takes a second step. */
 export type Loosening = 
-/**  The next call that is identical to this refused one, once, within 10 minutes. */
-{ kind: "allowNext"; call: string } | { kind: "allowFor"; server: string; tool: string; minutes: number } | 
-/**  Rules refuse nothing for a while; what they would have refused is on record. */
-{ kind: "observe"; server: string; minutes: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
+/**  The next call of the same client that is identical to this refused one, once, within 10 minutes. */
+{ kind: "allowNext"; call: string } | 
+/**  To one client, or to every one if none is named. */
+{ kind: "allowFor"; server: string; tool: string; client: string | null; minutes: number } | 
+/**  Rules refuse one client, or every one, nothing for a while; what they would have refused is on record. */
+{ kind: "observe"; server: string; client: string | null; minutes: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
 /**  A cap that is higher than the present one; asks only if it is. */
 { kind: "cap"; target: Target; max: number; window: string } | 
 /**  None: every pause. */
