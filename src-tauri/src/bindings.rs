@@ -38,6 +38,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             rules::check_policy,
             rules::complete,
             rules::draft_rule,
+            rules::draft_default,
             rules::propose,
             rules::try_call,
             rules::effect,

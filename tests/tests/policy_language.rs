@@ -260,6 +260,48 @@ fn what_is_allowed_for_a_while_passes_until_it_is_taken_back() {
 }
 
 #[test]
+fn what_one_client_is_allowed_stays_refused_to_another() {
+    let bench = Bench::new(DENY_DANGER).unwrap();
+    let of = |client: &str| {
+        let server = bench.fake_server("", &[]).unwrap();
+        let mut command = bench.callgate(["run", "--server", SERVER, "--"]).unwrap();
+        command.args(server);
+        let mut session = Session::start(command).unwrap();
+        as_client(&mut session, client);
+        session
+    };
+    let (mut cursor, mut other) = (of("cursor"), of("claude-ai"));
+    let refused = |session: &mut Session, id| call(session, id, "danger", "{}").contains("denied");
+    assert!(refused(&mut cursor, 2) && refused(&mut other, 2));
+    let (home, minutes) = (home(&bench), Duration::from_secs(900));
+    let now = || SystemClock::default().now();
+    let grant = |what| allowance::grant_to(&home, &now(), (SERVER, Some("cursor")), what, minutes).unwrap();
+    for tool in ["danger", "hidden_one"] {
+        grant(What::Tool(tool.to_owned()));
+    }
+    assert_eq!(call(&mut cursor, 3, "danger", "{}"), "ran");
+    assert!(listed(&mut cursor, 4).contains("hidden_one"));
+    assert!(refused(&mut other, 3), "the same call of another client");
+    assert!(!listed(&mut other, 4).contains("hidden_one"));
+    grant(What::Observe);
+    assert_eq!(call(&mut cursor, 5, "danger", r#"{"a":1}"#), "ran");
+    assert!(refused(&mut other, 5), "only watched is the one client");
+
+    // One exact repetition, too, is only for the one that was refused.
+    let end = allowance::Revoke::Server { server: SERVER, client: None };
+    assert_eq!(allowance::revoke(&home, &now(), end).unwrap().len(), 3);
+    assert!(refused(&mut cursor, 6));
+    let id = cursor.answer("6").unwrap().to_text();
+    let id = id.split("(call ").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
+    catch_up(&home, &SystemClock::default()).unwrap();
+    let digest = History::open_reader(&home).unwrap().call(&id).unwrap().unwrap().digest.unwrap();
+    grant(What::Call { tool: "danger".to_owned(), digest, call: id });
+    assert!(refused(&mut other, 7));
+    assert_eq!(call(&mut cursor, 7, "danger", "{}"), "ran");
+    assert!(refused(&mut cursor, 8), "once is once");
+}
+
+#[test]
 fn an_allowance_that_is_over_or_of_another_server_allows_nothing() {
     let bench = Bench::new(DENY_DANGER).unwrap();
     let mut session = bench.session("", &[]).unwrap();

@@ -86,6 +86,44 @@ export const checks = () => ({
       }
     }),
 
+  'the default and the rule for all tools are built without raw text, shown by their effect, and asked about when looser':
+    (env) =>
+      on(env, {}, async (page) => {
+        await page.getByTestId('rules-default').getByTestId('rule-open').click();
+        await page.getByTestId('builder').getByRole('heading', { name: 'Default' }).waitFor();
+        assert.equal(await page.getByTestId('builder-action-hide').count(), 0);
+        await page.getByTestId('builder-action-deny').check({ force: true });
+        await page.getByTestId('builder-words').getByText('Tools that no rule names are refused.').waitFor();
+        await page
+          .getByTestId('effect')
+          .getByText(/would have refused \d+ of \d+ calls in the last 7 days/)
+          .waitFor();
+        await page.getByTestId('rule-save').click();
+        await toast(page, /Saved the rules of playwright/).waitFor();
+        await page.waitForFunction(
+          () => document.querySelector('[data-testid=rules-default] select')?.value === 'deny',
+        );
+
+        await page.getByTestId('rules-default').getByTestId('rule-state').selectOption('allow');
+        await page.getByTestId('rule-save').click();
+        await answer(page, 'yes');
+        await page.waitForFunction(
+          () => document.querySelector('[data-testid=rules-default] select')?.value === 'allow',
+        );
+
+        await page.getByTestId('rules-for-all').getByTestId('rule-open').click();
+        await page.getByTestId('builder').getByRole('heading', { name: 'All tools' }).waitFor();
+        await page.getByTestId('builder-action-deny').check({ force: true });
+        await page.getByTestId('builder-reason').fill('not today');
+        await page.getByTestId('rule-save').click();
+        await page.waitForFunction(
+          () => document.querySelector('[data-testid=rules-for-all] select')?.value === 'deny',
+        );
+        await tool(page, 'browser_type').getByTestId('rule-open').click();
+        await page.getByTestId('builder-to-all').click();
+        await page.getByTestId('builder').getByRole('heading', { name: 'All tools' }).waitFor();
+      }),
+
   'choosing a state only proposes it': (env) =>
     on(env, {}, async (page) => {
       await state(page, 'browser_tabs').selectOption('deny');

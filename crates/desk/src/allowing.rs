@@ -27,9 +27,17 @@ pub enum NoHelp {
     StillRefused { rule: String, reason: String },
 }
 
-/// Would it help anyone to allow this tool for a while? Nobody should be promised what would not come.
-pub fn would_help(present: &Present, tool: &str, now_ms: i64) -> Result<Option<NoHelp>, DeskError> {
+/// Would it help this client, or anyone, to allow this tool for a while? Nobody should be promised what would not come.
+pub fn would_help(
+    present: &Present,
+    client: Option<&str>,
+    tool: &str,
+    now_ms: i64,
+) -> Result<Option<NoHelp>, DeskError> {
     let policy = present.policy()?;
+    if let Some(client) = client {
+        return Ok(helps(&policy, client, tool, now_ms));
+    }
     let file = PolicyFile::parse(present.text());
     // An overlay is for whoever has its name, and the name of a pattern fits the pattern.
     let clients = file.iter().flat_map(|file| &file.clients).map(|overlay| overlay.client.as_str());
@@ -63,6 +71,8 @@ fn helps(policy: &Policy, client: &str, tool: &str, now_ms: i64) -> Option<NoHel
 pub struct Repeatable {
     pub id: CallId,
     pub server: String,
+    /// Who was refused; none if that is not on record.
+    pub client: Option<String>,
     pub tool: String,
     pub digest: [u8; 32],
     pub decision: Decision,
@@ -83,7 +93,8 @@ impl Repeatable {
         }
         match (row.tool, row.digest) {
             (Some(tool), Some(digest)) => {
-                Ok(Repeatable { id, server: row.server, tool, digest, decision: row.decision })
+                let client = row.client.filter(|client| !client.is_empty());
+                Ok(Repeatable { id, server: row.server, client, tool, digest, decision: row.decision })
             }
             _ => Err(DeskError::BadInput(format!(
                 "call {id} was refused as {}, which cannot be allowed: the agent has to send it in another form",
@@ -100,7 +111,7 @@ impl Repeatable {
 /// Allows it, after putting it on record in these words.
 pub fn grant(
     maker: &Maker<'_>,
-    server: &str,
+    (server, client): (&str, Option<&str>),
     what: What,
     lasts: Duration,
     words: &str,
@@ -109,7 +120,7 @@ pub fn grant(
     // On record first: what cannot be recorded is not granted.
     record_event(maker.home, now.wall_ms, EventKind::Loosened, Some(server), Some(maker.origin), words)
         .map_err(DeskError::Unrecorded)?;
-    Ok(allowance::grant(maker.home, &now, server, what, lasts)?)
+    Ok(allowance::grant_to(maker.home, &now, (server, client), what, lasts)?)
 }
 
 /// Ends one allowance. That restricts, so nobody is asked.
@@ -119,24 +130,31 @@ pub fn end(home: &Home, now: &Moment, id: &str) -> Result<Option<Allowance>, Des
     Ok(ended.into_iter().next())
 }
 
-/// Whoever blocks means it now: what was allowed for a while of this tool, or of the whole server, is over. Returns
-/// what held until now.
+/// Whoever blocks means it now: what was allowed for a while of this tool, or of the whole server, is over for those who
+/// are blocked. Returns what held until now.
 pub fn end_for_block(
     home: &Home,
     now: &Moment,
-    server: &str,
+    (server, client): (&str, Option<&str>),
     tool: Option<&str>,
 ) -> Result<Vec<Allowance>, DeskError> {
     // A server that is only observed refuses nothing, this tool included.
     match tool {
-        Some(tool) => end_all(home, now, &[Revoke::Tool { server, tool }, Revoke::Observe { server }]),
-        None => end_all(home, now, &[Revoke::Server(server)]),
+        Some(tool) => {
+            let allowed = Revoke::Tool { server, tool, client };
+            end_all(home, now, &[allowed, Revoke::Observe { server, client }])
+        }
+        None => end_all(home, now, &[Revoke::Server { server, client }]),
     }
 }
 
 /// The same for what a time of only observing would defeat, and nothing else: caps and conditions.
-pub(crate) fn end_observing(home: &Home, now: &Moment, server: &str) -> Result<Vec<Allowance>, DeskError> {
-    end_all(home, now, &[Revoke::Observe { server }])
+pub(crate) fn end_observing(
+    home: &Home,
+    now: &Moment,
+    (server, client): (&str, Option<&str>),
+) -> Result<Vec<Allowance>, DeskError> {
+    end_all(home, now, &[Revoke::Observe { server, client }])
 }
 
 fn end_all(home: &Home, now: &Moment, which: &[Revoke<'_>]) -> Result<Vec<Allowance>, DeskError> {
@@ -156,12 +174,13 @@ fn end_all(home: &Home, now: &Moment, which: &[Revoke<'_>]) -> Result<Vec<Allowa
 /// What is allowed, in words that are safe to show.
 pub fn described(granted: &Allowance) -> String {
     let server = name(&granted.server);
+    let whom = granted.client.as_deref().map(|client| format!(" for {}", name(client))).unwrap_or_default();
     match &granted.what {
-        What::Tool(tool) => format!("\"{}\" on {server} is allowed", name(tool)),
+        What::Tool(tool) => format!("\"{}\" on {server} is allowed{whom}", name(tool)),
         What::Call { tool, call, .. } => {
-            format!("one call of \"{}\" on {server} like {call} is allowed", name(tool))
+            format!("one call of \"{}\" on {server} like {call} is allowed{whom}", name(tool))
         }
-        What::Observe => format!("the policy of {server} is only observed"),
+        What::Observe => format!("the policy of {server} is only observed{whom}"),
     }
 }
 

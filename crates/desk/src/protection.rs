@@ -14,6 +14,7 @@ use callgate_store::clock::Moment;
 use callgate_store::home::read_private;
 use callgate_store::{Home, Lease, pause};
 
+use crate::text::name;
 use crate::view::Protection;
 
 /// What is wrong, by kind.
@@ -137,9 +138,12 @@ impl<'h> Guards<'h> {
                 problem: Some((Trouble::Paused, reason)),
             });
         }
-        let observed = self.allowances.open(server, &self.now).any(|granted| granted.what == What::Observe);
-        observed.then(|| {
-            let problem = "a person has set its policy aside for a while".to_owned();
+        let mut observed =
+            self.allowances.open(server, &self.now).filter(|granted| granted.what == What::Observe);
+        observed.next().map(|granted| {
+            let whom =
+                granted.client.as_deref().map(|client| format!(", for {}", name(client))).unwrap_or_default();
+            let problem = format!("a person has set its policy aside for a while{whom}");
             Guarded { protection: Protection::Observed, problem: Some((Trouble::Observed, problem)) }
         })
     }

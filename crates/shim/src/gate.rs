@@ -38,19 +38,23 @@ impl Rules {
             && self.allowances == other.allowances
     }
 
-    /// Has a person set the policy's refusals aside for a while?
-    pub fn observing(&self) -> bool {
-        self.lasts(|what| *what == What::Observe)
+    /// Has a person set the policy's refusals aside for a while, for this client?
+    pub fn observing(&self, client: &str) -> bool {
+        self.lasts(client, |what| *what == What::Observe)
     }
 
-    /// Is this tool allowed for a while?
-    pub fn allows_for_a_while(&self, tool: &str) -> bool {
-        self.lasts(|what| matches!(what, What::Tool(name) if name == tool))
+    /// Is this tool allowed to this client for a while?
+    pub fn allows_for_a_while(&self, client: &str, tool: &str) -> bool {
+        self.lasts(client, |what| matches!(what, What::Tool(name) if name == tool))
     }
 
     /// Is there such an allowance, and does it still last? The clock is looked at only if there is one.
-    fn lasts(&self, is_meant: impl Fn(&What) -> bool) -> bool {
-        let mut meant = self.allowances.iter().filter(|allowance| is_meant(&allowance.what)).peekable();
+    fn lasts(&self, client: &str, is_meant: impl Fn(&What) -> bool) -> bool {
+        let mut meant = self
+            .allowances
+            .iter()
+            .filter(|allowance| is_meant(&allowance.what) && allowance.is_for(client))
+            .peekable();
         meant.peek().is_some() && {
             let now = SystemClock::default().now();
             meant.any(|allowance| allowance.is_open(&now))

@@ -13,7 +13,7 @@ use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
-use callgate_store::allowance::What as Allowed;
+use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
 
 use crate::client::{Entered, Group};
@@ -153,8 +153,10 @@ impl Group<'_> {
             return Vec::new();
         }
         let now = self.batch.now();
+        let client = self.from.relay.client.name();
+        let open = |allowance: &&Allowance| allowance.is_for(&client) && allowance.is_open(now);
         let mut leaves = Vec::new();
-        for allowance in rules.allowances.iter().filter(|allowance| allowance.is_open(now)) {
+        for allowance in rules.allowances.iter().filter(open) {
             let rule = Some(format!("(allowance {})", allowance.id));
             match &allowance.what {
                 Allowed::Tool(tool) if *tool == ask.name => {

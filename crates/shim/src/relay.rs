@@ -67,7 +67,9 @@ impl Relay {
     /// What a judgement of this moment depends on beside the rules.
     pub(crate) fn circumstances(&self, rules: &Rules, waived: Waived) -> Circumstances<'_> {
         let waived = match waived {
-            Waived::Nothing if rules.observing() => Waived::Enforcement,
+            Waived::Nothing if !rules.allowances.is_empty() && rules.observing(&self.client.name()) => {
+                Waived::Enforcement
+            }
             other => other,
         };
         Circumstances { now_ms: wall_ms(), files: &self.files, waived }

@@ -285,7 +285,7 @@ impl<'r> FromServer<'r> {
         let Reply::Result(result) = reply else { return out.deliver(message, place) };
         let rules = self.relay.rules();
         let client = self.relay.client.name();
-        let observing = rules.observing();
+        let observing = rules.observing(&client);
         let shown =
             |listing: Listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
         let filtered = match list {
@@ -293,7 +293,9 @@ impl<'r> FromServer<'r> {
                 self.relay.listed.store(true, Ordering::Relaxed);
                 self.relay.tools.page(Asker::Client, first, result);
                 filter(list, result, |tool| {
-                    observing || !rules.policy.is_hidden(&client, tool) || rules.allows_for_a_while(tool)
+                    observing
+                        || !rules.policy.is_hidden(&client, tool)
+                        || rules.allows_for_a_while(&client, tool)
                 })
             }
             List::Resources => filter(list, result, |uri| shown(Listing::Resources, uri)),

@@ -7,6 +7,7 @@
 use std::io;
 use std::time::Duration;
 
+use callgate_protocol::fold::fold;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic;
@@ -55,6 +56,10 @@ pub struct Granted {
 pub struct Allowance {
     pub id: String,
     pub server: String,
+    /// The one client that it is for; none: every client. A gate from before this field reads a file that holds one as
+    /// broken, and allows nothing by it: rather too little than to everyone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     pub what: What,
     pub granted: Granted,
     /// By the wall clock.
@@ -70,7 +75,7 @@ pub struct Allowances {
     pub problem: Option<String>,
 }
 
-/// Which allowances to end.
+/// Which allowances to end. With a client: what reaches this one, which is also what everyone has; without: all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revoke<'a> {
     Id(&'a str),
@@ -78,12 +83,17 @@ pub enum Revoke<'a> {
     Tool {
         server: &'a str,
         tool: &'a str,
+        client: Option<&'a str>,
     },
     Observe {
         server: &'a str,
+        client: Option<&'a str>,
     },
     /// Whatever there is for this server.
-    Server(&'a str),
+    Server {
+        server: &'a str,
+        client: Option<&'a str>,
+    },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -120,13 +130,30 @@ impl Allowance {
             && ran.is_some_and(|ran| ran < lasts.unsigned_abs())
     }
 
+    /// Is it for a client of this name? Names that read as one are one, as in policies.
+    pub fn is_for(&self, client: &str) -> bool {
+        self.client.as_deref().is_none_or(|meant| fold(meant) == fold(client))
+    }
+
+    /// Would it let something through that is refused to these?
+    fn reaches(&self, client: Option<&str>) -> bool {
+        client.is_none_or(|client| self.is_for(client))
+    }
+
+    fn is_same_as(&self, other: &Allowance) -> bool {
+        self.server == other.server && self.client == other.client && self.what == other.what
+    }
+
     fn is_of(&self, which: Revoke<'_>) -> bool {
         match which {
             Revoke::Id(id) => self.id == id,
-            Revoke::Server(server) => self.server == server,
-            Revoke::Observe { server } => self.server == server && self.what == What::Observe,
-            Revoke::Tool { server, tool } => {
+            Revoke::Server { server, client } => self.server == server && self.reaches(client),
+            Revoke::Observe { server, client } => {
+                self.server == server && self.reaches(client) && self.what == What::Observe
+            }
+            Revoke::Tool { server, tool, client } => {
                 self.server == server
+                    && self.reaches(client)
                     && match &self.what {
                         What::Tool(allowed) | What::Call { tool: allowed, .. } => allowed == tool,
                         What::Observe => false,
@@ -163,11 +190,23 @@ pub fn read(home: &Home) -> Allowances {
     }
 }
 
-/// Allows it from now on, for a while. An earlier allowance of the same thing ends with this.
+/// Allows it to every client from now on, for a while.
 pub fn grant(
     home: &Home,
     now: &Moment,
     server: &str,
+    what: What,
+    lasts: Duration,
+) -> Result<Allowance, AllowanceError> {
+    grant_to(home, now, (server, None), what, lasts)
+}
+
+/// Allows it from now on, for a while, to one client of a server or to all. An earlier allowance of the same thing to
+/// the same ends with this.
+pub fn grant_to(
+    home: &Home,
+    now: &Moment,
+    (server, client): (&str, Option<&str>),
     what: What,
     lasts: Duration,
 ) -> Result<Allowance, AllowanceError> {
@@ -178,10 +217,11 @@ pub fn grant(
     let granted = Granted { wall_ms: now.wall_ms, uptime_ms: now.uptime_ms, boot: now.boot.0.to_string() };
     let ends_ms = now.wall_ms.saturating_add(lasts_ms);
     let id = SessionId::random().to_string();
-    let allowance = Allowance { id, server: server.to_owned(), what, granted, ends_ms };
+    let client = client.map(str::to_owned);
+    let allowance = Allowance { id, server: server.to_owned(), client, what, granted, ends_ms };
     let _alone = lock_file(&home.allowances_lock())?;
     let mut all = current(home, now);
-    all.retain(|known| known.server != server || known.what != allowance.what);
+    all.retain(|known| !known.is_same_as(&allowance));
     if all.len() >= MOST {
         return Err(AllowanceError::TooMany);
     }
@@ -214,7 +254,7 @@ pub fn restore(home: &Home, now: &Moment, ended: &[Allowance]) -> io::Result<()>
     let _alone = lock_file(&home.allowances_lock())?;
     let mut all = current(home, now);
     for one in ended.iter().filter(|one| one.is_open(now)) {
-        if !all.iter().any(|known| known.server == one.server && known.what == one.what) {
+        if !all.iter().any(|known| known.is_same_as(one)) {
             all.push(one.clone());
         }
     }

@@ -1,8 +1,8 @@
 //! Rules: looked at, tried, built, saved.
 
 use callgate_desk::view::{
-    Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer, Target,
-    Tried,
+    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
+    Target, Tried,
 };
 use tauri::State;
 
@@ -41,6 +41,16 @@ pub(crate) async fn draft_rule(
     draft: RuleDraft,
 ) -> Reply<Proposal> {
     ask(&state, move |desk| desk.draft_rule(&text, &target, &draft)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn draft_default(
+    state: State<'_, AppState>,
+    text: String,
+    action: Action,
+) -> Reply<Proposal> {
+    ask(&state, move |desk| desk.draft_default(&text, action)).await
 }
 
 #[tauri::command]

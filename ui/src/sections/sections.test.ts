@@ -42,6 +42,7 @@ describe('Rules', () => {
     expect(screen.getByTestId('rules-counted-since').textContent).toMatch(/Counted since .*2026/);
     const row = screen.getByTestId('rule-tool-browser_type');
     expect(within(row).getByTestId('rule-client').textContent).toContain('cursor-vscode: refused: no typing');
+    expect(within(row).getByTestId('rule-but').textContent).toContain('blocked for cursor-vscode');
   });
 
   it('says that a rule for all tools refuses, also where the tool has one of its own', async () => {

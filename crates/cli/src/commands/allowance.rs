@@ -58,7 +58,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> anyhow::Result<ExitCode> {
     let server = args.server.as_str();
     let Some(lasts) = args.how_long.lasts else {
         let now = SystemClock::default().now();
-        let ended = allowance::revoke(&home, &now, Revoke::Observe { server })
+        let ended = allowance::revoke(&home, &now, Revoke::Observe { server, client: None })
             .context("observing cannot be ended")?;
         let server = screen::harmless(server);
         Screen::new().line(&match ended.is_empty() {
@@ -88,7 +88,7 @@ fn grant(
     }
     confirm::loosening(question, word)?;
     let clock = SystemClock::default();
-    let granted = allowing::grant(&change::maker(home, &clock), server, what, lasts, question)?;
+    let granted = allowing::grant(&change::maker(home, &clock), (server, None), what, lasts, question)?;
     let screen = Screen::new();
     screen.line(&format!(
         "{}  {}, until {} ({})",
@@ -126,7 +126,7 @@ fn would_help(home: &Home, server: &str, tool: &str) -> anyhow::Result<()> {
     let present = Present::read(home, server)?;
     let now_ms = SystemClock::default().now().wall_ms;
     let shown = screen::harmless(tool);
-    let no_help = allowing::would_help(&present, tool, now_ms).map_err(|error| match error {
+    let no_help = allowing::would_help(&present, None, tool, now_ms).map_err(|error| match error {
         DeskError::BrokenPolicy { path, report } => anyhow::Error::new(report)
             .context(format!("{} is broken; nothing passes until it is mended", path.display())),
         other => other.into(),

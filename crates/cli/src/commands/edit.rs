@@ -104,7 +104,7 @@ pub(crate) fn strangers(home: &Home, server: &str, tool: Option<&str>) {
 
 /// Whoever blocks means it now: what was allowed for a while is over.
 fn end_allowances(home: &Home, server: &str, tool: Option<&str>) -> anyhow::Result<()> {
-    for one in allowing::end_for_block(home, &SystemClock::default().now(), server, tool)? {
+    for one in allowing::end_for_block(home, &SystemClock::default().now(), (server, None), tool)? {
         Screen::new().line(&format!("ended    {}", loosening::described(&one)));
     }
     Ok(())

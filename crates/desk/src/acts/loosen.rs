@@ -31,6 +31,8 @@ pub(crate) enum Plan {
     },
     Grant {
         server: String,
+        /// None: every client.
+        client: Option<String>,
         what: What,
         lasts: Duration,
         /// For the record.
@@ -54,8 +56,12 @@ impl Desk {
     pub fn loosen(&self, loosening: &Loosening) -> Result<Answer, DeskError> {
         match loosening {
             Loosening::AllowNext { call } => self.allow_next(call),
-            Loosening::AllowFor { server, tool, minutes } => self.allow_for(server, tool, *minutes),
-            Loosening::Observe { server, minutes } => self.observe(server, *minutes),
+            Loosening::AllowFor { server, tool, client, minutes } => {
+                self.allow_for((server, client.as_deref()), tool, *minutes)
+            }
+            Loosening::Observe { server, client, minutes } => {
+                self.observe((server, client.as_deref()), *minutes)
+            }
             Loosening::Allow { target } => self.allow(target),
             Loosening::Uncap { target } => self.uncap(target),
             Loosening::Cap { target, max, window } => self.raise_cap(target, *max, window),
@@ -108,7 +114,7 @@ impl Desk {
                 let held = change::lock(&self.home)?;
                 self.make(&held, change, done.clone())
             }
-            Plan::Grant { server, what, lasts, words, done, seen } => {
+            Plan::Grant { server, client, what, lasts, words, done, seen } => {
                 let _held = change::lock(&self.home)?;
                 if Present::read(&self.home, server)? != *seen {
                     let shown = name(server);
@@ -116,7 +122,8 @@ impl Desk {
                         "the rules of {shown} were changed meanwhile; nothing was allowed. Look at them, and ask once more."
                     )));
                 }
-                let granted = allowing::grant(&self.maker(), server, what.clone(), *lasts, words)?;
+                let granted =
+                    allowing::grant(&self.maker(), (server, client.as_deref()), what.clone(), *lasts, words)?;
                 let (server, ends_ms) = (Some(server.clone()), Some(granted.ends_ms));
                 Ok(Done { words: done.clone(), undo: None, server, version: None, ends_ms })
             }
@@ -143,31 +150,37 @@ impl Desk {
 
     fn allow_next(&self, call: &str) -> Result<Answer, DeskError> {
         let call = Repeatable::find(&self.history_now()?, call)?;
-        let Repeatable { id, server, tool, .. } = &call;
-        let (shown, on) = (name(tool), name(server));
+        let Repeatable { id, server, client, tool, .. } = &call;
+        let (shown, on, whom) = (name(tool), name(server), words::client(client.as_deref()));
         let once = format!("the next call of {shown} on {on} with exactly the arguments of {id}");
         let plan = Plan::Grant {
             server: server.clone(),
+            client: client.clone(),
             what: call.what(),
             lasts: ONCE,
-            words: format!("let {once} pass once, within 10 minutes"),
-            done: format!("Allowed {once}: once, from any client, within 10 minutes"),
+            words: format!("let {once} pass once, for {whom}, within 10 minutes"),
+            done: format!("Allowed {once}: once, for {whom}, within 10 minutes"),
             seen: Present::read(&self.home, server)?,
         };
-        let words = format!("Let {once} pass once, from any client, within 10 minutes?");
+        let words = format!("Let {once} pass once, for {whom}, within 10 minutes?");
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
     }
 
-    fn allow_for(&self, server: &str, tool: &str, minutes: u32) -> Result<Answer, DeskError> {
+    fn allow_for(
+        &self,
+        (server, client): (&str, Option<&str>),
+        tool: &str,
+        minutes: u32,
+    ) -> Result<Answer, DeskError> {
         let lasts = span(minutes)?;
         let seen = Present::read(&self.home, server)?;
-        let (shown, on) = (name(tool), name(server));
-        let no_help = allowing::would_help(&seen, tool, self.clock.now().wall_ms)?;
+        let (shown, on, whom) = (name(tool), name(server), words::client(client));
+        let no_help = allowing::would_help(&seen, client, tool, self.clock.now().wall_ms)?;
         match no_help {
             Some(NoHelp::AllowedAlready { limited }) => {
                 let within = if limited { ", within its limits" } else { "" };
                 return Err(DeskError::BadInput(format!(
-                    "{shown} on {on} is allowed already{within}; nothing was changed"
+                    "{shown} on {on} is allowed already{within}, for {whom}; nothing was changed"
                 )));
             }
             Some(NoHelp::StillRefused { rule, reason }) => {
@@ -179,29 +192,33 @@ impl Desk {
         let time = words::minutes(minutes);
         let plan = Plan::Grant {
             server: server.to_owned(),
+            client: client.map(str::to_owned),
             what: What::Tool(tool.to_owned()),
             lasts,
-            words: format!("let agents call \"{shown}\" on server {on} for {time}"),
-            done: format!("Allowed {shown} on {on}, for every client, for {time}"),
+            words: format!("let {whom} call \"{shown}\" on server {on} for {time}"),
+            done: format!("Allowed {shown} on {on}, for {whom}, for {time}"),
             seen,
         };
-        let words = format!("Let every client call {shown} on {on} for {time}?");
+        let words = format!("Let {whom} call {shown} on {on} for {time}?");
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
     }
 
-    fn observe(&self, server: &str, minutes: u32) -> Result<Answer, DeskError> {
+    fn observe(&self, (server, client): (&str, Option<&str>), minutes: u32) -> Result<Answer, DeskError> {
         let (lasts, time) = (span(minutes)?, words::minutes(minutes));
-        let shown = name(server);
+        let (shown, whom) = (name(server), words::client(client));
         let plan = Plan::Grant {
             server: server.to_owned(),
+            client: client.map(str::to_owned),
             what: What::Observe,
             lasts,
-            words: format!("let through whatever the policy of server {shown} refuses, for {time}"),
-            done: format!("Only watching {shown}, for every client, for {time}"),
+            words: format!(
+                "let through whatever the policy of server {shown} refuses, for {whom}, for {time}"
+            ),
+            done: format!("Only watching {shown}, for {whom}, for {time}"),
             seen: Present::read(&self.home, server)?,
         };
         let words = format!(
-            "Let everything through that the rules of {shown} refuse, for every client, for {time}? It is kept on record."
+            "Let everything through that the rules of {shown} refuse, for {whom}, for {time}? It is kept on record."
         );
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
     }

@@ -64,9 +64,10 @@ impl Desk {
             return Err(DeskError::NotConfirmed(loosened));
         }
         let server = target.server.as_str();
+        let whose = (server, target.client.as_deref());
         let ended = match defeated {
-            Defeated::ByAny => allowing::end_for_block(&self.home, &now, server, target.tool.as_deref())?,
-            Defeated::ByObserving => allowing::end_observing(&self.home, &now, server)?,
+            Defeated::ByAny => allowing::end_for_block(&self.home, &now, whose, target.tool.as_deref())?,
+            Defeated::ByObserving => allowing::end_observing(&self.home, &now, whose)?,
         };
         let version = match change.make(&held, &self.maker(), None) {
             Ok(version) => version,

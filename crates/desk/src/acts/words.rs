@@ -24,7 +24,12 @@ pub(super) fn what(target: &Target) -> String {
 
 /// "claude-ai", "every client".
 pub(super) fn whom(target: &Target) -> String {
-    target.client.as_deref().map_or_else(|| "every client".to_owned(), name)
+    client(target.client.as_deref())
+}
+
+/// The same of a client alone.
+pub(super) fn client(client: Option<&str>) -> String {
+    client.map_or_else(|| "every client".to_owned(), name)
 }
 
 /// "10 per minute".

@@ -151,7 +151,7 @@ fn view(one: &Allowance) -> AllowanceView {
         What::Observe => None,
     };
     let (id, server, words) = (one.id.clone(), one.server.clone(), allowing::described(one));
-    AllowanceView { id, server, tool, words, ends_ms: one.ends_ms }
+    AllowanceView { id, server, tool, client: one.client.clone(), words, ends_ms: one.ends_ms }
 }
 
 fn icon(needs: &[Need], no_alarm: bool, last_refused_ms: Option<i64>, now_ms: i64) -> IconState {

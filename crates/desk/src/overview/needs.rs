@@ -94,7 +94,9 @@ pub(super) fn of_allowances(allowances: &Allowances, now: &Moment) -> Vec<Need> 
     let mut needs: Vec<Need> = observed
         .map(|one| {
             let left = std::time::Duration::from_millis((one.ends_ms - now.wall_ms).max(0).unsigned_abs());
-            let words = format!("{} is only watched for {} more", name(&one.server), span(left));
+            let whom =
+                one.client.as_deref().map(|client| format!(" for {}", name(client))).unwrap_or_default();
+            let words = format!("{} is only watched{whom} for {} more", name(&one.server), span(left));
             need(&words, Some(Fix::EndAllowance { id: one.id.clone() }), Some(&one.server), true)
         })
         .collect();

@@ -121,6 +121,18 @@ fn condition(draft: &Condition) -> Result<FormCondition, DeskError> {
     Ok(FormCondition { path: draft.path.clone(), op, value })
 }
 
+/// All tools that no rule names cannot be hidden: nobody knows them yet.
+pub(super) fn default_action(action: Action) -> Result<file::DefaultAction, DeskError> {
+    match action {
+        Action::Allow => Ok(file::DefaultAction::Allow),
+        Action::Deny => Ok(file::DefaultAction::Deny),
+        Action::Ask => Ok(file::DefaultAction::Ask),
+        Action::Hide => {
+            Err(bad("tools that no rule names cannot be hidden: hide the pattern \"*\", or deny them"))
+        }
+    }
+}
+
 fn bad(words: impl Into<String>) -> DeskError {
     DeskError::BadInput(words.into())
 }

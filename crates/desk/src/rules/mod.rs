@@ -16,8 +16,8 @@ use callgate_policy::edit::{Edited, difference};
 use callgate_policy::{Policy, compare};
 
 use crate::view::{
-    Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer, Target,
-    Tried,
+    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
+    Target, Tried,
 };
 use crate::{Desk, DeskError};
 
@@ -40,12 +40,13 @@ impl Desk {
     pub fn draft_rule(&self, text: &str, target: &Target, draft: &RuleDraft) -> Result<Proposal, DeskError> {
         let whose = Whose { tool: target.tool.as_deref(), client: target.client.as_deref() };
         let Edited { text: new, summary, .. } = form::write(text, whose, &drafts::form(draft)?)?;
-        Ok(Proposal {
-            diff: unified(text, &new, ("before", "after")),
-            loosened: loosened(text, &new)?,
-            summary,
-            text: new,
-        })
+        proposal(text, new, summary)
+    }
+
+    /// The text with another action for tools that no rule names, all else untouched.
+    pub fn draft_default(&self, text: &str, action: Action) -> Result<Proposal, DeskError> {
+        let Edited { text: new, summary, .. } = form::write_default(text, drafts::default_action(action)?)?;
+        proposal(text, new, summary)
     }
 
     /// What saving this text would change.
@@ -97,6 +98,11 @@ impl Desk {
     pub fn version_diff(&self, server: &str, change: i64) -> Result<String, DeskError> {
         versions::diff(self, server, change)
     }
+}
+
+fn proposal(text: &str, new: String, summary: Vec<String>) -> Result<Proposal, DeskError> {
+    let diff = unified(text, &new, ("before", "after"));
+    Ok(Proposal { diff, loosened: loosened(text, &new)?, summary, text: new })
 }
 
 /// A text that is to be judged, compared or written has to be a policy.

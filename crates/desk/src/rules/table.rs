@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use callgate_policy::edit::form::{Form, FormAction, Read, Source, Whose, read};
-use callgate_policy::file::{Action as Said, Body, DefaultAction, Mode, PolicyFile, ToolRule as Written};
+use callgate_policy::file::{
+    Action as Said, Body, ClientOverlay, DefaultAction, Mode, PolicyFile, ToolRule as Written,
+};
 use callgate_policy::{Policy, rule_words};
 use callgate_protocol::json::Raw;
 use callgate_store::catalogue::KnownTool;
@@ -67,7 +69,7 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
             view.version = Some(policy.version().to_owned());
             view.default_action = default_action(&file.body);
             view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
-            view.for_all = for_all(&file);
+            view.for_all = Some(for_all(&file));
             view.tools = tools(&file, &listed, &seen);
         }
         (Err(report), _) | (_, Err(report)) => view.diagnostics = diagnose::of(&view.text, &report.problems),
@@ -96,10 +98,28 @@ fn default_action(body: &Body) -> Action {
     }
 }
 
-fn for_all(file: &PolicyFile) -> Option<RuleForAll> {
-    let read = read(file, Whose { tool: None, client: None });
-    let words = read.rule.map(rule_words)?;
-    Some(RuleForAll { words, draft: read.form.as_ref().map(drafts::draft) })
+fn for_all(file: &PolicyFile) -> RuleForAll {
+    let read = |client| read(file, Whose { tool: None, client });
+    let words_of = |read: &Read<'_>| read.rule.map_or_else(|| "nothing more".to_owned(), rule_words);
+    let all = read(None);
+    let clients = file.clients.iter().map(|overlay| overlay.client.as_str());
+    let clients = clients.filter_map(|client| {
+        let read = read(Some(client));
+        read.rule?;
+        Some(ClientRule {
+            client: client.to_owned(),
+            state: state(&read),
+            words: words_of(&read),
+            draft: read.form.as_ref().map(drafts::draft),
+        })
+    });
+    RuleForAll {
+        said: all.rule.is_some(),
+        state: state(&all),
+        words: words_of(&all),
+        draft: all.form.as_ref().map(drafts::draft),
+        clients: clients.collect(),
+    }
 }
 
 fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
@@ -168,23 +188,26 @@ fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHit
     }
 }
 
-/// What overlays say about this tool, by its name or by a pattern.
+/// What overlays say about this tool: by its name, by a pattern, or for everything at once.
 fn for_clients(file: &PolicyFile, name: &str) -> Vec<ClientRule> {
-    let overlays = file.clients.iter().map(|overlay| overlay.client.as_str());
-    overlays
-        .filter_map(|client| {
-            let read = read(file, Whose { tool: Some(name), client: Some(client) });
-            if !matches!(read.source, Source::Own | Source::Pattern(_)) {
-                return None;
-            }
-            Some(ClientRule {
-                client: client.to_owned(),
-                state: state(&read),
-                words: words(&read),
-                draft: read.form.as_ref().map(drafts::draft),
-            })
+    let rules = file.clients.iter().filter_map(|ClientOverlay { client, body, .. }| {
+        let read = read(file, Whose { tool: Some(name), client: Some(client) });
+        let (mut state, mut words) = (state(&read), words(&read));
+        let all = body.all_tools.as_ref().filter(|all| denies(all) && state != ToolState::Hide);
+        match (all, &read.source) {
+            (Some(all), _) => (state, words) = (ToolState::Deny, rule_words(all)),
+            (None, Source::Own | Source::Pattern(_)) => {}
+            (None, Source::Default) if body.default.is_some() && state != ToolState::Allow => {}
+            (None, Source::Default | Source::Nothing) => return None,
+        }
+        Some(ClientRule {
+            client: client.clone(),
+            state,
+            words,
+            draft: read.form.as_ref().map(drafts::draft),
         })
-        .collect()
+    });
+    rules.collect()
 }
 
 fn state(read: &Read<'_>) -> ToolState {

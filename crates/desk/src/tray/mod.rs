@@ -158,8 +158,10 @@ fn allowance(one: &AllowanceView, now_ms: i64) -> MenuItem {
         Some(tool) => format!("{} allowed", shown(tool, NAME)),
         None => format!("{} only watched", shown(&one.server, NAME)),
     };
+    let whom =
+        one.client.as_deref().map(|client| format!(" for {}", shown(client, NAME))).unwrap_or_default();
     MenuItem::Submenu {
-        text: format!("{what} for {left}"),
+        text: format!("{what}{whom} for {left}"),
         items: vec![
             MenuItem::Label(shown(&one.words, TEXT)),
             MenuItem::entry(TrayAct::EndAllowance { id: one.id.clone() }, "End now"),

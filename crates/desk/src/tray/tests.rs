@@ -124,7 +124,8 @@ fn full() -> (Overview, Vec<ServerView>) {
         id: "a1".to_owned(),
         server: "browser".to_owned(),
         tool: Some("playwright_delete".to_owned()),
-        words: "playwright_delete on browser is allowed".to_owned(),
+        client: Some("cursor".to_owned()),
+        words: "playwright_delete on browser is allowed for cursor".to_owned(),
         ends_ms: NOW + 11 * 60_000 + 1,
     }];
     overview.alarms = vec![Alarm {
@@ -176,8 +177,8 @@ read on browser: 90 calls a minute, usually 4 >
   Block
   Cap
 --
-playwright_delete allowed for 12 more min >
-  [playwright_delete on browser is allowed]
+playwright_delete allowed for cursor for 12 more min >
+  [playwright_delete on browser is allowed for cursor]
   End now
 --
 browser: running, watch-only >

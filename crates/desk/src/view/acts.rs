@@ -66,18 +66,21 @@ pub enum ArgumentRule {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Loosening {
-    /// The next call that is identical to this refused one, once, within 10 minutes.
+    /// The next call of the same client that is identical to this refused one, once, within 10 minutes.
     AllowNext {
         call: String,
     },
+    /// To one client, or to every one if none is named.
     AllowFor {
         server: String,
         tool: String,
+        client: Option<String>,
         minutes: u32,
     },
-    /// Rules refuse nothing for a while; what they would have refused is on record.
+    /// Rules refuse one client, or every one, nothing for a while; what they would have refused is on record.
     Observe {
         server: String,
+        client: Option<String>,
         minutes: u32,
     },
     Allow {
@@ -192,6 +195,8 @@ pub struct AllowanceView {
     pub id: String,
     pub server: String,
     pub tool: Option<String>,
+    /// None: every client.
+    pub client: Option<String>,
     pub words: String,
     pub ends_ms: i64,
 }

@@ -22,7 +22,7 @@ pub struct RulesView {
     pub default_action: Action,
     /// Rules are only observed.
     pub observing: bool,
-    /// What counts for every tool besides its own rule; none if nothing does.
+    /// What counts for every tool besides its own rule; none if the text is broken.
     pub for_all: Option<RuleForAll>,
     /// Those that the server listed, those that the policy names, those that were called; patterns first.
     pub tools: Vec<ToolRule>,
@@ -37,8 +37,14 @@ pub struct RulesView {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct RuleForAll {
+    /// The policy has such a rule for everyone.
+    pub said: bool,
+    pub state: ToolState,
     pub words: String,
+    /// The form's content; none if the rule says more than the form can.
     pub draft: Option<RuleDraft>,
+    /// Clients for which more is said about all tools.
+    pub clients: Vec<ClientRule>,
 }
 
 /// What the rules add for one client.

@@ -1,7 +1,7 @@
 //! The form: a draft becomes a text, and a text a draft.
 
 use callgate_desk::view::{
-    Action, Condition, DenyIf, ErrorCode, LimitDraft, LimitKind, RuleDraft, Target, UiError,
+    Action, Condition, DenyIf, ErrorCode, LimitDraft, LimitKind, RuleDraft, SaveAnswer, Target, UiError,
 };
 
 use crate::world::{SERVER, World};
@@ -97,4 +97,55 @@ fn a_draft_that_makes_no_sense_is_told_what_is_wrong() {
     }
     let broken = UiError::from(world.desk.draft_rule("{", &target("x", None), &draft()).unwrap_err());
     assert_eq!(broken.code, ErrorCode::BrokenPolicy);
+}
+
+#[test]
+fn the_default_is_changed_in_place_with_its_comments_and_says_what_it_opens() {
+    let text = "{\n  \"version\": \"1\",\n  \"default\": \"deny\", // what nobody named\n  \"tools\": { \"y\": {} }\n}\n";
+    let world = World::with(text);
+    let proposal = world.desk.draft_default(text, Action::Allow).unwrap();
+    assert_eq!(proposal.text, text.replace("\"deny\"", "\"allow\""));
+    assert!(!proposal.loosened.is_empty() && !proposal.summary.is_empty(), "{proposal:?}");
+    let stricter = world.desk.draft_default(&proposal.text, Action::Deny).unwrap();
+    assert_eq!((stricter.text.as_str(), stricter.loosened.len()), (text, 0));
+    let same = world.desk.draft_default(text, Action::Deny).unwrap();
+    assert_eq!((same.text.as_str(), same.diff.as_str(), same.summary.len()), (text, "", 0));
+    let asked = world.desk.draft_default(text, Action::Ask).unwrap();
+    world.write(&asked.text);
+    assert_eq!(world.desk.rules(SERVER).unwrap().default_action, Action::Ask);
+    let hidden = UiError::from(world.desk.draft_default(text, Action::Hide).unwrap_err());
+    assert_eq!(hidden.code, ErrorCode::BadInput);
+    let broken = UiError::from(world.desk.draft_default("{", Action::Deny).unwrap_err());
+    assert_eq!(broken.code, ErrorCode::BrokenPolicy);
+}
+
+#[test]
+fn saving_a_looser_default_asks_and_a_stricter_one_does_not() {
+    let world = World::with(POLICY);
+    let stricter = world.desk.draft_default(POLICY, Action::Deny).unwrap().text;
+    let SaveAnswer::Done(_) = world.desk.save_policy(SERVER, POLICY, &stricter).unwrap() else {
+        panic!("restricting is not asked about")
+    };
+    let SaveAnswer::Ask(question) = world.desk.save_policy(SERVER, &stricter, POLICY).unwrap() else {
+        panic!("loosening is asked about")
+    };
+    assert!(!question.loosened.is_empty());
+    assert_eq!(world.desk.rules(SERVER).unwrap().text, stricter, "not before yes");
+}
+
+#[test]
+fn the_rule_of_all_tools_can_be_built_where_there_is_none_and_for_one_client() {
+    let world = World::with(POLICY);
+    let none = world.desk.rules(SERVER).unwrap().for_all.unwrap();
+    assert!(!none.said && none.clients.is_empty());
+    assert_eq!(none.draft.map(|draft| draft.action), Some(Action::Allow));
+    let cursor = Target { server: SERVER.to_owned(), tool: None, client: Some("cursor".to_owned()) };
+    let deny =
+        RuleDraft { action: Action::Deny, limits: vec![], require: vec![], deny_if: vec![], reason: None };
+    let proposal = world.desk.draft_rule(POLICY, &cursor, &deny).unwrap();
+    assert!(proposal.loosened.is_empty(), "{:?}", proposal.loosened);
+    world.write(&proposal.text);
+    let all = world.desk.rules(SERVER).unwrap().for_all.unwrap();
+    assert!(!all.said, "nothing is said for everyone");
+    assert_eq!((all.clients[0].client.as_str(), all.clients[0].draft.as_ref()), ("cursor", Some(&deny)));
 }

@@ -190,3 +190,25 @@ fn a_blocked_tool_reads_as_denied_also_if_its_calls_are_kept_off_the_record() {
     }
     assert_eq!(row(&view, "pay_all").draft, None, "a form would lose what it says of the record");
 }
+
+#[test]
+fn a_tool_that_a_client_may_not_call_says_so_however_that_is_written() {
+    let world = World::with(
+        r#"{"version":"1","default":"allow","tools":{"get":{}},"clients":{
+            "cursor":{"tools":{"get":{"action":"deny"}}},
+            "zed":{"all_tools":{"action":"deny","reason":"not here"}},
+            "cody":{"default":"deny"},
+            "claude":{"tools":{"put":{"action":"deny"}}}}}"#,
+    );
+    world.lists(&[("get", "{}"), ("new", "{}")]);
+    let view = world.desk.rules(SERVER).unwrap();
+    let refused = |name: &str| -> Vec<&str> {
+        let clients = row(&view, name).clients.iter();
+        clients.filter(|rule| rule.state == ToolState::Deny).map(|rule| rule.client.as_str()).collect()
+    };
+    assert_eq!(row(&view, "get").state, ToolState::Allow);
+    assert_eq!(refused("get"), ["cursor", "zed"]);
+    assert_eq!(refused("new"), ["zed", "cody"]);
+    let zed = row(&view, "get").clients.iter().find(|rule| rule.client == "zed").unwrap();
+    assert_eq!(zed.words, "denied: \"not here\"");
+}

@@ -72,12 +72,12 @@ fn blocking_a_tool_ends_whatever_allows_it() {
     ] {
         all.push(grant(&home, &now, server, what, QUARTER).unwrap());
     }
-    let ended = revoke(&home, &now, Revoke::Tool { server: "s", tool: "send" }).unwrap();
+    let ended = revoke(&home, &now, Revoke::Tool { server: "s", tool: "send", client: None }).unwrap();
     assert_eq!(ended, all[..2]);
-    assert_eq!(revoke(&home, &now, Revoke::Observe { server: "s" }).unwrap(), all[4..]);
+    assert_eq!(revoke(&home, &now, Revoke::Observe { server: "s", client: None }).unwrap(), all[4..]);
     assert_eq!(revoke(&home, &now, Revoke::Id(&all[3].id)).unwrap(), all[3..4]);
     assert_eq!(revoke(&home, &now, Revoke::Id("nobody")).unwrap(), []);
-    assert_eq!(revoke(&home, &now, Revoke::Server("s")).unwrap(), all[2..3]);
+    assert_eq!(revoke(&home, &now, Revoke::Server { server: "s", client: None }).unwrap(), all[2..3]);
     assert_eq!(read(&home), Allowances::default());
 }
 
@@ -158,6 +158,7 @@ proptest! {
         let allowance = Allowance {
             id: String::new(),
             server: String::new(),
+            client: None,
             what: What::Observe,
             granted: Granted {
                 wall_ms: start.wall_ms,
@@ -265,4 +266,45 @@ fn lost_counters_spend_what_was_granted_before() {
     batch.admit(intent(Some(&after.id)), &[], b"x").unwrap();
     batch.commit();
     journal.end(EndReason::ClientClosed);
+}
+
+#[test]
+fn an_allowance_of_one_client_is_for_nobody_else_and_one_of_none_for_everyone() {
+    let (_folder, home) = home();
+    let now = ManualClock::new().now();
+    let cursor = grant_to(&home, &now, ("s", Some("Cursor")), tool("a"), QUARTER).unwrap();
+    let everyone = grant(&home, &now, "s", tool("a"), QUARTER).unwrap();
+    assert_eq!(read(&home).all, [cursor.clone(), everyone.clone()], "one does not replace the other");
+    assert!(cursor.is_for("cursor") && !cursor.is_for("claude-ai") && !cursor.is_for(""));
+    assert!(everyone.is_for("cursor") && everyone.is_for("claude-ai"));
+    let longer = grant_to(&home, &now, ("s", Some("Cursor")), tool("a"), LONGEST).unwrap();
+    assert_eq!(read(&home).all, [everyone, longer]);
+}
+
+#[test]
+fn ending_for_one_client_leaves_what_others_have() {
+    let (_folder, home) = home();
+    let now = ManualClock::new().now();
+    let of = |client, what| grant_to(&home, &now, ("s", client), what, QUARTER).unwrap();
+    let (cursor, zed) = (of(Some("cursor"), tool("a")), of(Some("zed"), tool("a")));
+    let (everyone, watched) = (of(None, tool("a")), of(Some("zed"), What::Observe));
+    let which = Revoke::Tool { server: "s", tool: "a", client: Some("cursor") };
+    assert_eq!(
+        revoke(&home, &now, which).unwrap(),
+        [cursor, everyone],
+        "what everyone has would reach it too"
+    );
+    assert_eq!(revoke(&home, &now, Revoke::Observe { server: "s", client: Some("cursor") }).unwrap(), []);
+    assert_eq!(revoke(&home, &now, Revoke::Server { server: "s", client: None }).unwrap(), [zed, watched]);
+}
+
+#[test]
+fn a_file_from_before_clients_holds_for_everyone() {
+    let (_folder, home) = home();
+    let now = ManualClock::new().now();
+    let granted = grant(&home, &now, "s", tool("a"), QUARTER).unwrap();
+    let text = std::fs::read_to_string(home.allowances()).unwrap();
+    assert!(!text.contains("client"), "an older gate goes on reading what it knows: {text}");
+    let all = read(&home);
+    assert_eq!((all.all, all.problem), (vec![granted], None));
 }

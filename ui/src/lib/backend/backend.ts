@@ -60,6 +60,7 @@ export interface Backend {
   checkPolicy(text: string): Promise<T.Diagnostic[]>;
   complete(server: string, text: string, offset: number): Promise<T.Completion[]>;
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
+  draftDefault(text: string, action: T.Action): Promise<T.Proposal>;
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;

@@ -32,6 +32,7 @@ export const commands = {
 	checkPolicy: (text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { text })),
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
+	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
 	propose: (server: string, text: string) => typedError<Proposal, UiError>(__TAURI_INVOKE("propose", { server, text })),
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
@@ -89,6 +90,8 @@ export type AllowanceView = {
 	id: string,
 	server: string,
 	tool: string | null,
+	/**  None: every client. */
+	client: string | null,
 	words: string,
 	endsMs: number,
 };
@@ -542,10 +545,12 @@ export type LogPage = {
 
 /**  Takes a second step. */
 export type Loosening = 
-/**  The next call that is identical to this refused one, once, within 10 minutes. */
-{ kind: "allowNext"; call: string } | { kind: "allowFor"; server: string; tool: string; minutes: number } | 
-/**  Rules refuse nothing for a while; what they would have refused is on record. */
-{ kind: "observe"; server: string; minutes: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
+/**  The next call of the same client that is identical to this refused one, once, within 10 minutes. */
+{ kind: "allowNext"; call: string } | 
+/**  To one client, or to every one if none is named. */
+{ kind: "allowFor"; server: string; tool: string; client: string | null; minutes: number } | 
+/**  Rules refuse one client, or every one, nothing for a while; what they would have refused is on record. */
+{ kind: "observe"; server: string; client: string | null; minutes: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
 /**  A cap that is higher than the present one; asks only if it is. */
 { kind: "cap"; target: Target; max: number; window: string } | 
 /**  None: every pause. */
@@ -690,8 +695,14 @@ export type RuleDraft = {
 
 /**  The rule for all tools. */
 export type RuleForAll = {
+	/**  The policy has such a rule for everyone. */
+	said: boolean,
+	state: ToolState,
 	words: string,
+	/**  The form's content; none if the rule says more than the form can. */
 	draft: RuleDraft | null,
+	/**  Clients for which more is said about all tools. */
+	clients: ClientRule[],
 };
 
 /**  Which part of the policy decides about a tool. */
@@ -716,7 +727,7 @@ export type RulesView = {
 	defaultAction: Action,
 	/**  Rules are only observed. */
 	observing: boolean,
-	/**  What counts for every tool besides its own rule; none if nothing does. */
+	/**  What counts for every tool besides its own rule; none if the text is broken. */
 	forAll: RuleForAll | null,
 	/**  Those that the server listed, those that the policy names, those that were called; patterns first. */
 	tools: ToolRule[],

@@ -91,6 +91,7 @@ export function tauriBackend(): Backend {
     checkPolicy: (text) => data(commands.checkPolicy(text)),
     complete: (server, text, offset) => data(commands.complete(server, text, offset)),
     draftRule: (text, target, draft) => data(commands.draftRule(text, target, draft)),
+    draftDefault: (text, action) => data(commands.draftDefault(text, action)),
     propose: (server, text) => data(commands.propose(server, text)),
     tryCall: (server, text, client, tool, args) => data(commands.tryCall(server, text, client, tool, args)),
     effect: (server, text, days) => data(commands.effect(server, text, days)),

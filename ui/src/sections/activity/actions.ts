@@ -123,7 +123,9 @@ function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEnt
 
 /** For a refused call. What ends by itself comes first. */
 export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
-  const { server, tool } = call;
+  const { server, tool, client } = call;
+  // As for restricting: this client with this server.
+  const whom = client === null ? 'every client' : client;
   const entries: MenuEntry[] = [];
   if (call.decision === 'paused') {
     entries.push(
@@ -139,7 +141,7 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
   if (call.repeatable) {
     entries.push({
       label: 'Allow the next identical call…',
-      hint: 'once',
+      hint: `once, for ${whom}`,
       strong: true,
       testid: 'allow-next',
       run: () => void loosen(app, { kind: 'allowNext', call: call.id }),
@@ -148,14 +150,16 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
   if (tool !== null) {
     entries.push({
       label: 'Allow for 15 min…',
+      hint: `for ${whom}`,
       testid: 'allow-for',
-      run: () => void loosen(app, { kind: 'allowFor', server, tool, minutes: 15 }),
+      run: () => void loosen(app, { kind: 'allowFor', server, tool, client, minutes: 15 }),
     });
   }
   entries.push({
     label: `Only watch ${server} for 30 min…`,
+    hint: `for ${whom}`,
     testid: 'observe',
-    run: () => void loosen(app, { kind: 'observe', server, minutes: 30 }),
+    run: () => void loosen(app, { kind: 'observe', server, client, minutes: 30 }),
   });
   entries.push('line', {
     label: 'Allow…',

@@ -7,6 +7,7 @@ import type {
   LimitDraft,
   LimitKind,
   RuleDraft,
+  RulesView,
   ToolRule,
   ToolState,
 } from '../../lib/backend/bindings';
@@ -21,6 +22,9 @@ export const stateWords: Record<ToolState, string> = {
   custom: 'Custom',
 };
 
+/** What a form is about: one tool or pattern, all tools at once, or those that no rule names. */
+export type About = 'tool' | 'allTools' | 'default';
+
 export const states: readonly ToolState[] = ['allow', 'deny', 'hide', 'ask', 'cap', 'custom'];
 
 export const actions: readonly { action: Action; words: string; means: string }[] = [
@@ -29,6 +33,77 @@ export const actions: readonly { action: Action; words: string; means: string }[
   { action: 'hide', words: 'Hide', means: "is not on the agent's list, and refused" },
   { action: 'ask', words: 'Ask', means: 'not there yet: refused until a person can be asked' },
 ];
+
+/** Hidden is a tool by its name; what nobody named, or everything at once, cannot be. */
+export function actionsFor(about: About): typeof actions {
+  return about === 'tool' ? actions : actions.filter(({ action }) => action !== 'hide');
+}
+
+export function statesFor(about: About): readonly ToolState[] {
+  if (about === 'tool') return states;
+  return about === 'allTools' ? states.filter((state) => state !== 'hide') : ['allow', 'deny', 'ask'];
+}
+
+export const defaultWords: Record<Action, string> = {
+  allow: 'tools that no rule names pass',
+  deny: 'tools that no rule names are refused',
+  ask: 'tools that no rule names are asked about',
+  hide: 'tools that no rule names are refused',
+};
+
+export const defaultMeans: Record<Action, string> = {
+  allow: 'passes: whatever the server adds can be called at once',
+  deny: 'is refused: what the server adds waits until a rule names it',
+  ask: 'not there yet: refused until a person can be asked',
+  hide: '',
+};
+
+/** The rule for all tools and the default, in the shape of a tool's: rows and forms are the same. */
+export function generalRule(view: RulesView, about: 'allTools' | 'default'): ToolRule | null {
+  const none = { pattern: false, listed: true, calls: 0, hits: 0, lastHitMs: null, lastCallMs: null };
+  const { defaultAction, forAll } = view;
+  if (about === 'allTools')
+    return (
+      forAll && {
+        ...none,
+        name: 'All tools',
+        description: 'Counts besides what each tool has of its own',
+        ...forAll,
+        source: 'own',
+        from: 'its own rule',
+      }
+    );
+  return {
+    ...none,
+    name: 'Default',
+    description: 'What becomes of tools that no rule names',
+    state: defaultAction,
+    words: defaultWords[defaultAction],
+    source: 'default',
+    from: 'the default',
+    draft: emptyDraft(defaultAction),
+    clients: [],
+  };
+}
+
+const forClientWords: Partial<Record<ToolState, string>> = {
+  deny: 'blocked',
+  hide: 'hidden',
+  ask: 'asked about',
+  cap: 'capped',
+  custom: 'other rules',
+};
+
+/** What the state leaves out: "blocked for Cursor", "blocked for 3 clients"; none if it is the same for everyone. */
+export function exceptions({ state, clients }: ToolRule): string | null {
+  if (state === 'deny' || state === 'hide') return null;
+  for (const one of ['deny', 'hide', 'ask', 'cap', 'custom'] as const) {
+    const names = clients.filter((rule) => rule.state === one && one !== state).map(({ client }) => client);
+    if (names.length > 0)
+      return `${forClientWords[one] ?? one} for ${names.length > 1 ? `${names.length} clients` : (names[0] ?? '')}`;
+  }
+  return null;
+}
 
 export const limitKinds: readonly { kind: LimitKind; words: string; unit: string }[] = [
   { kind: 'calls', words: 'per time', unit: 'calls' },
@@ -179,7 +254,11 @@ export function conditionWords(condition: Condition): string {
 }
 
 /** The whole draft in words, one thing a sentence. */
-export function sentences(draft: RuleDraft): string[] {
+export function sentences(draft: RuleDraft, about: About = 'tool'): string[] {
+  if (about === 'default') {
+    const words = defaultWords[draft.action];
+    return [`${words.charAt(0).toUpperCase()}${words.slice(1)}.`];
+  }
   const reason = draft.reason?.trim();
   if (draft.action === 'deny') return [reason ? `Every call is refused: ${reason}` : 'Every call is refused.'];
   if (draft.action === 'hide') return ["Not on the agent's list; every call is refused."];
@@ -195,5 +274,6 @@ export function sentences(draft: RuleDraft): string[] {
       return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
     }),
   ];
+  if (about === 'allTools') return [...said, 'What each tool has of its own counts besides.'];
   return said.length === 0 ? ['Every call passes.'] : [...said, 'Everything else passes.'];
 }

@@ -15,7 +15,7 @@ import {
   type ToolRule,
   type ToolState,
 } from '../../lib/backend';
-import { choose, copyOf, emptyDraft, missing, same, type Missing } from './draft';
+import { choose, copyOf, emptyDraft, generalRule, missing, same, type About, type Missing } from './draft';
 import { merged, pathsOf } from './paths';
 
 export type Tab = 'tools' | 'text' | 'try' | 'versions';
@@ -24,9 +24,10 @@ export const effectDays = 7;
 const draftAfter = 120;
 const effectAfter = 350;
 
-/** The form for one tool. */
+/** The form for one tool, for all of them, or for those that no rule names. */
 export class Form {
   readonly rule: ToolRule;
+  readonly about: About;
   /** None: for everyone. */
   client: string | null = $state(null);
   draft: RuleDraft;
@@ -34,8 +35,9 @@ export class Form {
   start: RuleDraft;
   paths: string[] = $state.raw([]);
 
-  constructor(rule: ToolRule, draft: RuleDraft) {
+  constructor(rule: ToolRule, draft: RuleDraft, about: About = 'tool') {
     this.rule = rule;
+    this.about = about;
     this.draft = $state(draft);
     this.start = $state.raw(copyOf(rule.draft ?? emptyDraft()));
   }
@@ -67,7 +69,7 @@ export class Form {
   }
 
   target(server: string): Target {
-    return { server, tool: this.rule.name, client: this.client };
+    return { server, tool: this.about === 'tool' ? this.rule.name : null, client: this.client };
   }
 }
 
@@ -124,7 +126,9 @@ export class Sheet {
   get wanted(): string | null {
     const { form } = this;
     if (!form?.touched) return this.edited ? this.text : null;
-    return form.missing.length > 0 ? null : JSON.stringify([this.text, form.client, form.rule.name, form.draft]);
+    return form.missing.length > 0
+      ? null
+      : JSON.stringify([this.text, form.about, form.client, form.rule.name, form.draft]);
   }
 
   /** The text that would be saved now, with the form in it; what *Try a call* judges by. */
@@ -155,16 +159,22 @@ export class Sheet {
     if (first && view.version === null) this.tab = 'text';
   }
 
-  /** Opens the form for a tool; with a state, as if that had been chosen in the table. */
-  open(rule: ToolRule, state?: ToolState): void {
+  /** Opens the form for a tool, or another one; with a state, as if that had been chosen in the table. */
+  open(rule: ToolRule, state?: ToolState, about: About = 'tool'): void {
     if (rule.draft === null) {
       this.tab = 'text';
       return;
     }
-    const form = new Form(rule, state === undefined ? copyOf(rule.draft) : choose(rule, state, null));
+    const form = new Form(rule, state === undefined ? copyOf(rule.draft) : choose(rule, state, null), about);
     this.form = form;
     void this.#suggest(form);
     if (state === 'cap' && rule.draft.limits.length === 0) void this.#advise(form);
+  }
+
+  /** The same for the rule of all tools, and for the default. */
+  openGeneral(about: 'allTools' | 'default', state?: ToolState): void {
+    const rule = this.view && generalRule(this.view, about);
+    if (rule) this.open(rule, state, about);
   }
 
   /** The cap that fits this person's own use, if it comes before anything is typed. */
@@ -184,11 +194,11 @@ export class Sheet {
   }
 
   async #suggest(form: Form): Promise<void> {
-    if (form.rule.pattern) return;
+    if (form.rule.pattern || form.about === 'default') return;
     const { backend } = this.#app;
     try {
       const page = await backend.logPage(
-        { server: this.server, tool: form.rule.name, only: 'calls' },
+        { server: this.server, tool: form.target(this.server).tool, only: 'calls' },
         { kind: 'newest' },
         8,
       );
@@ -232,9 +242,7 @@ export class Sheet {
     const { backend } = this.#app;
     try {
       const form = this.form;
-      const proposal = form?.touched
-        ? await backend.draftRule(this.text, form.target(this.server), $state.snapshot(form.draft))
-        : await backend.propose(this.server, this.text);
+      const proposal = form?.touched ? await this.#drafted(form) : await backend.propose(this.server, this.text);
       if (turn !== this.#turn) return;
       this.proposal = proposal;
     } catch (thrown) {
@@ -245,6 +253,13 @@ export class Sheet {
     }
     this.counting = true;
     this.#timer = setTimeout(() => void this.#count(turn), effectAfter);
+  }
+
+  /** The text with what the form says in it. */
+  #drafted(form: Form): Promise<Proposal> {
+    const { backend } = this.#app;
+    if (form.about === 'default') return backend.draftDefault(this.text, form.draft.action);
+    return backend.draftRule(this.text, form.target(this.server), $state.snapshot(form.draft));
   }
 
   async #count(turn: number): Promise<void> {
@@ -271,9 +286,7 @@ export class Sheet {
     try {
       // The form may be newer than the last proposal.
       const form = this.form;
-      const text = form?.touched
-        ? (await backend.draftRule(this.text, form.target(this.server), $state.snapshot(form.draft))).text
-        : this.text;
+      const text = form?.touched ? (await this.#drafted(form)).text : this.text;
       const answer = await backend.savePolicy(this.server, view.text, text);
       switch (answer.kind) {
         case 'done':

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { App } from '../../lib/app.svelte';
 import type { Effect, ToolRule } from '../../lib/backend';
 import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
+import { statesFor } from './draft';
 import { sheetOf, unsaved, type Sheet } from './sheet.svelte';
 
 let fake: FakeBackend;
@@ -105,6 +106,49 @@ describe('the form for one client', () => {
     sheet.form?.forClient('cursor-vscode');
     expect(sheet.form?.beyond).toBe(true);
     expect(sheet.dirty).toBe(false);
+  });
+});
+
+describe('what counts for more than one tool', () => {
+  it('the default is edited like a rule, with its comments kept', async () => {
+    sheet.openGeneral('default', 'deny');
+    expect(sheet.form?.touched).toBe(true);
+    expect(await sheet.save()).toBe(true);
+    const { text, defaultAction } = fake.policies.rules('playwright');
+    expect(defaultAction).toBe('deny');
+    expect(text).toContain('// Browsing is fine; scripts are not.');
+  });
+
+  it('a looser default is saved only after yes', async () => {
+    const files = sheetOf(app, 'files');
+    await files.load();
+    files.openGeneral('default', 'allow');
+    const saving = files.save();
+    await vi.waitFor(() => expect(app.asked?.loosened.length).toBe(1));
+    app.asked?.answer(false);
+    expect(await saving).toBe(false);
+    expect(fake.policies.rules('files').defaultAction).toBe('deny');
+  });
+
+  it('the rule for all tools is written where it belongs, for everyone and for one client', async () => {
+    sheet.openGeneral('allTools');
+    expect(sheet.form?.draft.limits).toMatchObject([{ counter: 'all', max: 120 }]);
+    if (sheet.form) sheet.form.draft.limits[0]!.max = 60;
+    expect(await sheet.save()).toBe(true);
+    await vi.waitFor(() => expect(sheet.view?.forAll?.draft?.limits[0]?.max).toBe(60));
+    sheet.openGeneral('allTools');
+    sheet.form?.forClient('cursor-vscode');
+    if (sheet.form) sheet.form.draft.action = 'deny';
+    expect(await sheet.save()).toBe(true);
+    const { forAll, tools } = fake.policies.rules('playwright');
+    expect(forAll?.clients).toMatchObject([{ client: 'cursor-vscode', state: 'deny' }]);
+    expect(forAll?.state).toBe('cap');
+    expect(tools.some((one) => one.name === '*')).toBe(false);
+  });
+
+  it('cannot be hidden', () => {
+    expect(statesFor('default')).toEqual(['allow', 'deny', 'ask']);
+    expect(statesFor('allTools')).not.toContain('hide');
   });
 });
 

@@ -29,12 +29,12 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let now = clock.now();
     // What a person has allowed for a while counts as in a session; a single call does not, because it is used up by that.
     let allowances = allowance::read(&home);
-    let waived =
-        allowances.open(&args.server, &now).fold(Waived::Nothing, |waived, granted| match &granted.what {
-            What::Observe => Waived::Enforcement,
-            What::Tool(tool) if *tool == args.tool && waived == Waived::Nothing => Waived::Denials,
-            What::Tool(_) | What::Call { .. } => waived,
-        });
+    let open = allowances.open(&args.server, &now).filter(|granted| granted.is_for(&args.client));
+    let waived = open.fold(Waived::Nothing, |waived, granted| match &granted.what {
+        What::Observe => Waived::Enforcement,
+        What::Tool(tool) if *tool == args.tool && waived == Waived::Nothing => Waived::Denials,
+        What::Tool(_) | What::Call { .. } => waived,
+    });
     let files = Disk::new();
     let circumstances = Circumstances { now_ms: now.wall_ms, files: &files, waived };
     let verdict = match pause::reason(&home, &args.server) {

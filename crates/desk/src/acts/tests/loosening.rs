@@ -10,7 +10,7 @@ fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
     let server = || "s".to_owned();
     let asked: Vec<Question> = [
         Loosening::Allow { target: target(None, None) },
-        Loosening::Observe { server: server(), minutes: 30 },
+        Loosening::Observe { server: server(), client: None, minutes: 30 },
         Loosening::Resume { server: Some(server()) },
     ]
     .iter()
@@ -44,7 +44,7 @@ fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
 #[test]
 fn a_question_is_forgotten_after_two_minutes_or_when_it_is_dismissed() {
     let room = Room::with(OPEN);
-    let observe = Loosening::Observe { server: "s".to_owned(), minutes: 5 };
+    let observe = Loosening::Observe { server: "s".to_owned(), client: None, minutes: 5 };
     let old = room.ask(&observe);
     room.clock.advance(Duration::from_secs(120));
     assert_eq!(code(room.desk.confirm(&old.token)), ErrorCode::TooLate);
@@ -62,7 +62,12 @@ fn a_yes_to_what_has_changed_since_is_a_conflict() {
     let room = Room::with(OPEN);
     room.restrict(&block("x", Some("cursor")));
     let allow = room.ask(&Loosening::Allow { target: target(Some("x"), Some("cursor")) });
-    let tool = room.ask(&Loosening::AllowFor { server: "s".to_owned(), tool: "x".to_owned(), minutes: 5 });
+    let tool = room.ask(&Loosening::AllowFor {
+        server: "s".to_owned(),
+        tool: "x".to_owned(),
+        client: None,
+        minutes: 5,
+    });
     let text = {
         room.restrict(&block("y", None));
         room.text()
@@ -106,8 +111,12 @@ fn allowing_a_client_again_takes_back_its_block_and_no_more() {
 #[test]
 fn an_allowance_that_would_not_help_is_not_offered() {
     let room = Room::with(OPEN);
-    let allow_for =
-        |tool: &str, minutes| Loosening::AllowFor { server: "s".to_owned(), tool: tool.to_owned(), minutes };
+    let allow_for = |tool: &str, minutes| Loosening::AllowFor {
+        server: "s".to_owned(),
+        tool: tool.to_owned(),
+        client: None,
+        minutes,
+    };
     assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
     room.restrict(&Restriction::Block { target: target(None, None), reason: None });
     assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
@@ -240,7 +249,8 @@ fn hostile_names_are_harmless_in_refusals_and_questions() {
         }
     };
     let (server, tool) = (hostile.clone(), hostile.clone());
-    let allow_for = Loosening::AllowFor { server: server.clone(), tool, minutes: 5 };
+    let allow_for =
+        Loosening::AllowFor { server: server.clone(), tool, client: Some(hostile.clone()), minutes: 5 };
     told(room.desk.loosen(&allow_for));
     let text = format!(
         r#"{{"version":"1","default":"deny","hide":["*"],"clients":{{}},"all_tools":{{"action":"deny","reason":{}}}}}"#,
@@ -260,4 +270,51 @@ fn hostile_names_are_harmless_in_refusals_and_questions() {
     }
     let error = UiError::from(room.desk.rules("nobody\u{202e}\n").unwrap_err());
     harmless(&error.message);
+}
+
+#[test]
+fn what_is_allowed_for_a_while_is_for_the_client_that_was_refused_and_says_so() {
+    let room =
+        Room::with(r#"{ "version": "1", "default": "allow", "tools": { "x": { "action": "deny" } } }"#);
+    let cursor = || Some("cursor".to_owned());
+    let allow_for =
+        Loosening::AllowFor { server: "s".to_owned(), tool: "x".to_owned(), client: cursor(), minutes: 15 };
+    let question = room.ask(&allow_for);
+    assert_eq!(question.words, "Let cursor call x on s for 15 minutes?");
+    let done = room.desk.confirm(&question.token).unwrap();
+    assert_eq!(done.words, "Allowed x on s, for cursor, for 15 minutes");
+    let observe = Loosening::Observe { server: "s".to_owned(), client: cursor(), minutes: 30 };
+    let question = room.ask(&observe);
+    assert!(question.words.contains("refuse, for cursor, for 30 minutes"), "{}", question.words);
+    room.desk.confirm(&question.token).unwrap();
+    assert!(room.open().iter().all(|one| one.client == cursor() && !one.is_for("zed")));
+    let told: Vec<String> =
+        room.desk.overview().unwrap().allowances.into_iter().map(|one| one.words).collect();
+    assert_eq!(told, ["\"x\" on s is allowed for cursor", "the policy of s is only observed for cursor"]);
+    let recorded: Vec<String> =
+        room.events(EventKind::Loosened).into_iter().map(|event| event.text).collect();
+    assert!(
+        recorded.iter().any(|words| words == "let cursor call \"x\" on server s for 15 minutes"),
+        "{recorded:?}"
+    );
+    // A block of another client is none of its business; one of its own ends it.
+    room.restrict(&block("x", Some("zed")));
+    assert_eq!(room.open().len(), 2);
+    room.restrict(&block("x", Some("Cursor")));
+    assert!(room.open().is_empty());
+}
+
+#[test]
+fn nothing_is_promised_to_a_client_that_it_would_not_get() {
+    let room = Room::with(
+        r#"{ "version": "1", "default": "allow", "clients": { "zed": { "tools": { "x": { "action": "deny" } } } } }"#,
+    );
+    let allow = |client: &str| Loosening::AllowFor {
+        server: "s".to_owned(),
+        tool: "x".to_owned(),
+        client: Some(client.to_owned()),
+        minutes: 5,
+    };
+    assert_eq!(code(room.desk.loosen(&allow("cursor"))), ErrorCode::BadInput, "it passes as it is");
+    assert_eq!(room.ask(&allow("zed")).words, "Let zed call x on s for 5 minutes?");
 }

@@ -15,7 +15,7 @@ use crate::problem::Report;
 use crate::window::Window;
 
 pub use read::{Read, Source, read};
-pub use write::write;
+pub use write::{write, write_default};
 
 /// Whose rule it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

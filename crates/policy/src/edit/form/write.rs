@@ -7,7 +7,7 @@ use crate::edit::draft::{Draft, New};
 use crate::edit::merge::edited;
 use crate::edit::scope::Scope;
 use crate::edit::source::{Fresh, Origin};
-use crate::file::{Action, LimitEntry, LimitKind, Operator, PolicyFile, ToolRule, Value};
+use crate::file::{Action, DefaultAction, LimitEntry, LimitKind, Operator, PolicyFile, ToolRule, Value};
 use crate::name;
 use crate::policy::Policy;
 
@@ -42,6 +42,22 @@ pub fn write(text: &str, whose: Whose<'_>, form: &Form) -> Result<Edited, FormEr
     if !says(draft.text(), whose, form) {
         return Err(FormError::NotPossible(whose.tool.unwrap_or("all tools").to_owned()));
     }
+    Ok(edited(text, draft.into_text()))
+}
+
+/// The text with this for tools that no rule names.
+pub fn write_default(text: &str, action: DefaultAction) -> Result<Edited, FormError> {
+    let file = PolicyFile::parse(text).map_err(FormError::Broken)?;
+    let mut draft = Draft::new(text);
+    if file.body.default.as_ref().map(|default| default.value) != Some(action) {
+        let word = match action {
+            DefaultAction::Allow => "allow",
+            DefaultAction::Deny => "deny",
+            DefaultAction::Ask => "ask",
+        };
+        draft.set(&["default"], New::text(word));
+    }
+    Policy::parse(draft.text()).map_err(FormError::Outcome)?;
     Ok(edited(text, draft.into_text()))
 }
 

@@ -71,10 +71,12 @@ export function fakeActs(world: World): Acts {
   const tooLate = (what: string) =>
     new BackendError({ code: 'tooLate', message: `It is too late to ${what}.`, detail: null });
 
-  const allowFor = (server: string, tool: string | null, minutes: number, words: string): T.Done => {
+  const allowFor = (target: T.Target, minutes: number, what: string): T.Done => {
+    const { server, tool, client } = target;
+    const words = client === null ? what : `${what} for ${client}`;
     const id = `allow-${next++}`;
     const endsMs = world.now() + minutes * 60_000;
-    world.allowances = [...world.allowances, { id, server, tool, words, endsMs }];
+    world.allowances = [...world.allowances, { id, server, tool, client, words, endsMs }];
     world.happened('allowance', server, words);
     setTimeout(() => (world.allowances = world.allowances.filter((one) => one.id !== id)), minutes * 60_000);
     return done(words, server, world.version(server), { endsMs });
@@ -159,12 +161,12 @@ export function fakeActs(world: World): Acts {
           const entry = world.entries.find(({ line }) => line.kind === 'call' && line.id === loosening.call);
           if (!entry || entry.line.kind !== 'call')
             throw new BackendError({ code: 'notFound', message: 'That call is not on record any more.', detail: null });
-          const { server, tool } = entry.line;
+          const { server, tool, client } = entry.line;
           return ask(
-            `Let the next identical call of ${tool} on ${server} pass, once?`,
+            `Let the next identical call of ${tool} on ${server} pass, once, for ${client ?? 'every client'}?`,
             [`${tool} on ${server} passes once with exactly these arguments, within 10 minutes`],
             () => {
-              world.passNext.add(`${server} ${tool} ${entry.args}`);
+              world.passNext.add(`${server} ${client} ${tool} ${entry.args}`);
               return done(
                 `The next identical call of ${tool} on ${server} passes, once`,
                 server,
@@ -174,19 +176,19 @@ export function fakeActs(world: World): Acts {
           );
         }
         case 'allowFor': {
-          const { server, tool, minutes } = loosening;
+          const { server, tool, client, minutes } = loosening;
           return ask(
-            `Let ${tool} on ${server} pass for ${minutes} minutes?`,
+            `Let ${client ?? 'every client'} call ${tool} on ${server} for ${minutes} minutes?`,
             [`Rules that refuse ${tool} do not count for ${minutes} minutes`],
-            () => allowFor(server, tool, minutes, `${tool} on ${server} is allowed`),
+            () => allowFor({ server, tool, client }, minutes, `${tool} on ${server} is allowed`),
           );
         }
         case 'observe': {
-          const { server, minutes } = loosening;
+          const { server, client, minutes } = loosening;
           return ask(
-            `Only watch ${server} for ${minutes} minutes?`,
+            `Only watch ${server}, for ${client ?? 'every client'}, for ${minutes} minutes?`,
             [`Nothing on ${server} is refused; what would have been is on record`],
-            () => allowFor(server, null, minutes, `${server} is only watched`),
+            () => allowFor({ server, tool: null, client }, minutes, `${server} is only watched`),
           );
         }
         case 'allow':

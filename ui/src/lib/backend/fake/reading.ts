@@ -18,7 +18,7 @@ export type PolicyText = {
   mode?: string;
   all_tools?: Rule;
   tools?: Record<string, Rule>;
-  clients?: Record<string, { tools?: Record<string, Rule> }>;
+  clients?: Record<string, { all_tools?: Rule; tools?: Record<string, Rule> }>;
 };
 
 export function readable(text: string): PolicyText | null {

@@ -4,8 +4,8 @@ import { BackendError, type Backend } from '../backend';
 import { checkPolicy, complete, tryCall } from './judging';
 import { set, unified } from './jsonc';
 import { clients, defaultPolicy, policies, tools, type KnownTool } from './policies';
-import { draftOf, hash, read, readable, ruleFor, ruleOf, words, type PolicyText } from './reading';
-import { table } from './table';
+import { hash, read, readable, ruleFor, ruleOf, words, type PolicyText, type Rule } from './reading';
+import { forAllTools, table } from './table';
 import type { World } from './world';
 
 type Rules = Pick<
@@ -14,6 +14,7 @@ type Rules = Pick<
   | 'checkPolicy'
   | 'complete'
   | 'draftRule'
+  | 'draftDefault'
   | 'propose'
   | 'tryCall'
   | 'effect'
@@ -31,6 +32,7 @@ export function fakeRules(world: World): Rules & { policies: FakeRules } {
     checkPolicy: async (text) => checkPolicy(text),
     complete: async (server, text, offset) => complete(rules.toolsOf(server), text, offset),
     draftRule: async (text, target, draft) => rules.draftRule(text, target, draft),
+    draftDefault: async (text, action) => rules.draftDefault(text, action),
     propose: async (server, text) => rules.propose(server, text),
     tryCall: async (_server, text, client, tool, args) => tryCall(text, client, tool, args),
     effect: async (server, text, days) => rules.effect(server, text, days),
@@ -96,9 +98,7 @@ export class FakeRules {
       diagnostics,
       defaultAction: policy.default ?? 'allow',
       observing: policy.mode === 'observe',
-      forAll: policy.all_tools
-        ? { words: words(policy.all_tools, false, 'allow'), draft: draftOf(policy.all_tools, false) }
-        : null,
+      forAll: broken ? null : forAllTools(policy),
       tools: broken ? [] : table(this.toolsOf(server), policy, this.#world.now()),
       countedSinceMs: this.countedSinceMs,
       clients: this.#clientsOf(server),
@@ -107,8 +107,9 @@ export class FakeRules {
 
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): T.Proposal {
     const policy = read(text);
-    const tool = target.tool ?? '*';
     const root = target.client === null ? [] : ['clients', target.client];
+    const { tool } = target;
+    if (tool === null) return this.#proposal(text, set(text, [...root, 'all_tools'], ruleOf(draft)));
     let next = text;
     const hidden = target.client === null ? (policy.hide ?? []) : [];
     const unhidden = hidden.filter((name) => name !== tool);
@@ -119,6 +120,10 @@ export class FakeRules {
     if (draft.action !== 'hide' && (had !== undefined || Object.keys(rule).length > 0 || policy.default === 'deny'))
       next = set(next, [...root, 'tools', tool], rule);
     return this.#proposal(text, next);
+  }
+
+  draftDefault(text: string, action: T.Action): T.Proposal {
+    return this.#proposal(text, set(text, ['default'], action));
   }
 
   propose(server: string, text: string): T.Proposal {
@@ -308,12 +313,17 @@ export class FakeRules {
     );
   }
 
-  #verdict(policy: PolicyText, tool: string): 0 | 1 | 2 {
-    if (policy.hide?.includes(tool)) return 2;
+  /** How much stands against this tool; 3: it is refused. */
+  #verdict(policy: PolicyText, tool: string): number {
+    if (policy.hide?.includes(tool)) return 3;
     const [, rule] = ruleFor(policy, tool);
-    if (!rule) return policy.default === 'deny' ? 2 : 0;
-    if (rule.action && rule.action !== 'allow') return 2;
-    return (rule.deny_if?.length ?? 0) + (rule.require?.length ?? 0) + (rule.limits?.length ?? 0) > 0 ? 1 : 0;
+    if (!rule && policy.default !== 'allow' && policy.default !== undefined) return 3;
+    const weight = ({ action, deny_if, require, limits }: Rule): number => {
+      if (action && action !== 'allow') return 3;
+      return (deny_if?.length ?? 0) + (require?.length ?? 0) + (limits?.length ?? 0) > 0 ? 1 : 0;
+    };
+    const [own, all] = [weight(rule ?? {}), weight(policy.all_tools ?? {})];
+    return Math.min(3, own + all);
   }
 
   #example(server: string, tool: string, i: number): T.CallLine {
@@ -371,6 +381,14 @@ export class FakeRules {
       for (const client of Object.keys(b.clients ?? {}))
         if (JSON.stringify(a.clients?.[client]) !== JSON.stringify(b.clients?.[client]))
           summary.push(`${client}: rules of its own`);
+      if (JSON.stringify(a.all_tools) !== JSON.stringify(b.all_tools)) {
+        const [was, will] = [words(a.all_tools, false, 'allow'), words(b.all_tools, false, 'allow')];
+        summary.push(`all tools: ${will}`);
+        const refusesLess = a.all_tools?.action === 'deny' && b.all_tools?.action !== 'deny';
+        const capsLess = (b.all_tools?.limits?.length ?? 0) < (a.all_tools?.limits?.length ?? 0);
+        if (refusesLess || (capsLess && b.all_tools?.action !== 'deny'))
+          loosened.push(`all tools were “${was}” and will be “${will}”`);
+      }
       if (a.default !== b.default) summary.push(`default: ${b.default ?? 'allow'}`);
       if (a.default === 'deny' && b.default === 'allow') loosened.push('tools that are not listed pass');
     }

@@ -1,7 +1,7 @@
 // The table of rules of the made-up gate: each tool with what its policy makes of it, for everyone and for single clients.
 import type * as T from '../bindings';
 import type { KnownTool } from './policies';
-import { draftOf, ruleFor, state, words, type PolicyText } from './reading';
+import { draftOf, ruleFor, state, words, type PolicyText, type Rule } from './reading';
 
 const minute = 60_000;
 
@@ -52,6 +52,22 @@ export function table(tools: KnownTool[], policy: PolicyText, now: number): T.To
       };
     });
   return [...patterns, ...listed];
+}
+
+/** What counts for every tool, for everyone and for single clients. */
+export function forAllTools(policy: PolicyText): T.RuleForAll {
+  const of = (rule: Rule | undefined) => {
+    const draft = draftOf(rule ?? {}, false);
+    return {
+      state: draft ? state(draft) : 'custom',
+      words: rule ? words(rule, false, 'allow') : 'nothing more',
+      draft,
+    } as const;
+  };
+  const clients = Object.entries(policy.clients ?? {}).flatMap(([client, { all_tools: rule }]) =>
+    rule ? [{ client, ...of(rule) }] : [],
+  );
+  return { said: policy.all_tools !== undefined, ...of(policy.all_tools), clients };
 }
 
 /** Which part of the policy decides about this tool: the one of this name. */

@@ -29,9 +29,14 @@ export function decide(
   if (world.pausedAll || world.pausedServers.has(server))
     return { decision: 'paused', rule: null, reason: 'paused by the user' };
   const pass: Verdict = { decision: 'allowed', rule: null, reason: null };
-  if (world.passNext.size > 0 && world.passNext.delete(`${server} ${tool} ${JSON.stringify(args)}`)) return pass;
+  if (world.passNext.size > 0 && world.passNext.delete(`${server} ${client} ${tool} ${JSON.stringify(args)}`))
+    return pass;
   const allowance = world.allowances.find(
-    (one) => one.server === server && one.endsMs > atMs && (one.tool === null || one.tool === tool),
+    (one) =>
+      one.server === server &&
+      one.endsMs > atMs &&
+      (one.client === null || one.client === client) &&
+      (one.tool === null || one.tool === tool),
   );
   const rule = world.rules.find((one) => applies(world, one, server, client, tool, args, atMs));
   if (!rule) return pass;
