@@ -359,7 +359,12 @@ impl StandIn {
         fs::copy(program("fake-server").unwrap(), &path).unwrap();
         // Written a moment ago by a process that forks: nobody may still hold it open for writing.
         let child = eventually("the stand-in starts", PATIENCE, || {
-            Command::new(&path).env("HOME", person.home.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().ok()
+            Command::new(&path)
+                .env("HOME", person.home.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .ok()
         });
         StandIn { child }
     }

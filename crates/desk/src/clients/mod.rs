@@ -144,7 +144,7 @@ impl Look<'_> {
             id: client.id.to_owned(),
             name: client.name.to_owned(),
             running: mains.map(|mains| !mains.is_empty()),
-            stale: since.zip(edited).is_some_and(|(since, edited)| since < edited),
+            stale: since.zip(edited).is_some_and(|(since, edited)| is_stale(since, edited)),
             waits: client.caches,
             can_reopen: reopen::can_reopen(client),
             reload: client.reload.to_owned(),
@@ -207,6 +207,12 @@ fn queued_change(queued: &Queued) -> QueuedChange {
         Todo::Unprotect => ClientAct::Unprotect,
     };
     QueuedChange { act, entry: entry_key(&queued.key), since_ms: queued.since_ms }
+}
+
+/// Did it start before its file was edited? Systems tell the start of a process to the second, and count from a start of their
+/// own that is rounded too: one that was opened right after the edit must not look as if it had been there before.
+fn is_stale(since_ms: i64, edited_ms: i64) -> bool {
+    since_ms + 2_000 < edited_ms
 }
 
 fn client_name(id: &str) -> String {

@@ -182,3 +182,12 @@ fn a_broken_ledger_is_told_with_what_to_do() {
     assert!(needs[0].words.contains("not as we left it"), "{needs:?}");
     assert!(world.desk.clients().unwrap_err().to_string().contains("move it away"));
 }
+
+#[test]
+fn a_client_that_was_opened_right_after_the_edit_is_not_said_to_run_the_old_configuration() {
+    for (since, edited, stale) in
+        [(5_000, 5_900, false), (4_000, 5_900, false), (3_000, 5_900, true), (9_000, 5_900, false)]
+    {
+        assert_eq!(super::is_stale(since, edited), stale, "{since} {edited}");
+    }
+}

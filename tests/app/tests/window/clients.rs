@@ -72,7 +72,9 @@ impl Started {
 
 impl Drop for Claude {
     fn drop(&mut self) {
-        for pid in fs::read_to_string(&self.notes).unwrap_or_default().lines().filter_map(|line| line.parse().ok()) {
+        for pid in
+            fs::read_to_string(&self.notes).unwrap_or_default().lines().filter_map(|line| line.parse().ok())
+        {
             if is_alive(pid) && exe(pid) == Some(self.program.clone()) {
                 signal(pid, Signal::KILL);
             }
@@ -133,12 +135,12 @@ fn servers_that_claude_wiped_are_told_of_and_restored_behind_the_gate() {
         app.driver.press_css("[data-testid=\"edits-yes\"][aria-disabled=\"false\"]")?;
         app.driver.wait("it is protected", |_| Ok(claude.is_gated().then_some(())))?;
         app.driver.press_css("[data-testid=\"entry-notes\"] [data-testid=\"entry-test\"]")?;
-        app.driver.says("entry-answer", "11 tools")?;
+        app.driver.says("entry-answer", "12 tools")?;
 
         // What Claude Desktop leaves when it could not read its file.
         fs::write(&claude.config, "{\n  \"scale\": 0\n}")?;
         app.driver.wait("the tray says that it is not protecting", |_| {
-            Ok(app.icon()?.tip()?.contains("lost all its servers").then_some(()))
+            Ok(app.icon()?.menu()?.drawn().contains("lost all its servers").then_some(()))
         })?;
         app.driver.press("drift-restore")?;
         app.driver.press_css("[data-testid=\"restore-yes\"][aria-disabled=\"false\"]")?;
