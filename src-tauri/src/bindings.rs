@@ -18,6 +18,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::log_count,
             log::stop_count,
             log::follow,
+            log::followed,
             log::unfollow,
             log::call,
             log::choices,

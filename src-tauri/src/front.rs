@@ -3,10 +3,14 @@
 //! It shows our own page and nothing else: every other address, new window, download and permission is denied here,
 //! whatever the page may have been talked into.
 
+#[cfg_attr(target_os = "linux", path = "front/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "front/other.rs")]
+mod drawing;
 mod place;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use callgate_desk::view::Place;
 use callgate_store::Home;
@@ -27,6 +31,8 @@ const LET_GO_MS: u64 = 5 * 60 * 1000;
 #[derive(Debug, Default)]
 pub(crate) struct Front {
     visible: AtomicBool,
+    /// For those who wait until it is visible.
+    seen: (Mutex<()>, Condvar),
     /// Uptime at which it was hidden.
     hidden_at_ms: AtomicU64,
     page: Mutex<Page>,
@@ -48,6 +54,23 @@ impl Front {
     /// May somebody see what the window shows?
     pub(crate) fn is_visible(&self) -> bool {
         self.visible.load(Ordering::Relaxed)
+    }
+
+    /// Waits until somebody may see it or there is another reason to look, at most so long.
+    pub(crate) fn wait_until_visible(&self, most: Duration) {
+        let (lock, signal) = &self.seen;
+        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_visible() {
+            let _waited = signal.wait_timeout(guard, most);
+        }
+    }
+
+    /// Those who wait look again.
+    pub(crate) fn wake_waiting(&self) {
+        let (lock, signal) = &self.seen;
+        // Taken, so that nobody is between looking and waiting.
+        let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        signal.notify_all();
     }
 
     /// The page talks to us, so it also hears us.
@@ -81,6 +104,7 @@ pub(crate) fn show(app: &AppHandle, place: Place) {
 fn reveal(window: &WebviewWindow) -> tauri::Result<()> {
     let front = &window.state::<AppState>().inner().front;
     front.visible.store(true, Ordering::Relaxed);
+    front.wake_waiting();
     window.unminimize()?;
     window.show()?;
     window.set_focus()
@@ -151,6 +175,7 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
         }
     }
     let window = builder.build()?;
+    drawing::suit(&window);
     let app = app.clone();
     window.on_window_event(move |event| happened(&app, event));
     Ok(window)

@@ -12,6 +12,7 @@ use crate::demo::Demo;
 use crate::front::Front;
 use crate::notify::{Board, Waiting};
 use crate::pulse::Pulse;
+use crate::stream::Following;
 use crate::tray::Tray;
 
 /// Shared by all commands.
@@ -23,7 +24,7 @@ pub(crate) struct AppState {
     /// The newest look at the effect of a draft.
     pub trying: Latest,
     /// The newest follower of the log.
-    pub following: Latest,
+    pub following: Following,
     /// The newest look at what servers take.
     pub sampling: Latest,
     pub clock: Arc<dyn Clock>,
@@ -45,7 +46,7 @@ impl AppState {
             desk: Arc::new(Desk::new(home, Arc::clone(&clock), Origin::Window)),
             counting: Latest::default(),
             trying: Latest::default(),
-            following: Latest::default(),
+            following: Following::default(),
             sampling: Latest::default(),
             clock,
             front: Front::default(),
@@ -61,9 +62,11 @@ impl AppState {
 
     /// The window is gone: nothing that it asked for is wanted any more.
     pub(crate) fn forget_questions(&self) {
-        for latest in [&self.counting, &self.trying, &self.following, &self.sampling] {
+        for latest in [&self.counting, &self.trying, &self.sampling] {
             drop(latest.begin());
         }
+        let _ended = self.following.begin();
+        self.front.wake_waiting();
     }
 }
 
@@ -74,9 +77,18 @@ pub(crate) struct Latest(Arc<AtomicU32>);
 impl Latest {
     /// Begins a question; says later whether a newer one came.
     pub(crate) fn begin(&self) -> impl Fn() -> bool + Send + Sync + use<> {
-        let mine = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        let newest = Arc::clone(&self.0);
-        move || newest.load(Ordering::Relaxed) != mine
+        let mine = self.next();
+        let newest = self.clone();
+        move || !newest.is(mine)
+    }
+
+    /// The number of a question that is the newest from now on.
+    pub(crate) fn next(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
+    }
+
+    pub(crate) fn is(&self, number: u32) -> bool {
+        self.0.load(Ordering::Relaxed) == number
     }
 }
 

@@ -9,7 +9,6 @@ use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
 use crate::state::{AppState, ask, sorry};
-use crate::stream;
 
 #[tauri::command]
 #[specta::specta]
@@ -42,26 +41,32 @@ pub(crate) async fn stop_count(state: State<'_, AppState>) -> Reply<()> {
     Ok(())
 }
 
-/// What comes from this `rev` on arrives on the channel; a newer follower ends an older one.
+/// Follows the log from this `rev` on, and answers the number to ask on with; a newer follower ends an older one.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn follow(
-    app: AppHandle,
-    state: State<'_, AppState>,
-    filter: LogFilter,
-    rev: i64,
-    batches: Channel<LogBatch>,
-) -> Reply<()> {
-    let ended = state.following.begin();
+pub(crate) async fn follow(state: State<'_, AppState>, filter: LogFilter, rev: i64) -> Reply<u32> {
+    let id = state.following.begin();
     let follower = ask(&state, move |desk| desk.follow(&filter, rev)).await?;
-    stream::follow(&app, follower, batches, ended);
-    Ok(())
+    state.following.hold(id, follower);
+    Ok(id)
 }
 
+/// What is new for this follower, once something is.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn unfollow(state: State<'_, AppState>) -> Reply<()> {
-    drop(state.following.begin());
+pub(crate) async fn followed(app: AppHandle, state: State<'_, AppState>, follower: u32) -> Reply<LogBatch> {
+    ask(&state, move |_| {
+        let state = app.state::<AppState>();
+        state.following.next(follower, &state.front)
+    })
+    .await
+}
+
+/// Nobody wants to know what is new for this one any more.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn unfollow(state: State<'_, AppState>, follower: u32) -> Reply<()> {
+    state.following.end(follower);
     Ok(())
 }
 

@@ -9,9 +9,12 @@ export const commands = {
 	logCount: (filter: LogFilter, counts: Channel<LogCount>) => typedError<null, UiError>(__TAURI_INVOKE("log_count", { filter, counts })),
 	/**  Nobody wants the count any more. */
 	stopCount: () => typedError<null, UiError>(__TAURI_INVOKE("stop_count")),
-	/**  What comes from this `rev` on arrives on the channel; a newer follower ends an older one. */
-	follow: (filter: LogFilter, rev: number, batches: Channel<LogBatch>) => typedError<null, UiError>(__TAURI_INVOKE("follow", { filter, rev, batches })),
-	unfollow: () => typedError<null, UiError>(__TAURI_INVOKE("unfollow")),
+	/**  Follows the log from this `rev` on, and answers the number to ask on with; a newer follower ends an older one. */
+	follow: (filter: LogFilter, rev: number) => typedError<number, UiError>(__TAURI_INVOKE("follow", { filter, rev })),
+	/**  What is new for this follower, once something is. */
+	followed: (follower: number) => typedError<LogBatch, UiError>(__TAURI_INVOKE("followed", { follower })),
+	/**  Nobody wants to know what is new for this one any more. */
+	unfollow: (follower: number) => typedError<null, UiError>(__TAURI_INVOKE("unfollow", { follower })),
 	call: (id: string) => typedError<CallDetail, UiError>(__TAURI_INVOKE("call", { id })),
 	choices: () => typedError<Choices, UiError>(__TAURI_INVOKE("choices")),
 	runs: (beforeMs: number | null, count: number) => typedError<Run[], UiError>(__TAURI_INVOKE("runs", { beforeMs, count })),

@@ -2,7 +2,7 @@
 import { Channel } from '@tauri-apps/api/core';
 import { listen } from '@tauri-apps/api/event';
 import { BackendError, type Backend, type Stop } from './backend';
-import { commands, type LogBatch, type LogCount, type UiError, type Usage } from './bindings';
+import { commands, type LogBatch, type LogCount, type LogFilter, type UiError, type Usage } from './bindings';
 
 type Answered<T> = Promise<{ status: 'ok'; data: T } | { status: 'error'; error: UiError }>;
 
@@ -60,8 +60,47 @@ function subscription<M>(answersAtOnce: boolean) {
   };
 }
 
+/** Batch by batch, the next one when the last one was taken: what this page cannot keep up with does not pile up before it.
+ *  Starts have to reach the host in the order in which they were called, or an old one ends a newer one. */
+function followed() {
+  let starts: Promise<unknown> = Promise.resolve();
+
+  return (
+    filter: LogFilter,
+    rev: number,
+    on: (batch: LogBatch) => void,
+    failed: (error: BackendError) => void,
+  ): Stop => {
+    let open = true;
+    const begun = starts.then(() => (open ? data(commands.follow(filter, rev)) : null));
+    starts = begun.catch(() => undefined);
+
+    async function listen(): Promise<void> {
+      const follower = await begun;
+      while (open && follower !== null) {
+        const batch = await data(commands.followed(follower));
+        if (open) on(batch);
+      }
+    }
+    listen().catch((thrown) => {
+      const error = BackendError.from(thrown);
+      // Superseded by a newer one: not an error, there is just nothing more to come.
+      if (open && error.code !== 'cancelled') failed(error);
+    });
+    return () => {
+      if (!open) return;
+      open = false;
+      const end = async () => {
+        const follower = await begun;
+        if (follower !== null) await commands.unfollow(follower);
+      };
+      end().catch(() => undefined);
+    };
+  };
+}
+
 const counting = subscription<LogCount>(false);
-const following = subscription<LogBatch>(true);
+const following = followed();
 const sampling = subscription<Usage[]>(true);
 
 export function tauriBackend(): Backend {
@@ -70,8 +109,7 @@ export function tauriBackend(): Backend {
     logPage: (filter, from, count) => data(commands.logPage(filter, from, count)),
     count: (filter, on, failed) =>
       counting((channel) => commands.logCount(filter, channel), commands.stopCount, on, failed),
-    follow: (filter, rev, on, failed) =>
-      following((channel) => commands.follow(filter, rev, channel), commands.unfollow, on, failed),
+    follow: following,
     call: (id) => data(commands.call(id)),
     choices: () => data(commands.choices()),
     runs: (beforeMs, count) => data(commands.runs(beforeMs, count)),

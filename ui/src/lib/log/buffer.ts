@@ -104,6 +104,11 @@ export class LogBuffer {
     this.newer = Math.max(rev, this.rows.at(-1)?.rev ?? rev);
   }
 
+  /** How many keys it knows: one for each row. */
+  get known(): number {
+    return this.#places.size;
+  }
+
   indexOf(key: string): number {
     const place = this.#places.get(key);
     return place === undefined ? -1 : place - this.#first;

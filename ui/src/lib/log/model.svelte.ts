@@ -1,4 +1,4 @@
-// The log as the window has it: pages on demand, live entries at most once a frame, following as an explicit state. Knows
+// The log as the window has it: pages on demand, live entries at most once a frame and less often where many come, following as an explicit state. Knows
 // nothing of the DOM except frames; the list tells it where it is scrolled to and reads rows and the track from it.
 import {
   BackendError,
@@ -33,7 +33,11 @@ export const keep = 5_000;
 /** More waiting than this (the window was hidden): reading the newest again is cheaper. */
 const tooMany = 2_000;
 /** Bars are drawn no more often than this. */
-const tallyEvery = 400;
+const tallyEvery = 1_000;
+/** Where many come, rows are drawn no more often than this: nobody reads faster, and each time all of them are painted. */
+const drawEvery = 100;
+/** More lines than this at once are many. */
+const few = 3;
 
 export class LogModel {
   readonly buffer = new LogBuffer();
@@ -63,6 +67,9 @@ export class LogModel {
   #waiting: LogEntry[] = [];
   #overflowed = false;
   #frame = 0;
+  #drawTimer: ReturnType<typeof setTimeout> | null = null;
+  /** No sooner than then rows are drawn again. */
+  #drawAt = 0;
   /** Counts loads: an answer that was overtaken by a newer question is not used. */
   #load = 0;
   #loading = false;
@@ -150,6 +157,8 @@ export class LogModel {
     this.#tallyTimer = null;
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    if (this.#drawTimer) clearTimeout(this.#drawTimer);
+    this.#drawTimer = null;
   }
 
   /** To the newest, and stay there. */
@@ -321,13 +330,26 @@ export class LogModel {
       this.#waiting = [];
     }
     this.#waiting.push(...batch.entries);
-    this.#frame ||= requestAnimationFrame(() => this.#flush());
+    this.#draw();
+  }
+
+  /** With the next frame, or when it is time for one. */
+  #draw(): void {
+    if (this.#frame || this.#drawTimer) return;
+    const next = () => {
+      this.#drawTimer = null;
+      this.#frame = requestAnimationFrame(() => this.#flush());
+    };
+    const wait = this.#drawAt - performance.now();
+    if (wait > 0) this.#drawTimer = setTimeout(next, wait);
+    else next();
   }
 
   #flush(): void {
     this.#frame = 0;
     const entries = this.#waiting;
     this.#waiting = [];
+    this.#drawAt = entries.length > few ? performance.now() + drawEvery : 0;
     const came = this.#tally(entries);
     if (this.#overflowed) {
       this.#overflowed = false;

@@ -1,8 +1,8 @@
 // The log of the window on a gate that answers as the real one may: short and empty pages, folded batches, another history.
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backend, LogBatch, LogEntry, LogPage, PageFrom } from '../backend';
 import { fakeBackend, type FakeBackend } from '../backend/fake';
-import { LogModel } from './model.svelte';
+import { keep, LogModel } from './model.svelte';
 import { call, pageOf, refusal } from './testing';
 import { rowHeight } from './track';
 
@@ -156,6 +156,60 @@ describe('batches', () => {
     backend.logPage.mockImplementation(async () => pageOf([], null, null));
     await following;
     expect(revs()).toEqual([4, 5, 6]);
+  });
+});
+
+describe('many calls', () => {
+  /** Frames of 16 ms; time passes when the test says so. */
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'requestAnimationFrame', 'cancelAnimationFrame', 'performance'],
+    });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const some = (from: number, count: number) => Array.from({ length: count }, (_, n) => call(from + n));
+
+  it('are drawn a few times a second, however many batches bring them, and all are there in the end', async () => {
+    const { come } = gate(at(pageOf([call(1)], null, null), 1));
+    await model.open({});
+    const before = model.version;
+    for (let batch = 0; batch < 60; batch += 1) {
+      const from = 2 + batch * 8;
+      come(some(from, 8), from + 7);
+      vi.advanceTimersByTime(16);
+    }
+    vi.advanceTimersByTime(200);
+    expect(model.rows.length).toBe(1 + 60 * 8);
+    // 960 ms: at most every 100 ms, and once for the first.
+    expect(model.version - before).toBeLessThanOrEqual(11);
+    expect(model.version - before).toBeGreaterThanOrEqual(5);
+  });
+
+  it('one by one are drawn with the next frame each', async () => {
+    const { come } = gate(at(pageOf([call(1)], null, null), 1));
+    await model.open({});
+    for (const rev of [2, 3, 4]) {
+      come([call(rev)], rev);
+      vi.advanceTimersByTime(16);
+      expect(revs().at(-1)).toBe(rev);
+    }
+  });
+
+  it('leave no more rows behind than are kept', async () => {
+    const { come } = gate(at(pageOf([call(1)], null, null), 1));
+    await model.open({});
+    for (let rev = 2; rev < 100_000; rev += 50) {
+      come(some(rev, 50), rev + 49);
+      vi.advanceTimersByTime(100);
+    }
+    vi.advanceTimersByTime(200);
+    expect(revs().at(-1)).toBe(100_001);
+    expect(model.rows.length).toBeLessThanOrEqual(keep + 200);
+    expect(model.buffer.known).toBe(model.rows.length);
+    expect(model.buffer.indexOf('id-2')).toBe(-1);
   });
 });
 

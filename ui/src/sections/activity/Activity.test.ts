@@ -273,6 +273,24 @@ describe('Activity', () => {
     await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain(call));
   });
 
+  it('rows that follow take on what comes: a thousand calls make no more of them', async () => {
+    show('#/activity');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    const before = rows();
+    const elements = document.querySelectorAll('*').length;
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = backend.world.server('fetch')!.tools[0]!;
+    let last = '';
+    for (let n = 0; n < 1_000; n += 1) {
+      last = backend.world.makeCall(session, tool, { url: `https://a.example/${n}` }, Date.now(), false).id;
+    }
+    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(last));
+    expect(rows()).toEqual(before);
+    expect(before.every((row, at) => row === rows()[at])).toBe(true);
+    // Icons and marks differ from call to call.
+    expect(document.querySelectorAll('*').length).toBeLessThan(elements + before.length * 8);
+  });
+
   it('undo pressed twice sends its token once', async () => {
     show('#/activity');
     await openFree();
