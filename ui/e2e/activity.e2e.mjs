@@ -184,10 +184,40 @@ export const checks = () => ({
         .waitFor();
     }),
 
+  'calls that failed are one filter, in the address, in the log and in runs': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await page.getByTestId('filter-failed').click();
+      await page.waitForFunction(() => location.hash.includes('ended=failed'));
+      const endings = () =>
+        page.evaluate(() => {
+          const { entries } = globalThis.callgateFake.world;
+          const shown = [...document.querySelectorAll('[data-testid=row]')].map((row) => row.dataset.call);
+          return shown.map((id) => entries.find(({ line }) => line.id === id)?.line.outcome);
+        });
+      await until(async () => {
+        const all = await endings();
+        return all.length > 0 && all.every((one) => one === 'tool_error');
+      }, 'only failed calls are shown');
+      await page.getByRole('button', { name: 'Denied', exact: true }).click();
+      await page.waitForFunction(() => !location.hash.includes('ended='));
+      await page.getByTestId('filter-failed').click();
+      await page.waitForFunction(() => !location.hash.includes('decision='));
+      await page.getByTestId('view-runs').click();
+      await page.getByTestId('runs').locator('tbody tr').first().waitFor();
+      const failed = await page.getByTestId('runs').locator('tbody tr td:last-child').allInnerTexts();
+      assert.ok(
+        failed.every((count) => Number(count) > 0),
+        failed.join(' '),
+      );
+      assert.match(await page.getByTestId('run-more-tools').first().innerText(), /^\+ \d+ more$/);
+    }),
+
   'loosening asks; an answer in the first moment does not count': (env) =>
     on(env, { query: '?rate=0', hash: '#/activity?decision=denied' }, async (page) => {
       await calls(page).last().hover();
       await page.getByTestId('row-allow').first().click();
+      const hint = await page.getByTestId('allow-for').locator('.hint').innerText();
+      assert.match(hint, /^for \S/);
       await page.getByTestId('allow-for').click();
       const yes = page.getByTestId('question-yes');
       await yes.waitFor();
@@ -203,7 +233,7 @@ export const checks = () => ({
       await yes.evaluate((button) => button.click());
       assert.equal(await yes.count(), 1, 'the dialog is still there');
       await answer(page, 'yes');
-      await page.getByTestId('allowance').waitFor();
+      await page.getByTestId('allowance').getByText(`is allowed ${hint}`).waitFor();
       await page.getByTestId('end-allowance').click();
       await until(async () => (await page.getByTestId('allowance').count()) === 0, 'the allowance ends');
     }),

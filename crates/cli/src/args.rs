@@ -140,6 +140,9 @@ pub(crate) struct FilterArgs {
     /// unrecorded, unsupported
     #[arg(long)]
     pub(crate) decision: Option<String>,
+    /// Only calls that failed: they got to their server and ended with an error, or without an answer
+    #[arg(long)]
+    pub(crate) failed: bool,
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
     #[arg(long)]
     pub(crate) since: Option<Ago>,
@@ -156,7 +159,7 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     pub(crate) fn is_empty(&self) -> bool {
         let texts = [&self.server, &self.client, &self.tool, &self.decision, &self.grep, &self.search];
-        texts.iter().all(|text| text.is_none()) && self.since.is_none()
+        texts.iter().all(|text| text.is_none()) && self.since.is_none() && !self.failed
     }
 }
 

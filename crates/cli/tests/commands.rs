@@ -205,6 +205,14 @@ fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
         named(&["log", "--json", "--search", &format!("{tool} nosuchword")]) == 0,
         "all words must be there"
     );
+    let ended_well = ["ok", "cancelled", "not_sent"];
+    let failed = rows.iter().filter(|row| !ended_well.contains(&row["outcome"].as_str().unwrap())).count();
+    assert_eq!(named(&["log", "--json", "--failed"]), failed);
+    assert_eq!(
+        named(&["log", "--json", "--failed", "--decision", "denied"]),
+        0,
+        "what is refused did not fail"
+    );
     assert!(callgate.folder.path().join("home/search.db").exists());
     callgate.say(&["demo", "--remove"]);
     assert!(callgate.say(&["log"]).contains("No calls yet"));

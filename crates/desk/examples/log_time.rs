@@ -37,6 +37,8 @@ fn main() -> Result<(), Failed> {
                 ..none.clone()
             },
         ),
+        ("failed", LogFilter { failed: true, ..none.clone() }),
+        ("failed, a server", LogFilter { failed: true, server: Some("slack".to_owned()), ..none.clone() }),
         ("a decision that never was", LogFilter { decisions: vec![Decision::Hidden], ..none.clone() }),
         (
             "a server and a tool of another",

@@ -95,6 +95,32 @@ vocabulary! {
     }
 }
 
+impl Outcome {
+    /// It got on its way to its server and came to no good end: an error, or no answer at all. What was refused, or given up
+    /// by the client, did not fail.
+    pub fn is_failed(self) -> bool {
+        match self {
+            Outcome::ToolError
+            | Outcome::RpcError
+            | Outcome::NotDelivered
+            | Outcome::ServerEnded
+            | Outcome::Unusable
+            | Outcome::Unknown => true,
+            Outcome::Ok | Outcome::Cancelled | Outcome::NotSent => false,
+        }
+    }
+
+    /// The words of those, as a list in SQL.
+    pub(crate) fn failed_in_sql() -> String {
+        let words: Vec<String> = Outcome::ALL
+            .iter()
+            .filter(|outcome| outcome.is_failed())
+            .map(|outcome| format!("'{}'", outcome.word()))
+            .collect();
+        words.join(", ")
+    }
+}
+
 vocabulary! {
     /// What a counter counts.
     CounterKind {

@@ -107,7 +107,7 @@ export interface Word {
 /** The words that people mix up; all of them are in docs/words.md. */
 export const words: readonly Word[] = [
   { word: 'refused', means: 'it did not get to its server: denied, capped, hidden, paused…' },
-  { word: 'failed', means: 'it got to its server and ended with an error' },
+  { word: 'failed', means: 'it got to its server and ended with an error, or without an answer' },
   { word: 'Block', means: 'refuse, with a reason; the tool is still listed' },
   { word: 'Hide', means: "off the agent's list, and refused" },
   { word: 'Cap', means: 'refused when it was called so often in so long' },

@@ -82,6 +82,7 @@ fn filter(args: &FilterArgs) -> anyhow::Result<Filter> {
         client: args.client.clone(),
         tool: args.tool.clone(),
         decision: args.decision.as_deref().map(str::parse).transpose()?,
+        failed: args.failed,
         since_ms: args.since.map(|since| since.0),
         grep: args.grep.clone(),
         ..Filter::default()
@@ -115,6 +116,7 @@ impl<'h> Search<'h> {
             client: filter.client.clone(),
             tool: filter.tool.clone(),
             decisions: filter.decision.into_iter().collect(),
+            failed: filter.failed,
             since_ms: filter.since_ms,
             ..Which::default()
         };

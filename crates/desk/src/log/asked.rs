@@ -37,6 +37,7 @@ impl Asked {
             client: named(&filter.client),
             tool: named(&filter.tool),
             decisions: filter.decisions.iter().map(|decision| (*decision).into()).collect(),
+            failed: filter.failed,
             session: named(&filter.session),
             since_ms: filter.since_ms,
             until_ms: filter.until_ms,

@@ -223,8 +223,7 @@ impl Growing {
         self.calls += 1;
         self.refused += u64::from(trace.decision.is_refused());
         self.open |= trace.outcome.is_none();
-        let failed = !matches!(trace.outcome, None | Some(Outcome::Ok | Outcome::NotSent));
-        self.failed += u64::from(failed);
+        self.failed += u64::from(trace.outcome.is_some_and(Outcome::is_failed));
         if self.tools.len() < TOOLS || self.tools.contains_key(&trace.tool) {
             *self.tools.entry(trace.tool).or_default() += 1;
         }
@@ -244,6 +243,7 @@ impl Growing {
             calls: self.calls,
             refused: self.refused,
             failed: self.failed,
+            tool_count: u32::try_from(tools.len()).unwrap_or(u32::MAX),
             tools: tools.into_iter().take(3).map(|(tool, _)| tool).collect(),
             running: self.open,
         })

@@ -116,7 +116,8 @@ impl Story {
                 let outcome = match (refused, running) {
                     (true, _) => Some(Outcome::NotSent),
                     (false, true) => None,
-                    (false, false) => Some(Outcome::Ok),
+                    // Some of every kind, by what there is to choose by.
+                    (false, false) => Some(Outcome::ALL[words.iter().sum::<usize>() % Outcome::ALL.len()]),
                 };
                 let args = format!(r#"{{"q":"{}"}}"#, text(words));
                 let call = SeedCall {
@@ -140,7 +141,8 @@ impl Story {
             Step::Settle { which, words } => {
                 if !self.open.is_empty() {
                     let rev = self.open.swap_remove(which % self.open.len());
-                    seeder.settle(rev, Outcome::Ok, 5, &format!(r#"{{"r":"{}"}}"#, text(words))).unwrap();
+                    let outcome = [Outcome::Ok, Outcome::ToolError, Outcome::Cancelled][words.len() % 3];
+                    seeder.settle(rev, outcome, 5, &format!(r#"{{"r":"{}"}}"#, text(words))).unwrap();
                 }
             }
             Step::Event { kind, server } => {
@@ -168,24 +170,16 @@ fn filter() -> impl Strategy<Value = LogFilter> {
     ];
     let time = || prop_oneof![3 => Just(None), 1 => (0_i64..60_000).prop_map(Some)];
     let only = prop_oneof![4 => Just(None), 1 => Just(Some(Only::Calls)), 1 => Just(Some(Only::Changes)), 1 => Just(Some(Only::Events))];
+    let failed = prop_oneof![4 => Just(false), 1 => Just(true)];
     let decisions = prop_oneof![
         3 => Just(vec![]),
         1 => Just(vec![Decision::Capped.into()]),
         1 => Just(vec![Decision::Denied.into(), Decision::Capped.into()]),
     ];
-    (text, of(&SERVERS), of(&CLIENTS), of(&TOOLS), decisions, of(&NAMES), time(), time(), only).prop_map(
-        |(text, server, client, tool, decisions, session, since_ms, until_ms, only)| LogFilter {
-            text,
-            server,
-            client,
-            tool,
-            decisions,
-            session,
-            since_ms,
-            until_ms,
-            only,
-        },
-    )
+    (text, of(&SERVERS), of(&CLIENTS), of(&TOOLS), decisions, of(&NAMES), time(), time(), (only, failed))
+        .prop_map(|(text, server, client, tool, decisions, session, since_ms, until_ms, (only, failed))| {
+            LogFilter { text, server, client, tool, decisions, failed, session, since_ms, until_ms, only }
+        })
 }
 
 /// The same question, answered by looking at every call.
@@ -203,6 +197,7 @@ fn naive(history: &History, filter: &LogFilter) -> Vec<i64> {
             && is(&filter.tool, call.tool.as_deref().unwrap_or_default())
             && is(&filter.session, &call.session.to_string())
             && (filter.decisions.is_empty() || filter.decisions.contains(&decision))
+            && (!filter.failed || call.outcome.is_some_and(Outcome::is_failed))
             && filter.since_ms.is_none_or(|since| call.at_ms >= since)
             && filter.until_ms.is_none_or(|until| call.at_ms < until)
             && words.as_ref().is_none_or(|words| words.are_in_text(&text))

@@ -15,6 +15,8 @@ pub struct LogFilter {
     pub client: Option<String>,
     pub tool: Option<String>,
     pub decisions: Vec<Decision>,
+    /// Only calls that got to their server and ended with an error, or without an answer.
+    pub failed: bool,
     pub session: Option<String>,
     /// From this time on, in milliseconds since 1970.
     pub since_ms: Option<i64>,
@@ -216,6 +218,8 @@ pub struct Run {
     pub failed: u64,
     /// The most used ones, most used first, at most three.
     pub tools: Vec<String>,
+    /// How many were used in all.
+    pub tool_count: u32,
     pub running: bool,
 }
 

@@ -43,6 +43,7 @@ impl History {
         if which.client.is_some()
             || which.tool.is_some()
             || which.session.is_some()
+            || which.failed
             || !which.decisions.is_empty()
         {
             return Ok(Vec::new());
@@ -68,7 +69,7 @@ impl History {
         toward: Toward,
         most: usize,
     ) -> Result<Vec<(i64, EventRow)>, StoreError> {
-        if which.client.is_some() || which.tool.is_some() || !which.decisions.is_empty() {
+        if which.client.is_some() || which.tool.is_some() || which.failed || !which.decisions.is_empty() {
             return Ok(Vec::new());
         }
         let mut sql = format!(

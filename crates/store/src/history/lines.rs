@@ -48,6 +48,8 @@ pub struct Which {
     pub client: Option<String>,
     pub tool: Option<String>,
     pub decisions: Vec<Decision>,
+    /// Only those that failed: [`Outcome::is_failed`].
+    pub failed: bool,
     /// By name.
     pub session: Option<String>,
     /// Not before this time, in milliseconds since 1970.
@@ -106,7 +108,10 @@ impl Which {
     /// Does anything matter besides the time?
     pub(super) fn asks_for_more(&self) -> bool {
         let texts = [&self.server, &self.client, &self.tool, &self.session];
-        self.words.is_some() || !self.decisions.is_empty() || texts.iter().any(|text| text.is_some())
+        self.words.is_some()
+            || self.failed
+            || !self.decisions.is_empty()
+            || texts.iter().any(|text| text.is_some())
     }
 
     /// Everything but the words, as SQL over [`super::rows::CALL_TABLES`], beginning with `AND`.
@@ -129,6 +134,9 @@ impl Which {
             let marks = vec!["?"; self.decisions.len()].join(", ");
             sql.push_str(&format!(" AND x.decision IN ({marks})"));
             values.extend(self.decisions.iter().map(|decision| Value::from(decision.word().to_owned())));
+        }
+        if self.failed {
+            sql.push_str(&format!(" AND c.outcome IN ({})", Outcome::failed_in_sql()));
         }
         if let Some(id) = &self.id {
             sql.push_str(" AND s.name = ? AND c.seq = ?");

@@ -1,5 +1,7 @@
 //! Questions that people ask the history.
 
+use std::borrow::Cow;
+
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params_from_iter};
 
@@ -7,7 +9,7 @@ use super::History;
 use super::rows::{self, CALL_COLUMNS, CALL_TABLES, CallRow, EventRow, PolicyVersion, SessionRow};
 use crate::error::StoreError;
 use crate::id::{CallId, SessionId};
-use crate::words::Decision;
+use crate::words::{Decision, Outcome};
 
 /// The id of the newest session whose name is `?1`.
 pub(super) const NEWEST_OF_NAME: &str =
@@ -23,6 +25,8 @@ pub struct Filter {
     pub tool: Option<String>,
     pub client: Option<String>,
     pub decision: Option<Decision>,
+    /// Only those that failed: [`Outcome::is_failed`].
+    pub failed: bool,
     /// Not before this time, in milliseconds since 1970.
     pub since_ms: Option<i64>,
     /// Text in the tool's name, the arguments, the result or the reason; case does not matter.
@@ -48,7 +52,7 @@ impl History {
     pub fn calls(&self, filter: &Filter) -> Result<Vec<CallRow>, StoreError> {
         let (mut wheres, mut values) = conditions(filter);
         if let Some(before) = filter.before {
-            wheres.push("c.rev < ?");
+            wheres.push("c.rev < ?".into());
             values.push(before.into());
         }
         let mut sql = format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE {} ", joined(&wheres));
@@ -225,16 +229,19 @@ pub(super) fn limit_value(limit: usize) -> Value {
     i64::try_from(limit).unwrap_or(i64::MAX).into()
 }
 
-fn joined(wheres: &[&str]) -> String {
+fn joined(wheres: &[Cow<'static, str>]) -> String {
     if wheres.is_empty() { "1".to_owned() } else { wheres.join(" AND ") }
 }
 
 /// The filter as SQL, except for paging.
-fn conditions(filter: &Filter) -> (Vec<&'static str>, Vec<Value>) {
-    let mut wheres = Vec::new();
+fn conditions(filter: &Filter) -> (Vec<Cow<'static, str>>, Vec<Value>) {
+    let mut wheres: Vec<Cow<'static, str>> = Vec::new();
+    if filter.failed {
+        wheres.push(format!("c.outcome IN ({})", Outcome::failed_in_sql()).into());
+    }
     let mut values: Vec<Value> = Vec::new();
     let mut add = |sql: &'static str, value: Value| {
-        wheres.push(sql);
+        wheres.push(sql.into());
         values.push(value);
     };
     if let Some(server) = &filter.server {

@@ -9,7 +9,7 @@
 //! from the disk, not only marked. A call is put into it once it is over; those that still run are a short list.
 //!
 //! Besides the words of a call, a row holds one word for each thing that people filter by (server, client, tool, decision,
-//! session), so that any filter is a question to the index. These begin with a sign that no word of a text can have.
+//! session, whether it failed), so that any filter is a question to the index. These begin with a sign that no word of a text can have.
 
 mod build;
 mod read;
@@ -33,7 +33,9 @@ pub(crate) use words::Text;
 pub use words::Words;
 
 /// Another number: another way to cut words, or other tables. Then the file is made anew.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
+/// The mark of calls that failed.
+const FAILED: (char, &str) = ('o', "failed");
 /// Numbers in a shard.
 const SHARD: i64 = 1 << 16;
 /// Numbers in a span, of which the earliest and latest time are known.
@@ -116,6 +118,7 @@ fn question(which: &Which, with_begun: bool) -> Option<String> {
             which.decisions.iter().map(|decision| format!("\"{}\"", mark('d', decision.word()))).collect();
         parts.push(format!("({})", any.join(" OR ")));
     }
+    parts.extend(which.failed.then(|| format!("\"{}\"", mark(FAILED.0, FAILED.1))));
     if let Some(words) = &which.words {
         parts.extend(words.whole.iter().map(|word| format!("\"{word}\"")));
         parts.extend(words.begun.iter().filter(|_| with_begun).map(|word| format!("\"{word}\" *")));

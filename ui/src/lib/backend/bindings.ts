@@ -527,6 +527,8 @@ export type LogFilter = {
 	client?: string | null,
 	tool?: string | null,
 	decisions?: Decision[],
+	/**  Only calls that got to their server and ended with an error, or without an answer. */
+	failed?: boolean,
 	session?: string | null,
 	/**  From this time on, in milliseconds since 1970. */
 	sinceMs?: number | null,
@@ -752,6 +754,8 @@ export type Run = {
 	failed: number,
 	/**  The most used ones, most used first, at most three. */
 	tools: string[],
+	/**  How many were used in all. */
+	toolCount: number,
 	running: boolean,
 };
 

@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { formatHash, parseHash } from '../router.svelte';
-import { everything, isEverything, readFilters, refusals, toLogFilter, writeFilters, type Filters } from './filters';
+import {
+  askFailed,
+  everything,
+  isEverything,
+  readFilters,
+  refusals,
+  toLogFilter,
+  writeFilters,
+  type Filters,
+} from './filters';
 
 const cases: Filters[] = [
   everything,
   { ...everything, text: 'a & b=c #?%', server: 'files/é', client: 'claude "ai"', tool: 'read file' },
   { ...everything, decisions: ['denied', 'would_deny'], last: '24h', only: 'changes' },
+  { ...everything, failed: true, server: 'files' },
   { ...everything, session: '0199', sinceMs: 1_731_000_000_000, untilMs: 1_731_000_600_000 },
 ];
 
@@ -27,7 +37,7 @@ describe('filters live in the address', () => {
   });
 
   it('know when there are none', () => {
-    expect(cases.map(isEverything)).toEqual([true, false, false, false]);
+    expect(cases.map(isEverything)).toEqual([true, false, false, false, false]);
   });
 
   it('a moving range begins so long ago, to the minute', () => {
@@ -36,6 +46,13 @@ describe('filters live in the address', () => {
     expect(filter.sinceMs! % 60_000).toBe(0);
     expect(now - filter.sinceMs!).toBeLessThan(3_660_000);
     expect(filter.text).toBeNull();
+  });
+
+  it('what failed is not looked for among what never got to its server', () => {
+    const asked = askFailed({ ...everything, only: 'changes', decisions: ['allowed', 'denied', 'capped'] }, true);
+    expect(asked).toMatchObject({ failed: true, only: null, decisions: ['allowed'] });
+    expect(toLogFilter(asked, 0).failed).toBe(true);
+    expect(askFailed(asked, false)).toMatchObject({ failed: false, decisions: ['allowed'] });
   });
 
   it('refusals are all that did not reach their server', () => {

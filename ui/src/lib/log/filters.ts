@@ -7,6 +7,8 @@ export interface Filters {
   client: string | null;
   tool: string | null;
   decisions: Decision[];
+  /** Only calls that got to their server and ended with an error, or without an answer. */
+  failed: boolean;
   session: string | null;
   only: Only | null;
   /** A range that moves with the clock: one of `presets`. */
@@ -30,6 +32,7 @@ export const everything: Filters = {
   client: null,
   tool: null,
   decisions: [],
+  failed: false,
   session: null,
   only: null,
   last: null,
@@ -50,6 +53,12 @@ export const decisions: Decision[] = [
   'would_deny',
 ];
 
+/** With "failed" or without. What was refused cannot have failed: asking for both would show nothing for ever. */
+export function askFailed(filters: Filters, failed: boolean): Filters {
+  const rest = failed ? filters.decisions.filter((one) => !refusals.includes(one)) : filters.decisions;
+  return { ...filters, only: null, failed, decisions: rest };
+}
+
 /** All that did not get to their server. */
 export const refusals: Decision[] = decisions.filter((one) => one !== 'allowed' && one !== 'would_deny');
 
@@ -69,6 +78,7 @@ export function readFilters(query: URLSearchParams): Filters {
     client: query.get('client') || null,
     tool: query.get('tool') || null,
     decisions: decisions.filter((one) => named.includes(one)),
+    failed: query.get('ended') === 'failed',
     session: query.get('session') || null,
     only: onlies.find((one) => one === only) ?? null,
     last: last !== null && Object.hasOwn(presets, last) ? (last as Preset) : null,
@@ -85,6 +95,7 @@ export function writeFilters(filters: Filters, query = new URLSearchParams()): U
   set('client', filters.client);
   set('tool', filters.tool);
   set('decision', filters.decisions.join(','));
+  set('ended', filters.failed ? 'failed' : null);
   set('session', filters.session);
   set('only', filters.only);
   set('last', filters.last);
@@ -104,6 +115,7 @@ export function toLogFilter(filters: Filters, nowMs: number): LogFilter {
     client: filters.client,
     tool: filters.tool,
     decisions: filters.decisions,
+    failed: filters.failed,
     session: filters.session,
     sinceMs: moving ?? filters.sinceMs,
     untilMs: filters.untilMs,

@@ -229,6 +229,7 @@ fn asked(filter: &LogFilter) -> String {
             filter.decisions.iter().map(|decision| spaced(Decision::from(*decision).word())).collect();
         parts.push(words.join(" or "));
     }
+    parts.extend(filter.failed.then(|| "failed".to_owned()));
     parts.extend(filter.since_ms.map(|since| format!("since {}", moment(since))));
     parts.extend(filter.until_ms.map(|until| format!("before {}", moment(until))));
     parts.join(", ")

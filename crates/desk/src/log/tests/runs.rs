@@ -152,3 +152,34 @@ proptest! {
         prop_assert_eq!(sorted(shown), expected);
     }
 }
+
+#[test]
+fn a_run_says_how_many_tools_it_used_and_what_failed_in_it() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let session = session(&mut seeder, "aaaaaa", "s", 0);
+    for (seq, outcome) in Outcome::ALL.iter().enumerate() {
+        let tool = ["a", "b", "c", "d", "e"][seq % 5];
+        let call = SeedCall {
+            session,
+            seq: seq as u64,
+            tool,
+            client: "c",
+            at_ms: seq as i64,
+            outcome: Some(*outcome),
+            ..SeedCall::default()
+        };
+        seeder.call(&call).unwrap();
+    }
+    seeder.keep().unwrap();
+    let failed = LogFilter { failed: true, ..LogFilter::default() };
+    for indexed in [false, true] {
+        while indexed && fixture.desk.index_step().unwrap() {}
+        let runs = fixture.desk.runs_matching(&failed, None, 10).unwrap().runs;
+        assert_eq!((runs.len(), runs[0].tools.len(), runs[0].tool_count), (1, 3, 5));
+        // Neither what was refused nor what the client gave up.
+        assert_eq!(runs[0].failed, Outcome::ALL.len() as u64 - 3);
+        let page = fixture.desk.log_page(&failed, &PageFrom::Newest, 100).unwrap();
+        assert_eq!(page.entries.len() as u64, runs[0].failed);
+    }
+}

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,13 +13,13 @@ use super::super::History;
 use super::super::lines::{TEXT_COLUMNS, texts};
 use super::super::rows::CALL_TABLES;
 use super::words::{Parts, cut};
-use super::{Class, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wipe_what_was_left};
+use super::{Class, FAILED, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wipe_what_was_left};
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::home::private::{Identity, identity};
 use crate::retention::give_back;
 use crate::sqlite;
-use crate::words::Decision;
+use crate::words::{Decision, Outcome};
 
 /// How long a step looks at calls.
 const STEP: Duration = Duration::from_millis(8);
@@ -179,6 +180,11 @@ fn ends(calls: &Connection) -> rusqlite::Result<(i64, i64)> {
     )
 }
 
+/// Of a row that is to be indexed: is the call not over yet?
+fn is_open(row: &Row<'_>) -> rusqlite::Result<bool> {
+    Ok(row.get_ref(2)? == ValueRef::Null)
+}
+
 struct Work<'w> {
     calls: &'w Connection,
     index: &'w Connection,
@@ -257,7 +263,7 @@ impl Work<'_> {
         let last = last.min(latest);
         let mut done = last;
         let sql = format!(
-            "SELECT c.rev, c.at_ms, c.outcome IS NULL, s.server, s.name, x.client, x.tool, x.decision, {TEXT_COLUMNS}
+            "SELECT c.rev, c.at_ms, c.outcome, s.server, s.name, x.client, x.tool, x.decision, {TEXT_COLUMNS}
              FROM {CALL_TABLES} WHERE c.rev BETWEEN ?1 AND ?2 ORDER BY c.rev LIMIT {MOST}"
         );
         let mut statement = self.calls.prepare_cached(&sql).map_err(Failed::History)?;
@@ -267,7 +273,7 @@ impl Work<'_> {
             let rev: i64 = row.get(0).map_err(Failed::History)?;
             let at_ms: i64 = row.get(1).map_err(Failed::History)?;
             self.span(rev, at_ms)?;
-            if row.get(2).map_err(Failed::History)? {
+            if is_open(row).map_err(Failed::History)? {
                 self.index.prepare_cached("INSERT OR IGNORE INTO open VALUES (?1)")?.execute([rev])?;
             } else {
                 self.put(row, rev, at_ms)?;
@@ -300,14 +306,14 @@ impl Work<'_> {
             .query_map([OPEN], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         let sql = format!(
-            "SELECT c.rev, c.at_ms, c.outcome IS NULL, s.server, s.name, x.client, x.tool, x.decision, {TEXT_COLUMNS}
+            "SELECT c.rev, c.at_ms, c.outcome, s.server, s.name, x.client, x.tool, x.decision, {TEXT_COLUMNS}
              FROM {CALL_TABLES} WHERE c.rev = ?1"
         );
         for rev in open {
             let mut statement = self.calls.prepare_cached(&sql).map_err(Failed::History)?;
             let mut rows = statement.query([rev]).map_err(Failed::History)?;
             match rows.next().map_err(Failed::History)? {
-                Some(row) if row.get(2).map_err(Failed::History)? => continue,
+                Some(row) if is_open(row).map_err(Failed::History)? => continue,
                 Some(row) => self.put(row, rev, row.get(1).map_err(Failed::History)?)?,
                 None => {}
             }
@@ -330,6 +336,10 @@ impl Work<'_> {
         };
         for (kind, column) in [('s', 3), ('n', 4), ('c', 5), ('t', 6), ('d', 7)] {
             add(self.mark(kind, row.get_ref(column)?.as_str()?));
+        }
+        // A word of a newer Callgate is none of those that rows are looked through for.
+        if row.get_ref(2)?.as_str()?.parse::<Outcome>().is_ok_and(Outcome::is_failed) {
+            add(self.mark(FAILED.0, FAILED.1));
         }
         for text in texts(row, 8)? {
             cut(text, Parts::Also, &mut add);

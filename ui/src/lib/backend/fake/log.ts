@@ -19,13 +19,18 @@ type Log = Pick<
   | 'exportLog'
 >;
 
+/** Got to its server and ended with an error, or without an answer. */
+function hasFailed({ outcome }: T.CallLine): boolean {
+  return outcome !== null && !['ok', 'cancelled', 'not_sent'].includes(outcome);
+}
+
 export function matches(filter: T.LogFilter, { line, args, result }: Entry): boolean {
   if (filter.only && `${line.kind}s` !== filter.only) return false;
   if (filter.server && line.server !== filter.server) return false;
   if (filter.sinceMs != null && line.atMs < filter.sinceMs) return false;
   if (filter.untilMs != null && line.atMs >= filter.untilMs) return false;
   if (filter.session && (line.kind === 'change' || line.session !== filter.session)) return false;
-  const needsCall = filter.client || filter.tool || (filter.decisions?.length ?? 0) > 0;
+  const needsCall = filter.client || filter.tool || filter.failed || (filter.decisions?.length ?? 0) > 0;
   if (line.kind !== 'call') {
     const said = line.kind === 'change' ? line.summary : line.text;
     return !needsCall && (!filter.text || said.toLowerCase().includes(filter.text.toLowerCase()));
@@ -33,6 +38,7 @@ export function matches(filter: T.LogFilter, { line, args, result }: Entry): boo
   if (filter.client && line.client !== filter.client) return false;
   if (filter.tool && line.tool !== filter.tool) return false;
   if (filter.decisions?.length && !filter.decisions.includes(line.decision)) return false;
+  if (filter.failed && !hasFailed(line)) return false;
   if (!filter.text || line.id === filter.text.trim()) return true;
   const hay = `${line.tool} ${args ?? ''} ${result ?? ''} ${line.reason ?? ''}`.toLowerCase();
   return filter.text
@@ -324,6 +330,7 @@ function runs(world: World, beforeMs: number): T.Run[] {
         refused: 0,
         failed: 0,
         tools: [],
+        toolCount: 0,
         running: false,
         used: new Map(),
       };
@@ -333,7 +340,7 @@ function runs(world: World, beforeMs: number): T.Run[] {
     run.endedMs = line.atMs;
     run.calls += 1;
     if (line.refused) run.refused += 1;
-    if (line.outcome === 'tool_error') run.failed += 1;
+    if (hasFailed(line)) run.failed += 1;
     const tool = line.tool ?? '?';
     run.used.set(tool, (run.used.get(tool) ?? 0) + 1);
   }
@@ -343,6 +350,7 @@ function runs(world: World, beforeMs: number): T.Run[] {
     .map(({ used, ...run }) => ({
       ...run,
       running: world.now() - run.endedMs < idle,
+      toolCount: used.size,
       tools: [...used]
         .sort((a, b) => b[1] - a[1])
         .slice(0, 3)
