@@ -16,6 +16,7 @@ pub mod names;
 pub mod plan;
 pub mod program;
 pub mod running;
+pub mod secrets;
 pub mod survey;
 pub mod system;
 pub mod table;
