@@ -1,5 +1,6 @@
 //! `callgate clients diff`, `protect`, `unprotect`: shown first, then written.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,10 +9,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::change::carry_out;
+use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
+use callgate_clients::secrets::moving::{put_back, refers};
 use callgate_clients::survey::{Entry, Surveyed};
 use callgate_clients::{Client, ledger, program, running};
+use callgate_secrets::{KeychainError, SystemKeychain};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
@@ -67,6 +71,8 @@ struct Work<'a> {
     client: Option<&'static Client>,
     servers: BTreeSet<&'a str>,
     surveyed: Vec<Surveyed>,
+    /// Opened only if a secret has to come out of it.
+    keychain: OnceCell<Result<SystemKeychain, KeychainError>>,
 }
 
 impl<'a> Work<'a> {
@@ -77,7 +83,8 @@ impl<'a> Work<'a> {
             (None, false) => bail!("name a client (`callgate clients` lists them), or say --all"),
         };
         let servers = args.servers.iter().map(String::as_str).collect();
-        let work = Work { home, client, servers, surveyed: look(home, &args.project)? };
+        let work =
+            Work { home, client, servers, surveyed: look(home, &args.project)?, keychain: OnceCell::new() };
         if let Some(client) = client
             && work.files().next().is_none()
         {
@@ -143,12 +150,53 @@ impl<'a> Work<'a> {
                 self.left_alone(&screen, file, &why, &mut outcome);
                 continue;
             }
-            match carry_out(self.home.path(), found, act, &|entry| self.chosen(entry), &mut names, now_ms) {
+            let stuck = match act {
+                Act::Unprotect if !args.leave_secrets => {
+                    self.secrets_back(&screen, file, &mut outcome, now_ms)
+                }
+                _ => BTreeSet::new(),
+            };
+            let chosen = |entry: &Entry| self.chosen(entry) && !stuck.contains(&entry.key);
+            match carry_out(self.home.path(), found, act, &chosen, &mut names, now_ms) {
                 Ok(plan) => self.told(&screen, &plan, &mut outcome),
                 Err(error) => self.left_alone(&screen, file, &error.to_string(), &mut outcome),
             }
         }
         self.close(&screen, act, &outcome, false)
+    }
+
+    /// Without its gate, a server would get references in place of its secrets. Returns the entries whose secrets stay where
+    /// they are.
+    fn secrets_back(
+        &self,
+        screen: &Screen,
+        file: &Surveyed,
+        outcome: &mut Outcome,
+        now_ms: i64,
+    ) -> BTreeSet<Key> {
+        let mut stuck = BTreeSet::new();
+        for entry in entries(file).filter(|entry| self.chosen(entry) && refers(entry)) {
+            let opened = self.keychain.get_or_init(|| SystemKeychain::open(self.home.path()));
+            let done = match opened {
+                Ok(keychain) => put_back(self.home.path(), &file.found, &entry.key, keychain, now_ms)
+                    .map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            let name = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+            match done {
+                Ok(moved) => screen.line(&format!("{name}: {} back in the file", moved.names.join(", "))),
+                Err(why) => {
+                    outcome.refused += 1;
+                    stuck.insert(entry.key.clone());
+                    let text = format!(
+                        "{name} stays behind the gate, because its secrets cannot be put back: {why}. Or take the gate away \
+                         without them: --leave-secrets"
+                    );
+                    screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
+                }
+            }
+        }
+        stuck
     }
 
     /// A client that writes its whole file back from memory must not run, unless the person insists.
