@@ -9,21 +9,29 @@ use anyhow::{Context, bail};
 
 /// Asks a person to type `word`, after saying what it would do (`what`: "let agents call x").
 pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
+    person(what, ("This loosens the gate: it would", "Loosening"), word)
+}
+
+/// The same for what is no loosening, but nothing that an agent should do by the way either.
+pub(crate) fn asking(what: &str, word: &str) -> anyhow::Result<()> {
+    person(what, ("This would", "This"), word)
+}
+
+fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::Result<()> {
     if let Some(session) = callgate_supervise::session_above() {
         bail!(
             "refused to {what}; nothing was changed. This command runs below session {session}, which the gate itself \
-             watches. Loosening is done by a person: open a terminal of your own and run it there."
+             watches. {subject} is done by a person: open a terminal of your own and run it there."
         );
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!(
-            "refused to {what}; nothing was changed. Loosening needs a person at a terminal: run this command in one, \
+            "refused to {what}; nothing was changed. {subject} needs a person at a terminal: run this command in one, \
              without pipes."
         );
     }
     let mut err = io::stderr();
-    write!(err, "This loosens the gate: it would {what}.\nType {word} to go on: ")
-        .context("the terminal cannot be written")?;
+    write!(err, "{opening} {what}.\nType {word} to go on: ").context("the terminal cannot be written")?;
     err.flush().context("the terminal cannot be written")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;

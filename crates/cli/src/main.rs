@@ -60,5 +60,6 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
         Command::Clients(args) => commands::clients::run(args),
+        Command::Secrets(args) => commands::secrets::run(&args),
     }
 }

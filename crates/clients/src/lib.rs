@@ -18,6 +18,7 @@ pub mod program;
 pub mod queue;
 pub mod reopen;
 pub mod running;
+pub mod secrets;
 pub mod survey;
 pub mod system;
 pub mod table;

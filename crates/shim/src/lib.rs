@@ -13,6 +13,7 @@ mod outlet;
 mod pending;
 mod relay;
 mod schema;
+mod secrets;
 mod server;
 mod session;
 mod stderr;

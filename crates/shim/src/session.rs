@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use callgate_protocol::answer;
 use callgate_protocol::json::Raw;
+use callgate_secrets::Secret;
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{
@@ -30,7 +31,7 @@ use crate::relay::{ClientName, Noise, Relay, ServerPipe, Stop};
 use crate::server::FromServer;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Shelf, ToolBook};
-use crate::{stdio, watch, wording};
+use crate::{secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
 const LAST_ANSWERS: Duration = Duration::from_secs(60);
@@ -70,15 +71,14 @@ pub fn run(options: Options) -> u8 {
         grace: Grace::default(),
     };
     // First of all, before any thread: the keeper is forked from here.
-    let started = callgate_supervise::start(launch);
-    let server = match started {
-        Ok(server) => server,
+    let (server, secrets) = match secrets::start(&options, launch) {
+        Ok(started) => started,
         Err(error) => {
             stdio::complain(&format!("{}: {error}", options.server));
             return 1;
         }
     };
-    match Session::open(options, session, server) {
+    match Session::open(options, session, server, &secrets) {
         Ok(session) => session.conduct(),
         Err(error) => {
             stdio::complain(&format!("the session cannot be set up: {error}"));
@@ -100,7 +100,8 @@ struct Session {
 }
 
 impl Session {
-    fn open(options: Options, session: SessionId, server: Server) -> io::Result<Session> {
+    /// `moved`: values that the server got from the keychain.
+    fn open(options: Options, session: SessionId, server: Server, moved: &[Secret]) -> io::Result<Session> {
         let Options { home, server: name, client, program, args, demo } = options;
         let Server { stdin, stdout, stderr, keeper, held } = server;
         stdio::widen(&stdin);
@@ -109,7 +110,8 @@ impl Session {
         let gate = Gate::new(home.clone(), &name);
         let (rules, changes) = gate.look();
         // What the server inherits as a secret must not be written down when the server repeats it.
-        let secrets = secret_values(std::env::vars_os());
+        let mut secrets = secret_values(std::env::vars_os());
+        secrets.extend(moved.iter().map(|secret| secret.expose().to_owned()));
         let masker = Settings::read(&home).0.masker(&secrets);
         let info = SessionInfo {
             id: session,

@@ -87,6 +87,9 @@ pub enum StartFailure {
     MissingLoader { path: PathBuf },
     #[error("cannot start {}: it is not a program that this system can run", name(.path))]
     NotAProgram { path: PathBuf },
+    /// It was not even tried, by the shim's own decision.
+    #[error("the server was not started: {why}")]
+    Withheld { why: String },
     #[error("cannot start {}: {words}", name(.program))]
     Other { program: OsString, words: String },
 }

@@ -20,6 +20,9 @@
 //!   [`Keeper::take_over`] ends it.
 //! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session; [`sweep`] finds it.
 //!
+//! A shim that needs time or threads before it knows all that the server is to be started with calls [`prepare`] instead: the
+//! keeper is forked at once, and waits for the rest.
+//!
 //! Windows has no fork and needs no keeper: a Job Object that dies with the shim does the work. macOS has no subreaper:
 //! process group and descendants as far as they can be seen, see `macos/tree.rs`.
 //!
@@ -52,7 +55,7 @@ use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
 pub use launch::{Grace, Launch, MARKER};
-pub use platform::{HeldSignals, Keeper, Server, start};
+pub use platform::{HeldSignals, Keeper, Prepared, Server, prepare, start};
 pub use system::{session_above, sweep};
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.

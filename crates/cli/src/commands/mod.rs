@@ -12,6 +12,7 @@ pub(crate) mod log;
 pub(crate) mod pause;
 pub(crate) mod policy;
 pub(crate) mod run;
+pub(crate) mod secrets;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod watch;

@@ -36,7 +36,7 @@ use crate::document::{Odd, Splice};
 pub use check::{Broken, Values, comes_back, verify};
 pub use gate::gate;
 pub use gated::is_callgate;
-pub use read::servers;
+pub use read::{headers, servers};
 pub use ungate::ungate;
 
 /// What a document says about servers.

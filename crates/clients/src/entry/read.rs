@@ -258,6 +258,13 @@ pub(super) fn locate<'a>(document: &'a Document, server: &Server) -> Result<&'a 
     found.ok_or_else(|| Odd::new("it is not in this file any more"))
 }
 
+/// The headers that a client sends to a server that it reaches over the network.
+pub fn headers(document: &Document, server: &Server) -> Vec<(String, Text)> {
+    let Ok(entry) = locate(document, server) else { return Vec::new() };
+    let maps = ["headers", "http_headers"].into_iter().filter_map(|key| entry.member(key));
+    maps.flat_map(|member| texts(&member.value)).collect()
+}
+
 fn refuse_twins(servers: &mut [Server]) {
     let mut count: HashMap<ServerId, usize> = HashMap::new();
     for server in servers.iter() {

@@ -1,5 +1,6 @@
 //! Protect and unprotect: shown first, then written, or left waiting for a client that would write over it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use callgate_clients::change::carry_out;
@@ -7,6 +8,7 @@ use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
 use callgate_clients::queue::{self, Todo};
+use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 
@@ -64,7 +66,12 @@ impl Desk {
                 queue::add(self.home.path(), &keys, as_todo(act), now_ms)?;
                 continue;
             }
-            match carry_out(self.home.path(), &file.found, act, &chosen, &mut names, now_ms) {
+            let stuck = match act {
+                Act::Unprotect => self.secrets_back(file, &chosen, &mut change, now_ms),
+                Act::Protect { .. } => BTreeSet::new(),
+            };
+            let free = |entry: &Entry| chosen(entry) && !stuck.contains(&entry.key);
+            match carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms) {
                 Ok(done) => {
                     change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                     change.refused.extend(refused(&done, entries));
@@ -75,6 +82,29 @@ impl Desk {
         }
         self.guard()?;
         Ok(change)
+    }
+
+    /// Returns the entries that stay behind the gate, because their secrets cannot be put back.
+    fn secrets_back(
+        &self,
+        file: &Surveyed,
+        chosen: &dyn Fn(&Entry) -> bool,
+        change: &mut ClientChange,
+        now_ms: i64,
+    ) -> BTreeSet<Key> {
+        let mut stuck = BTreeSet::new();
+        for returned in Returning::to(self.home.path()).put_back(file, chosen, now_ms) {
+            let Err(why) = returned.moved else { continue };
+            change.refused.push(RefusedEntry {
+                client_name: file.found.client.name.to_owned(),
+                name: Some(name(&returned.entry.key.name)),
+                why: harmless(&format!(
+                    "it stays behind the gate, because its secrets cannot be put back: {why}"
+                )),
+            });
+            stuck.insert(returned.entry.key.clone());
+        }
+        stuck
     }
 
     /// Writes what waited for clients that have quit meanwhile.

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::keeper::{self, Ends};
+use super::errand::Errand;
+use super::keeper::{self, Ends, When};
 use super::program;
 use super::raw::{self, HeldSignals};
 use super::report::Report;
 use crate::launch::search_path;
 use crate::system::{self, Tree};
-use crate::{Ending, Launch, StartError};
+use crate::{Ending, Launch, StartError, StartFailure};
 
 /// A started server: the shim's ends of its pipes, and the handle on its tree.
 ///
@@ -38,6 +39,54 @@ pub struct Server {
 ///
 /// The calling process becomes a child subreaper (Linux): what a killed keeper leaves behind comes to it.
 pub fn start(launch: Launch) -> Result<Server, StartError> {
+    begin(launch, When::Now)
+}
+
+/// A keeper that waits to be told what to start. It ends with the shim; until it is told, signals have their usual effect.
+#[derive(Debug)]
+pub struct Prepared {
+    stdin: PipeWriter,
+    stdout: PipeReader,
+    stderr: PipeReader,
+    keeper: Keeper,
+}
+
+/// Forks the keeper, like [`start`] and under the same conditions, and lets it wait. The caller may make threads then.
+pub fn prepare(launch: Launch) -> Result<Prepared, StartError> {
+    let Server { stdin, stdout, stderr, keeper, held } = begin(launch, When::Told)?;
+    drop(held);
+    Ok(Prepared { stdin, stdout, stderr, keeper })
+}
+
+impl Prepared {
+    /// Starts the server with these arguments and additions to the environment, in place of those that it was prepared with.
+    pub fn start(
+        mut self,
+        args: Vec<OsString>,
+        env: Vec<(OsString, OsString)>,
+    ) -> Result<Server, StartError> {
+        self.keeper.search_path = search_path(&env);
+        Ok(self.tell(&Errand::Start { args, env }))
+    }
+
+    /// Starts nothing. The session ends as it does when a command cannot be run, with these words.
+    pub fn withhold(mut self, why: String) -> Result<Server, StartError> {
+        self.keeper.withheld = Some(why);
+        Ok(self.tell(&Errand::Withhold))
+    }
+
+    fn tell(self, errand: &Errand) -> Server {
+        let Prepared { stdin, stdout, stderr, mut keeper } = self;
+        let held = HeldSignals::hold();
+        if let Some(control) = keeper.control.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            // A keeper that does not hear it is lost, and whoever waits for its word learns so.
+            _ = errand.send(control);
+        }
+        Server { stdin, stdout, stderr, keeper, held }
+    }
+}
+
+fn begin(launch: Launch, when: When) -> Result<Server, StartError> {
     system::single_threaded()?;
     let (server_stdin, stdin) = pipe()?;
     let (stdout, server_stdout) = pipe()?;
@@ -56,14 +105,14 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
         status: keeper_status,
     };
     // Both sides hold all ends for a moment; each drops the other's.
-    let mut both = Some((ours, theirs));
+    let mut both = Some((ours, theirs, launch.clone()));
     let pid = raw::fork(|| {
-        let Some((ours, theirs)) = both.take() else { return 1 };
+        let Some((ours, theirs, launch)) = both.take() else { return 1 };
         drop(ours);
-        keeper::keep(&launch, theirs)
+        keeper::keep(launch, theirs, when)
     })
     .map_err(StartError::Fork)?;
-    let Some(((stdin, stdout, stderr, control, status), theirs)) = both.take() else {
+    let Some(((stdin, stdout, stderr, control, status), theirs, _)) = both.take() else {
         return Err(StartError::Fork(io::Error::other("the pipes are gone")));
     };
     drop(theirs);
@@ -75,6 +124,7 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
         heard: Mutex::new(Heard { status, server: None, ending: None, done: false, reaped: false }),
         program: launch.program,
         search_path,
+        withheld: None,
     };
     Ok(Server { stdin, stdout, stderr, keeper, held })
 }
@@ -92,6 +142,8 @@ pub struct Keeper {
     heard: Mutex<Heard>,
     program: OsString,
     search_path: Option<OsString>,
+    /// Why the server is not to be started.
+    withheld: Option<String>,
 }
 
 /// What the keeper has said so far.
@@ -183,7 +235,10 @@ impl Keeper {
             Some(Report::Started { pid }) => heard.server = Pid::from_raw(pid),
             Some(Report::Failed { errno }) => {
                 let error = io::Error::from_raw_os_error(errno);
-                let cause = program::explain(&self.program, self.search_path.as_deref(), &error);
+                let cause = match &self.withheld {
+                    Some(why) => StartFailure::Withheld { why: why.clone() },
+                    None => program::explain(&self.program, self.search_path.as_deref(), &error),
+                };
                 heard.ending = Some(Ending::FailedToStart { cause });
             }
             Some(Report::Exited { code }) => heard.ending = Some(Ending::Exited { code }),

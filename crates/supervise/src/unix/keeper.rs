@@ -19,6 +19,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 use rustix::time::Timespec;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::errand::Errand;
 use super::raw;
 use super::report::Report;
 use crate::system::{self, Tree};
@@ -37,8 +38,16 @@ pub(super) struct Ends {
 const KILLING_LIMIT: Duration = Duration::from_secs(3);
 const KILLING_PAUSE: Duration = Duration::from_millis(50);
 
+/// When the server is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Now,
+    /// When the shim says so.
+    Told,
+}
+
 /// The keeper's whole life. Returns its exit code.
-pub(super) fn keep(launch: &Launch, ends: Ends) -> i32 {
+pub(super) fn keep(launch: Launch, ends: Ends, when: When) -> i32 {
     raw::unblock_signals();
     // Away from the client's terminal and process group: its signals are for the shim. Cannot fail in a forked child.
     _ = rustix::process::setsid();
@@ -51,7 +60,16 @@ pub(super) fn keep(launch: &Launch, ends: Ends) -> i32 {
         Ok(signals) => signals,
         Err(error) => return fail(&status, &error),
     };
-    let server = match spawn(launch, stdin, stdout, stderr) {
+    let launch = match when {
+        When::Now => launch,
+        When::Told => match Errand::receive(&control) {
+            Some(Errand::Start { args, env }) => Launch { args, env, ..launch },
+            Some(Errand::Withhold) => return fail(&status, &io::Error::from(io::ErrorKind::Other)),
+            // The shim ended before it knew; there is nobody to report to.
+            None => return 0,
+        },
+    };
+    let server = match spawn(&launch, stdin, stdout, stderr) {
         Ok(server) => server,
         Err(error) => return fail(&status, &error),
     };

@@ -1,10 +1,11 @@
 //! Linux and macOS: a forked keeper between the shim and the server.
 
+mod errand;
 mod handle;
 mod keeper;
 mod program;
 pub(crate) mod raw;
 mod report;
 
-pub use handle::{Keeper, Server, start};
+pub use handle::{Keeper, Prepared, Server, prepare, start};
 pub use raw::HeldSignals;

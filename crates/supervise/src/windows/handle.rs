@@ -1,6 +1,6 @@
 //! Starts the server inside the shim's job, hears of its end, and ends it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::windows::io::{AsHandle, OwnedHandle};
@@ -58,6 +58,34 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
     });
     let state = state.map(Arc::new).map_err(|error| explain(&program, search_path.as_deref(), &error));
     Ok(Server { stdin, stdout, stderr, keeper: Keeper { state, grace }, held: HeldSignals })
+}
+
+/// A server that is not started yet. There is no keeper here that could wait; whoever asks for time gets it.
+#[derive(Debug)]
+pub struct Prepared {
+    launch: Launch,
+}
+
+/// As elsewhere; here nothing happens before it is told.
+pub fn prepare(launch: Launch) -> Result<Prepared, StartError> {
+    Ok(Prepared { launch })
+}
+
+impl Prepared {
+    /// Starts the server with these arguments and additions to the environment, in place of those that it was prepared with.
+    pub fn start(self, args: Vec<OsString>, env: Vec<(OsString, OsString)>) -> Result<Server, StartError> {
+        start(Launch { args, env, ..self.launch })
+    }
+
+    /// Starts nothing. The session ends as it does when a command cannot be run, with these words.
+    pub fn withhold(self, why: String) -> Result<Server, StartError> {
+        // The other ends are closed at once, as those of a server that ended are.
+        let (_, stdin) = io::pipe().map_err(StartError::Pipe)?;
+        let (stdout, _) = io::pipe().map_err(StartError::Pipe)?;
+        let (stderr, _) = io::pipe().map_err(StartError::Pipe)?;
+        let keeper = Keeper { state: Err(StartFailure::Withheld { why }), grace: self.launch.grace };
+        Ok(Server { stdin, stdout, stderr, keeper, held: HeldSignals })
+    }
 }
 
 fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> StartFailure {

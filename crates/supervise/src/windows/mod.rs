@@ -6,7 +6,7 @@ mod raw;
 
 use crate::{MARKER, SessionState, Swept};
 
-pub use handle::{HeldSignals, Keeper, Server, start};
+pub use handle::{HeldSignals, Keeper, Prepared, Server, prepare, start};
 
 /// The session whose tree this process belongs to, by its own environment only.
 pub fn session_above() -> Option<String> {

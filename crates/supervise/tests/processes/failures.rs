@@ -85,3 +85,22 @@ fn an_interpreter_without_the_right_to_run_is_named() {
     );
     assert!(Path::new(interpreter).exists());
 }
+
+#[test]
+fn a_server_that_is_told_late_is_started_with_what_came_late() {
+    let shim = Shim::late("--token=x y\n", &["/bin/sh", "-c", "printf '%s;' \"$@\"; echo", "sh", "first"]);
+    shim.hear("thread");
+    assert_eq!(shim.hear("out"), "first;--token=x y");
+    assert_eq!(shim.hear("ending"), "exit code 0");
+    shim.hear("joined");
+}
+
+#[test]
+fn a_server_that_is_withheld_never_runs_and_the_reason_is_told() {
+    let mark = TempDir::new().expect("a directory");
+    let ran = mark.path().join("ran");
+    let shim = Shim::late("!", &["/usr/bin/touch", ran.to_str().expect("plain")]);
+    assert_eq!(shim.hear("ending"), "the server was not started: it may not");
+    shim.hear("joined");
+    assert!(!ran.exists());
+}

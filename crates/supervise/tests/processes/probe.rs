@@ -2,6 +2,8 @@
 //!
 //! - `shim SESSION CLOSING_MS TERM_MS -- COMMAND…`: starts the command under a keeper and tells on stdout what happens, one word
 //!   and a value a line. Its stdin goes to the server; `!close` closes the server's stdin; the end of input ends the session.
+//! - `late ADDED SESSION …`: the same, but the keeper waits until the shim has made a thread; ADDED is one more argument for the
+//!   server, or `!` if it is not to be started.
 //! - `linger WORD`: does nothing, for ever.
 //! - `above [orphan]`: says which session it is below; with `orphan`, once the keeper is its parent.
 //! - `sweep SESSION…`: sweeps, with these sessions ended and all others unknown.
@@ -12,14 +14,27 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::thread;
 use std::time::Duration;
 
-use callgate_supervise::{Ending, Grace, Launch, Server, SessionState, session_above, start, sweep};
+use callgate_supervise::{
+    Ending, Grace, Launch, Server, SessionState, StartError, prepare, session_above, start, sweep,
+};
 
 fn main() {
     let mut args = env::args_os().skip(1);
     let role = args.next().unwrap_or_default();
     let rest: Vec<OsString> = args.collect();
     match role.to_str() {
-        Some("shim") => shim(&rest),
+        Some("shim") => shim(&rest, start),
+        Some("late") => shim(rest.get(1..).unwrap_or_default(), |launch| {
+            let (args, env) = (launch.args.clone(), launch.env.clone());
+            let prepared = prepare(launch)?;
+            // What only a process with a keeper may do.
+            _ = thread::spawn(|| say("thread")).join();
+            let added = rest.first().cloned().unwrap_or_default();
+            match added.to_str() {
+                Some("!") => prepared.withhold("it may not".to_owned()),
+                _ => prepared.start(args.into_iter().chain([added]).collect(), env),
+            }
+        }),
         Some("linger") => loop {
             thread::park();
         },
@@ -34,7 +49,7 @@ fn say(line: &str) {
     _ = writeln!(io::stdout().lock(), "{line}");
 }
 
-fn shim(args: &[OsString]) {
+fn shim(args: &[OsString], start: impl FnOnce(Launch) -> Result<Server, StartError>) {
     let text = |at: usize| args.get(at).and_then(|it| it.to_str()).unwrap_or_default();
     let millis = |at: usize| Duration::from_millis(text(at).parse().unwrap_or(0));
     let launch = Launch {

@@ -39,7 +39,8 @@ pub(crate) fn processes_of(word: &str) -> Vec<u32> {
     pids.filter(|pid| {
         let part = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let command = part("cmdline");
-        let is_shim = command.split(|byte| *byte == 0).nth(1) == Some(b"shim");
+        let is_shim =
+            command.split(|byte| *byte == 0).nth(1).is_some_and(|role| role == b"shim" || role == b"late");
         let named = |text: &[u8]| text.windows(word.len()).any(|window| window == word.as_bytes());
         !is_shim && is_alive(*pid) && (named(&command) || named(&part("environ")))
     })
@@ -98,8 +99,18 @@ impl Shim {
     }
 
     pub(crate) fn launch(session: &str, command: &[&str], closing: u32, term: u32) -> Shim {
+        Shim::as_role(&["shim"], session, command, closing, term)
+    }
+
+    /// One whose keeper waits to be told.
+    pub(crate) fn late(added: &str, command: &[&str]) -> Shim {
+        Shim::as_role(&["late", added], &fresh_session(), command, 200, 200)
+    }
+
+    fn as_role(role: &[&str], session: &str, command: &[&str], closing: u32, term: u32) -> Shim {
         let mut child = Command::new(PROBE)
-            .args(["shim", session, &closing.to_string(), &term.to_string(), "--"])
+            .args(role)
+            .args([session, &closing.to_string(), &term.to_string(), "--"])
             .args(command)
             .env_remove("CALLGATE_SESSION")
             .stdin(Stdio::piped())

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::change::carry_out;
+use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
+use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, Surveyed, entries};
 use callgate_clients::{Client, ledger, program};
 use callgate_store::Home;
@@ -67,6 +69,7 @@ struct Work<'a> {
     client: Option<&'static Client>,
     servers: BTreeSet<&'a str>,
     surveyed: Vec<Surveyed>,
+    returning: Returning<'a>,
 }
 
 impl<'a> Work<'a> {
@@ -77,7 +80,13 @@ impl<'a> Work<'a> {
             (None, false) => bail!("name a client (`callgate clients` lists them), or say --all"),
         };
         let servers = args.servers.iter().map(String::as_str).collect();
-        let work = Work { home, client, servers, surveyed: look(home, &args.project)? };
+        let work = Work {
+            home,
+            client,
+            servers,
+            surveyed: look(home, &args.project)?,
+            returning: Returning::to(home.path()),
+        };
         if let Some(client) = client
             && work.files().next().is_none()
         {
@@ -143,12 +152,48 @@ impl<'a> Work<'a> {
                 self.left_alone(&screen, file, &why, &mut outcome);
                 continue;
             }
-            match carry_out(self.home.path(), found, act, &|entry| self.chosen(entry), &mut names, now_ms) {
+            let stuck = match act {
+                Act::Unprotect if !args.leave_secrets => {
+                    self.secrets_back(&screen, file, &mut outcome, now_ms)
+                }
+                _ => BTreeSet::new(),
+            };
+            let chosen = |entry: &Entry| self.chosen(entry) && !stuck.contains(&entry.key);
+            match carry_out(self.home.path(), found, act, &chosen, &mut names, now_ms) {
                 Ok(plan) => self.told(&screen, &plan, &mut outcome),
                 Err(error) => self.left_alone(&screen, file, &error.to_string(), &mut outcome),
             }
         }
         self.close(&screen, act, &outcome, false)
+    }
+
+    /// Without its gate, a server would get references in place of its secrets. Returns the entries whose secrets stay where
+    /// they are.
+    fn secrets_back(
+        &self,
+        screen: &Screen,
+        file: &Surveyed,
+        outcome: &mut Outcome,
+        now_ms: i64,
+    ) -> BTreeSet<Key> {
+        let mut stuck = BTreeSet::new();
+        for returned in self.returning.put_back(file, &|entry| self.chosen(entry), now_ms) {
+            let entry = returned.entry;
+            let name = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+            match returned.moved {
+                Ok(moved) => screen.line(&format!("{name}: {} back in the file", moved.names.join(", "))),
+                Err(why) => {
+                    outcome.refused += 1;
+                    stuck.insert(entry.key.clone());
+                    let text = format!(
+                        "{name} stays behind the gate, because its secrets cannot be put back: {why}. Or take the gate away \
+                         without them: --leave-secrets"
+                    );
+                    screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
+                }
+            }
+        }
+        stuck
     }
 
     /// A client that writes its whole file back from memory must not run, unless the person insists.

@@ -3,7 +3,7 @@
 mod backups;
 mod change;
 mod list;
-mod shown;
+pub(super) mod shown;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Every file of every client on this machine, and those that were edited before, wherever they are.
-fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surveyed>> {
+pub(super) fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surveyed>> {
     let home = person()?;
     let projects = projects
         .iter()
@@ -48,12 +48,12 @@ fn person() -> anyhow::Result<PathBuf> {
 }
 
 /// Whether it runs; so, if it cannot be told.
-fn may_run(client: &Client) -> bool {
+pub(super) fn may_run(client: &Client) -> bool {
     let seen = person().ok().and_then(|home| running::processes(client, &home));
     seen.is_none_or(|processes| !processes.is_empty())
 }
 
-fn named(id: &str) -> anyhow::Result<&'static Client> {
+pub(super) fn named(id: &str) -> anyhow::Result<&'static Client> {
     let Some(client) = client(id) else {
         let known: Vec<_> = clients().iter().map(|client| client.id).collect();
         bail!("{id:?} is no client that Callgate knows; it knows {}", known.join(", "));

@@ -9,7 +9,7 @@ use callgate_policy::diff::unified;
 use crate::screen::{self, Screen};
 
 /// The path as people write it.
-pub(super) fn path(path: &Path) -> String {
+pub(in crate::commands) fn path(path: &Path) -> String {
     let home = std::env::home_dir();
     let short = home.as_deref().and_then(|home| path.strip_prefix(home).ok());
     screen::harmless(&match short {
@@ -19,12 +19,12 @@ pub(super) fn path(path: &Path) -> String {
 }
 
 /// The name of an entry as a shell takes it.
-pub(super) fn name(name: &str) -> String {
+pub(in crate::commands) fn name(name: &str) -> String {
     if name.is_empty() { "(no name)".to_owned() } else { screen::quoted(name) }
 }
 
 /// What an entry starts, in one line.
-pub(super) fn command(entry: &Entry) -> String {
+pub(in crate::commands) fn command(entry: &Entry) -> String {
     let Some(local) = entry.local() else { return String::new() };
     let words: Vec<_> = local.words().map(str::to_owned).collect();
     let words = masker([entry]).command(&words);
@@ -32,7 +32,7 @@ pub(super) fn command(entry: &Entry) -> String {
 }
 
 /// What an edit changes, line by line.
-pub(super) fn diff(screen: &Screen, file: &Path, texts: (&str, &str), entries: &[Entry]) {
+pub(in crate::commands) fn diff(screen: &Screen, file: &Path, texts: (&str, &str), entries: &[Entry]) {
     let masker = masker(entries);
     let name = path(file);
     let before = format!("{name} (now)");

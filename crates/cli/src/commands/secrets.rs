@@ -1,0 +1,312 @@
+//! `callgate secrets`: tokens and passwords in clients' files, by name. Their values are never shown.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use callgate_clients::secrets::find::{self, Finding, Slot, Why};
+use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
+use callgate_clients::survey::{Entry, State, Surveyed};
+use callgate_clients::{Client, Document, entry};
+use callgate_secrets::SystemKeychain;
+use callgate_store::Home;
+use callgate_store::clock::{Clock as _, SystemClock};
+use serde_json::json;
+
+use super::clients::{look, may_run, named, shown};
+use crate::args::{
+    EntriesArgs, SecretsArgs, SecretsCommand, SecretsListArgs, SecretsMoveArgs, SecretsRestoreArgs,
+};
+use crate::confirm;
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: &SecretsArgs) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        None => list(&args.list),
+        Some(SecretsCommand::List(args)) => list(args),
+        Some(SecretsCommand::Move(args)) => move_into(args),
+        Some(SecretsCommand::Restore(args)) => restore(args),
+    }
+}
+
+/// The entries that a person means.
+struct Chosen {
+    client: Option<&'static Client>,
+    servers: BTreeSet<String>,
+    surveyed: Vec<Surveyed>,
+}
+
+impl Chosen {
+    fn new(
+        home: &Home,
+        client: Option<&String>,
+        servers: &[String],
+        project: &[std::path::PathBuf],
+    ) -> anyhow::Result<Chosen> {
+        let client = client.map(|id| named(id)).transpose()?;
+        let chosen =
+            Chosen { client, servers: servers.iter().cloned().collect(), surveyed: look(home, project)? };
+        let there: BTreeSet<_> = chosen.entries().map(|(_, entry)| entry.key.name.clone()).collect();
+        if let Some(missing) = chosen.servers.iter().find(|name| !there.contains(*name)) {
+            bail!("no such server: {}. `callgate clients` lists them.", screen::quoted(missing));
+        }
+        Ok(chosen)
+    }
+
+    fn of(home: &Home, args: &EntriesArgs) -> anyhow::Result<Chosen> {
+        if args.client.is_none() && !args.all {
+            bail!("name a client (`callgate secrets` lists them), or say --all");
+        }
+        Chosen::new(home, args.client.as_ref(), &args.servers, &args.project)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&Surveyed, &Entry)> {
+        let files = self
+            .surveyed
+            .iter()
+            .filter(|file| self.client.is_none_or(|client| client.id == file.found.client.id));
+        files
+            .flat_map(|file| {
+                file.read.iter().flat_map(move |read| read.entries.iter().map(move |entry| (file, entry)))
+            })
+            .filter(|(_, entry)| self.servers.is_empty() || self.servers.contains(&entry.key.name))
+    }
+}
+
+/// One secret of an entry, as far as it may be told.
+struct Told {
+    slot: Slot,
+    name: String,
+    /// How long it is and what gave it away, if it stands in the file.
+    plain: Option<(usize, Why)>,
+}
+
+fn told(file: &Surveyed, entry: &Entry) -> Vec<Told> {
+    let plain = |finding: Finding| Told {
+        plain: Some((finding.length(), finding.why)),
+        slot: finding.slot,
+        name: finding.name,
+    };
+    if let Some(local) = entry.local() {
+        let moved = find::references(local).into_iter().map(|(slot, name)| Told { slot, name, plain: None });
+        return find::secrets(local).into_iter().map(plain).chain(moved).collect();
+    }
+    let Ok(read) = &file.read else { return Vec::new() };
+    let Ok(document) = Document::parse(entry.place.syntax, &read.snapshot.bytes) else { return Vec::new() };
+    find::in_headers(&entry::headers(&document, &entry.server)).into_iter().map(plain).collect()
+}
+
+fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
+    let screen = Screen::new();
+    let home = Home::locate()?;
+    let chosen = Chosen::new(&home, args.client.as_ref(), &args.servers, &args.project)?;
+    let (mut plain, mut moved, mut movable) = (0, 0, 0);
+    for (file, entry) in chosen.entries() {
+        for one in told(file, entry) {
+            if args.json {
+                object(&screen, file, entry, &one);
+                continue;
+            }
+            let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+            let (style, words) = match one.plain {
+                Some((length, _)) => (screen::WARN, format!("in the file, {length} characters")),
+                None => (screen::GOOD, "in the keychain".to_owned()),
+            };
+            let line = format!(
+                "{}  {}  {}{}",
+                screen::pad(&screen::clip(&known, 40), 28),
+                screen::pad(&screen::clip(&screen::harmless(&one.name), 40), 28),
+                screen.paint(style, &words),
+                screen.paint(screen::DIM, &remark(entry, &one)),
+            );
+            screen.line(&line);
+            plain += usize::from(one.plain.is_some());
+            moved += usize::from(one.plain.is_none());
+            movable += usize::from(one.plain.is_some() && cannot_move(entry).is_none());
+        }
+    }
+    if !args.json {
+        screen.line(&format!("{plain} in files, {moved} in the keychain."));
+        if movable > 0 {
+            screen.line("Move them into the keychain: callgate secrets move --all");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remark(entry: &Entry, one: &Told) -> String {
+    match (one.plain, cannot_move(entry)) {
+        (Some(_), Some(why)) => format!("  ({why})"),
+        (Some((_, Why::Looks)), None) => "  (by its looks)".to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn cannot_move(entry: &Entry) -> Option<&'static str> {
+    match entry.state {
+        State::Protected { .. } => None,
+        State::Open => Some("not behind the gate"),
+        State::NotCoverable(_) => Some("no gate can stand before it, so it stays"),
+    }
+}
+
+fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Told) {
+    let (kind, at) = match &one.slot {
+        Slot::Variable(name) => ("variable", json!(name)),
+        Slot::Argument(index) => ("argument", json!(index)),
+        Slot::Header(name) => ("header", json!(name)),
+    };
+    let object = json!({
+        "client": file.found.client.id, "path": file.found.path.display().to_string(), "project": entry.key.project,
+        "name": entry.key.name, "secret": one.name, "kind": kind, "at": at,
+        "state": if one.plain.is_some() { "file" } else { "keychain" },
+        "length": one.plain.map(|(length, _)| length),
+        "by": one.plain.map(|(_, why)| match why { Why::Name => "name", Why::Looks => "looks", Why::Both => "both" }),
+        "why_not": one.plain.and_then(|_| cannot_move(entry)),
+    });
+    screen.line(&object.to_string());
+}
+
+fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
+    let screen = Screen::new();
+    let home = Home::locate()?;
+    let chosen = Chosen::of(&home, &args.entries)?;
+    let mut work = Vec::new();
+    for (file, entry) in chosen.entries() {
+        let found = entry.local().map(find::secrets).unwrap_or_default();
+        // What was moved before may have to be stored anew, for a command that a person has changed.
+        if found.is_empty() && (args.yes || !refers(entry)) {
+            continue;
+        }
+        let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        for one in &found {
+            let (name, length) = (screen::harmless(&one.name), one.length());
+            screen.line(&format!("{known}: {name} ({length} characters){}", slot(&one.slot)));
+        }
+        work.push((file, entry));
+    }
+    if work.is_empty() {
+        screen.line("Nothing to move: no secret was found that is not in the keychain already.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.yes {
+        confirm::asking(
+            "move these values into the keychain and leave references in the clients' files",
+            "move",
+        )?;
+    }
+    let edited = if args.yes { Edited::Refuse } else { Edited::Accept };
+    let done = change(&screen, &home, &work, args.force, &|file, entry, keychain, now_ms| {
+        move_in(home.path(), &file.found, &entry.key, edited, keychain, now_ms)
+    })?;
+    if done.moved > 0 {
+        screen.line(&format!(
+            "{} moved into the keychain. Copies of the files from before hold the values still: {}",
+            done.moved,
+            shown::path(&home.path().join("backups"))
+        ));
+    }
+    Ok(done.code())
+}
+
+fn slot(slot: &Slot) -> &'static str {
+    match slot {
+        Slot::Variable(_) | Slot::Header(_) => "",
+        Slot::Argument(_) => {
+            ", an argument: while the server runs, others on this machine can see it as before"
+        }
+    }
+}
+
+fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
+    let screen = Screen::new();
+    let home = Home::locate()?;
+    let chosen = Chosen::of(&home, &args.entries)?;
+    let work: Vec<_> = chosen.entries().filter(|(_, entry)| refers(entry)).collect();
+    if work.is_empty() {
+        screen.line("Nothing to put back: no entry refers to the keychain.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (file, entry) in &work {
+        let names: Vec<_> = entry
+            .local()
+            .map(find::references)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(_, name)| name)
+            .collect();
+        let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        screen.line(&format!("{known}: {}", screen::harmless(&names.join(", "))));
+    }
+    if args.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    confirm::loosening(
+        "write these values into the clients' files, where every program can read them",
+        "restore",
+    )?;
+    let done = change(&screen, &home, &work, args.force, &|file, entry, keychain, now_ms| {
+        put_back(home.path(), &file.found, &entry.key, keychain, now_ms)
+    })?;
+    if done.moved > 0 {
+        screen.line(&format!("{} back in the files.", done.moved));
+    }
+    Ok(done.code())
+}
+
+type Change<'a> = &'a dyn Fn(&Surveyed, &Entry, &SystemKeychain, i64) -> Result<Moved, MoveError>;
+
+#[derive(Default)]
+struct Done {
+    moved: usize,
+    refused: usize,
+}
+
+impl Done {
+    fn code(&self) -> ExitCode {
+        if self.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}
+
+fn change(
+    screen: &Screen,
+    home: &Home,
+    work: &[(&Surveyed, &Entry)],
+    force: bool,
+    make: Change<'_>,
+) -> anyhow::Result<Done> {
+    home.prepare()?;
+    let keychain = SystemKeychain::open(home.path())
+        .map_err(|error| anyhow::anyhow!("{error}. Nothing was changed."))?;
+    let now_ms = SystemClock::default().now().wall_ms;
+    let mut done = Done::default();
+    for (file, entry) in work {
+        let client = file.found.client;
+        let known = format!("{}: {}", client.name, shown::name(&entry.key.name));
+        let result = match client.caches && !force && may_run(client) {
+            true => Err(format!(
+                "{} runs and would write its own copy over it. {} Or write at once and risk that it is lost: --force",
+                client.name, client.reload
+            )),
+            false => make(file, entry, &keychain, now_ms).map_err(|error| error.to_string()),
+        };
+        match result {
+            Ok(moved) => {
+                done.moved += moved.names.len();
+                for left in &moved.left {
+                    let text =
+                        format!("{known}: {left} could not be removed from the keychain; remove it there");
+                    screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
+                }
+            }
+            Err(why) => {
+                done.refused += 1;
+                screen.line(&screen.paint(screen::BAD, &screen::harmless(&format!("{known}: {why}"))));
+            }
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,341 @@
+//! Secrets out of an entry into the keychain, and back: each a change of one entry, whole or not at all.
+//!
+//! The order is what keeps a secret from being lost. Moving: store, read back, then write the file; if the file cannot be
+//! written, what was stored is removed again. Putting back: read, write the file, then remove.
+
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::path::Path;
+
+use callgate_secrets::{BadReference, Identity, Item, Keychain, KeychainError, Reference, Secret, referring};
+
+use super::find::secrets;
+use super::shapes::is_filled_in;
+use crate::backup::Backups;
+use crate::discover::Found;
+use crate::document::{Document, Odd, Splice, Unreadable};
+use crate::entry::{Local, ServerId, Text, Values, servers, verify};
+use crate::file::{FileError, replace};
+use crate::ledger::{Held, Key, LedgerError, hold};
+use crate::names::identity;
+use crate::survey::{Entry, Refusal, State, look};
+
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{0}; nothing was changed")]
+    Ledger(#[from] LedgerError),
+    #[error("it was written, but that could not be noted: {0}")]
+    Unrecorded(LedgerError),
+    #[error("the entry is not there any more")]
+    Gone,
+    #[error(
+        "it is not behind the gate, which is what would put the values back in place when the server starts. First: callgate clients protect"
+    )]
+    NotProtected,
+    #[error(
+        "its gate names no server or no client, so it cannot be told from others. First: callgate clients unprotect, then protect"
+    )]
+    Unnamed,
+    #[error(
+        "{0:?} is filled in by the client when it starts the server, so the gate could not tell whether it is still the same command. Write what it stands for in its place first"
+    )]
+    FilledIn(String),
+    #[error("{name}: {error}; nothing was changed")]
+    Keychain { name: String, error: KeychainError },
+    #[error("{name} did not come back from the keychain as it was stored; nothing was changed")]
+    NotKept { name: String },
+    #[error("{0}")]
+    Bad(#[from] BadReference),
+    #[error(
+        "{name} was stored for another entry; nothing was changed. Somebody may have copied the reference"
+    )]
+    Foreign { name: String },
+    #[error(
+        "{name} was stored for another command than the entry has now; nothing was changed. If you changed it yourself, say so at a terminal: the same command without --yes"
+    )]
+    Edited { name: String },
+    #[error("it cannot be edited: {0}; nothing was changed")]
+    Odd(#[from] Odd),
+    #[error("the edit would have changed more than it should ({0}); nothing was changed")]
+    Check(String),
+    #[error("no random number is to be had for a reference: {0}; nothing was changed")]
+    Random(String),
+}
+
+/// What was done to an entry.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// The names of what was moved, or put back.
+    pub names: Vec<String>,
+    /// What was put back but could not be removed from the keychain.
+    pub left: Vec<String>,
+}
+
+/// What becomes of references that were stored for another command than the entry has now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edited {
+    /// Nothing, and neither of the rest.
+    Refuse,
+    /// They are stored anew for it: a person changed the entry and says so.
+    Accept,
+}
+
+/// Moves the secrets of an entry.
+pub fn move_in(
+    home: &Path,
+    found: &Found,
+    key: &Key,
+    edited: Edited,
+    keychain: &dyn Keychain,
+    now_ms: i64,
+) -> Result<Moved, MoveError> {
+    let open = Open::of(home, found, key)?;
+    let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
+    let (Some(server), Some(client)) = (&gate.server, &gate.client) else { return Err(MoveError::Unnamed) };
+    if let Some(word) = open.local.words().find(|word| is_filled_in(word) || word.contains('$')) {
+        return Err(MoveError::FilledIn(word.to_owned()));
+    }
+    let mut swaps = Vec::new();
+    let mut fresh = Vec::new();
+    for finding in secrets(&open.local) {
+        let reference =
+            Reference::fresh(&finding.name).map_err(|error| MoveError::Random(error.to_string()))?;
+        let before = finding.text.get(..finding.before).unwrap_or_default();
+        let literal = open.document.source(&finding.span).to_owned();
+        swaps.push(Swap { span: finding.span.clone(), text: format!("{before}{reference}"), literal: None });
+        fresh.push((reference, Secret::new(finding.value().to_owned()), Secret::new(literal)));
+    }
+    let args: Vec<String> = open.local.args.iter().map(|arg| swapped(&swaps, arg).to_owned()).collect();
+    let program = OsStr::new(&open.local.program.value);
+    let start = Identity::of(server, Some(client), program, args.iter().map(OsStr::new));
+    let place = place_of(key);
+
+    let mut stored = Stored { keychain, done: Vec::new() };
+    for reference in open.references()? {
+        let name = reference.name();
+        let old = read(keychain, &reference)?;
+        if old.place != place {
+            return Err(MoveError::Foreign { name: name.to_owned() });
+        }
+        // Fresh references among the arguments change what is started, by our own hand.
+        let before = open.start(server, client);
+        if old.start != start {
+            if old.start != before && edited == Edited::Refuse {
+                return Err(MoveError::Edited { name: name.to_owned() });
+            }
+            stored.put(reference, &Item { start: start.clone(), ..old.clone() }, Some(old))?;
+        }
+    }
+    let names = fresh.iter().map(|(reference, ..)| reference.name().to_owned()).collect();
+    for (reference, value, literal) in fresh {
+        let item = Item { start: start.clone(), place: place.clone(), value, literal };
+        stored.put(reference, &item, None)?;
+    }
+    if !swaps.is_empty() {
+        open.write(home, &swaps, now_ms)?;
+    }
+    stored.keep();
+    Ok(Moved { names, left: Vec::new() })
+}
+
+/// Puts the values back in place of the references of an entry, byte for byte as they were.
+pub fn put_back(
+    home: &Path,
+    found: &Found,
+    key: &Key,
+    keychain: &dyn Keychain,
+    now_ms: i64,
+) -> Result<Moved, MoveError> {
+    let open = Open::of(home, found, key)?;
+    let place = place_of(key);
+    let (mut swaps, mut taken) = (Vec::new(), Vec::new());
+    for text in open.texts() {
+        let Some(found) = referring(&text.value) else { continue };
+        let found = found?;
+        let item = read(keychain, &found.reference)?;
+        if item.place != place {
+            return Err(MoveError::Foreign { name: found.reference.name().to_owned() });
+        }
+        swaps.push(Swap {
+            span: text.span.clone(),
+            text: format!("{}{}", found.before, item.value.expose()),
+            literal: Some(item.literal),
+        });
+        taken.push(found.reference);
+    }
+    let mut moved = Moved::default();
+    if swaps.is_empty() {
+        return Ok(moved);
+    }
+    open.write(home, &swaps, now_ms)?;
+    for reference in taken {
+        if keychain.remove(&reference).is_err() {
+            moved.left.push(reference.account());
+        }
+        moved.names.push(reference.name().to_owned());
+    }
+    Ok(moved)
+}
+
+/// Whether an entry holds references, be they good or not.
+pub fn refers(entry: &Entry) -> bool {
+    entry.local().is_some_and(|local| texts(local).any(|text| referring(&text.value).is_some()))
+}
+
+fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveError> {
+    let name = || reference.name().to_owned();
+    keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })
+}
+
+fn place_of(key: &Key) -> Identity {
+    let project = key.project.as_deref().unwrap_or_default();
+    let parts = [key.client.as_ref(), key.path.as_os_str(), project.as_ref(), key.name.as_ref()];
+    Identity::of_place(parts)
+}
+
+/// What was stored for a change that is not made yet; undone, unless the change is made.
+struct Stored<'a> {
+    keychain: &'a dyn Keychain,
+    /// With what was there before.
+    done: Vec<(Reference, Option<Item>)>,
+}
+
+impl Stored<'_> {
+    fn put(&mut self, reference: Reference, item: &Item, before: Option<Item>) -> Result<(), MoveError> {
+        let name = reference.name().to_owned();
+        let kept = self.keychain.write(&reference, item).and_then(|()| self.keychain.read(&reference));
+        self.done.push((reference, before));
+        match kept {
+            Ok(kept) if kept == *item => Ok(()),
+            Ok(_) => Err(MoveError::NotKept { name }),
+            Err(error) => Err(MoveError::Keychain { name, error }),
+        }
+    }
+
+    fn keep(mut self) {
+        self.done.clear();
+    }
+}
+
+impl Drop for Stored<'_> {
+    fn drop(&mut self) {
+        for (reference, before) in self.done.drain(..) {
+            // A keychain that fails now leaves an item that nobody refers to.
+            let _undone = match before {
+                Some(before) => self.keychain.write(&reference, &before),
+                None => self.keychain.remove(&reference),
+            };
+        }
+    }
+}
+
+/// One text of an entry, and what comes in its place.
+struct Swap {
+    span: Range<usize>,
+    text: String,
+    /// How to write it, if that still says the same.
+    literal: Option<Secret>,
+}
+
+fn swapped<'a>(swaps: &'a [Swap], text: &'a Text) -> &'a str {
+    swaps.iter().find(|swap| swap.span == text.span).map_or(&text.value, |swap| &swap.text)
+}
+
+fn texts(local: &Local) -> impl Iterator<Item = &Text> {
+    local.env.iter().map(|(_, text)| text).chain(&local.args)
+}
+
+/// An entry that is about to be changed, with the ledger held.
+struct Open<'a> {
+    found: &'a Found,
+    entry: Entry,
+    local: Local,
+    document: Document,
+    snapshot: crate::file::Snapshot,
+    held: Held,
+}
+
+impl<'a> Open<'a> {
+    fn of(home: &Path, found: &'a Found, key: &Key) -> Result<Open<'a>, MoveError> {
+        let held = hold(home)?;
+        let contents = look(found)?;
+        let entry = contents.entries.into_iter().find(|entry| entry.key == *key).ok_or(MoveError::Gone)?;
+        let local = match &entry.state {
+            State::NotCoverable(why) => return Err(Odd::new(why.clone()).into()),
+            State::Open | State::Protected { .. } => entry.local().cloned().ok_or(MoveError::Gone)?,
+        };
+        let parsed = Document::parse(entry.place.syntax, &contents.snapshot.bytes);
+        let document = parsed.map_err(Refusal::from)?;
+        Ok(Open { found, entry, local, document, snapshot: contents.snapshot, held })
+    }
+
+    /// What is started now.
+    fn start(&self, server: &str, client: &str) -> Identity {
+        let args = self.local.args.iter().map(|arg| OsStr::new(&arg.value));
+        Identity::of(server, Some(client), OsStr::new(&self.local.program.value), args)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &Text> {
+        texts(&self.local)
+    }
+
+    fn references(&self) -> Result<Vec<Reference>, BadReference> {
+        let found = self.texts().filter_map(|text| referring(&text.value));
+        found.map(|found| found.map(|found| found.reference)).collect()
+    }
+
+    /// Writes the file with these texts in place, if it then says what it should and nothing else.
+    fn write(mut self, home: &Path, swaps: &[Swap], now_ms: i64) -> Result<(), MoveError> {
+        let as_it_was = |swap: &Swap| match &swap.literal {
+            Some(literal) => Ok(Splice::replace(swap.span.clone(), literal.expose())),
+            None => self.document.replace(&swap.span, &swap.text),
+        };
+        let quoted = |swap: &Swap| self.document.replace(&swap.span, &swap.text);
+        let exact = swaps.iter().map(as_it_was).collect::<Result<Vec<_>, _>>()?;
+        let (after, local) = match self.spliced(swaps, &exact) {
+            Ok(done) => done,
+            // The text around it was edited meanwhile: the value still comes back, in our own writing.
+            Err(_) => self.spliced(swaps, &swaps.iter().map(quoted).collect::<Result<Vec<_>, _>>()?)?,
+        };
+        let key = &self.entry.key;
+        Backups::of(home).keep(&key.client, &self.found.path, &self.snapshot.bytes, now_ms)?;
+        let old = self.held.ledger.clone();
+        if let Some(row) = self.held.ledger.rows.iter_mut().find(|row| row.key == *key) {
+            // Otherwise it would look as if somebody had edited the entry.
+            row.original = identity(&local);
+        }
+        replace(&self.snapshot, after.as_bytes())?;
+        if self.held.ledger == old { Ok(()) } else { self.held.save().map_err(MoveError::Unrecorded) }
+    }
+
+    /// The text after these splices, and what the entry starts then.
+    fn spliced(&self, swaps: &[Swap], splices: &[Splice]) -> Result<(String, Local), MoveError> {
+        let check = |why: String| MoveError::Check(why);
+        let shape = &self.entry.place.shape;
+        let after = self.document.spliced(splices).map_err(|error| check(error.to_string()))?;
+        let id: &ServerId = &self.entry.server.id;
+        verify(&self.document, &after, shape, std::slice::from_ref(id), Values::MayDiffer)
+            .map_err(|broken| check(broken.to_string()))?;
+        let listing = servers(&after, shape);
+        let server = listing.find(id).ok_or(MoveError::Gone)?;
+        let entry = Entry { server: server.clone(), ..self.entry.clone() };
+        let local = entry.local().cloned().ok_or(MoveError::Gone)?;
+        let wanted = self.texts().map(|text| swapped(swaps, text));
+        if !wanted.eq(texts(&local).map(|text| text.value.as_str()))
+            || entry.server.gated != self.entry.server.gated
+        {
+            return Err(check("another value would have changed".to_owned()));
+        }
+        Ok((after.text, local))
+    }
+}
+
+impl From<Unreadable> for MoveError {
+    fn from(unreadable: Unreadable) -> MoveError {
+        MoveError::Refused(unreadable.into())
+    }
+}

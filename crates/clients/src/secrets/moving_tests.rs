@@ -1,0 +1,214 @@
+//! Files of several syntaxes, with a keychain in memory: out, back, and what goes wrong on the way.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::cell::Cell;
+use std::fs;
+use std::path::PathBuf;
+
+use callgate_secrets::{Item, Keychain, KeychainError, MemoryKeychain, Reference, SCHEME};
+use tempfile::TempDir;
+
+use super::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
+use crate::change::carry_out;
+use crate::discover::{Found, known};
+use crate::ledger::{self, Key};
+use crate::names::Names;
+use crate::plan::Act;
+use crate::survey::{Surveyed, look};
+use crate::table;
+
+const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+
+/// A client's file with secrets in variables and arguments, written as people write them.
+const FILES: [(&str, &str, &str); 3] = [
+    (
+        "cursor",
+        "mcp.json",
+        "{\r\n  // mine\r\n\t\"mcpServers\": {\r\n    \"gh\": { \"command\": \"npx\", \"args\": [ \"-y\",  \"srv\", \"--api-key=h\\u0075nter22\", \"x\"],\r\n      \"env\": {\"A\": \"1\", \"GITHUB_TOKEN\": \"ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\" , \"N\": 5} } } // end\r\n}\r\n",
+    ),
+    (
+        "codex",
+        "config.toml",
+        "model = 'x' # keep\n\n[mcp_servers.gh]\ncommand = 'npx'\nargs = [\"-y\", 'srv', '--api-key', 'hunter22'] # args\n\n[mcp_servers.gh.env]\nGITHUB_TOKEN = 'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8' # why\n",
+    ),
+    (
+        "goose",
+        "config.yaml",
+        "extensions:\n  gh:\n    type: stdio\n    cmd: npx\n    args:\n      - -y\n      - srv\n      - --api-key\n      - hunter22 # mine\n    envs:\n      GITHUB_TOKEN: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n      A: '1'\n",
+    ),
+];
+
+struct World {
+    folder: TempDir,
+    found: Found,
+    original: &'static str,
+    keychain: MemoryKeychain,
+}
+
+impl World {
+    fn new(client: &str, name: &str, text: &'static str) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let found = known(table::client(client).unwrap(), path);
+        World { folder, found, original: text, keychain: MemoryKeychain::default() }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.found.path).unwrap()
+    }
+
+    fn act(&self, act: Act<'_>) {
+        let ledger = ledger::read(&self.home()).unwrap();
+        let entries = look(&self.found).unwrap().entries;
+        let plan = carry_out(&self.home(), &self.found, act, &|_| true, &mut Names::of(&entries, &ledger), 1)
+            .unwrap();
+        assert!(plan.refused.is_empty(), "{:?}", plan.refused);
+    }
+
+    fn protect(&self) {
+        self.act(Act::Protect { binary: "/opt/callgate" });
+    }
+
+    fn key(&self) -> Key {
+        look(&self.found).unwrap().entries[0].key.clone()
+    }
+
+    fn move_in(&self, keychain: &dyn Keychain) -> Result<Moved, MoveError> {
+        move_in(&self.home(), &self.found, &self.key(), Edited::Refuse, keychain, 2)
+    }
+
+    fn put_back(&self) -> Result<Moved, MoveError> {
+        put_back(&self.home(), &self.found, &self.key(), &self.keychain, 3)
+    }
+}
+
+#[test]
+fn secrets_move_and_come_back_byte_for_byte() {
+    for (client, name, text) in FILES {
+        let world = World::new(client, name, text);
+        world.protect();
+        let protected = world.text();
+        let moved = world.move_in(&world.keychain).unwrap();
+        assert_eq!(moved.names, ["GITHUB_TOKEN", "api-key"], "{name}");
+        let without = world.text();
+        assert!(!without.contains(TOKEN) && !without.contains("nter22"), "{without}");
+        assert_eq!(without.matches(SCHEME).count(), 2);
+        assert!(refers(&look(&world.found).unwrap().entries[0]));
+        // What we did ourselves is no drift.
+        let surveyed = [Surveyed { found: world.found.clone(), read: look(&world.found) }];
+        let ledger = ledger::read(&world.home()).unwrap();
+        assert_eq!(crate::drift::drift(&surveyed, &ledger, "/opt/callgate"), []);
+        // Once more changes nothing.
+        assert_eq!(world.move_in(&world.keychain).unwrap(), Moved::default());
+        assert_eq!(world.text(), without);
+
+        assert_eq!(world.put_back().unwrap().names.len(), 2);
+        assert_eq!(world.text(), protected, "{name}");
+        assert!(world.keychain.is_empty());
+        world.act(Act::Unprotect);
+        assert_eq!(world.text(), world.original, "{name}");
+    }
+}
+
+#[test]
+fn an_entry_without_a_gate_keeps_its_secrets() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    assert!(matches!(world.move_in(&world.keychain), Err(MoveError::NotProtected)));
+    assert_eq!(world.text(), world.original);
+    assert!(world.keychain.is_empty());
+}
+
+#[test]
+fn an_entry_that_its_client_fills_in_keeps_its_secrets() {
+    let text = "{\"mcpServers\":{\"gh\":{\"command\":\"npx\",\"args\":[\"${workspaceFolder}\"],\"env\":{\"API_KEY\":\"hunter22\"}}}}";
+    let world = World::new("cursor", "mcp.json", text);
+    world.protect();
+    let protected = world.text();
+    assert!(
+        matches!(world.move_in(&world.keychain), Err(MoveError::FilledIn(word)) if word == "${workspaceFolder}")
+    );
+    assert_eq!((world.text(), world.keychain.is_empty()), (protected, true));
+}
+
+/// Fails at the n-th time that it is asked to write.
+struct Failing<'a>(&'a MemoryKeychain, Cell<u32>);
+
+impl Keychain for Failing<'_> {
+    fn read(&self, reference: &Reference) -> Result<Item, KeychainError> {
+        self.0.read(reference)
+    }
+
+    fn write(&self, reference: &Reference, item: &Item) -> Result<(), KeychainError> {
+        self.1.set(self.1.get().wrapping_sub(1));
+        if self.1.get() == 0 { Err(KeychainError::Locked) } else { self.0.write(reference, item) }
+    }
+
+    fn remove(&self, reference: &Reference) -> Result<(), KeychainError> {
+        self.0.remove(reference)
+    }
+}
+
+#[test]
+fn a_keychain_that_fails_half_way_changes_nothing() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    world.protect();
+    let protected = world.text();
+    for at in 1..=2 {
+        let told = world.move_in(&Failing(&world.keychain, Cell::new(at))).unwrap_err().to_string();
+        assert!(told.contains("locked") && told.contains("nothing was changed"), "{told}");
+        assert!(!told.contains(TOKEN));
+        assert_eq!((world.text(), world.keychain.is_empty()), (protected.clone(), true), "{at}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing_in_the_keychain() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    world.protect();
+    let protected = world.text();
+    // A second name keeps a file from being replaced.
+    fs::hard_link(&world.found.path, world.folder.path().join("other")).unwrap();
+    assert!(matches!(world.move_in(&world.keychain), Err(MoveError::File(_))));
+    assert_eq!((world.text(), world.keychain.is_empty()), (protected, true));
+}
+
+#[test]
+fn a_copied_reference_is_not_put_back_elsewhere() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    world.protect();
+    world.move_in(&world.keychain).unwrap();
+    let other = world.folder.path().join("other").join("mcp.json");
+    fs::create_dir(world.folder.path().join("other")).unwrap();
+    fs::copy(&world.found.path, &other).unwrap();
+    let found = known(world.found.client, other.clone());
+    let key = look(&found).unwrap().entries[0].key.clone();
+    let before = fs::read(&other).unwrap();
+    let told = put_back(&world.home(), &found, &key, &world.keychain, 3).unwrap_err();
+    assert!(matches!(told, MoveError::Foreign { .. }), "{told}");
+    let told = move_in(&world.home(), &found, &key, Edited::Refuse, &world.keychain, 3).unwrap_err();
+    assert!(matches!(told, MoveError::Foreign { .. }), "{told}");
+    assert_eq!(fs::read(&other).unwrap(), before);
+    assert_eq!(world.keychain.len(), 2);
+}
+
+#[test]
+fn after_an_edit_the_values_still_come_back_and_can_be_bound_anew() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    world.protect();
+    let protected = world.text();
+    world.move_in(&world.keychain).unwrap();
+    fs::write(&world.found.path, world.text().replace("\"srv\"", "\"srv\", \"--more\"")).unwrap();
+    assert!(matches!(world.move_in(&world.keychain), Err(MoveError::Edited { .. })));
+    let key = world.key();
+    let again = || move_in(&world.home(), &world.found, &key, Edited::Accept, &world.keychain, 2);
+    assert_eq!(again().unwrap(), Moved::default());
+    assert_eq!(world.move_in(&world.keychain).unwrap(), Moved::default(), "it is its own again");
+    world.put_back().unwrap();
+    assert_eq!(world.text(), protected.replace("\"srv\"", "\"srv\", \"--more\""));
+}

@@ -1,0 +1,29 @@
+//! Why a keychain did not do what it was asked, and what to do now.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeychainError {
+    #[error("no keychain can be reached here ({0}). {start}", start = crate::system::START_ONE)]
+    Absent(String),
+    #[error("the keychain is locked, or was never set up. {unlock}", unlock = crate::system::UNLOCK)]
+    Locked,
+    #[error("the keychain was asked and access was turned down. Try again and allow it")]
+    Denied,
+    #[error(
+        "the keychain has nothing of this name ({account}): it was removed there, or belongs to another machine. Write the value back in the client's file"
+    )]
+    NotFound { account: String },
+    #[error(
+        "the keychain's entry {account} is not as Callgate wrote it. Remove it in the keychain, and write the value back in the client's file"
+    )]
+    Strange { account: String },
+    #[error("the keychain did not answer within {} s. Look for a window of it that asks something, then try again", .0.as_secs())]
+    Slow(Duration),
+    #[error("another program of Callgate waits for the keychain since more than {} s. Look for a window of it that asks something, then try again", .0.as_secs())]
+    Busy(Duration),
+    #[error("it is too long for this system's keychain")]
+    TooLong,
+    #[error("the keychain failed: {0}")]
+    Failed(String),
+}

@@ -1,0 +1,32 @@
+//! The system's keychain by name, and references to what is in it.
+//!
+//! Owns: what a reference looks like, for which server it is good ([`Identity`]), how long anybody waits for a keychain, and
+//! that a secret is never printed. Must not know: configuration files, policies, the history, the command line.
+//!
+//! A secret of a client's configuration is moved here and leaves a [`Reference`] behind, `keychain://callgate/<id>/<NAME>`.
+//! The gate puts the value back when it starts the server, and only if it starts the very command that the value was stored
+//! for. Nothing of a keychain runs, and no thread or connection is made, before [`SystemKeychain::open`].
+
+mod errors;
+mod identity;
+mod item;
+mod keychain;
+mod memory;
+mod reference;
+mod resolve;
+mod secret;
+mod turn;
+
+#[cfg_attr(target_os = "linux", path = "system/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "system/macos.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
+mod system;
+
+pub use errors::KeychainError;
+pub use identity::Identity;
+pub use item::Item;
+pub use keychain::{Keychain, SystemKeychain};
+pub use memory::MemoryKeychain;
+pub use reference::{BadReference, Reference, Referring, SCHEME, referring};
+pub use resolve::{Resolved, Unresolved, Wanted, resolve, wanted};
+pub use secret::Secret;
