@@ -9,6 +9,8 @@ pub mod gate;
 pub mod history;
 pub mod installed;
 pub mod json;
+#[cfg(unix)]
+pub mod keychain;
 pub mod notation;
 pub mod oracle;
 pub mod processes;

@@ -44,6 +44,15 @@ pub(crate) const VIRTUAL_DISPLAY: Need = Need {
 };
 pub(crate) const SESSION_BUS: Need =
     Need { what: "a D-Bus of one's own", probe: ("dbus-daemon", &["--version"]), packages: &["dbus"] };
+/// A real keychain for the tests of secrets.
+pub(crate) const KEYRING: Need = Need {
+    what: "GNOME Keyring",
+    probe: (
+        "sh",
+        &["-c", "command -v gnome-keyring-daemon && command -v dbus-daemon && command -v dbus-send"],
+    ),
+    packages: &["gnome-keyring", "dbus"],
+};
 pub(crate) const WEBDRIVER: Need = Need {
     what: "a driver for the window",
     probe: ("sh", &["-c", "command -v WebKitWebDriver"]),

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use super::fuzz;
 use crate::count::{self, Tests};
 use crate::packages::{
-    self, C_COMPILER, CHROMIUM, CPP_COMPILER, FONTS, NPM, Need, PYTHON, SESSION_BUS, VIRTUAL_DISPLAY,
-    WEBDRIVER, WEBVIEW,
+    self, C_COMPILER, CHROMIUM, CPP_COMPILER, FONTS, KEYRING, NPM, Need, PYTHON, SESSION_BUS,
+    VIRTUAL_DISPLAY, WEBDRIVER, WEBVIEW,
 };
 use crate::shell::{cargo, run as go, works};
 use crate::steps::Steps;
@@ -36,13 +36,14 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
 /// On every system.
 const NEEDS: [Need; 4] = [C_COMPILER, CPP_COMPILER, NPM, PYTHON];
 
-/// What the app is compiled against, and what shows and drives it without a person.
-const NEEDS_OF_THE_APP: [Need; 6] = [WEBVIEW, VIRTUAL_DISPLAY, SESSION_BUS, WEBDRIVER, CHROMIUM, FONTS];
+/// What the app is compiled against, what shows and drives it without a person, and a keychain.
+const NEEDS_ON_LINUX: [Need; 7] =
+    [WEBVIEW, VIRTUAL_DISPLAY, SESSION_BUS, KEYRING, WEBDRIVER, CHROMIUM, FONTS];
 
 /// System packages, the real servers that the tests run, and the page's packages.
 pub(super) fn set_up() -> Result<()> {
-    let app: &[Need] = if cfg!(target_os = "linux") { &NEEDS_OF_THE_APP } else { &[] };
-    packages::ensure(&[&NEEDS, app].concat())?;
+    let linux: &[Need] = if cfg!(target_os = "linux") { &NEEDS_ON_LINUX } else { &[] };
+    packages::ensure(&[&NEEDS, linux].concat())?;
     servers::install()?;
     ui::install()
 }

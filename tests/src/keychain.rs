@@ -1,0 +1,141 @@
+//! A session bus of a test's own, with the real GNOME Keyring on it, without one, or locked.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+
+use crate::processes::eventually;
+use crate::session::PATIENCE;
+
+/// A bus that starts nothing by itself.
+const NO_SERVICES: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path=BUS</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
+</busconfig>
+"#;
+
+/// Ends with the test.
+#[derive(Debug)]
+pub struct Bus {
+    folder: TempDir,
+    daemon: Child,
+    keyring: Option<Child>,
+}
+
+impl Bus {
+    /// Nobody on it, and nobody comes.
+    ///
+    /// # Errors
+    /// If there is no dbus-daemon: `cargo xtask test` installs it.
+    pub fn empty() -> anyhow::Result<Bus> {
+        let folder = TempDir::with_prefix("callgate-bus-")?;
+        let config = folder.path().join("bus.conf");
+        let socket = folder.path().join("bus");
+        fs::write(&config, NO_SERVICES.replace("BUS", &socket.display().to_string()))?;
+        let mut daemon = at_home(Command::new("dbus-daemon"), folder.path())
+            .arg(format!("--config-file={}", config.display()))
+            .args(["--nofork", "--print-address=1"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("no dbus-daemon; `cargo xtask test` installs it")?;
+        let stdout = daemon.stdout.take().context("no stdout")?;
+        let mut bus = Bus { folder, daemon, keyring: None };
+        let mut address = String::new();
+        BufReader::new(stdout).read_line(&mut address)?;
+        anyhow::ensure!(socket.exists(), "the bus did not start: {:?}", bus.daemon.try_wait());
+        Ok(bus)
+    }
+
+    /// With a keyring that was just unlocked, and is empty.
+    ///
+    /// # Errors
+    /// If there is no GNOME Keyring: `cargo xtask test` installs it.
+    pub fn with_keyring() -> anyhow::Result<Bus> {
+        let mut bus = Bus::empty()?;
+        let mut keyring = at_home(Command::new("gnome-keyring-daemon"), bus.folder())
+            .args(["--foreground", "--unlock", "--components=secrets"])
+            .env("DBUS_SESSION_BUS_ADDRESS", bus.address())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("no gnome-keyring-daemon; `cargo xtask test` installs it")?;
+        let password = keyring.stdin.take();
+        bus.keyring = Some(keyring);
+        password.context("no stdin")?.write_all(b"a password of the test")?;
+        eventually("the keyring is on the bus", PATIENCE, || {
+            let answer = bus.ask(
+                "org.freedesktop.DBus",
+                "/org/freedesktop/DBus",
+                &["org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
+            );
+            answer.is_ok_and(|answer| answer.contains("boolean true")).then_some(())
+        });
+        Ok(bus)
+    }
+
+    /// The runtime folder of this session: the bus is `bus` in it, as everywhere.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn address(&self) -> String {
+        format!("unix:path={}", self.folder().join("bus").display())
+    }
+
+    /// Locks the keyring, as a screen lock or a time-out does.
+    ///
+    /// # Errors
+    /// If the keyring does not do it.
+    pub fn lock(&self) -> anyhow::Result<()> {
+        let collection = "array:objpath:/org/freedesktop/secrets/collection/login";
+        let (service, path) = ("org.freedesktop.secrets", "/org/freedesktop/secrets");
+        self.ask(service, path, &["org.freedesktop.Secret.Service.Lock", collection])?;
+        Ok(())
+    }
+
+    fn ask(&self, name: &str, path: &str, words: &[&str]) -> anyhow::Result<String> {
+        let output = Command::new("dbus-send")
+            .args(["--session", "--print-reply", &format!("--dest={name}"), path])
+            .args(words)
+            .env("DBUS_SESSION_BUS_ADDRESS", self.address())
+            .output()
+            .context("no dbus-send")?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        anyhow::ensure!(output.status.success(), "{said}");
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// What the keyring wrote on its disk.
+    pub fn files(&self) -> PathBuf {
+        self.folder().join("data")
+    }
+}
+
+/// Nothing of the person who runs the tests.
+fn at_home(mut command: Command, folder: &Path) -> Command {
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", folder)
+        .env("XDG_RUNTIME_DIR", folder)
+        .env("XDG_DATA_HOME", folder.join("data"))
+        .env("XDG_CONFIG_HOME", folder.join("config"));
+    command
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        for child in self.keyring.iter_mut().chain([&mut self.daemon]) {
+            _ = child.kill();
+            _ = child.wait();
+        }
+    }
+}

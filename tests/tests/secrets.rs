@@ -1,0 +1,388 @@
+//! Secrets on their way from a client's file into a real keychain, from there into the server's process, and back.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use callgate_tests::gate::callgate_binary;
+use callgate_tests::keychain::Bus;
+use callgate_tests::processes::eventually;
+use callgate_tests::session::{PATIENCE, Session};
+use callgate_tests::terminal::at_terminal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const CURSOR: &str = ".cursor/mcp.json";
+const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+const KEY: &str = "hunter2-hunter2";
+const SCHEME: &str = "keychain://callgate/";
+
+/// Says what it was given: to a file, on its error output, and to whoever asks.
+const SERVER: &str = r#"#!/bin/sh
+printf '%s|%s\n' "$GITHUB_TOKEN" "$*" >> "$RAN"
+echo "my token is $GITHUB_TOKEN" >&2
+while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  [ -n "$id" ] && printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"it is %s"}]}}\n' "$id" "$GITHUB_TOKEN"
+done
+"#;
+
+/// Somebody with a home, a client with one server in it, and a session bus.
+struct Person {
+    home: TempDir,
+    original: String,
+}
+
+#[derive(Debug)]
+struct Said {
+    code: Option<i32>,
+    text: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        let text =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        Said { code: output.status.code(), text }
+    }
+}
+
+/// Where a command looks for the bus.
+#[derive(Clone, Copy)]
+enum Reach<'a> {
+    Address(&'a Bus),
+    /// As a client leaves it: no address, only the folder that every session has.
+    Folder(&'a Path),
+}
+
+impl Person {
+    fn new() -> Person {
+        let home = TempDir::with_prefix("callgate-secrets-").unwrap();
+        let server = home.path().join("server.sh");
+        fs::write(&server, SERVER).unwrap();
+        // Escapes and spaces that only the original text has.
+        let original = format!(
+            "{{\n\t\"mcpServers\": {{ \"gh\": {{\"command\": \"/bin/sh\", \"args\": [\"{}\",  \"--api-key=h\\u0075nter2-hunter2\" ],\n\
+             \"env\": {{ \"GITHUB_TOKEN\" : \"{TOKEN}\", \"RAN\": \"{}\" }} }} }} // mine\n}}\n",
+            server.display(),
+            home.path().join("ran").display(),
+        );
+        let person = Person { home, original };
+        fs::create_dir_all(person.path(".cursor")).unwrap();
+        fs::write(person.path(CURSOR), &person.original).unwrap();
+        person
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.home.path().join(path)
+    }
+
+    fn file(&self) -> String {
+        fs::read_to_string(self.path(CURSOR)).unwrap()
+    }
+
+    /// What the server was started with, a line each time.
+    fn ran(&self) -> String {
+        fs::read_to_string(self.path("ran")).unwrap_or_default()
+    }
+
+    fn command(&self, program: &Path, reach: Reach<'_>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .stdin(Stdio::null());
+        match reach {
+            // A display that nobody sees: the time to wait is that for a person, so a slow machine fails no test.
+            Reach::Address(bus) => {
+                command.env("DBUS_SESSION_BUS_ADDRESS", bus.address()).env("DISPLAY", ":60123")
+            }
+            Reach::Folder(folder) => command.env("XDG_RUNTIME_DIR", folder),
+        };
+        command
+    }
+
+    fn callgate(&self, words: &[&str], reach: Reach<'_>) -> Command {
+        let mut command = self.command(&callgate_binary().unwrap(), reach);
+        command.args(words);
+        command
+    }
+
+    fn say(&self, words: &[&str], reach: Reach<'_>) -> Said {
+        let said: Said = self.callgate(words, reach).output().unwrap().into();
+        assert!(!said.text.contains(TOKEN) && !said.text.contains(KEY), "{words:?}: {said:?}");
+        said
+    }
+
+    /// With success.
+    fn done(&self, words: &[&str], reach: Reach<'_>) -> String {
+        let said = self.say(words, reach);
+        assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
+        said.text
+    }
+
+    fn typed(&self, words: &[&str], typed: &str, reach: Reach<'_>) -> Said {
+        let (status, screen) = at_terminal(self.callgate(words, reach), typed).unwrap();
+        assert!(!screen.contains(TOKEN) && !screen.contains(KEY), "{words:?}: {screen}");
+        Said { code: status.code(), text: screen }
+    }
+
+    fn protect(&self, reach: Reach<'_>) -> String {
+        self.done(&["clients", "protect", "cursor"], reach);
+        self.file()
+    }
+
+    fn moved(&self, reach: Reach<'_>) -> String {
+        self.protect(reach);
+        let text = self.done(&["secrets", "move", "cursor", "--yes"], reach);
+        assert!(text.contains("2 moved into the keychain"), "{text}");
+        self.file()
+    }
+
+    /// The server as the client would start it: the words and variables of its file, and little else.
+    fn start(&self, reach: Reach<'_>) -> Session {
+        // Cursor's file may have comments; this one's is at the end.
+        let text = self.file().replace(" // mine", "");
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let entry = &file["mcpServers"]["gh"];
+        let mut command = self.command(Path::new(entry["command"].as_str().unwrap()), reach);
+        command.args(entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()));
+        for (name, value) in entry["env"].as_object().unwrap() {
+            command.env(name, value.as_str().unwrap());
+        }
+        Session::start(command).unwrap()
+    }
+
+    /// Files of Callgate's home that hold a text, the copies of clients' files left out.
+    fn holding(&self, text: &str) -> Vec<PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.path(".callgate")]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() && !path.ends_with("backups") {
+                    folders.push(path);
+                } else if path.is_file() {
+                    let bytes = fs::read(&path).unwrap_or_default();
+                    if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+                        found.push(path);
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What the client hears in place of an answer, and that the server never ran.
+fn refused(person: &Person, mut session: Session) -> String {
+    session.send(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#).unwrap();
+    let answer = session.answer("1").unwrap().to_text();
+    let finished = session.finish().unwrap();
+    assert!(answer.contains("error") && answer.contains("the server was not started: "), "{answer}");
+    assert_eq!(finished.status.code(), Some(127));
+    assert_eq!(person.ran(), "", "the server ran");
+    assert!(!answer.contains(TOKEN) && !finished.err.contains(TOKEN));
+    answer
+}
+
+#[test]
+fn a_moved_secret_reaches_the_server_alone_and_comes_back_byte_for_byte() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    let listed = person.done(&["secrets"], reach);
+    assert!(listed.contains("GITHUB_TOKEN") && listed.contains("in the file, 40 characters"), "{listed}");
+    assert!(listed.contains("(not behind the gate)"), "{listed}");
+
+    let protected = person.protect(reach);
+    let shown = person.done(&["secrets", "move", "--all", "--dry-run"], reach);
+    assert!(shown.contains("Cursor: gh: GITHUB_TOKEN (40 characters)"), "{shown}");
+    assert_eq!(person.file(), protected, "a dry run writes nothing");
+    let refused = person.say(&["secrets", "move", "cursor"], reach);
+    assert!(refused.text.contains("needs a person at a terminal"), "{refused:?}");
+    assert_eq!(person.file(), protected);
+    let said = person.typed(&["secrets", "move", "cursor", "gh"], "move", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let moved = person.file();
+    assert!(!moved.contains(TOKEN) && !moved.contains("nter2"), "{moved}");
+    assert_eq!(moved.matches(SCHEME).count(), 2, "{moved}");
+    let lines = person.done(&["secrets", "list", "--json"], reach);
+    let states: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(states.len(), 2);
+    assert!(states.iter().all(|one| one["state"] == "keychain" && one["length"].is_null()), "{states:?}");
+
+    let mut session = person.start(reach);
+    let answer = session.ask("7", "any", "{}").unwrap().to_text();
+    assert!(answer.contains(&format!("it is {TOKEN}")), "the server has its token: {answer}");
+    session.finish().unwrap();
+    assert_eq!(person.ran(), format!("{TOKEN}|--api-key={KEY}\n"));
+    // Its result is in the record and its error output in a file of ours, both without the values.
+    let log = eventually("the call is on record", PATIENCE, || {
+        let log = person.done(&["log", "--json"], reach);
+        log.contains("[masked, 40 characters]").then_some(log)
+    });
+    assert!(log.contains("it is [masked"), "{log}");
+    assert_eq!(person.holding(TOKEN), Vec::<PathBuf>::new());
+    assert_eq!(person.holding(KEY), Vec::<PathBuf>::new());
+    assert!(!person.holding("my token is").is_empty(), "its error output is kept");
+
+    // Writing secrets into a file again is for a person.
+    let said = person.say(&["secrets", "restore", "cursor"], reach);
+    assert!(said.text.contains("needs a person at a terminal"), "{said:?}");
+    assert_eq!(person.file(), moved);
+    let said = person.typed(&["secrets", "restore", "cursor"], "restore", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file(), protected);
+    let said = person.typed(&["clients", "unprotect", "cursor"], "unprotect", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file(), person.original);
+}
+
+#[test]
+fn the_bus_is_found_without_its_address_and_by_many_at_once() {
+    let bus = Bus::with_keyring().unwrap();
+    let person = Person::new();
+    person.moved(Reach::Address(&bus));
+    let ask = |session: &mut Session| session.ask("1", "any", "{}").unwrap().to_text();
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..5)
+            .map(|_| {
+                scope.spawn(|| {
+                    // A display, so that a slow machine has the time that a person would.
+                    let mut session = person.start(Reach::Address(&bus));
+                    ask(&mut session)
+                })
+            })
+            .collect();
+        for one in all {
+            assert!(one.join().unwrap().contains(TOKEN));
+        }
+    });
+    // Without a display the time is short; a machine too slow for it says so in words.
+    let mut session = person.start(Reach::Folder(bus.folder()));
+    let answer = ask(&mut session);
+    assert!(answer.contains(TOKEN) || answer.contains("did not answer within 2 s"), "{answer}");
+}
+
+#[test]
+fn a_stolen_reference_is_good_for_nothing() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    let moved = person.moved(reach);
+    let file: Value = serde_json::from_str(&moved.replace(" // mine", "")).unwrap();
+    let entry = &file["mcpServers"]["gh"];
+    let (binary, reference) =
+        (entry["command"].as_str().unwrap(), entry["env"]["GITHUB_TOKEN"].as_str().unwrap());
+    let own: Vec<&str> =
+        entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let server = person.path("server.sh");
+    let (server, thief) = (server.to_str().unwrap(), person.path("thief.sh"));
+    fs::write(&thief, SERVER).unwrap();
+    let thief = thief.to_str().unwrap();
+    let mut twin = own.clone();
+    twin.push("--more");
+    for words in [
+        // Another program under the same name, another name or client for the same, another argument, and in an argument.
+        vec!["run", "--server", "gh", "--client", "cursor", "--", "/bin/sh", thief],
+        vec!["run", "--server", "other", "--client", "cursor", "--", "/bin/sh", server],
+        vec!["run", "--server", "gh", "--client", "windsurf", "--", "/bin/sh", server],
+        vec!["run", "--server", "gh", "--", "/bin/sh", server],
+        twin,
+        vec!["run", "--server", "gh", "--client", "cursor", "--", "/bin/echo", reference],
+    ] {
+        let mut command = person.command(Path::new(binary), reach);
+        command.args(&words).env("GITHUB_TOKEN", reference).env("RAN", person.path("ran"));
+        let told = refused(&person, Session::start(command).unwrap());
+        assert!(told.contains("was stored for another server or another command"), "{words:?}: {told}");
+    }
+    // Nor is it written into another file.
+    fs::create_dir_all(person.path(".codeium/windsurf")).unwrap();
+    fs::write(person.path(".codeium/windsurf/mcp_config.json"), moved.replace(" // mine", "")).unwrap();
+    let said = person.typed(&["secrets", "restore", "windsurf"], "restore", reach);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.text.contains("stored for another entry"), "{said:?}");
+    // A reference to nothing, and one that is none.
+    for (text, words) in [
+        (format!("{SCHEME}0123456789abcdef/GITHUB_TOKEN"), "has nothing of this name"),
+        (format!("{SCHEME}x"), "in a way that Callgate does not write"),
+    ] {
+        let mut command = person.command(Path::new(binary), reach);
+        command.args(&own).env("GITHUB_TOKEN", text);
+        let told = refused(&person, Session::start(command).unwrap());
+        assert!(told.contains(words), "{told}");
+    }
+    // The one that it belongs to is started still.
+    assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+}
+
+#[test]
+fn without_a_keychain_nothing_is_moved_and_the_reason_is_told() {
+    let empty = Bus::empty().unwrap();
+    let person = Person::new();
+    let nowhere = person.path("no-runtime-folder");
+    for reach in [Reach::Address(&empty), Reach::Folder(&nowhere)] {
+        let protected = person.protect(reach);
+        let said = person.say(&["secrets", "move", "cursor", "--yes"], reach);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.text.contains("no keychain can be reached here"), "{said:?}");
+        assert!(said.text.contains("Nothing was changed"), "{said:?}");
+        assert_eq!(person.file(), protected);
+        // Without references the gate asks nobody.
+        assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+        fs::remove_file(person.path("ran")).unwrap();
+    }
+}
+
+#[test]
+fn a_keychain_that_is_gone_or_locked_stops_the_server_and_not_the_person() {
+    let bus = Bus::with_keyring().unwrap();
+    let person = Person::new();
+    let moved = person.moved(Reach::Address(&bus));
+    bus.lock().unwrap();
+    // What it says depends on whether somebody could be asked on this machine.
+    let told = refused(&person, person.start(Reach::Folder(bus.folder())));
+    let sentences = ["the keychain is locked", "access was turned down", "did not answer within"];
+    assert!(sentences.iter().any(|sentence| told.contains(sentence)), "{told}");
+
+    let nowhere = person.path("no-runtime-folder");
+    let gone = Reach::Folder(&nowhere);
+    let told = refused(&person, person.start(gone));
+    assert!(told.contains("there is no session bus at"), "{told}");
+    // The gate stays where the secrets could not follow, unless a person insists.
+    let said = person.typed(&["clients", "unprotect", "cursor"], "unprotect", gone);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.text.contains("stays behind the gate") && said.text.contains("--leave-secrets"), "{said:?}");
+    assert_eq!(person.file(), moved);
+    let said = person.typed(&["clients", "unprotect", "cursor", "--leave-secrets"], "unprotect", gone);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file().matches(SCHEME).count(), 2);
+}
+
+#[test]
+fn unprotect_puts_moved_secrets_back() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    person.moved(reach);
+    let said = person.typed(&["clients", "unprotect", "--all"], "unprotect", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.text.contains("back in the file"), "{said:?}");
+    assert_eq!(person.file(), person.original);
+}
+
+#[test]
+fn a_server_without_references_never_meets_the_bus() {
+    let person = Person::new();
+    let folder = TempDir::with_prefix("callgate-silent-").unwrap();
+    let listener = UnixListener::bind(folder.path().join("bus")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let reach = Reach::Folder(folder.path());
+    person.protect(reach);
+    let mut session = person.start(reach);
+    assert!(session.ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+    session.finish().unwrap();
+    assert!(listener.accept().is_err(), "somebody connected");
+}
