@@ -54,9 +54,14 @@ export const places = {
     act: (page) => page.getByTestId('log-trouble').waitFor(),
   },
   servers: { hash: '#/servers' },
+  clients: { hash: '#/clients', act: (page) => page.getByTestId('clients').waitFor() },
   rules: { hash: '#/rules/files' },
   settings: { hash: '#/settings' },
-  welcome: { hash: '#/welcome', query: '?calls=0' },
+  welcome: {
+    hash: '#/welcome',
+    query: '?calls=0&rate=0',
+    act: (page) => page.getByTestId('checklist-protect').waitFor(),
+  },
 };
 
 export const sizes = [

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import wordsFile from '../../../docs/words.md?raw';
 import { protections } from '../sections/servers/words';
 import { scopes, states, stateWords } from '../sections/rules/draft';
+import { stateWords as entryWords } from '../lib/clients/entries';
 import { decisionWords } from '../lib/words';
 import { wants, words } from './help';
 
@@ -44,6 +45,7 @@ describe('docs/words.md', () => {
     expect(rows('How a server is protected').map(([word]) => word)).toEqual(
       Object.values(protections).map(({ word }) => word),
     );
+    expect(rows('How an entry stands').map(([word]) => word)).toEqual(Object.values(entryWords));
     const scopeRows = rows('Who is counted together').map(([word, scope]) => ({ scope, words: word }));
     expect(scopeRows).toHaveLength(scopes.length);
     for (const one of scopes) expect(scopeRows).toContainEqual(one);

@@ -1,5 +1,5 @@
 // Entries of clients' files: which is which, how they stand, and what can be done about them. Pure.
-import type { ClientAct, ClientEntry, ClientView, EntryKey, EntryState, QueuedChange } from '../backend';
+import type { ClientAct, ClientEntry, ClientView, DriftView, EntryKey, EntryState, QueuedChange } from '../backend';
 
 /** The words of docs/words.md. */
 export const stateWords: Record<EntryState, string> = {
@@ -53,6 +53,10 @@ export function tally(views: readonly ClientView[]): Tally {
 
 /** A change to this client's file would be lost now, so that it waits. */
 export const wouldWait = (view: ClientView): boolean => view.waits && view.running === true;
+
+/** What drifted and is not on its way to be mended. */
+export const unmended = (view: ClientView, drift: DriftView): boolean =>
+  drift.fix?.kind !== 'protect' || !drift.fix.entries.every((key) => queuedFor(view, key)?.act === 'protect');
 
 /** Entries of a fix that can be left as they are: only what is open can stay open. */
 export function leavable(view: ClientView, keys: readonly EntryKey[]): boolean {

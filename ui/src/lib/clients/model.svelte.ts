@@ -47,6 +47,7 @@ export class Clients {
   readonly #app: App;
   #asked = 0;
   #shown = 0;
+  #reading = 0;
 
   constructor(app: App) {
     this.#app = app;
@@ -54,7 +55,8 @@ export class Clients {
 
   /** Reads now and every two seconds while the window is seen; the answer ends it. `servers`: what runs is wanted too. */
   watch(servers: boolean): () => void {
-    const read = () => void this.load(servers);
+    // One that takes long is waited for, not followed by more of them.
+    const read = () => this.#reading === 0 && void this.load(servers);
     read();
     const timer = setInterval(() => document.visibilityState === 'visible' && read(), every);
     const back = () => document.visibilityState === 'visible' && read();
@@ -67,6 +69,7 @@ export class Clients {
 
   async load(servers = false): Promise<void> {
     const mine = ++this.#asked;
+    this.#reading += 1;
     try {
       const [views, run] = await Promise.all([
         this.#app.backend.clients(),
@@ -80,6 +83,8 @@ export class Clients {
       this.error = null;
     } catch (thrown) {
       if (mine >= this.#shown) this.error = BackendError.from(thrown);
+    } finally {
+      this.#reading -= 1;
     }
   }
 

@@ -31,10 +31,10 @@ export function doneWords(views: readonly ClientView[], change: ClientChange): s
   return `${did[change.act]} ${parts.join('; ')}.`;
 }
 
-/** "Files and github wait until Claude Desktop has quit." */
+/** "To be protected when Claude Desktop has quit: files and github." */
 export function waitingWords(views: readonly ClientView[], change: ClientChange): string {
-  const parts = byClient(views, change.waiting).map(({ name, servers }) => `${listed(servers)}: when ${name} has quit`);
-  return `${change.act === 'protect' ? 'Will be protected' : 'Will be unprotected'}: ${parts.join('; ')}.`;
+  const parts = byClient(views, change.waiting).map(({ name, servers }) => `when ${name} has quit: ${listed(servers)}`);
+  return `To be ${did[change.act].toLowerCase()} ${parts.join('; ')}.`;
 }
 
 /** "github in Claude Desktop: it is …". */

@@ -11,6 +11,8 @@ import { fakeSettings } from './settings';
 import { fakeStanding } from './standing';
 import { World, type Options } from './world';
 
+export type FakeOptions = Partial<Options>;
+
 export interface FakeBackend extends Backend {
   readonly world: World;
   readonly policies: FakeRules;

@@ -1,0 +1,254 @@
+// Clients and the first-run checklist: what they promise, and no serious accessibility finding in any of their states.
+import assert from 'node:assert/strict';
+import { look, sizes } from './access.e2e.mjs';
+import { answer, open, settled, until } from './browser.mjs';
+
+const size = { width: 1180, height: 720, theme: 'light' };
+const first = { hash: '#/welcome', query: '?calls=0&rate=0' };
+
+async function on(env, options, check) {
+  const { page, problems, close } = await open(env, { ...size, query: '?rate=0', hash: '#/clients', ...options });
+  try {
+    await check(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await close();
+  }
+}
+
+const card = (page, id) => page.getByTestId(`client-${id}`);
+const row = (page, client, name) => card(page, client).getByTestId(`entry-${name}`);
+const says = (page, client, name, word) =>
+  row(page, client, name).getByTestId('entry-state').getByText(word, { exact: true }).waitFor();
+const marked = (page, step, mark) => page.locator(`[data-testid=step-${step}][data-mark=${mark}]`).waitFor();
+
+/** Says yes to what is about to be written, once it can be heard. */
+async function accept(page, dialog = 'edits') {
+  await page.locator(`[data-testid=${dialog}-yes][aria-disabled=false]`).waitFor();
+  await page.getByTestId(`${dialog}-yes`).click();
+  await page.getByTestId(`${dialog}-dialog`).waitFor({ state: 'detached' });
+}
+
+async function toBeProtected(page) {
+  await row(page, 'claude-desktop', 'github').getByTestId('entry-protect').click();
+  await accept(page);
+  await page.getByTestId('client-queued').waitFor();
+}
+
+async function reopened(page) {
+  await page.getByTestId('checklist-protect').click();
+  await page.getByTestId('reopen-claude-desktop').click();
+  await marked(page, 'written', 'done');
+  await page.getByTestId('started-claude-desktop').getByText('runs with the gate').waitFor();
+}
+
+const places = {
+  'edits before they are written': {
+    hash: '#/clients',
+    act: async (page) => {
+      await page.getByTestId('clients-protect').click();
+      await page.locator('[data-testid=edits-yes][aria-disabled=false]').waitFor();
+    },
+  },
+  'a client with changes that wait, and a test': {
+    hash: '#/clients',
+    act: async (page) => {
+      await toBeProtected(page);
+      await row(page, 'claude-desktop', 'files').getByTestId('entry-test').click();
+      await page.getByTestId('entry-answer').waitFor();
+    },
+  },
+  'a client that runs the old configuration': {
+    hash: '#/clients',
+    act: async (page) => {
+      await toBeProtected(page);
+      await page.getByTestId('client-write-now').click();
+      await answer(page, 'yes');
+      await page.getByTestId('client-stale').waitFor();
+    },
+  },
+  'unprotecting asks': {
+    hash: '#/clients',
+    act: async (page) => {
+      await row(page, 'claude-desktop', 'files').getByTestId('entry-unprotect').click();
+      await page.locator('[data-testid=edits-yes][aria-disabled=false]').waitFor();
+    },
+  },
+  'a backup about to be restored': {
+    hash: '#/clients',
+    act: async (page) => {
+      await page.getByTestId('backups-open').click();
+      await page.getByTestId('backup-restore').first().click();
+      await page.getByTestId('restore-now').check();
+      await page.locator('[data-testid=restore-yes][aria-disabled=false]').waitFor();
+    },
+  },
+  'no client': {
+    hash: '#/clients',
+    query: '?clients=none&rate=0',
+    act: (page) => page.getByTestId('no-client').waitFor(),
+  },
+  'clients cannot be read': {
+    hash: '#/clients',
+    query: '?fail=clients&rate=0',
+    act: (page) => page.getByText('could not be read').waitFor(),
+  },
+  'the checklist while something waits': {
+    ...first,
+    act: async (page) => {
+      await page.getByTestId('checklist-protect').click();
+      await page.getByTestId('reopen-claude-desktop').waitFor();
+      await page.getByTestId('checklist-cannot').locator('summary').click();
+    },
+  },
+  'the checklist before the first call': {
+    ...first,
+    act: async (page) => {
+      await reopened(page);
+      await page.getByTestId('connected-files').getByTestId('entry-test').click();
+      await page.getByTestId('entry-answer').waitFor();
+    },
+  },
+  'the checklist without a client': {
+    hash: '#/welcome',
+    query: '?clients=none&calls=0&rate=0',
+    act: (page) => page.getByTestId('no-client').waitFor(),
+  },
+};
+
+function accessible() {
+  const all = {};
+  for (const [name, place] of Object.entries(places))
+    for (const one of sizes)
+      for (const theme of ['light', 'dark'])
+        all[`${name}, ${theme}, ${one.width}×${one.height}`] = (env) => look(env, place, one, theme);
+  return all;
+}
+
+export const checks = () => ({
+  ...accessible(),
+
+  'from the first start to protected in at most five clicks, with Claude Desktop running': (env) =>
+    on(env, { hash: '', query: '?calls=0&rate=0' }, async (page) => {
+      let clicks = 0;
+      const click = async (id) => {
+        await page.getByTestId(id).click();
+        clicks += 1;
+      };
+      await page.getByTestId('diff').first().waitFor();
+      assert.match(await page.getByTestId('edits').textContent(), /"--client"/);
+      await click('checklist-protect');
+      await marked(page, 'quit', 'now');
+      await page.getByTestId('step-quit').getByText('Closing its window is not quitting').waitFor();
+      await click('reopen-claude-desktop');
+      for (const step of ['found', 'edits', 'quit', 'written']) await marked(page, step, 'done');
+      await page.getByTestId('started-claude-desktop').getByText('runs with the gate').waitFor();
+      await page.getByTestId('connected-files').getByText('done:').waitFor();
+      assert.ok(clicks <= 5, `${clicks} clicks`);
+      await click('checklist-copy');
+      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^List the tools you have/);
+      // A client that is told nothing takes it up when a person reloads it; then somebody makes a call.
+      await page.evaluate(() => {
+        globalThis.callgateFake.machine.start('cursor');
+        globalThis.callgateFake.world.someCall(Date.now());
+      });
+      for (const step of ['started', 'connected', 'called']) await marked(page, step, 'done');
+      await page.getByText('Your servers are behind the gate').waitFor();
+    }),
+
+  'one undo takes back all that the checklist protected': (env) =>
+    on(env, first, async (page) => {
+      await reopened(page);
+      await page.getByTestId('checklist-undo').click();
+      await page.getByTestId('edits-dialog').getByText('neither judged nor recorded').waitFor();
+      await accept(page);
+      await marked(page, 'quit', 'now');
+      await page.getByTestId('reopen-claude-desktop').click();
+      await marked(page, 'edits', 'now');
+      const gated = await page.evaluate(
+        () =>
+          globalThis.callgateFake.machine.clients
+            .flatMap((client) => client.files)
+            .flatMap((file) => file.entries)
+            .filter((entry) => entry.gated).length,
+      );
+      assert.equal(gated, 0);
+      assert.equal(await page.getByTestId('checklist-undo').count(), 0);
+    }),
+
+  'the checklist ticks off what happens elsewhere': (env) =>
+    on(env, first, async (page) => {
+      await page.getByTestId('checklist-protect').click();
+      await marked(page, 'quit', 'now');
+      await page.evaluate(() => globalThis.callgateFake.machine.quit('claude-desktop'));
+      await marked(page, 'written', 'done');
+      await page.getByTestId('started-claude-desktop').getByText('start it').waitFor();
+    }),
+
+  'nothing is written before its diff was seen, and no is no': (env) =>
+    on(env, {}, async (page) => {
+      await page.getByTestId('clients-protect').click();
+      await page.getByTestId('edits-refused').getByText('reached over the network').waitFor();
+      await page.getByTestId('edits-refused').getByText('it is not valid JSON').waitFor();
+      await page.getByTestId('edits-no').click();
+      await page.getByTestId('edits-dialog').waitFor({ state: 'detached' });
+      await says(page, 'cursor', 'postgres', 'Not protected');
+      await page.getByTestId('clients-protect').click();
+      await accept(page);
+      await says(page, 'cursor', 'postgres', 'Protected');
+      await says(page, 'claude-desktop', 'github', 'Will be protected');
+      await page.getByTestId('reopen-claude-desktop').click();
+      await says(page, 'claude-desktop', 'github', 'Protected');
+      assert.equal(await page.getByTestId('clients-protect').count(), 0);
+    }),
+
+  'a whole client is unprotected from its menu, after its diff': (env) =>
+    on(env, {}, async (page) => {
+      await card(page, 'claude-code').getByTestId('client-more').click();
+      await page.getByTestId('client-unprotect').click();
+      await page.getByTestId('edits').getByText('fetch').first().waitFor();
+      await accept(page);
+      await card(page, 'claude-code').getByText('0 of 3 servers protected').waitFor();
+    }),
+
+  'a file that lost its servers is put back from a backup': (env) =>
+    on(env, {}, async (page) => {
+      await page.evaluate(() => {
+        const { machine } = globalThis.callgateFake;
+        machine.quit('claude-desktop');
+        machine.clients[0].files[0].entries = [];
+        machine.clients[0].files[0].fresh = [];
+      });
+      await card(page, 'claude-desktop').getByText('It names no server.').waitFor();
+      await page.getByTestId('backups-open').click();
+      await page.getByTestId('backup-restore').first().click();
+      await accept(page, 'restore');
+      await says(page, 'claude-desktop', 'files', 'Protected');
+      await page.getByTestId('toast').getByText('Restored').waitFor();
+    }),
+
+  'keyboard alone: to the section, protect, and the focus comes back': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await page.getByTestId('servers').waitFor();
+      await page.keyboard.press('3');
+      await page.getByTestId('clients').waitFor();
+      await row(page, 'cursor', 'postgres').getByTestId('entry-protect').focus();
+      await page.keyboard.press('Enter');
+      await page.locator('[data-testid=edits-yes]:focus').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByTestId('edits-dialog').waitFor({ state: 'detached' });
+      await until(
+        () => page.evaluate(() => document.activeElement?.dataset.testid === 'entry-protect'),
+        'the focus is where it came from',
+      );
+      await page.keyboard.press('Enter');
+      await page.locator('[data-testid=edits-yes]:focus').waitFor();
+      await page.keyboard.press('Enter');
+      await says(page, 'cursor', 'postgres', 'Protected');
+      // What loosens is never under the first key.
+      await row(page, 'cursor', 'postgres').getByTestId('entry-unprotect').focus();
+      await page.keyboard.press('Enter');
+      await page.locator('[data-testid=edits-no]:focus').waitFor();
+      await settled(page);
+    }),
+});

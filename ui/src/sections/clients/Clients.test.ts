@@ -1,0 +1,211 @@
+// The section and the checklist in the whole window, on the in-memory backend.
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import Root from '../../App.svelte';
+import { App } from '../../lib/app.svelte';
+import { fakeBackend, type FakeBackend, type FakeOptions } from '../../lib/backend/fake';
+
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 20_000 };
+
+let fake: FakeBackend;
+
+function start(hash: string, options: FakeOptions = {}): App {
+  history.replaceState(null, '', hash);
+  fake = fakeBackend({ calls: 60, rate: 0, ...options });
+  const app = new App(fake);
+  render(Root, { props: { app } });
+  return app;
+}
+
+beforeEach(() => {
+  localStorage.clear();
+  Element.prototype.scrollIntoView ??= () => undefined;
+});
+afterEach(() => {
+  cleanup();
+  fake.world.stop();
+});
+
+const card = (id: string) => screen.findByTestId(`client-${id}`, {}, patient);
+const row = async (client: string, name: string) => within(await card(client)).getByTestId(`entry-${name}`);
+const state = (element: HTMLElement) => within(element).getByTestId('entry-state').textContent?.trim();
+const press = async (testid: string, inside: HTMLElement = document.body) =>
+  fireEvent.click(await within(inside).findByTestId(testid, {}, patient));
+async function answer(testid: string) {
+  const yes = await screen.findByTestId(testid, {}, patient);
+  await waitFor(() => expect(yes.getAttribute('aria-disabled')).toBe('false'));
+  await fireEvent.click(yes);
+}
+const gated = (client: string) =>
+  fake.machine.clients
+    .find((one) => one.id === client)!
+    .files[0]!.entries.filter((entry) => entry.gated)
+    .map((entry) => entry.name);
+
+describe('Clients', () => {
+  it('says of each server how it stands, why not, and its name at the gate', async () => {
+    start('#/clients');
+    expect(state(await row('claude-desktop', 'files'))).toBe('Protected');
+    expect(state(await row('cursor', 'postgres'))).toBe('Not protected');
+    const linear = await row('claude-desktop', 'linear');
+    expect(state(linear)).toBe('Not coverable');
+    expect(linear.textContent).toContain('reached over the network');
+    expect(within(linear).queryByRole('button')).toBeNull();
+    expect((await row('cursor', 'files')).textContent).toContain('at the gate: files@cursor');
+    expect((await card('zed')).textContent).toContain('Left alone: it is not valid JSON');
+  });
+
+  it('shows what hides in the text of a file', async () => {
+    start('#/clients');
+    const { textContent } = await card('claude-code');
+    expect(textContent).toContain('U+202E');
+    expect(textContent).not.toMatch(/[\u202e\u200b\u2066]/);
+  });
+
+  it('writes nothing before the diff was seen, and what a running client would lose waits', async () => {
+    start('#/clients');
+    await press('entry-protect', await row('claude-desktop', 'github'));
+    const dialog = await screen.findByTestId('edits-dialog');
+    expect((await within(dialog).findByTestId('diff')).textContent).toContain('--client');
+    expect(within(dialog).getByTestId('edits-waits').textContent).toContain('Closing its window is not quitting');
+    expect(gated('claude-desktop')).toEqual(['files']);
+    await answer('edits-yes');
+    const queued = await screen.findByTestId('client-queued');
+    expect(queued.textContent).toContain('To be protected: github.');
+    expect(gated('claude-desktop')).toEqual(['files']);
+    expect(state(await row('claude-desktop', 'github'))).toBe('Will be protected');
+    await press('client-cancel');
+    await waitFor(() => expect(screen.queryByTestId('client-queued')).toBeNull());
+    expect(state(await row('claude-desktop', 'github'))).toBe('Not protected');
+  });
+
+  it('writes while the client runs only after a question, and then says that the old one still runs', async () => {
+    start('#/clients');
+    await press('entry-protect', await row('claude-desktop', 'github'));
+    await answer('edits-yes');
+    await press('client-write-now');
+    const yes = await screen.findByTestId('question-yes');
+    await waitFor(() => expect(yes.getAttribute('aria-disabled')).toBe('false'));
+    await fireEvent.click(screen.getByTestId('question-no'));
+    expect(gated('claude-desktop')).toEqual(['files']);
+    await press('client-write-now');
+    await answer('question-yes');
+    const stale = await screen.findByTestId('client-stale');
+    expect(stale.textContent).toContain('still runs the old configuration');
+    expect(gated('claude-desktop')).toEqual(['files', 'github']);
+    await press('reopen-claude-desktop');
+    await waitFor(() => expect(screen.queryByTestId('client-stale')).toBeNull(), patient);
+  });
+
+  it('unprotecting asks once more, and its yes is deaf at first', async () => {
+    start('#/clients');
+    await press('entry-unprotect', await row('claude-code', 'fetch'));
+    const yes = await screen.findByTestId('edits-yes');
+    // A busy machine may have let the moment pass.
+    if (yes.getAttribute('aria-disabled') === 'true') await fireEvent.click(yes);
+    expect(gated('claude-code')).toContain('fetch');
+    expect(screen.getByTestId('edits-dialog').textContent).toContain('neither judged nor recorded');
+    await answer('edits-yes');
+    await waitFor(() => expect(gated('claude-code')).not.toContain('fetch'));
+  });
+
+  it('mends drift, or leaves it and does not ask again', async () => {
+    start('#/clients');
+    const drift = within(await card('cursor')).getByTestId('drift');
+    expect(drift.textContent).toContain('postgres lost its gate');
+    await press('drift-protect', drift);
+    await answer('edits-yes');
+    await waitFor(() => expect(gated('cursor')).toEqual(['postgres']));
+    await waitFor(async () => expect(within(await card('cursor')).queryByTestId('drift')).toBeNull());
+    await press('drift-leave', await card('claude-desktop'));
+    await waitFor(async () => expect(within(await card('claude-desktop')).queryByTestId('drift')).toBeNull());
+    expect(gated('claude-desktop')).toEqual(['files']);
+  });
+
+  it('tests a server through the gate and says what it answers, or what to do', async () => {
+    start('#/clients');
+    const files = await row('claude-desktop', 'files');
+    await press('entry-test', files);
+    expect((await within(files).findByTestId('entry-answer', {}, patient)).textContent).toContain(
+      'answers: secure-filesystem-server 0.2.0, 6 tools',
+    );
+    const long = await row('claude-code', 'a-server-with-a-rather-long-name-that-does-not-fit-anywhere');
+    await press('entry-test', long);
+    expect((await within(long).findByTestId('entry-answer', {}, patient)).textContent).toContain('was not found');
+  });
+
+  it('restores a backup after its diff; while the client runs only if it is insisted on', async () => {
+    start('#/clients');
+    await press('backups-open', await screen.findByTestId('clients', {}, patient));
+    const list = await screen.findByTestId('backups');
+    await fireEvent.click(within(list).getAllByTestId('backup-restore')[0]!);
+    const dialog = await screen.findByTestId('restore-dialog');
+    await within(dialog).findByTestId('diff');
+    await fireEvent.click(within(dialog).getByTestId('restore-yes'));
+    expect(gated('claude-desktop')).toEqual(['files']);
+    await fireEvent.click(within(dialog).getByTestId('restore-now'));
+    await answer('restore-yes');
+    await waitFor(() => expect(gated('claude-desktop')).toEqual([]));
+    await waitFor(() => expect(screen.queryByTestId('restore-dialog')).toBeNull());
+  });
+
+  it('without a client it names those that are known; a failure is said, with another try', async () => {
+    start('#/clients', { clients: 'none' });
+    expect((await screen.findByTestId('no-client', {}, patient)).textContent).toMatch(/Claude Desktop.*Amazon Q/);
+    expect(screen.getByTestId('no-client').textContent).toContain('run --server NAME --');
+    cleanup();
+    start('#/clients', { fail: ['clients'] });
+    expect(await screen.findByText('The clients could not be read', {}, patient)).toBeTruthy();
+  });
+
+  it('is where the header leads when something lost its gate', async () => {
+    const app = start('#/settings');
+    fake.world.needs = [{ words: 'postgres lost its gate', fix: { kind: 'openClients' }, server: null, serious: true }];
+    await app.refresh();
+    await fireEvent.click(within(await screen.findByTestId('need')).getByText('Open clients'));
+    expect(location.hash).toBe('#/clients');
+    expect(await card('cursor')).toBeTruthy();
+  });
+
+  it('opens with the edits where the address asks for them, once', async () => {
+    start('#/clients?review=protect');
+    await screen.findByTestId('edits-dialog', {}, patient);
+    expect(location.hash).toBe('#/clients');
+  });
+});
+
+describe('The checklist', () => {
+  it('says when the clients, or the edits, cannot be read', async () => {
+    start('#/welcome', { calls: 0, fail: ['clients'] });
+    expect((await screen.findByTestId('checklist-problem', {}, patient)).textContent).toContain('could not be read');
+    cleanup();
+    start('#/welcome', { calls: 0, fail: ['previewClients'] });
+    const step = await screen.findByTestId('step-edits', {}, patient);
+    await waitFor(() => expect(step.textContent).toContain('disk is full'));
+    expect(screen.queryByTestId('checklist-protect')).toBeNull();
+  });
+
+  it('what only waits is undone at once; what is written, after its diff', async () => {
+    start('#/welcome', { calls: 0 });
+    await press('checklist-protect');
+    await screen.findByTestId('reopen-claude-desktop', {}, patient);
+    expect(gated('cursor')).toEqual(['files', 'postgres']);
+    await press('checklist-undo');
+    await answer('edits-yes');
+    await waitFor(() => expect(gated('cursor')).toEqual([]));
+    await waitFor(() => expect(screen.getByTestId('step-edits').dataset.mark).toBe('now'));
+    expect(fake.machine.clients[0]!.queued).toEqual([]);
+    expect(screen.queryByTestId('checklist-undo')).toBeNull();
+  });
+
+  it('still knows what to undo when the window was closed meanwhile', async () => {
+    start('#/welcome', { calls: 0 });
+    await press('checklist-protect');
+    await screen.findByTestId('reopen-claude-desktop', {}, patient);
+    cleanup();
+    const app = new App(fake);
+    render(Root, { props: { app } });
+    expect(await screen.findByTestId('checklist-undo', {}, patient)).toBeTruthy();
+  });
+});
