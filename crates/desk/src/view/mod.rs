@@ -18,7 +18,7 @@ pub use acts::{
     AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
     Restriction, Target, Undo,
 };
-pub use call::{Body, CallDetail, Counter, Why};
+pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,
