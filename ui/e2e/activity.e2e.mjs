@@ -184,6 +184,18 @@ export const checks = () => ({
         .waitFor();
     }),
 
+  'a tool that is blocked by now is not offered to be blocked again': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed&server=files' }, async (page) => {
+      await calls(page).last().click();
+      await page.getByTestId('drawer-block').click();
+      await page.getByTestId('drawer-unblock').waitFor();
+      assert.equal(await page.getByTestId('drawer-block').count(), 0);
+      await page.getByTestId('drawer-blocked').getByText('Blocked by now').waitFor();
+      await page.getByTestId('drawer-unblock').click();
+      await answer(page, 'yes');
+      await page.getByTestId('drawer-block').waitFor();
+    }),
+
   'calls that failed are one filter, in the address, in the log and in runs': (env) =>
     on(env, { query: '?rate=0' }, async (page) => {
       await page.getByTestId('filter-failed').click();

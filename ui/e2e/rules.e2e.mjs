@@ -268,6 +268,11 @@ export const checks = () => ({
       await page.getByTestId('rules-tab-versions').click();
       await page.getByTestId('version-open').first().click();
       await page.getByTestId('diff').waitFor();
+      const [all, revertable] = [
+        await page.getByTestId('version-open').count(),
+        await page.getByTestId('version-revert').count(),
+      ];
+      assert.equal(revertable, all - 1, 'all but the first, which has nothing before it');
       await page.getByTestId('version-revert').first().click();
       await toast(page, /reverted: cap browser_click/).waitFor();
       await page

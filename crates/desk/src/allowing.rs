@@ -55,15 +55,31 @@ fn helps(policy: &Policy, client: &str, tool: &str, now_ms: i64) -> Option<NoHel
         return Some(NoHelp::AllowedAlready { limited: !pass.limits.is_empty() });
     }
     match policy.judge(&call, &with(Waived::Denials)) {
-        Judgement::Refuse(refusal)
-            if !refusal.rule.contains("/require/")
-                && !refusal.rule.contains("/deny_if/")
-                && !refusal.rule.contains("/limits/") =>
-        {
+        Judgement::Refuse(refusal) if is_by_itself(&refusal.rule) => {
             Some(NoHelp::StillRefused { rule: refusal.rule, reason: refusal.reason })
         }
         _ => None,
     }
+}
+
+/// What refuses this tool to this client whatever it is called with and however seldom: its place in the policy, and why.
+pub(crate) fn always_refused(
+    policy: &Policy,
+    client: &str,
+    tool: &str,
+    now_ms: i64,
+) -> Option<(String, String)> {
+    let files = Disk::new();
+    let circumstances = Circumstances { now_ms, files: &files, waived: Waived::Nothing };
+    match policy.judge(&Call::tool(client, tool, None), &circumstances) {
+        Judgement::Refuse(refusal) if is_by_itself(&refusal.rule) => Some((refusal.rule, refusal.reason)),
+        _ => None,
+    }
+}
+
+/// A rule that neither looks at arguments nor counts.
+fn is_by_itself(rule: &str) -> bool {
+    !["/require/", "/deny_if/", "/limits/"].iter().any(|part| rule.contains(part))
 }
 
 /// A refused call whose exact repetition can be allowed.

@@ -65,6 +65,7 @@ impl Standing {
         self.raised(raised);
         if self.tally.forgotten {
             self.sessions.clear();
+            self.recent = None;
         }
         Ok(())
     }

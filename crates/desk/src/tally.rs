@@ -38,6 +38,8 @@ pub(crate) struct Tally {
     next: i64,
     /// The newest event when that was looked at last.
     event: i64,
+    /// Of the history when that was looked at last.
+    generation: i64,
     counted_ms: Option<i64>,
     /// Calls were forgotten since the step before.
     pub(crate) forgotten: bool,
@@ -57,14 +59,17 @@ impl Tally {
         let latest = history.latest_rev()?;
         let current = self.counted_ms.is_some_and(|at| (at..at + ANEW_MS).contains(&now_ms));
         let (events, event) = history.events_after(self.event, EVENTS)?;
-        let forgotten = events.len() == EVENTS || events.iter().any(|one| one.kind == EventKind::Forgotten);
+        let generation = history.generation()?;
+        let forgotten = events.len() == EVENTS
+            || generation != self.generation
+            || events.iter().any(|one| one.kind == EventKind::Forgotten);
         let anew = !current || forgotten || self.day_ms != day_ms || latest + 1 < self.next;
         let known = self.next;
         if anew {
             let next = history.rev_before(since)? + 1;
             *self = Tally { day_ms, next, counted_ms: Some(now_ms), ..Tally::default() };
         }
-        (self.event, self.forgotten) = (event, forgotten);
+        (self.event, self.generation, self.forgotten) = (event, generation, forgotten);
         if self.next > latest {
             return Ok(Vec::new());
         }

@@ -50,7 +50,7 @@ const STEP: i64 = 1_000;
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
--- generation: raised whenever contexts were removed, so that whoever remembers their ids forgets them too.
+-- generation: raised whenever calls were removed, so that whoever remembers ids of contexts, or numbers, forgets them too.
 -- birth: drawn once, so that whoever keeps something beside this file notices when it is another one.
 INSERT OR IGNORE INTO meta VALUES ('rev', 0), ('generation', 0), ('birth', random() & 0x7fffffffffff);
 CREATE TABLE IF NOT EXISTS sessions(

@@ -24,6 +24,7 @@ export async function restrict(app: App, restriction: Restriction): Promise<Done
     app.fail(thrown);
     return null;
   } finally {
+    app.acts += 1;
     void app.refresh();
   }
 }
@@ -44,6 +45,7 @@ export async function loosen(app: App, loosening: Loosening): Promise<Done | nul
     app.fail(thrown);
     return null;
   } finally {
+    app.acts += 1;
     void app.refresh();
   }
 }
@@ -80,6 +82,7 @@ export async function undo(app: App, toast: Toast): Promise<void> {
     app.fail(thrown);
   } finally {
     toast.busy = false;
+    app.acts += 1;
     void app.refresh();
   }
 }

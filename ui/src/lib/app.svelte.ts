@@ -46,6 +46,8 @@ export class App {
   overviewError: BackendError | null = $state.raw(null);
   /** Of each server: where the newest change made here holds, for its row in the log. */
   enforced: Readonly<Record<string, { version: string; words: string }>> = $state.raw({});
+  /** How often something was done or undone here: what depends on the rules is read again then. */
+  acts = $state(0);
   asked: Asked | null = $state.raw(null);
   /** A small form over the window. */
   sheet: Sheet | null = $state.raw(null);

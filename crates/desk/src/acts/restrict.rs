@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use callgate_policy::edit::{Edit, apply_for};
-use callgate_policy::{Rate, Window};
+use callgate_policy::{Policy, Rate, Window};
 use callgate_store::allowance::{self, Allowance};
 use callgate_store::clock::Moment;
 use callgate_store::history::record_event;
@@ -80,14 +80,30 @@ impl Desk {
         drop(held);
         self.note_ended(&now, &ended);
         let changed = change.edited().changed;
-        let words = told(if changed { done } else { already }, &change, &ended);
+        let mut words = told(if changed { done } else { already }, &change, &ended);
+        let idle = self.idle_cap(target, &edit, &change)?;
+        words.extend(idle.iter().map(String::as_str));
         let act = if changed { Act::Edit(Edits::of(target, edit, &change)) } else { Act::Nothing };
         let undo = match changed || !ended.is_empty() {
             true => Some(self.keep(&now, Undoable { words: words.clone(), act, ended })?),
             false => None,
         };
         let server = Some(server.to_owned());
-        Ok(Done { words, undo, server, version: Some(version), ends_ms: None })
+        // A cap that cannot come into play is enforced nowhere, and nobody is told so.
+        let version = idle.is_none().then_some(version);
+        Ok(Done { words, undo, server, version, ends_ms: None })
+    }
+
+    /// What has to be said of a cap on something that is refused anyway.
+    fn idle_cap(&self, target: &Target, edit: &Edit, change: &Change) -> Result<Option<String>, DeskError> {
+        let Edit::Cap { tool, .. } = edit else { return Ok(None) };
+        let policy = Policy::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
+        let client = target.client.as_deref().unwrap_or_default();
+        let refused = allowing::always_refused(&policy, client, tool, self.clock.now().wall_ms);
+        Ok(refused.map(|(rule, reason)| {
+            let by = words::sentence(&format!("{rule}: {reason}"));
+            format!("; but it stays refused by {by}. The cap takes effect only if that goes")
+        }))
     }
 
     /// The edit, worked out on the policy of this moment. To be asked while the policies are locked.

@@ -440,3 +440,20 @@ fn an_edit_for_everyone_is_the_same_by_click_and_by_command() {
         callgate_policy::edit::apply(OPEN, &Edit::Block { tool: "x".to_owned(), reason: None }).unwrap();
     assert_eq!(room.text(), by_command.text);
 }
+
+#[test]
+fn a_cap_on_what_is_refused_anyway_says_that_it_stays_refused() {
+    let room = Room::with(OPEN);
+    room.restrict(&block("x", Some("cursor")));
+    let done = room.restrict(&cap("x", 5));
+    assert!(
+        done.words.starts_with("Capped x on s at 5 per minute, for cursor; but it stays refused by "),
+        "{}",
+        done.words
+    );
+    assert!(done.words.ends_with("The cap takes effect only if that goes"), "{}", done.words);
+    assert_eq!(done.version, None, "nobody is told where it is enforced");
+    assert!(!room.passes("cursor", "x"));
+    let open = room.restrict(&cap("y", 5));
+    assert!(open.version.is_some() && !open.words.contains("but"), "{}", open.words);
+}

@@ -12,6 +12,9 @@ use callgate_store::limits::Readings;
 use crate::Desk;
 use crate::view::{Counter, Why};
 
+/// How the gate goes on after the reason of a capped call.
+const WAIT_THEN: &str = "; the next call can pass in ";
+
 /// `policy`: the text that decided, if it is still kept.
 pub(super) fn why(desk: &Desk, call: &CallRow, policy: Option<&str>) -> Why {
     let then = policy.zip(call.rule.as_deref()).and_then(|(text, rule)| excerpt(text, rule));
@@ -19,17 +22,16 @@ pub(super) fn why(desk: &Desk, call: &CallRow, policy: Option<&str>) -> Why {
     let now = today.as_deref().zip(call.rule.as_deref()).and_then(|(text, rule)| excerpt(text, rule));
     // A rule that is not a place in the policy (a pause, a malformed message) cannot have changed there.
     let changed_since = then.is_some() && then != now;
-    Why {
-        words: words(call),
-        rule: call.rule.clone(),
-        counter: counter(desk, call, [today.as_deref(), policy]),
-        excerpt: then,
-        policy: call.policy.clone(),
-        changed_since,
+    let counter = counter(desk, call, [today.as_deref(), policy]);
+    let mut words = words(call);
+    if counter.is_some() && call.decision == Decision::Capped {
+        // How long it was to wait then is of no use beside how long it is now.
+        words.truncate(words.rfind(WAIT_THEN).unwrap_or(words.len()));
     }
+    Why { words, rule: call.rule.clone(), counter, excerpt: then, policy: call.policy.clone(), changed_since }
 }
 
-fn today(desk: &Desk, server: &str) -> Option<String> {
+pub(super) fn today(desk: &Desk, server: &str) -> Option<String> {
     let own = desk.home().policy(server);
     let path = if own.exists() { own } else { desk.home().default_policy() };
     read_private(&path).ok()

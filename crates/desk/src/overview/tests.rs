@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use callgate_store::clock::Clock;
 use callgate_store::history::{Forget, forget};
-use callgate_store::{Decision, atomic};
+use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic};
 
 use super::*;
 use crate::notices::{Notice, Telling};
-use crate::testing::{POLICY, Place};
-use crate::view::Fix;
+use crate::testing::{POLICY, Place, Session};
+use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom};
 
 fn words(overview: &Overview) -> Vec<&str> {
     overview.needs.iter().map(|need| need.words.as_str()).collect()
@@ -346,5 +346,117 @@ fn a_cap_on_an_alarm_stops_the_next_burst() {
             }
             assert_eq!(let_through(&place, u32::try_from(burst).unwrap()), capped, "{usual} {burst}");
         }
+    }
+}
+
+#[test]
+fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
+    let place = Place::new();
+    place.write_policy("demo", POLICY);
+    place.write_policy("files", POLICY);
+    let mut info = place.session("files").info;
+    (info.server, info.demo, info.id) = ("demo".to_owned(), true, SessionId::random());
+    let journal = Journal::open(&place.home, &info, place.clock.clone()).unwrap();
+    let demo = Session { journal, info };
+    demo.calls("read", 3);
+    demo.end();
+    let block = |server: &str| {
+        let (server, tool) = (server.to_owned(), Some("read".to_owned()));
+        let target = Target { server, tool, client: None };
+        place.desk.restrict(&Restriction::Block { target, reason: None }).unwrap()
+    };
+    block("demo");
+    block("files");
+    let overview = place.desk.overview().unwrap();
+    assert_eq!((overview.calls_today, overview.recent.len()), (3, 3));
+    let changes = || {
+        let filter = LogFilter { only: Some(Only::Changes), ..LogFilter::default() };
+        let page = place.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
+        page.entries.into_iter().filter_map(|entry| match entry {
+            LogEntry::Change(line) => Some(line.server),
+            _ => None,
+        })
+    };
+    assert!(changes().any(|server| server == "demo"));
+    forget(&place.home, Forget::Demo, place.clock.as_ref()).unwrap();
+    let overview = place.desk.overview().unwrap();
+    assert_eq!((overview.calls_today, overview.recent.len()), (0, 0), "at once");
+    let left: Vec<String> = changes().collect();
+    assert!(!left.is_empty() && left.iter().all(|server| server == "files"), "{left:?}");
+}
+
+#[test]
+fn a_pause_and_its_end_are_one_line_each_and_name_the_servers() {
+    let place = Place::new();
+    for server in ["files", "web"] {
+        place.write_policy(server, POLICY);
+    }
+    let sessions = [place.session("files"), place.session("web")];
+    let told = |kind, text| {
+        for session in &sessions {
+            session.journal.event(Event { kind, text });
+            session.filed();
+        }
+    };
+    place.desk.restrict(&Restriction::Pause { server: None, reason: None }).unwrap();
+    told(EventKind::Paused, "paused by the user");
+    place.clock.advance(Duration::from_secs(30));
+    let Answer::Ask(question) = place.desk.loosen(&Loosening::Resume { server: None }).unwrap() else {
+        panic!("loosening is asked about")
+    };
+    place.desk.confirm(&question.token).unwrap();
+    told(EventKind::Resumed, "calls are judged by the policy again");
+    let filter = LogFilter { only: Some(Only::Events), ..LogFilter::default() };
+    let lines = || -> Vec<String> {
+        let page = place.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
+        page.entries
+            .into_iter()
+            .filter_map(|entry| match entry {
+                LogEntry::Event(line) => Some(line.text),
+                _ => None,
+            })
+            .collect()
+    };
+    assert_eq!(lines(), ["all servers (files, web) paused", "all servers (files, web) resumed"]);
+    // A switch that was set by hand has no act beside it: then the sessions' own word is all there is.
+    place.clock.advance(Duration::from_secs(600));
+    told(EventKind::Paused, "paused by a file");
+    assert_eq!(lines().len(), 4);
+}
+
+#[test]
+fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    let session = place.session("files");
+    session.calls("read", 1);
+    let blocked = || {
+        let id = place.desk.overview().unwrap().recent[0].id.clone();
+        place.desk.call(&id).unwrap().blocked
+    };
+    assert_eq!(blocked(), None);
+    let target = |tool: Option<&str>, client: Option<&str>| Target {
+        server: "files".to_owned(),
+        tool: tool.map(str::to_owned),
+        client: client.map(str::to_owned),
+    };
+    let scopes = [
+        target(Some("read"), Some("claude-ai")),
+        target(Some("read"), None),
+        target(None, None),
+        target(None, Some("claude-ai")),
+    ];
+    for scope in scopes {
+        let reason = Some("not now".to_owned());
+        place.desk.restrict(&Restriction::Block { target: scope.clone(), reason }).unwrap();
+        let found = blocked().unwrap();
+        assert_eq!(found.target, scope);
+        assert!(found.words.contains("not now"), "{}", found.words);
+        let Answer::Ask(question) = place.desk.loosen(&Loosening::Allow { target: found.target }).unwrap()
+        else {
+            panic!("loosening is asked about")
+        };
+        place.desk.confirm(&question.token).unwrap();
+        assert_eq!(blocked(), None, "{scope:?}");
     }
 }

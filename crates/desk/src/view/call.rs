@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::acts::Target;
 use super::log::CallLine;
 use super::servers::SessionView;
 
@@ -15,11 +16,24 @@ pub struct CallDetail {
     pub args: Option<Body>,
     pub result: Option<Body>,
     pub why: Why,
+    /// It was let through, and would be refused now.
+    pub blocked: Option<Blocked>,
     pub session: Option<SessionView>,
     /// Calls of the same session just before and after it, oldest first, itself included.
     pub siblings: Vec<CallLine>,
     /// The whole call as one JSON object, as `callgate show --json` prints it.
     pub json: String,
+}
+
+/// What refuses calls of a tool by now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Blocked {
+    /// "Blocked by now: not from an agent".
+    pub words: String,
+    /// What to allow, to take it back.
+    pub target: Target,
 }
 
 /// Arguments or a result as they were kept.

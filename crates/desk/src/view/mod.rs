@@ -19,7 +19,7 @@ pub use acts::{
     AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
     Restriction, Target, Undo,
 };
-pub use call::{Body, CallDetail, Counter, Why};
+pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
     BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
     DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,

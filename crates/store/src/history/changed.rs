@@ -31,6 +31,10 @@ pub struct ChangeRow {
 const WORTH_A_LINE: &str = "'loosened', 'policy_broken', 'paused', 'resumed', 'keeper_lost', 'database_moved_aside', \
      'gap', 'bad_settings', 'forgotten', 'swept'";
 
+/// Each session says that it was paused; beside a person's own act that is the same once more. Records of one act stand
+/// this close to each other.
+const NEAR: i64 = 200;
+
 impl History {
     /// Changes of rules with a number in between (both ends included), the nearest to where one comes from first.
     pub fn changes_between(
@@ -77,7 +81,11 @@ impl History {
              WHERE e.rev BETWEEN ? AND ? AND e.kind IN ({WORTH_A_LINE})
              AND NOT (e.kind = 'loosened' AND EXISTS (
                SELECT 1 FROM policy_changes p WHERE p.rev BETWEEN e.rev - 60 AND e.rev + 60 AND p.server = e.server
-               AND abs(e.at_ms - p.at_ms) <= 5000))"
+               AND abs(e.at_ms - p.at_ms) <= 5000))
+             AND NOT (e.session IS NOT NULL AND e.kind IN ('paused', 'resumed') AND EXISTS (
+               SELECT 1 FROM events a WHERE a.id BETWEEN e.id - {NEAR} AND e.id + {NEAR} AND a.session IS NULL
+               AND a.kind = CASE e.kind WHEN 'paused' THEN 'paused' ELSE 'loosened' END
+               AND (a.server IS NULL OR a.server = e.server) AND a.at_ms BETWEEN e.at_ms - 60000 AND e.at_ms + 5000))"
         );
         if let Some(session) = &which.session {
             // Names are letters and digits; whatever else somebody asks for is no session's.

@@ -181,7 +181,14 @@ fn remove_rest(
             while super::timeline::forget_before(connection, at_ms)? > 0 {}
             connection.execute("DELETE FROM events WHERE at_ms < ?1", [at_ms])?
         }
-        Forget::Demo => connection.execute(&format!("DELETE FROM events WHERE {of_demo}"), ())?,
+        Forget::Demo => {
+            let only_demo = "server IN (SELECT server FROM sessions WHERE demo = 1)
+                AND server NOT IN (SELECT server FROM sessions WHERE demo = 0)";
+            for table in ["policy_versions", "policy_changes"] {
+                connection.execute(&format!("DELETE FROM {table} WHERE {only_demo}"), ())?;
+            }
+            connection.execute(&format!("DELETE FROM events WHERE {of_demo} OR {only_demo}"), ())?
+        }
         Forget::All => {
             while super::timeline::forget_before(connection, i64::MAX)? > 0 {}
             connection.execute("DELETE FROM events", ())?
@@ -202,9 +209,9 @@ fn remove_rest(
             Forget::All => connection.execute(&format!("DELETE FROM sessions WHERE {empty}"), ())?,
         };
     if done.calls > 0 {
-        if connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())? > 0 {
-            super::raise_generation(connection)?;
-        }
+        connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())?;
+        // Also if no context went: whoever has counted calls has to count anew.
+        super::raise_generation(connection)?;
         connection.execute("DELETE FROM changes WHERE call NOT IN (SELECT rev FROM calls)", ())?;
     }
     if done.calls + done.events > 0 && what != Forget::Demo {

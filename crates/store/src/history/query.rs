@@ -101,6 +101,13 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// Another number: calls were removed since.
+    pub fn generation(&self) -> Result<i64, StoreError> {
+        self.connection
+            .query_row("SELECT value FROM meta WHERE key = 'generation'", (), |row| row.get(0))
+            .map_err(|error| self.fail(&error))
+    }
+
     /// The call of this id; of sessions that drew the same name, the newest counts.
     pub fn call(&self, id: &CallId) -> Result<Option<CallRow>, StoreError> {
         let sql =

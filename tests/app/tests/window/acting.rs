@@ -68,10 +68,14 @@ fn allow_for_15_min_asks_once_more_and_ends_by_itself() {
         app.driver.the("question")?;
         refused(&mut session, "2", "danger")?;
         app.say_yes()?;
-        app.driver.says("allowance", "danger")?;
+        let words = app.driver.says("allowance", "danger")?;
+        anyhow::ensure!(words.contains("for tester"), "the client that was refused: {words}");
         passed(&mut session, "3", "danger")?;
         let menu = app.icon()?.menu()?.drawn();
-        anyhow::ensure!(menu.contains("danger allowed for 15 more min"), "a countdown in the tray:\n{menu}");
+        anyhow::ensure!(
+            menu.contains("danger allowed for tester for 15 more min"),
+            "a countdown in the tray:\n{menu}"
+        );
 
         app.pass(Duration::from_secs(14 * 60))?;
         passed(&mut session, "4", "danger")?;

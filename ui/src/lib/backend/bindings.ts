@@ -134,6 +134,14 @@ export type Bar = {
 	capped: number,
 };
 
+/**  What refuses calls of a tool by now. */
+export type Blocked = {
+	/**  "Blocked by now: not from an agent". */
+	words: string,
+	/**  What to allow, to take it back. */
+	target: Target,
+};
+
 /**  Arguments or a result as they were kept. */
 export type Body = {
 	/**  JSON, unless it was cut. */
@@ -151,6 +159,8 @@ export type CallDetail = {
 	args: Body | null,
 	result: Body | null,
 	why: Why,
+	/**  It was let through, and would be refused now. */
+	blocked: Blocked | null,
 	session: SessionView | null,
 	/**  Calls of the same session just before and after it, oldest first, itself included. */
 	siblings: CallLine[],

@@ -141,7 +141,7 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
   if (call.repeatable) {
     entries.push({
       label: 'Allow the next identical call…',
-      hint: `once, for ${whom}`,
+      hint: `for ${whom}`,
       strong: true,
       testid: 'allow-next',
       run: () => void loosen(app, { kind: 'allowNext', call: call.id }),

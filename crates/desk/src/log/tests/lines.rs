@@ -94,7 +94,9 @@ fn a_call_in_full_says_why_and_what_was_around_it() {
         match seq {
             15 => {
                 let rule = "/tools/click/limits/0";
-                let reason = "\"click\" has reached its cap of 10 calls per minute";
+                // As the gate says it, with the wait of that moment.
+                let reason =
+                    "\"click\" has reached its cap of 10 calls per minute; the next call can pass in 41 s";
                 let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
                 seeder
                     .call(&SeedCall {

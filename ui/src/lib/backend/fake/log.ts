@@ -19,6 +19,19 @@ type Log = Pick<
   | 'exportLog'
 >;
 
+/** What refuses a call like this by now, if it was let through then. */
+function blockedNow(world: World, { server, tool, client, refused }: T.CallLine): T.Blocked | null {
+  const rule = world.rules.find(
+    ({ kind, target }) =>
+      (kind === 'block' || kind === 'hide') &&
+      target.server === server &&
+      (target.tool === null || target.tool === tool) &&
+      (target.client === null || target.client === client),
+  );
+  if (!rule || refused || tool === null) return null;
+  return { words: `Blocked by now${rule.reason ? `: ${rule.reason}` : ''}`, target: rule.target };
+}
+
 /** Got to its server and ended with an error, or without an answer. */
 function hasFailed({ outcome }: T.CallLine): boolean {
   return outcome !== null && !['ok', 'cancelled', 'not_sent'].includes(outcome);
@@ -288,6 +301,7 @@ function detail(world: World, entry: Entry, line: T.CallLine & { kind: 'call' })
           : null,
       changedSince: line.rule !== null && !rule,
     },
+    blocked: blockedNow(world, line),
     session: world.sessions.find((one) => one.session === line.session) ?? null,
     siblings: same.slice(Math.max(0, at - 5), at + 6).map(({ kind: __, ...one }) => one),
     json: JSON.stringify({ ...plain, args: JSON.parse(entry.args ?? 'null'), gist: gist({}) || undefined }, null, 2),

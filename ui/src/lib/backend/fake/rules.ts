@@ -270,7 +270,8 @@ export class FakeRules {
       origin,
       summary,
       version: hash(after),
-      previous: hash(before),
+      // What is first has nothing before it.
+      previous: summary.startsWith('first policy') ? null : hash(before),
       current: true,
       loosened,
     };
