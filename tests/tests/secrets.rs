@@ -158,14 +158,14 @@ impl Person {
         Session::start(command).unwrap()
     }
 
-    /// Files of Callgate's home that hold a text, the copies of clients' files left out.
+    /// Files of Callgate's home that hold a text, the copies of clients' files and the program left out.
     fn holding(&self, text: &str) -> Vec<PathBuf> {
         let (mut found, mut folders) = (Vec::new(), vec![self.path(".callgate")]);
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                if path.is_dir() && !path.ends_with("backups") {
-                    folders.push(path);
+                if path.is_dir() {
+                    folders.extend((!path.ends_with("backups") && !path.ends_with("bin")).then_some(path));
                 } else if path.is_file() {
                     let bytes = fs::read(&path).unwrap_or_default();
                     if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {

@@ -17,9 +17,12 @@ pub(crate) fn start(options: &Options, launch: Launch) -> Result<(Server, Vec<Se
     if wanted.is_empty() {
         return Ok((callgate_supervise::start(launch)?, Vec::new()));
     }
+    let own = launch.env.clone();
     let prepared = callgate_supervise::prepare(launch)?;
     match fetch(options, &wanted) {
-        Ok(Resolved { args, env, values }) => Ok((prepared.start(args, env)?, values)),
+        Ok(Resolved { args, env, values }) => {
+            Ok((prepared.start(args, own.into_iter().chain(env).collect())?, values))
+        }
         Err(why) => Ok((prepared.withhold(why)?, Vec::new())),
     }
 }
