@@ -30,6 +30,8 @@ pub(crate) fn start(options: &Options, launch: Launch) -> Result<(Server, Vec<Se
 fn fetch(options: &Options, wanted: &Wanted) -> Result<Resolved, String> {
     let Options { home, server, client, program, args, .. } = options;
     let start = Identity::of(server, client.as_deref(), program, args.iter().map(OsString::as_os_str));
+    // The queue is in it. Whether it can be used at all is told later, to whoever calls.
+    let _prepared = home.prepare();
     let keychain = SystemKeychain::open(home.path())
         .map_err(|error| format!("its secrets are in the keychain, but {error}"))?;
     resolve(wanted, &start, args, &keychain).map_err(|error| error.to_string())
