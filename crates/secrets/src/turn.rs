@@ -3,7 +3,7 @@
 //! Whoever talks to the keychain holds `control/keychain.lock`. Those who come while it is held wait, for a bounded time, and
 //! find the keychain open. A person who says no says it to all who waited at that moment: the time of the no is in the file.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::thread;
@@ -56,12 +56,10 @@ impl Turn {
 }
 
 fn open(home: &Path) -> Option<File> {
-    let control = home.join("control");
-    fs::create_dir_all(&control).ok()?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     crate::system::private(&mut options);
-    options.open(control.join("keychain.lock")).ok()
+    options.open(home.join("control").join("keychain.lock")).ok()
 }
 
 fn now_ms() -> u128 {
@@ -73,12 +71,18 @@ fn now_ms() -> u128 {
 mod tests {
     use super::*;
 
+    fn home() -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("control")).unwrap();
+        home
+    }
+
     const SOON: Duration = Duration::from_millis(30);
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn one_at_a_time_and_nobody_waits_for_ever() {
-        let home = tempfile::tempdir().unwrap();
+        let home = home();
         let first = Turn::take(home.path(), SOON).unwrap().unwrap();
         assert_eq!(Turn::take(home.path(), SOON).unwrap_err(), KeychainError::Busy(SOON));
         let waiting = thread::spawn({
@@ -91,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_no_is_for_all_who_wait_and_for_nobody_after() {
-        let home = tempfile::tempdir().unwrap();
+        let home = home();
         let first = Turn::take(home.path(), SOON).unwrap().unwrap();
         let while_asked = now_ms();
         first.refused();

@@ -11,6 +11,7 @@ mod judging;
 mod lines;
 mod outlet;
 mod pending;
+mod program;
 mod relay;
 mod schema;
 mod secrets;

@@ -17,9 +17,12 @@ pub(crate) fn start(options: &Options, launch: Launch) -> Result<(Server, Vec<Se
     if wanted.is_empty() {
         return Ok((callgate_supervise::start(launch)?, Vec::new()));
     }
+    let own = launch.env.clone();
     let prepared = callgate_supervise::prepare(launch)?;
     match fetch(options, &wanted) {
-        Ok(Resolved { args, env, values }) => Ok((prepared.start(args, env)?, values)),
+        Ok(Resolved { args, env, values }) => {
+            Ok((prepared.start(args, own.into_iter().chain(env).collect())?, values))
+        }
         Err(why) => Ok((prepared.withhold(why)?, Vec::new())),
     }
 }
@@ -27,6 +30,8 @@ pub(crate) fn start(options: &Options, launch: Launch) -> Result<(Server, Vec<Se
 fn fetch(options: &Options, wanted: &Wanted) -> Result<Resolved, String> {
     let Options { home, server, client, program, args, .. } = options;
     let start = Identity::of(server, client.as_deref(), program, args.iter().map(OsString::as_os_str));
+    // The queue is in it. Whether it can be used at all is told later, to whoever calls.
+    let _prepared = home.prepare();
     let keychain = SystemKeychain::open(home.path())
         .map_err(|error| format!("its secrets are in the keychain, but {error}"))?;
     resolve(wanted, &start, args, &keychain).map_err(|error| error.to_string())

@@ -31,7 +31,7 @@ use crate::relay::{ClientName, Noise, Relay, ServerPipe, Stop};
 use crate::server::FromServer;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Shelf, ToolBook};
-use crate::{secrets, stdio, watch, wording};
+use crate::{program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
 const LAST_ANSWERS: Duration = Duration::from_secs(60);
@@ -66,7 +66,7 @@ pub fn run(options: Options) -> u8 {
     let launch = Launch {
         program: options.program.clone(),
         args: options.args.clone(),
-        env: Vec::new(),
+        env: program::path_for(&options).map(|path| ("PATH".into(), path)).into_iter().collect(),
         session: session.to_string(),
         grace: Grace::default(),
     };

@@ -30,6 +30,7 @@
 
 mod ending;
 mod launch;
+mod search;
 
 #[cfg(unix)]
 mod unix;
@@ -55,7 +56,8 @@ use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
 pub use launch::{Grace, Launch, MARKER};
-pub use platform::{HeldSignals, Keeper, Prepared, Server, prepare, start};
+pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
+pub use search::wider_path;
 pub use system::{session_above, sweep};
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.

@@ -1,6 +1,6 @@
-//! Why a command could not be run: looks at the disk the way `execvp` does and names what is wrong.
+//! Where programs are, and why a command could not be run: looks at the disk the way `execvp` does and names what is wrong.
 //!
-//! Asked only after a failure, so that an ordinary start pays nothing for it.
+//! The second is asked only after a failure, so that an ordinary start pays nothing for it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,6 +13,42 @@ use crate::ending::{StartFailure, words};
 
 /// What `execvp` takes when `PATH` is not set.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// Where version managers and package managers put programs, with `*` for the newest.
+pub(crate) fn places() -> &'static [&'static str] {
+    &[
+        "~/.nvm/versions/node/*/bin",
+        "~/.local/share/fnm/aliases/default/bin",
+        "~/Library/Application Support/fnm/aliases/default/bin",
+        "~/.volta/bin",
+        "~/.local/share/mise/shims",
+        "~/.asdf/shims",
+        "~/.local/bin",
+        "~/.cargo/bin",
+        "~/.bun/bin",
+        "~/.deno/bin",
+        "~/.local/share/pnpm",
+        "~/Library/pnpm",
+        "~/.pyenv/shims",
+        "~/go/bin",
+        "~/.nix-profile/bin",
+        "/opt/homebrew/bin",
+        "/usr/local/bin",
+        "/home/linuxbrew/.linuxbrew/bin",
+        "/run/current-system/sw/bin",
+        "/snap/bin",
+        "/usr/bin",
+    ]
+}
+
+/// A name to be looked up, and not a path.
+pub(crate) fn is_bare(program: &OsStr) -> bool {
+    !program.is_empty() && !program.as_bytes().contains(&b'/')
+}
+
+pub(crate) fn is_here(folder: &Path, program: &OsStr) -> bool {
+    has_execute_bit(&folder.join(program))
+}
 
 pub(super) fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> StartFailure {
     let other = || StartFailure::Other { program: program.to_owned(), words: words(error) };

@@ -92,6 +92,18 @@ pub(super) fn prepare_child(command: &mut Command) {
     }
 }
 
+/// Gives the command's process a session of its own: without a terminal, and with a group to be ended by.
+#[expect(unsafe_code, reason = "pre_exec runs between fork and exec")]
+pub(super) fn without_terminal(command: &mut Command) {
+    // SAFETY: the closure makes one system call; it neither allocates nor takes locks.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+}
+
 /// Ignored signals would survive exec. Handlers do not; std clears the mask.
 #[expect(unsafe_code, reason = "signal dispositions have no safe form")]
 fn default_signals() {

@@ -11,7 +11,7 @@ use std::thread;
 
 use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
-use super::raw;
+use super::{program as programs, raw};
 use crate::ending::words;
 use crate::{Ending, Grace, Launch, MARKER, StartError, StartFailure};
 
@@ -42,7 +42,8 @@ pub fn start(launch: Launch) -> Result<Server, StartError> {
     let (server_stdin, stdin) = io::pipe().map_err(StartError::Pipe)?;
     let (stdout, server_stdout) = io::pipe().map_err(StartError::Pipe)?;
     let (stderr, server_stderr) = io::pipe().map_err(StartError::Pipe)?;
-    let mut command = Command::new(&program);
+    let file = programs::find(&program, search_path.as_deref());
+    let mut command = Command::new(file.as_deref().map_or(program.as_os_str(), |file| file.as_os_str()));
     command
         .args(args)
         .envs(env)

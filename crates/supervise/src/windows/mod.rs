@@ -2,11 +2,13 @@
 //! is closed. The only handle is the shim's, so however the shim ends, the server and everything below it ends too.
 
 mod handle;
+pub(crate) mod program;
 mod raw;
 
 use crate::{MARKER, SessionState, Swept};
 
 pub use handle::{HeldSignals, Keeper, Prepared, Server, prepare, start};
+pub use program::login_path;
 
 /// The session whose tree this process belongs to, by its own environment only.
 pub fn session_above() -> Option<String> {

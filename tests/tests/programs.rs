@@ -1,0 +1,91 @@
+//! Servers whose program a client started from a desktop does not find, and a person's shell does.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use callgate_tests::gate::callgate_binary;
+use callgate_tests::session::Session;
+use tempfile::TempDir;
+
+/// Answers with its `PATH`. Its interpreter is found by `PATH` as well, as that of `npx` is.
+const SERVER: &str = r#"#!/usr/bin/env helper
+while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  [ -n "$id" ] && printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}\n' "$id" "$PATH"
+done
+"#;
+
+struct Person {
+    home: TempDir,
+}
+
+impl Person {
+    fn new() -> Person {
+        Person { home: TempDir::with_prefix("callgate-programs-").unwrap() }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.home.path().join(path)
+    }
+
+    fn program(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The server and its interpreter in one folder.
+    fn server(&self, folder: &str) {
+        self.program(&format!("{folder}/only-here"), SERVER);
+        self.program(&format!("{folder}/helper"), "#!/bin/sh\nexec /bin/sh \"$@\"\n");
+    }
+
+    fn answer(&self, shell: &str) -> String {
+        let mut command = Command::new(callgate_binary().unwrap());
+        command
+            .args(["run", "--server", "x", "--client", "y", "--", "only-here"])
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", "/usr/bin:/bin")
+            .env("SHELL", shell);
+        let mut session = Session::start(command).unwrap();
+        session.ask("1", "any", "{}").unwrap().to_text()
+    }
+}
+
+#[test]
+fn a_program_is_found_where_the_login_shell_finds_it() {
+    let person = Person::new();
+    person.server("my tools");
+    fs::write(person.path(".bash_profile"), "echo welcome\nexport PATH=\"$HOME/my tools:$PATH\"\n").unwrap();
+    let answer = person.answer("/bin/bash");
+    assert!(answer.contains(&format!("/usr/bin:/bin:{}", person.path("my tools").display())), "{answer}");
+    // What the shell said is kept: one that says nothing any more is not needed.
+    assert!(person.answer("/bin/false").contains("my tools"));
+}
+
+#[test]
+fn a_program_is_found_where_version_managers_keep_them() {
+    let person = Person::new();
+    person.server(".nvm/versions/node/v22.1.0/bin");
+    let answer = person.answer("/bin/false");
+    assert!(answer.contains(".nvm/versions/node/v22.1.0/bin"), "{answer}");
+}
+
+#[test]
+fn a_shell_that_never_ends_does_not_keep_the_client_waiting() {
+    let person = Person::new();
+    person.program("shell", "#!/bin/sh\nwhile :; do sleep 1000; done\n");
+    fs::create_dir_all(person.path(".volta/bin")).unwrap();
+    let answer = person.answer(person.path("shell").to_str().unwrap());
+    assert!(
+        answer.contains(r#"cannot start \"only-here\": no such program in PATH (/usr/bin, /bin"#),
+        "{answer}"
+    );
+    assert!(answer.contains(".volta/bin"), "it says where it looked: {answer}");
+}
