@@ -164,15 +164,17 @@ export const checks = () => ({
       await accept(page);
       await marked(page, 'quit', 'now');
       await page.getByTestId('reopen-claude-desktop').click();
+      const gated = () =>
+        page.evaluate(
+          () =>
+            globalThis.callgateFake.machine.clients
+              .flatMap((client) => client.files)
+              .flatMap((file) => file.entries)
+              .filter((entry) => entry.gated).length,
+        );
+      await until(async () => (await gated()) === 0, 'all are unprotected');
       await marked(page, 'edits', 'now');
-      const gated = await page.evaluate(
-        () =>
-          globalThis.callgateFake.machine.clients
-            .flatMap((client) => client.files)
-            .flatMap((file) => file.entries)
-            .filter((entry) => entry.gated).length,
-      );
-      assert.equal(gated, 0);
+      await marked(page, 'quit', 'later');
       assert.equal(await page.getByTestId('checklist-undo').count(), 0);
     }),
 
