@@ -94,6 +94,8 @@ export class Clients {
     this.writing = true;
     try {
       const change = await this.#app.backend.changeClients(act, entries, now);
+      // What was answered before says nothing about the entry as it is now.
+      for (const key of change.done) this.tests.delete(keyText(key));
       this.#tell(change, quiet);
       return change;
     } catch (thrown) {

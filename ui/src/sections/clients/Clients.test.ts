@@ -1,12 +1,13 @@
 // The section and the checklist in the whole window, on the in-memory backend.
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import { cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import Root from '../../App.svelte';
 import { App } from '../../lib/app.svelte';
 import { fakeBackend, type FakeBackend, type FakeOptions } from '../../lib/backend/fake';
 
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 20_000 };
+// A busy machine needs its time.
+configure({ asyncUtilTimeout: 20_000 });
 
 let fake: FakeBackend;
 
@@ -27,13 +28,13 @@ afterEach(() => {
   fake.world.stop();
 });
 
-const card = (id: string) => screen.findByTestId(`client-${id}`, {}, patient);
+const card = (id: string) => screen.findByTestId(`client-${id}`);
 const row = async (client: string, name: string) => within(await card(client)).getByTestId(`entry-${name}`);
 const state = (element: HTMLElement) => within(element).getByTestId('entry-state').textContent?.trim();
 const press = async (testid: string, inside: HTMLElement = document.body) =>
-  fireEvent.click(await within(inside).findByTestId(testid, {}, patient));
+  fireEvent.click(await within(inside).findByTestId(testid));
 async function answer(testid: string) {
-  const yes = await screen.findByTestId(testid, {}, patient);
+  const yes = await screen.findByTestId(testid);
   await waitFor(() => expect(yes.getAttribute('aria-disabled')).toBe('false'));
   await fireEvent.click(yes);
 }
@@ -95,7 +96,7 @@ describe('Clients', () => {
     expect(stale.textContent).toContain('still runs the old configuration');
     expect(gated('claude-desktop')).toEqual(['files', 'github']);
     await press('reopen-claude-desktop');
-    await waitFor(() => expect(screen.queryByTestId('client-stale')).toBeNull(), patient);
+    await waitFor(() => expect(screen.queryByTestId('client-stale')).toBeNull());
   });
 
   it('unprotecting asks once more, and its yes is deaf at first', async () => {
@@ -127,17 +128,17 @@ describe('Clients', () => {
     start('#/clients');
     const files = await row('claude-desktop', 'files');
     await press('entry-test', files);
-    expect((await within(files).findByTestId('entry-answer', {}, patient)).textContent).toContain(
+    expect((await within(files).findByTestId('entry-answer')).textContent).toContain(
       'answers: secure-filesystem-server 0.2.0, 6 tools',
     );
     const long = await row('claude-code', 'a-server-with-a-rather-long-name-that-does-not-fit-anywhere');
     await press('entry-test', long);
-    expect((await within(long).findByTestId('entry-answer', {}, patient)).textContent).toContain('was not found');
+    expect((await within(long).findByTestId('entry-answer')).textContent).toContain('was not found');
   });
 
   it('restores a backup after its diff; while the client runs only if it is insisted on', async () => {
     start('#/clients');
-    await press('backups-open', await screen.findByTestId('clients', {}, patient));
+    await press('backups-open', await screen.findByTestId('clients'));
     const list = await screen.findByTestId('backups');
     await fireEvent.click(within(list).getAllByTestId('backup-restore')[0]!);
     const dialog = await screen.findByTestId('restore-dialog');
@@ -152,11 +153,11 @@ describe('Clients', () => {
 
   it('without a client it names those that are known; a failure is said, with another try', async () => {
     start('#/clients', { clients: 'none' });
-    expect((await screen.findByTestId('no-client', {}, patient)).textContent).toMatch(/Claude Desktop.*Amazon Q/);
+    expect((await screen.findByTestId('no-client')).textContent).toMatch(/Claude Desktop.*Amazon Q/);
     expect(screen.getByTestId('no-client').textContent).toContain('run --server NAME --');
     cleanup();
     start('#/clients', { fail: ['clients'] });
-    expect(await screen.findByText('The clients could not be read', {}, patient)).toBeTruthy();
+    expect(await screen.findByText('The clients could not be read')).toBeTruthy();
   });
 
   it('is where the header leads when something lost its gate', async () => {
@@ -170,7 +171,7 @@ describe('Clients', () => {
 
   it('opens with the edits where the address asks for them, once', async () => {
     start('#/clients?review=protect');
-    await screen.findByTestId('edits-dialog', {}, patient);
+    await screen.findByTestId('edits-dialog');
     expect(location.hash).toBe('#/clients');
   });
 });
@@ -178,10 +179,10 @@ describe('Clients', () => {
 describe('The checklist', () => {
   it('says when the clients, or the edits, cannot be read', async () => {
     start('#/welcome', { calls: 0, fail: ['clients'] });
-    expect((await screen.findByTestId('checklist-problem', {}, patient)).textContent).toContain('could not be read');
+    expect((await screen.findByTestId('checklist-problem')).textContent).toContain('could not be read');
     cleanup();
     start('#/welcome', { calls: 0, fail: ['previewClients'] });
-    const step = await screen.findByTestId('step-edits', {}, patient);
+    const step = await screen.findByTestId('step-edits');
     await waitFor(() => expect(step.textContent).toContain('disk is full'));
     expect(screen.queryByTestId('checklist-protect')).toBeNull();
   });
@@ -189,7 +190,7 @@ describe('The checklist', () => {
   it('what only waits is undone at once; what is written, after its diff', async () => {
     start('#/welcome', { calls: 0 });
     await press('checklist-protect');
-    await screen.findByTestId('reopen-claude-desktop', {}, patient);
+    await screen.findByTestId('reopen-claude-desktop');
     expect(gated('cursor')).toEqual(['files', 'postgres']);
     await press('checklist-undo');
     await answer('edits-yes');
@@ -202,10 +203,10 @@ describe('The checklist', () => {
   it('still knows what to undo when the window was closed meanwhile', async () => {
     start('#/welcome', { calls: 0 });
     await press('checklist-protect');
-    await screen.findByTestId('reopen-claude-desktop', {}, patient);
+    await screen.findByTestId('reopen-claude-desktop');
     cleanup();
     const app = new App(fake);
     render(Root, { props: { app } });
-    expect(await screen.findByTestId('checklist-undo', {}, patient)).toBeTruthy();
+    expect(await screen.findByTestId('checklist-undo')).toBeTruthy();
   });
 });
