@@ -126,17 +126,24 @@ pub(crate) fn hide(app: &AppHandle) {
 
 /// Lets the page go if nobody has wanted it for a while: its processes take a hundred megabytes.
 pub(crate) fn let_go_if_idle(app: &AppHandle) {
+    // Asked every second: the main thread is woken only for something.
+    if !is_idle(app) || app.get_webview_window(LABEL).is_none() {
+        return;
+    }
     on_main(app, |app| {
-        let state = app.state::<AppState>();
-        let hidden = state.front.hidden_at_ms.load(Ordering::Relaxed);
-        let idle =
-            !state.front.is_visible() && state.clock.now().uptime_ms.saturating_sub(hidden) >= LET_GO_MS;
-        if let Some(window) = app.get_webview_window(LABEL).filter(|_| idle)
+        // Somebody may have wanted it meanwhile.
+        if let Some(window) = app.get_webview_window(LABEL).filter(|_| is_idle(app))
             && let Err(error) = window.destroy()
         {
             say(&format!("the window cannot be let go: {error}"));
         }
     });
+}
+
+fn is_idle(app: &AppHandle) -> bool {
+    let state = app.state::<AppState>();
+    let hidden = state.front.hidden_at_ms.load(Ordering::Relaxed);
+    !state.front.is_visible() && state.clock.now().uptime_ms.saturating_sub(hidden) >= LET_GO_MS
 }
 
 /// Where the window is now, for the next start.

@@ -80,13 +80,7 @@ export class App {
     const follow = () => (this.#systemDark = media.matches);
     media.addEventListener('change', follow);
     follow();
-    const second = setInterval(() => (this.nowMs = Date.now()), 1_000);
-    const overview = setInterval(() => {
-      if (document.visibilityState === 'visible') void this.refresh();
-    }, overviewEvery);
-    const back = () => document.visibilityState === 'visible' && void this.refresh();
-    document.addEventListener('visibilitychange', back);
-    void this.refresh();
+    const stopClocks = this.#runClocks();
     void this.backend.settings().then(
       (view) => (this.theme = view.settings.theme),
       () => undefined,
@@ -95,9 +89,33 @@ export class App {
       stopNavigation();
       stopLooking();
       media.removeEventListener('change', follow);
-      document.removeEventListener('visibilitychange', back);
-      clearInterval(second);
-      clearInterval(overview);
+      stopClocks();
+    };
+  }
+
+  /** Only while somebody may see it: a hidden page wakes nobody. */
+  #runClocks(): () => void {
+    let timers: ReturnType<typeof setInterval>[] = [];
+    const stop = () => {
+      timers.forEach(clearInterval);
+      timers = [];
+    };
+    const run = () => {
+      stop();
+      if (document.visibilityState !== 'visible') return;
+      this.nowMs = Date.now();
+      void this.refresh();
+      timers = [
+        setInterval(() => (this.nowMs = Date.now()), 1_000),
+        setInterval(() => void this.refresh(), overviewEvery),
+      ];
+    };
+    if (document.visibilityState === 'visible') run();
+    else void this.refresh();
+    document.addEventListener('visibilitychange', run);
+    return () => {
+      stop();
+      document.removeEventListener('visibilitychange', run);
     };
   }
 
