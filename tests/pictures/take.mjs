@@ -7,7 +7,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const [app, gate, home, out] = process.argv.slice(2);
@@ -25,9 +25,11 @@ function pictures(call) {
     { name: 'call', hash: `#/activity?call=${call}` },
     { name: 'runs', hash: '#/activity?view=runs' },
     { name: 'servers', hash: '#/servers' },
+    { name: 'clients', hash: '#/clients' },
     { name: 'rules', hash: '#/rules/playwright' },
     { name: 'settings', hash: '#/settings' },
     { name: 'activity-small', hash: '#/activity', size: small, only: 'light' },
+    { name: 'welcome', hash: '#/welcome' },
   ];
 }
 
@@ -112,6 +114,32 @@ async function liveSession() {
   return { call: JSON.parse(rows.toString().trim().split('\n').pop()).id };
 }
 
+/** The clients of somebody who uses a few, one of them behind the gate already. */
+function clientFiles() {
+  const settings = process.env.XDG_CONFIG_HOME ?? join(process.env.HOME, '.config');
+  const npx = (...args) => ({ command: 'npx', args: ['-y', ...args] });
+  const files = [
+    [
+      join(settings, 'Claude', 'claude_desktop_config.json'),
+      {
+        playwright: npx('@playwright/mcp@latest'),
+        filesystem: npx('@modelcontextprotocol/server-filesystem', '/home/ana/projects'),
+        linear: { url: 'https://mcp.linear.app/mcp' },
+      },
+    ],
+    [
+      join(process.env.HOME, '.cursor', 'mcp.json'),
+      { playwright: npx('@playwright/mcp@latest'), fetch: { command: 'uvx', args: ['mcp-server-fetch'] } },
+    ],
+    [join(process.env.HOME, '.claude.json'), { github: npx('@modelcontextprotocol/server-github') }],
+  ];
+  for (const [path, mcpServers] of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${JSON.stringify({ mcpServers }, null, 2)}\n`);
+  }
+  execFileSync(gate, ['clients', 'protect', 'cursor'], { env });
+}
+
 function start(program, words, options = {}) {
   const child = spawn(program, words, { env, stdio: 'ignore', ...options });
   ending.push(child);
@@ -185,7 +213,15 @@ class Driver {
     return this.#ask('POST', '/window/rect', size);
   }
 
+  /** A page that is drawn directly, and at rest, would give its next frame when something changes: so something does. */
   async picture() {
+    await this.run(`
+      const root = document.documentElement;
+      let left = 100;
+      const stirring = setInterval(() => {
+        root.style.outline = left % 2 ? '' : '1px solid transparent';
+        if (--left < 0) clearInterval(stirring);
+      }, 30);`);
     return Buffer.from(await this.#ask('GET', '/screenshot'), 'base64');
   }
 
@@ -220,6 +256,7 @@ class Driver {
 
 try {
   mkdirSync(out, { recursive: true });
+  clientFiles();
   const session = await liveSession();
   for (const theme of ['light', 'dark']) await takeAll(theme, session.call);
 } finally {
