@@ -13,6 +13,8 @@ use crate::state::AppState;
 
 /// A program that writes a file does so in several steps.
 const SETTLING: Duration = Duration::from_millis(400);
+/// Steps that are waited for, at most.
+const STEPS: u32 = 5;
 /// How often a client is looked for that a change waits for.
 const WAITING: Duration = Duration::from_secs(2);
 /// Folders appear, watchers miss things: look at least this often.
@@ -39,7 +41,8 @@ pub(crate) fn start(app: &AppHandle) {
             state.pulse.wake();
             let patience = if state.desk.has_queued() { WAITING } else { AT_LEAST };
             if state.guarding.wait(patience) {
-                while state.guarding.wait(SETTLING) {}
+                // What never comes to rest is looked at all the same.
+                let _unrest = (0..STEPS).all(|_| state.guarding.wait(SETTLING));
             }
         }
     });

@@ -87,6 +87,12 @@ impl Latest {
         self.0.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
 
+    /// Makes it an older one, unless it is already; says whether it was the newest.
+    pub(crate) fn end(&self, number: u32) -> bool {
+        let next = number.wrapping_add(1);
+        self.0.compare_exchange(number, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     pub(crate) fn is(&self, number: u32) -> bool {
         self.0.load(Ordering::Relaxed) == number
     }

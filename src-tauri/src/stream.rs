@@ -57,8 +57,8 @@ impl Following {
 
     /// Ends this one, if no newer one did.
     pub(crate) fn end(&self, id: u32) {
-        if self.newest.is(id) {
-            let _ended = self.begin();
+        if self.newest.end(id) {
+            drop(self.lock().take_if(|resting| resting.id == id));
         }
     }
 

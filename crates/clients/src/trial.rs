@@ -116,8 +116,13 @@ impl Talk {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
+            let late = || format!("no answer to {method} in {} s", PATIENCE.as_secs());
+            // One that talks without end would otherwise be listened to without end.
+            if left.is_zero() {
+                return Err(late());
+            }
             let line = self.lines.recv_timeout(left).map_err(|error| match error {
-                RecvTimeoutError::Timeout => format!("no answer to {method} in {} s", PATIENCE.as_secs()),
+                RecvTimeoutError::Timeout => late(),
                 RecvTimeoutError::Disconnected => format!("it ended before it answered {method}"),
             })?;
             // What is not for us (a notification, a question of the server) is left unanswered.

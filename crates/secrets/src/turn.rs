@@ -41,7 +41,8 @@ impl Turn {
         let mut text = String::new();
         let _unread = (&mut lock).take(32).read_to_string(&mut text);
         match text.trim().parse::<u128>() {
-            Ok(refused) if refused >= since => Err(KeychainError::Denied),
+            // A no from the future was said before the clock was set back.
+            Ok(refused) if (since..=now_ms()).contains(&refused) => Err(KeychainError::Denied),
             _ => Ok(Some(Turn { lock })),
         }
     }
@@ -103,6 +104,14 @@ mod tests {
         drop(first);
         assert_eq!(Turn::take_since(home.path(), SOON, while_asked).unwrap_err(), KeychainError::Denied);
         assert!(Turn::take_since(home.path(), SOON, after).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_no_from_before_the_clock_was_set_back_is_over() {
+        let home = home();
+        let later = now_ms() + 3_600_000;
+        std::fs::write(home.path().join("control/keychain.lock"), later.to_string()).unwrap();
+        assert!(Turn::take(home.path(), SOON).unwrap().is_some());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use callgate_store::Home;
+use callgate_store::{Home, atomic};
 use callgate_supervise::{login_path, wider_path};
 
 use crate::Options;
@@ -33,9 +33,9 @@ fn login(home: &Home, has: &dyn Fn(&OsStr) -> bool) -> Option<OsString> {
         return known;
     }
     let asked = login_path(SHELL);
-    // A shell that says nothing in time is not asked again and again either.
-    let text = asked.as_deref().and_then(OsStr::to_str).unwrap_or_default();
-    // Only a short cut: without it, the shell is asked the next time.
-    let _kept = home.prepare().is_ok() && fs::write(&kept, text).is_ok();
-    asked
+    // A shell that says nothing in time is not asked again and again either, and what it said before still counts.
+    let text = asked.as_deref().or(known.as_deref()).and_then(OsStr::to_str).unwrap_or_default();
+    // Only a short cut: without it, the shell is asked the next time. Whole or not at all, since others read it meanwhile.
+    let _kept = home.prepare().is_ok() && atomic::replace(&kept, text.as_bytes()).is_ok();
+    asked.or(known)
 }

@@ -172,6 +172,14 @@ impl Driver {
 
     /// A picture of the page, as PNG.
     pub fn picture(&self) -> anyhow::Result<Vec<u8>> {
+        // A page that is drawn directly, and at rest, would give its next frame when something changes: so something does.
+        self.script(
+            "const root = document.documentElement; let left = 100; \
+             const stirring = setInterval(() => { \
+               root.style.outline = left % 2 ? '' : '1px solid transparent'; if (--left < 0) clearInterval(stirring); \
+             }, 30);",
+            &[],
+        )?;
         let picture = self.ask("GET", "/screenshot", None)?;
         base64(picture.as_str().context("not a picture")?).context("not a picture")
     }

@@ -36,20 +36,21 @@ pub(crate) fn for_a_while(
     would_help(home, server, tool)?;
     let what =
         format!("let agents call \"{}\" on server {server} for {}", screen::harmless(tool), words(lasts));
-    grant(home, server, What::Tool(tool.to_owned()), lasts, &what, "allow")
+    grant(home, (server, None), What::Tool(tool.to_owned()), lasts, &what, "allow")
 }
 
 pub(crate) fn once(home: &Home, call: &str, lasts: Option<Duration>) -> anyhow::Result<ExitCode> {
     let call = Repeatable::find(&log::current(home)?, call)?;
     let lasts = lasts.unwrap_or(ONCE);
     let what = format!(
-        "let the next call of \"{}\" on server {} with exactly the arguments of {} pass once, within {}",
+        "let the next call of \"{}\" on server {}{} with exactly the arguments of {} pass once, within {}",
         screen::harmless(&call.tool),
         call.server,
+        call.client.as_deref().map_or_else(String::new, |client| format!(" by {}", screen::harmless(client))),
         call.id,
         words(lasts)
     );
-    grant(home, &call.server, call.what(), lasts, &what, "once")
+    grant(home, (&call.server, call.client.as_deref()), call.what(), lasts, &what, "once")
 }
 
 pub(crate) fn observe(args: &ObserveArgs) -> anyhow::Result<ExitCode> {
@@ -68,12 +69,12 @@ pub(crate) fn observe(args: &ObserveArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let what = format!("let through whatever the policy of server {server} refuses, for {}", words(lasts.0));
-    grant(&home, server, What::Observe, lasts.0, &what, "observe")
+    grant(&home, (server, None), What::Observe, lasts.0, &what, "observe")
 }
 
 fn grant(
     home: &Home,
-    server: &str,
+    whose: (&str, Option<&str>),
     what: What,
     lasts: Duration,
     question: &str,
@@ -88,7 +89,7 @@ fn grant(
     }
     confirm::loosening(question, word)?;
     let clock = SystemClock::default();
-    let granted = allowing::grant(&change::maker(home, &clock), (server, None), what, lasts, question)?;
+    let granted = allowing::grant(&change::maker(home, &clock), whose, what, lasts, question)?;
     let screen = Screen::new();
     screen.line(&format!(
         "{}  {}, until {} ({})",

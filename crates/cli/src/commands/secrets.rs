@@ -297,8 +297,9 @@ fn change(
             Ok(moved) => {
                 done.moved += moved.names.len();
                 for left in &moved.left {
-                    let text =
-                        format!("{known}: {left} could not be removed from the keychain; remove it there");
+                    let text = format!(
+                        "{known}: {left} is still in the keychain; remove it there once the server runs without it"
+                    );
                     screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
                 }
             }

@@ -109,7 +109,11 @@ fn in_argument<'a>(flag: Option<&'a str>, value: &'a str) -> Option<(usize, &'a 
     if flag.is_some_and(is_variable_flag) {
         return assignment(value, 0);
     }
-    if let Some((own, rest)) = value.split_once('=').filter(|(own, _)| is_name(own)) {
+    // A value may end in `=` itself: what the flag before says counts first.
+    let named = flag.filter(|_| !value.starts_with('-')).filter(|flag| names::is_secret(flag));
+    if named.is_none()
+        && let Some((own, rest)) = value.split_once('=').filter(|(own, _)| is_name(own))
+    {
         let at = own.len() + 1;
         if is_header_flag(own) {
             return header_line(rest, at);
@@ -119,7 +123,6 @@ fn in_argument<'a>(flag: Option<&'a str>, value: &'a str) -> Option<(usize, &'a 
         }
         return judge(names::is_secret(own), rest, false).map(|why| (at, own.trim_start_matches('-'), why));
     }
-    let named = flag.filter(|_| !value.starts_with('-')).filter(|flag| names::is_secret(flag));
     let why = judge(named.is_some(), value, false)?;
     Some((0, named.map_or("secret", |flag| flag.trim_start_matches('-')), why))
 }

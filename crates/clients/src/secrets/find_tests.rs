@@ -84,6 +84,7 @@ fn arguments_are_found_with_what_comes_before_them() {
     for (args, expected) in [
         (&["-y", "pkg", "--api-key", "hunter22"][..], &["api-key Name 0"][..]),
         (&["--token=hunter22"], &["token Name 8"]),
+        (&["--token", "aHVudGVyMjIx=="], &["token Name 0"]),
         (&["-e", "DB_PASSWORD=hunter22"], &["DB_PASSWORD Name 12"]),
         (&["--env=DB_PASSWORD=hunter22"], &["DB_PASSWORD Name 18"]),
         (

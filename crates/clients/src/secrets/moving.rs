@@ -18,7 +18,9 @@ use crate::entry::{Local, ServerId, Text, Values, servers, verify};
 use crate::file::{FileError, replace};
 use crate::ledger::{Held, Key, LedgerError, hold};
 use crate::names::identity;
+use crate::running;
 use crate::survey::{Entry, Refusal, State, look};
+use crate::table::Client;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
@@ -41,7 +43,7 @@ pub enum MoveError {
     )]
     Unnamed,
     #[error(
-        "{0:?} is filled in by the client when it starts the server, so the gate could not tell whether it is still the same command. Write what it stands for in its place first"
+        "its {0} is filled in by the client when it starts the server, so the gate could not tell whether it is still the same command. Write what it stands for in its place first"
     )]
     FilledIn(String),
     #[error("{name}: {error}; nothing was changed")]
@@ -66,12 +68,22 @@ pub enum MoveError {
     Random(String),
 }
 
+impl MoveError {
+    /// Did it fail when the file may have been written already?
+    fn may_be_written(&self) -> bool {
+        matches!(
+            self,
+            MoveError::Unrecorded(_) | MoveError::File(FileError::Overwritten | FileError::Read(_))
+        )
+    }
+}
+
 /// What was done to an entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// The names of what was moved, or put back.
     pub names: Vec<String>,
-    /// What was put back but could not be removed from the keychain.
+    /// What was put back and is still in the keychain: it could not be removed, or the client may write the reference again.
     pub left: Vec<String>,
 }
 
@@ -96,8 +108,10 @@ pub fn move_in(
     let open = Open::of(home, found, key)?;
     let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
     let (Some(server), Some(client)) = (&gate.server, &gate.client) else { return Err(MoveError::Unnamed) };
-    if let Some(word) = open.local.words().find(|word| is_filled_in(word) || word.contains('$')) {
-        return Err(MoveError::FilledIn(word.to_owned()));
+    // Named by its place: what it says may be a password.
+    if let Some(at) = open.local.words().position(|word| is_filled_in(word) || word.contains('$')) {
+        let which = if at == 0 { "program".to_owned() } else { format!("argument {at}") };
+        return Err(MoveError::FilledIn(which));
     }
     let mut swaps = Vec::new();
     let mut fresh = Vec::new();
@@ -135,8 +149,14 @@ pub fn move_in(
         let item = Item { start: start.clone(), place: place.clone(), value, literal };
         stored.put(reference, &item, None)?;
     }
-    if !swaps.is_empty() {
-        open.write(home, &swaps, now_ms)?;
+    if !swaps.is_empty()
+        && let Err(error) = open.write(home, &swaps, now_ms)
+    {
+        // The file may hold the references already: what they lead to must stay.
+        if error.may_be_written() {
+            stored.keep();
+        }
+        return Err(error);
     }
     stored.keep();
     Ok(Moved { names, left: Vec::new() })
@@ -171,14 +191,21 @@ pub fn put_back(
     if swaps.is_empty() {
         return Ok(moved);
     }
+    // A client that runs may write the references back from its memory; then they still have to lead somewhere.
+    let may_return = found.client.caches && may_run(found.client);
     open.write(home, &swaps, now_ms)?;
     for reference in taken {
-        if keychain.remove(&reference).is_err() {
+        if may_return || keychain.remove(&reference).is_err() {
             moved.left.push(reference.account());
         }
         moved.names.push(reference.name().to_owned());
     }
     Ok(moved)
+}
+
+fn may_run(client: &Client) -> bool {
+    let seen = std::env::home_dir().and_then(|person| running::processes(client, &person));
+    seen.is_none_or(|processes| !processes.is_empty())
 }
 
 /// Whether an entry holds references, be they good or not.

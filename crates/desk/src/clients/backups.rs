@@ -7,7 +7,7 @@ use callgate_clients::{file, table};
 use super::change::would_write_over;
 use super::{client_name, entry_key, masker, shown};
 use crate::text::name;
-use crate::view::{BackupView, ClientAct, EntryKey};
+use crate::view::{BackupView, ClientAct, ClientChange, EntryKey};
 use crate::{Desk, DeskError};
 
 impl Desk {
@@ -48,7 +48,7 @@ impl Desk {
         restore(self.home.path(), &copy, &bytes, self.clock.now().wall_ms)?;
         match wiped.is_empty() {
             true => self.guard(),
-            false => self.change_clients(ClientAct::Protect, &wiped, true).map(drop),
+            false => all_gated(&self.change_clients(ClientAct::Protect, &wiped, true)?),
         }
     }
 
@@ -85,6 +85,16 @@ impl Desk {
             current: copy.read().is_ok_and(|bytes| same(&bytes)),
         }
     }
+}
+
+/// Restored is not protected: a person must not take one for the other.
+fn all_gated(change: &ClientChange) -> Result<(), DeskError> {
+    let Some(refused) = change.refused.first() else { return Ok(()) };
+    let which = refused.name.as_deref().unwrap_or("the file");
+    Err(DeskError::Conflict(format!(
+        "the file is restored, but {which} could not be put behind the gate again: {}",
+        refused.why
+    )))
 }
 
 fn read(copy: &Backup) -> Result<Vec<u8>, DeskError> {

@@ -44,6 +44,7 @@ impl Desk {
         entries: &[EntryKey],
         now: bool,
     ) -> Result<ClientChange, DeskError> {
+        self.forget_not_done();
         let look = self.look_at_clients()?;
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
@@ -67,7 +68,10 @@ impl Desk {
                 continue;
             }
             let stuck = match act {
-                Act::Unprotect => self.secrets_back(file, &chosen, &mut change, now_ms),
+                // What keeps its gate keeps its references.
+                Act::Unprotect => {
+                    self.secrets_back(file, &|entry| keys.contains(&entry.key), &mut change, now_ms)
+                }
                 Act::Protect { .. } => BTreeSet::new(),
             };
             let free = |entry: &Entry| chosen(entry) && !stuck.contains(&entry.key);
@@ -107,6 +111,21 @@ impl Desk {
         stuck
     }
 
+    /// The name that an entry would get at the gate: its own may belong to another program.
+    pub(super) fn name_for(&self, look: &Look<'_>, entry: &EntryKey) -> Result<String, DeskError> {
+        let (binary, keys) = (self.gate_for(ClientAct::Protect)?, std::slice::from_ref(entry));
+        let mut names = look.names();
+        for file in look.concerned(ClientAct::Protect, keys) {
+            let chosen = |one: &Entry| is_meant(one, ClientAct::Protect, keys);
+            let planned =
+                plan(&file.found, as_act(ClientAct::Protect, &binary), &chosen, &mut names, &look.ledger);
+            if let Some(edit) = planned.ok().and_then(|planned| planned.edits.into_iter().next()) {
+                return Ok(edit.server);
+            }
+        }
+        Err(DeskError::BadInput(format!("{} cannot be put behind the gate", name(&entry.name))))
+    }
+
     /// Writes what waited for clients that have quit meanwhile.
     pub fn settle_queue(&self) -> Result<(), DeskError> {
         let waiting = queue::read(self.home.path())?;
@@ -126,7 +145,8 @@ impl Desk {
                     continue;
                 }
                 let done = self.change_clients(act, &keys, true)?;
-                // What could not be done is told by how things stand; trying it every second would not help.
+                // What could not be done is told, and not tried again every second.
+                self.not_done(&done);
                 let tried: Vec<_> = keys.iter().filter(|key| !done.waiting.contains(key)).collect();
                 queue::remove(self.home.path(), |queued| {
                     queued.todo == todo && tried.contains(&&entry_key(&queued.key))

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 use callgate_clients::discover;
 use callgate_clients::drift::Drift;
 use callgate_clients::ledger::Key;
+use callgate_clients::queue;
 
 use super::{Look, client_name, entry_key, shown};
 use crate::text::{clip, harmless, name};
-use crate::view::{DriftFix, DriftView, Fix, Need};
+use crate::view::{ClientAct, ClientChange, DriftFix, DriftView, Fix, Need};
 use crate::{Desk, DeskError};
 
 /// Sentences at most: more would hide the rest of what needs a person.
@@ -19,17 +20,22 @@ const NEEDS: usize = 8;
 /// What the last look found.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    pub(crate) needs: Vec<Need>,
+    needs: Vec<Need>,
+    /// What waited for a client to quit and could not be done then; until the next change.
+    not_done: Vec<Need>,
 }
 
 impl Desk {
     /// Looks at every client's file; what is wrong there needs a person from now on.
     pub fn guard(&self) -> Result<(), DeskError> {
-        let needs = match self.look_at_clients() {
+        let mut needs = match self.look_at_clients() {
             Ok(look) => look.needs(),
             Err(error) => vec![need(&format!("Clients' files are not guarded: {error}"), true)],
         };
-        self.guard.lock().unwrap_or_else(PoisonError::into_inner).needs = needs;
+        if let Err(error) = queue::read(self.home.path()) {
+            needs.push(need(&error.to_string(), false));
+        }
+        self.held().needs = needs;
         Ok(())
     }
 
@@ -50,7 +56,25 @@ impl Desk {
     }
 
     pub(crate) fn guarded(&self) -> Vec<Need> {
-        self.guard.lock().unwrap_or_else(PoisonError::into_inner).needs.clone()
+        let held = self.held();
+        held.not_done.iter().chain(&held.needs).cloned().collect()
+    }
+
+    pub(super) fn not_done(&self, change: &ClientChange) {
+        let told = change.refused.iter().map(|refused| {
+            let which = refused.name.as_deref().unwrap_or("its file");
+            let done = if change.act == ClientAct::Protect { "protected" } else { "unprotected" };
+            need(&format!("{}: {which} was not {done}: {}", refused.client_name, refused.why), true)
+        });
+        self.held().not_done.extend(told);
+    }
+
+    pub(super) fn forget_not_done(&self) {
+        self.held().not_done.clear();
+    }
+
+    fn held(&self) -> MutexGuard<'_, Guard> {
+        self.guard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

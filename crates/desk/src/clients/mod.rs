@@ -78,12 +78,12 @@ impl Desk {
         let Some(local) = found.local() else {
             return Err(DeskError::BadInput(format!("{} starts no program", name(&entry.name))));
         };
-        let server = match &found.state {
-            State::Protected { server } => server,
-            State::Open | State::NotCoverable(_) => &entry.name,
-        };
         let binary = self.gate()?;
-        let trial = try_out(Tried { binary: &binary, server, client: &entry.client, local });
+        let server = match &found.state {
+            State::Protected { server } => server.clone(),
+            State::Open | State::NotCoverable(_) => self.name_for(&look, entry)?,
+        };
+        let trial = try_out(Tried { binary: &binary, server: &server, client: &entry.client, local });
         let words = |text: String| masker([found]).keep_text(&harmless(&text)).into_owned();
         Ok(ServerTest { says: trial.says.map(words), tools: trial.tools, problem: trial.problem.map(words) })
     }
@@ -113,7 +113,8 @@ impl Desk {
             ours: self.home.path(),
             surveyed: everything(&self.machine, &[], &ledger),
             ledger,
-            queue: queue::read(self.home.path())?,
+            // What is wrong with it is told by the guard; it keeps nobody from seeing their clients.
+            queue: queue::read(self.home.path()).unwrap_or_default(),
             copies: Backups::of(self.home.path()).list().unwrap_or_default(),
         })
     }

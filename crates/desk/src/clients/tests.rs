@@ -191,3 +191,32 @@ fn a_client_that_was_opened_right_after_the_edit_is_not_said_to_run_the_old_conf
         assert_eq!(super::is_stale(since, edited), stale, "{since} {edited}");
     }
 }
+
+#[test]
+fn a_broken_queue_is_told_and_keeps_nobody_from_their_clients() {
+    let world = world();
+    fs::write(world.place.home.path().join("queue.json"), "[{").unwrap();
+    world.desk.guard().unwrap();
+    assert_eq!(world.desk.clients().unwrap().len(), 2);
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs[0].words.contains("queue.json"), "{needs:?}");
+}
+
+#[test]
+fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
+    let world = world();
+    let far = world.entries("claude-desktop").into_iter().find(|entry| entry.key.name == "far").unwrap().key;
+    let key = callgate_clients::ledger::Key {
+        client: far.client.clone(),
+        path: world.claude.clone(),
+        project: None,
+        name: far.name.clone(),
+    };
+    queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
+    world.desk.settle_queue().unwrap();
+    assert!(!world.desk.has_queued(), "it is not tried for ever");
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs[0].words.contains("far was not protected"), "{needs:?}");
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+}

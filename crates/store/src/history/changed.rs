@@ -76,15 +76,18 @@ impl History {
         if which.client.is_some() || which.tool.is_some() || which.failed || !which.decisions.is_empty() {
             return Ok(Vec::new());
         }
+        // What a session says of it is told where the person's own act is not.
+        let alone = u8::from(which.session.is_none());
         let mut sql = format!(
             "SELECT e.id, e.at_ms, e.kind, e.server, e.session, e.origin, e.text, e.rev FROM events e
              WHERE e.rev BETWEEN ? AND ? AND e.kind IN ({WORTH_A_LINE})
              AND NOT (e.kind = 'loosened' AND EXISTS (
                SELECT 1 FROM policy_changes p WHERE p.rev BETWEEN e.rev - 60 AND e.rev + 60 AND p.server = e.server
                AND abs(e.at_ms - p.at_ms) <= 5000))
-             AND NOT (e.session IS NOT NULL AND e.kind IN ('paused', 'resumed') AND EXISTS (
+             AND NOT ({alone} AND e.session IS NOT NULL AND e.kind IN ('paused', 'resumed') AND EXISTS (
                SELECT 1 FROM events a WHERE a.id BETWEEN e.id - {NEAR} AND e.id + {NEAR} AND a.session IS NULL
-               AND a.kind = CASE e.kind WHEN 'paused' THEN 'paused' ELSE 'loosened' END
+               AND (a.kind = 'paused' AND e.kind = 'paused'
+                 OR a.kind = 'loosened' AND e.kind = 'resumed' AND a.text LIKE '% resumed')
                AND (a.server IS NULL OR a.server = e.server) AND a.at_ms BETWEEN e.at_ms - 60000 AND e.at_ms + 5000))"
         );
         if let Some(session) = &which.session {

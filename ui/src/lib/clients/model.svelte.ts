@@ -113,9 +113,10 @@ export class Clients {
     const views = this.views ?? [];
     if (!quiet && change.done.length > 0) toasts.say(doneWords(views, change));
     if (!quiet && change.waiting.length > 0) toasts.say(waitingWords(views, change));
-    if (change.refused.length > 0 && change.done.length + change.waiting.length === 0)
+    const nothing = change.done.length + change.waiting.length === 0;
+    if (change.refused.length > 0)
       toasts.error(
-        change.act === 'protect' ? 'Nothing was protected.' : 'Nothing was unprotected.',
+        `${nothing ? 'Nothing' : 'Not everything'} was ${change.act === 'protect' ? 'protected' : 'unprotected'}.`,
         change.refused.map(refusedWords).join('\n'),
       );
   }
@@ -127,7 +128,7 @@ export class Clients {
       {
         words: `Write to the file of ${view.name} while it runs?`,
         loosened: [
-          `${view.name} may write over it at any moment. Then the change is lost, and ${names} runs as before.`,
+          `${view.name} may write over it at any moment. Then the change to ${names} is lost.`,
           `It counts from the next start of ${view.name} on, not before.`,
         ],
       },
