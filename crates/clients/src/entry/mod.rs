@@ -36,6 +36,7 @@ use crate::document::{Odd, Splice};
 pub use check::{Broken, Values, comes_back, verify};
 pub use gate::gate;
 pub use gated::is_callgate;
+pub(crate) use read::source_of;
 pub use read::{headers, servers};
 pub use ungate::ungate;
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use callgate_secrets::{BadReference, Identity, Item, Keychain, KeychainError, Reference, Secret, referring};
 
-use super::find::secrets;
+use super::find::{secrets, slots};
 use super::shapes::is_filled_in;
 use crate::backup::Backups;
 use crate::discover::Found;
@@ -136,7 +136,7 @@ pub fn move_in(
             return Err(MoveError::Foreign { name: name.to_owned() });
         }
         // Fresh references among the arguments change what is started, by our own hand.
-        let before = open.start(server, client);
+        let before = started(server, Some(client), &open.local);
         if old.start != start {
             if old.start != before && edited == Edited::Refuse {
                 return Err(MoveError::Edited { name: name.to_owned() });
@@ -213,6 +213,17 @@ pub fn refers(entry: &Entry) -> bool {
     entry.local().is_some_and(|local| texts(local).any(|text| referring(&text.value).is_some()))
 }
 
+/// What the entry starts as the gate sees it; nothing, if it has none.
+pub(super) fn start_of(entry: &Entry) -> Option<Identity> {
+    let (gate, local) = (entry.server.gated.as_ref()?, entry.local()?);
+    Some(started(gate.server.as_deref()?, gate.client.as_deref(), local))
+}
+
+fn started(server: &str, client: Option<&str>, local: &Local) -> Identity {
+    let args = local.args.iter().map(|arg| OsStr::new(&arg.value));
+    Identity::of(server, client, OsStr::new(&local.program.value), args)
+}
+
 fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveError> {
     let name = || reference.name().to_owned();
     keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })
@@ -273,7 +284,7 @@ fn swapped<'a>(swaps: &'a [Swap], text: &'a Text) -> &'a str {
 }
 
 fn texts(local: &Local) -> impl Iterator<Item = &Text> {
-    local.env.iter().map(|(_, text)| text).chain(&local.args)
+    slots(local).map(|(_, text)| text)
 }
 
 /// An entry that is about to be changed, with the ledger held.
@@ -298,12 +309,6 @@ impl<'a> Open<'a> {
         let parsed = Document::parse(entry.place.syntax, &contents.snapshot.bytes);
         let document = parsed.map_err(Refusal::from)?;
         Ok(Open { found, entry, local, document, snapshot: contents.snapshot, held })
-    }
-
-    /// What is started now.
-    fn start(&self, server: &str, client: &str) -> Identity {
-        let args = self.local.args.iter().map(|arg| OsStr::new(&arg.value));
-        Identity::of(server, Some(client), OsStr::new(&self.local.program.value), args)
     }
 
     fn texts(&self) -> impl Iterator<Item = &Text> {
