@@ -58,6 +58,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             clients::client_backups,
             clients::preview_backup,
             clients::restore_backup,
+            clients::repair_file,
             clients::reopen_client,
             clients::test_server,
             app::overview,

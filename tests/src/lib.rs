@@ -13,11 +13,15 @@ pub mod json;
 pub mod keychain;
 pub mod notation;
 pub mod oracle;
+#[cfg(unix)]
+pub mod person;
 pub mod processes;
 pub mod readers;
 pub mod runner;
 pub mod script;
 pub mod session;
+#[cfg(target_os = "linux")]
+pub mod small_disk;
 #[cfg(unix)]
 pub mod terminal;
 pub mod walk;

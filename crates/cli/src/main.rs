@@ -61,5 +61,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Resume(args) => commands::pause::resume(&args),
         Command::Clients(args) => commands::clients::run(args),
         Command::Secrets(args) => commands::secrets::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Uninstall(args) => commands::uninstall::run(&args),
     }
 }

@@ -6,7 +6,8 @@
 mod backups;
 mod change;
 mod guard;
-mod shown;
+mod repair;
+pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::{self, Key, Ledger};
 use callgate_clients::queue::{self, Queued, Todo};
+use callgate_clients::repair::is_repairable;
 use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
 use callgate_clients::{Client, System, program, reopen, running, table};
@@ -30,11 +32,11 @@ pub(crate) use guard::Guard;
 pub use shown::masker;
 
 /// All files of all clients, at one moment.
-struct Look<'d> {
-    machine: &'d System,
+pub(crate) struct Look<'d> {
+    pub(crate) machine: &'d System,
     ours: &'d Path,
-    ledger: Ledger,
-    surveyed: Vec<Surveyed>,
+    pub(crate) ledger: Ledger,
+    pub(crate) surveyed: Vec<Surveyed>,
     queue: Vec<Queued>,
     copies: Vec<Backup>,
 }
@@ -107,8 +109,12 @@ impl Desk {
     }
 
     fn look_at_clients(&self) -> Result<Look<'_>, DeskError> {
-        let ledger = ledger::read(self.home.path())?;
-        Ok(Look {
+        Ok(self.look_by(ledger::read(self.home.path())?))
+    }
+
+    /// By this ledger.
+    pub(crate) fn look_by(&self, ledger: Ledger) -> Look<'_> {
+        Look {
             machine: &self.machine,
             ours: self.home.path(),
             surveyed: everything(&self.machine, &[], &ledger),
@@ -116,12 +122,12 @@ impl Desk {
             // What is wrong with it is told by the guard; it keeps nobody from seeing their clients.
             queue: queue::read(self.home.path()).unwrap_or_default(),
             copies: Backups::of(self.home.path()).list().unwrap_or_default(),
-        })
+        }
     }
 }
 
 impl Look<'_> {
-    fn views(&self) -> Vec<ClientView> {
+    pub(crate) fn views(&self) -> Vec<ClientView> {
         let mut views: Vec<ClientView> = Vec::new();
         let drifts = self.drift();
         for file in &self.surveyed {
@@ -167,6 +173,7 @@ impl Look<'_> {
             path: path.to_string_lossy().into_owned(),
             shown: shown::path(&self.machine.home, path),
             problem: file.read.as_ref().err().map(|why| harmless(&why.to_string())),
+            repairable: is_repairable(file),
             notes,
             entries: file.entries().iter().map(client_entry).collect(),
             drift: guard::of_file(self, drifts, client.id, path),
@@ -174,7 +181,7 @@ impl Look<'_> {
         }
     }
 
-    fn drift(&self) -> Vec<Drift> {
+    pub(crate) fn drift(&self) -> Vec<Drift> {
         drift(&self.surveyed, &self.ledger, &program::place(self.ours).to_string_lossy())
     }
 
@@ -216,6 +223,6 @@ fn is_stale(since_ms: i64, edited_ms: i64) -> bool {
     since_ms + 2_000 < edited_ms
 }
 
-fn client_name(id: &str) -> String {
+pub(crate) fn client_name(id: &str) -> String {
     table::client(id).map_or(id, |client| client.name).to_owned()
 }

@@ -6,13 +6,14 @@ import {
   BackendError,
   type ClientAct,
   type ClientChange,
+  type ClientFile,
   type ClientView,
   type EntryKey,
   type QueuedChange,
   type ServerTest,
   type ServerView,
 } from '../backend';
-import { keyText } from './entries';
+import { keyText, wouldWait } from './entries';
 import { doneWords, listed, refusedWords, waitingWords } from './words';
 
 /** What is to be written, before the person who is asked. */
@@ -159,6 +160,18 @@ export class Clients {
     if (serious && !(await this.#app.ask({ words: `Leave ${names} without the gate?`, loosened }, 'Leave it open')))
       return;
     await this.#act(() => this.#app.backend.leaveOpen(entries));
+  }
+
+  /** Takes the byte order mark away that the file is left alone for. What a running client would write over: asks. */
+  async repair(view: ClientView, file: ClientFile): Promise<void> {
+    const loosened = [`${view.name} may write over it at any moment. Then the mark is back.`];
+    const words = `Write to the file of ${view.name} while it runs?`;
+    const now = wouldWait(view);
+    if (now && !(await this.#app.ask({ words, loosened }, 'Write now'))) return;
+    await this.#act(async () => {
+      await this.#app.backend.repairFile(view.id, file.path, now);
+      this.#app.toasts.say(`Repaired ${file.shown}. A backup is kept.`);
+    });
   }
 
   async test(key: EntryKey): Promise<void> {

@@ -1,8 +1,9 @@
 //! `callgate clients`: the AI clients of this machine, and the gate in front of their servers.
 
 mod backups;
-mod change;
+pub(super) mod change;
 mod list;
+mod repair;
 pub(super) mod shown;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
         Some(ClientsCommand::Unprotect(args)) => change::unprotect(&args),
         Some(ClientsCommand::Backups(args)) => backups::list(&args),
         Some(ClientsCommand::Restore(args)) => backups::restore(&args),
+        Some(ClientsCommand::Repair(args)) => repair::run(&args),
     }
 }
 
