@@ -114,6 +114,10 @@ impl Person {
         self.variables.push((name, value.into()));
     }
 
+    pub fn unset(&mut self, name: &str) {
+        self.variables.retain(|(set, _)| *set != name);
+    }
+
     pub fn path(&self, path: &str) -> PathBuf {
         self.home.path().join(path)
     }

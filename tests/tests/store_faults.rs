@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::io::Write as _;
 use std::path::Path;
 
 use callgate_tests::gate::{Bench, DENY_POLICY, Gate, OPEN_POLICY};
