@@ -9,6 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use callgate_tests::gate::callgate_binary;
 use callgate_tests::keychain::Bus;
 use callgate_tests::person::{CURSOR, DESKTOP, Person, StandIn};
 use callgate_tests::small_disk::SmallDisk;
@@ -68,12 +69,26 @@ impl Visit {
 
 /// Somebody with a home in which nothing is wrong.
 fn sound() -> Person {
-    let person = Person::new();
+    prepared(Person::new())
+}
+
+fn prepared(person: Person) -> Person {
     person.write(CURSOR, FILE.as_bytes());
     person.say(&["protect", "cursor"]);
     // The record is made by whoever looks first.
     assert_eq!(person.run(&["status"]).code, Some(0));
     person
+}
+
+/// The same, with a gate that is small and says that it is newer: nobody copies the real one, which takes a while.
+fn sound_and_small() -> Person {
+    let person = Person::new();
+    let real = callgate_binary().unwrap();
+    let text =
+        format!("[ \"$1\" = --version ] && exec echo callgate 99.0.0\nexec '{}' \"$@\"", real.display());
+    script(&person, ".callgate/bin/callgate", &text);
+    [".callgate", ".callgate/bin"].iter().for_each(|path| mode(&person, path, 0o700));
+    prepared(person)
 }
 
 fn mode(person: &Person, path: &str, mode: u32) {
@@ -277,7 +292,8 @@ const ELSEWHERE: &[&str] = &[
 
 fn find_each(faults: &[Fault]) {
     for (code, severity, mends, plant) in faults {
-        let person = sound();
+        let person = sound_and_small();
+        assert_eq!(Visit::of(&person).trouble(), BTreeSet::new(), "before {code}");
         plant(&person);
         let visit = Visit::of(&person);
         let finding = visit.get(code);

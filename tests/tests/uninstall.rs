@@ -92,6 +92,8 @@ fn every_file_of_every_client_is_as_it_was_with_secrets_moved_in_between() {
         LOGIN,
         b"[Desktop Entry]\nType=Application\nName=Callgate\nExec=\"/opt/callgate-app\" --hidden\n",
     );
+    let shown = person.run(&["uninstall", "--dry-run"]);
+    assert!(shown.out.contains("FASTMCP_TOKEN would come back from the keychain"), "{shown:?}");
     let queued = json!([{ "client": "claude-desktop", "path": person.path(DESKTOP), "name": "x", "todo": "protect", "since_ms": 1 }]);
     person.write(".callgate/queue.json", queued.to_string().as_bytes());
 

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &UninstallArgs) -> anyhow::Result<ExitCode> {
             "Callgate's app runs, and would put back what is removed. Quit it from its tray icon or window, then try again"
         );
     }
-    confirm::loosening(&there.what(), "uninstall")?;
+    confirm::loosening(&there.what(args, &home), "uninstall")?;
     let delete = there.home && wants_deletion(args, &home)?;
     if !there.restore(&screen, &home, args)? {
         screen.line(&screen.paint(screen::WARN, &format!(
@@ -96,18 +96,25 @@ impl There {
         self.remains.is_empty() && self.queued == 0 && !self.login && !self.program
     }
 
-    fn gated(&self) -> usize {
-        self.remains.iter().filter(|one| matches!(one, Remains::Gated(_))).count()
+    /// Entries whose gate is to be taken away.
+    fn gated(&self) -> BTreeSet<&Key> {
+        let gated = self.remains.iter().filter_map(|one| match one {
+            Remains::Gated(key) => Some(key),
+            Remains::Odd(_) | Remains::Unreadable { .. } => None,
+        });
+        gated.collect()
     }
 
-    fn what(&self) -> String {
-        match self.gated() {
-            0 => "remove Callgate's own program".to_owned(),
-            gated => format!(
-                "take the gate away from {} and remove Callgate's own program",
-                screen::count(gated, "server")
-            ),
-        }
+    fn what(&self, args: &UninstallArgs, home: &Home) -> String {
+        let gate = match self.gated().len() {
+            0 => String::new(),
+            gated => format!("take the gate away from {}, ", screen::count(gated, "server")),
+        };
+        let delete = match args.delete_history {
+            true => format!(", and delete {}", shown::path(home.path())),
+            false => String::new(),
+        };
+        format!("{gate}remove Callgate's own program{delete}")
     }
 
     /// What a person should know before.
@@ -130,20 +137,12 @@ impl There {
 
     /// All of it, without doing it.
     fn show(self, screen: &Screen, home: &Home, args: &UninstallArgs) -> anyhow::Result<ExitCode> {
-        let (login, program, queued) = (self.login, self.program, self.queued);
-        let odd: Vec<_> =
-            self.remains.iter().filter(|one| !matches!(one, Remains::Gated(_))).cloned().collect();
-        let work = Work::on(home, self.files, self.others);
-        work.show(screen, Act::Unprotect)?.told(screen, Act::Unprotect, true);
-        for entry in work.files().flat_map(Surveyed::entries).filter(|_| !args.leave_secrets) {
-            let names: Vec<_> =
-                entry.local().map(references).unwrap_or_default().into_iter().map(|(_, name)| name).collect();
-            if entry.server.gated.is_some() && !names.is_empty() {
-                let text =
-                    format!("{}: {} would come back from the keychain", whose(&entry.key), names.join(", "));
-                screen.line(&screen::harmless(&text));
-            }
+        for (key, names) in self.secrets().into_iter().filter(|_| !args.leave_secrets) {
+            let text = format!("{}: {} would come back from the keychain", whose(key), names.join(", "));
+            screen.line(&screen::harmless(&text));
         }
+        let There { files, remains, others, queued, login, program, .. } = self;
+        Work::on(home, files, others).show(screen, Act::Unprotect)?.told(screen, Act::Unprotect, true);
         if queued > 0 {
             screen.line(&format!(
                 "{} that wait for a client to quit would be dropped",
@@ -164,14 +163,28 @@ impl There {
             "kept, or deleted if you say so when asked"
         };
         screen.line(&format!("{} would be {fate}", shown::path(home.path())));
-        odd.iter().for_each(|one| stuck(screen, one));
-        Ok(if odd.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let mut odd = remains.iter().filter(|one| !matches!(one, Remains::Gated(_))).peekable();
+        let code = if odd.peek().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        odd.for_each(|one| stuck(screen, one));
+        Ok(code)
+    }
+
+    /// What comes back from the keychain, by name.
+    fn secrets(&self) -> Vec<(&Key, Vec<String>)> {
+        let gated = self.gated();
+        let restored = entries(&self.files).filter(|entry| gated.contains(&entry.key));
+        let named = restored.filter_map(|entry| Some((&entry.key, references(entry.local()?))));
+        let named = named.map(|(key, found)| (key, found.into_iter().map(|(_, name)| name).collect()));
+        named.filter(|(_, names): &(_, Vec<String>)| !names.is_empty()).collect()
     }
 
     /// Every client as it was; says whether nothing names the gate any more.
     fn restore(&mut self, screen: &Screen, home: &Home, args: &UninstallArgs) -> anyhow::Result<bool> {
-        // What waits would put the gate back when its client has quit.
-        queue::remove(home.path(), |_| true).context("what waits for clients to quit cannot be dropped")?;
+        // What waits would put the gate back when its client has quit. A queue that cannot be read does nothing.
+        if self.queued > 0 {
+            queue::remove(home.path(), |_| true)
+                .context("what waits for clients to quit cannot be dropped")?;
+        }
         let how = How { running: args.running, leave_secrets: args.leave_secrets };
         let work = Work::on(home, std::mem::take(&mut self.files), std::mem::take(&mut self.others));
         work.write(screen, Act::Unprotect, how).told(screen, Act::Unprotect, false);

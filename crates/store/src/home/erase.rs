@@ -99,7 +99,7 @@ mod tests {
         home.prepare().unwrap();
         let mine = home.path().join("notes.txt");
         fs::write(&mine, "").unwrap();
-        assert_eq!(home.erase().unwrap(), [mine.clone()]);
+        assert_eq!(home.erase().unwrap(), [mine]);
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
     }
 
