@@ -207,10 +207,10 @@ fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
     let world = world();
     let far = world.entries("claude-desktop").into_iter().find(|entry| entry.key.name == "far").unwrap().key;
     let key = callgate_clients::ledger::Key {
-        client: far.client.clone(),
+        client: far.client,
         path: world.claude.clone(),
         project: None,
-        name: far.name.clone(),
+        name: far.name,
     };
     queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
     world.desk.settle_queue().unwrap();
