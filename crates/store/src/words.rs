@@ -175,6 +175,10 @@ vocabulary! {
         Forgotten = "forgotten",
         Swept = "swept",
         Note = "note",
+        /// An entry of a client's file had lost its gate, and got it back by itself.
+        GateRepaired = "gate_repaired",
+        /// Another program takes the gate away again and again, so it is left away.
+        GateContested = "gate_contested",
     }
 }
 

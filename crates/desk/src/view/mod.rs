@@ -22,7 +22,8 @@ pub use acts::{
 pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
     BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
-    DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
+    DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry, SecretPlace,
+    SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 pub use error::{ErrorCode, UiError};
 pub use log::{

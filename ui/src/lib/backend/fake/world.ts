@@ -18,6 +18,8 @@ export interface Options {
   looks: number;
   /** The clients of the machine: as usual, or none at all. */
   clients: 'usual' | 'none';
+  /** Whether secrets can be stored. */
+  keychain: 'usual' | 'none';
   now: () => number;
 }
 
@@ -28,6 +30,7 @@ export const defaults: Options = {
   fail: [],
   looks: 5_000,
   clients: 'usual',
+  keychain: 'usual',
   now: () => Date.now(),
 };
 
@@ -76,6 +79,7 @@ export class World {
     recording: 'full',
     maskNames: [],
     notifications: { blocked: true, alarms: true },
+    repairGates: false,
   };
   startsAtLogin = false;
   /** Start at login was never asked about. */
