@@ -41,17 +41,16 @@ impl Client {
         }
     }
 
-    /// The program itself. The packages of two of them put it into place by a script, which is not run: it lies in another
-    /// package that is for this machine only.
+    /// The program itself. The package of Claude Code puts it into place by a script, which is not run: it lies in another
+    /// package, which is for this kind of machine only.
     fn program(self) -> PathBuf {
-        let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-        installed(&match self {
-            Client::ClaudeCode => modules(&format!("@anthropic-ai/claude-code-linux-{machine}/claude")),
-            Client::Codex => modules(".bin/codex"),
-            Client::Gemini => modules(".bin/gemini"),
-            Client::Qwen => modules(".bin/qwen"),
-            Client::OpenCode => modules(&format!("opencode-linux-{machine}/bin/opencode")),
-        })
+        installed(&modules(match self {
+            Client::ClaudeCode => "@anthropic-ai/claude-code-linux-x64/claude",
+            Client::Codex => ".bin/codex",
+            Client::Gemini => ".bin/gemini",
+            Client::Qwen => ".bin/qwen",
+            Client::OpenCode => "opencode-linux-x64/bin/opencode",
+        }))
     }
 
     /// The client at work for a person. It reaches this machine and nobody else.

@@ -36,7 +36,10 @@ pub(super) fn run(words: &[String]) -> Result<bool> {
 }
 
 fn set_up() -> Result<()> {
-    ensure!(cfg!(target_os = "linux"), "these clients are tried on Linux only");
+    ensure!(
+        cfg!(all(target_os = "linux", target_arch = "x86_64")),
+        "these clients are tried on Linux on x86-64 only"
+    );
     packages::ensure(&[C_COMPILER, NPM])?;
     servers::install_real_clients()
 }
