@@ -21,7 +21,7 @@ use callgate_store::{
     Settings,
 };
 use callgate_store::{catalogue, lease};
-use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
+use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server, SessionState};
 
 use crate::client::FromClient;
 use crate::gate::Gate;
@@ -103,7 +103,7 @@ impl Session {
     /// `moved`: values that the server got from the keychain.
     fn open(options: Options, session: SessionId, server: Server, moved: &[Secret]) -> io::Result<Session> {
         let Options { home, server: name, client, program, args, demo } = options;
-        let Server { stdin, stdout, stderr, keeper, held } = server;
+        let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
         let prepared = home.prepare();
