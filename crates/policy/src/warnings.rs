@@ -5,7 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::file::{
-    Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, ToolRule, Value,
+    Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, Spot, ToolRule, Value,
 };
 use crate::glob::Glob;
 use crate::name;
@@ -276,7 +276,15 @@ fn in_rule(rule: &ToolRule, calls: &str, refused: &mut impl FnMut(Feature, &Plac
 /// Features that change no decision: read, and left alone for now.
 fn not_acted_on(file: &PolicyFile, problems: &mut Problems<'_>) {
     let mut places: Vec<(&str, &Place)> = Vec::new();
-    places.extend(file.process.iter().map(|p| ("process", &p.place)));
+    if let Some(Spot { value, place }) = &file.process {
+        let limits = [
+            ("process.memory", value.memory.is_some()),
+            ("process.processes", value.processes.is_some()),
+            ("process.idle", value.idle.is_some()),
+            ("process.call_time", value.call_time.is_some()),
+        ];
+        places.extend(limits.into_iter().filter(|(_, said)| *said).map(|(key, _)| (key, place)));
+    }
     for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
         places.extend(body.pin.iter().map(|p| ("pin", &p.place)));
         places.extend(body.loops.iter().map(|l| ("loop", &l.place)));

@@ -7,12 +7,15 @@
 mod asks;
 mod client;
 pub mod gate;
+mod handshake;
 mod judging;
 mod lines;
 mod outlet;
 mod pending;
 mod program;
 mod relay;
+mod restarts;
+mod revival;
 mod schema;
 mod secrets;
 mod server;

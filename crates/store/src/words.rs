@@ -62,6 +62,8 @@ vocabulary! {
         Unsupported = "unsupported",
         /// Let through although a rule refuses it, because that rule is only observed.
         WouldDeny = "would_deny",
+        /// Its server was not running: a person had stopped it, or it had crashed too often.
+        Stopped = "stopped",
     }
 }
 
@@ -175,6 +177,12 @@ vocabulary! {
         Forgotten = "forgotten",
         Swept = "swept",
         Note = "note",
+        /// The server was stopped by a person.
+        Stopped = "stopped",
+        /// The server was started again: after it crashed, or because a person wanted it.
+        Restarted = "restarted",
+        /// The server crashed, or could not be started again.
+        Crashed = "crashed",
     }
 }
 

@@ -233,6 +233,7 @@ impl Server {
                 Act::Release => std::mem::take(&mut self.held).iter().for_each(|line| self.write(line)),
                 Act::Answer => ordinary.iter().for_each(|line| self.write(line)),
                 Act::CloseOutput => close_output(),
+                Act::Stderr(text) => drop(std::io::stderr().lock().write_all(&text)),
             }
         }
     }

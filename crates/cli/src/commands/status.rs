@@ -8,7 +8,7 @@ use callgate_desk::view::Protection;
 use callgate_store::allowance;
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::pause::{self, Switch};
-use callgate_store::{Home, Lease, Settings, running};
+use callgate_store::{Home, Lease, Settings, Stand, running};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -33,6 +33,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
                 "session": lease.session.to_string(), "server": lease.server,
                 "client": lease.client.as_deref().unwrap_or("unknown"), "pid": lease.pid, "started": iso(lease.started_ms),
                 "command": lease.command, "policy": lease.policy_version.as_deref().unwrap_or_default(),
+                "stand": lease.stand.word(), "stand_words": lease.stand_words, "restarts": lease.restarts,
                 "protection": state.protection.word(), "problem": state.problem.map(|problem| problem.1), "calls": calls, "refused": refused,
             });
             screen.line(&object.to_string());
@@ -73,6 +74,16 @@ fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u
         screen::DIM,
         &format!("    session {}, pid {}, policy {policy}, {command}", lease.session, lease.pid),
     ));
+    if lease.stand != Stand::Running || lease.restarts > 0 {
+        let times = if lease.restarts > 0 {
+            format!(", started again {} times", lease.restarts)
+        } else {
+            String::new()
+        };
+        let words = lease.stand_words.as_deref().map(|words| format!(": {words}")).unwrap_or_default();
+        let text = screen::harmless(&format!("server {}{times}{words}", lease.stand.word()));
+        screen.line(&format!("    {}", screen.paint(screen::WARN, &text)));
+    }
     if let Some((_, problem)) = &state.problem {
         screen.line(&format!("    {}", screen.paint(screen::BAD, &screen::harmless(problem))));
     }

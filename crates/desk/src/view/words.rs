@@ -31,6 +31,7 @@ mirror! {
     /// What was decided about a call.
     Decision of store::Decision {
         Allowed, Denied, Capped, Hidden, Paused, Malformed, Broken, Unrecorded, Unsupported, WouldDeny,
+        Stopped,
     }
 }
 
