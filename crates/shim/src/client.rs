@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
@@ -22,6 +22,7 @@ use crate::judging::{Ask, named};
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
 use crate::pending::{NotEntered, Shut};
 use crate::relay::{News, OWN_IDS, Relay, ServerPipe};
+use crate::revival::AT_THE_DOOR;
 use crate::wording::{self, Expects};
 
 /// How many answers without an id (parse errors) a session gives before it only counts them: a flood of
@@ -168,7 +169,11 @@ impl Group<'_> {
             let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
             return self.refuse_malformed(Some(method), &Answer::To(key), &reason);
         }
-        let refused = self.look_for_server(&key);
+        let refused = self.look_for_server(&key, method);
+        if matches!(refused, Err(NotEntered::Asleep)) {
+            // Nothing is started to say that it is there.
+            return self.from.relay.to_client.post(answer::empty(&key));
+        }
         if let Err(why) = &refused
             && !matches!(why, NotEntered::Shut(_))
         {
@@ -199,11 +204,18 @@ impl Group<'_> {
 
     /// May this request go to the server? Waits for one that is being started, and turns to one that took the place of
     /// another.
-    fn look_for_server(&mut self, key: &IdKey) -> Result<(), NotEntered> {
+    fn look_for_server(&mut self, key: &IdKey, method: &str) -> Result<(), NotEntered> {
         let pending = &self.from.relay.pending;
         let checked = pending.check(key, self.pipe.generation);
-        if !matches!(checked, Err(NotEntered::Starting(_) | NotEntered::Stale)) {
-            return checked;
+        match checked {
+            Err(NotEntered::Asleep) if method == "ping" => return checked,
+            Err(NotEntered::Asleep) => {
+                if pending.wake(Instant::now() + AT_THE_DOOR) {
+                    self.from.relay.tell(News::Wanted);
+                }
+            }
+            Err(NotEntered::Starting(_) | NotEntered::Stale) => {}
+            _ => return checked,
         }
         // What came before is for the server that there was; it has its answers.
         self.forward();
@@ -284,7 +296,7 @@ impl Group<'_> {
             NotEntered::Ended(reason) | NotEntered::Shut(Shut { reason, .. }) => {
                 to_client.post(answer::error(Some(key), wording::INTERNAL, &format!("Callgate: {reason}")));
             }
-            NotEntered::Starting(_) | NotEntered::Stale => {
+            NotEntered::Starting(_) | NotEntered::Asleep | NotEntered::Stale => {
                 to_client.post(answer::error(Some(key), wording::INTERNAL, wording::RESTARTING));
             }
             NotEntered::IdInUse => {

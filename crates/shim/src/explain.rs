@@ -114,7 +114,8 @@ pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<
         Some(Ending::Exited { code: 0 }) if last_lines.is_empty() => None,
         Some(Ending::Exited { .. } | Ending::Signalled { .. }) | None => {
             let heard: Vec<String> = last_lines.iter().map(|line| line.to_lowercase()).collect();
-            let says = |sign: &&Sign| heard.iter().any(|line| sign.any.iter().any(|text| line.contains(text)));
+            let says =
+                |sign: &&Sign| heard.iter().any(|line| sign.any.iter().any(|text| line.contains(text)));
             let sign = SIGNS.iter().find(says);
             let said = last_lines[last_lines.len().saturating_sub(SHOWN)..].to_vec();
             let (code, words) = sign.map_or(("CG-110", None), |sign| (sign.code, Some(sign.words)));
@@ -150,12 +151,21 @@ mod tests {
     #[test]
     fn what_real_servers_say_is_recognised() {
         for (said, code) in [
-            ("browserType.launch: Executable doesn't exist at /home/u/.cache/ms-playwright/chromium-1148/chrome-linux/chrome", "CG-112"),
+            (
+                "browserType.launch: Executable doesn't exist at /home/u/.cache/ms-playwright/chromium-1148/chrome-linux/chrome",
+                "CG-112",
+            ),
             ("║     npx playwright install                              ║", "CG-112"),
             ("Error: listen EADDRINUSE: address already in use :::3000", "CG-113"),
             ("OSError: [Errno 98] Address already in use", "CG-113"),
-            ("[1:2:ERROR:process_singleton_posix.cc] Failed to create a ProcessSingleton for your profile directory.", "CG-114"),
-            ("Error: Browser is already in use for /tmp/p, use --isolated to run multiple instances", "CG-114"),
+            (
+                "[1:2:ERROR:process_singleton_posix.cc] Failed to create a ProcessSingleton for your profile directory.",
+                "CG-114",
+            ),
+            (
+                "Error: Browser is already in use for /tmp/p, use --isolated to run multiple instances",
+                "CG-114",
+            ),
             ("npm WARN EBADENGINE Unsupported engine {", "CG-111"),
             ("Error [ERR_REQUIRE_ESM]: require() of ES Module not supported", "CG-111"),
             ("    at x\nSyntaxError: Unexpected token '??='", "CG-111"),
@@ -188,7 +198,8 @@ mod tests {
 
     #[test]
     fn the_words_name_the_page_and_end_with_what_was_said() {
-        let said: Vec<String> = (0..20).map(|n| format!("line {n}")).chain(["EADDRINUSE".to_owned()]).collect();
+        let said: Vec<String> =
+            (0..20).map(|n| format!("line {n}")).chain(["EADDRINUSE".to_owned()]).collect();
         let found = explain(Some(&Ending::Exited { code: 1 }), &said);
         let text = found.map(|found| found.after("it ended")).unwrap_or_default();
         assert!(text.starts_with("it ended: the port that it wants is in use"), "{text}");

@@ -4,12 +4,11 @@
 //! allow are a pause, a broken policy, and what Callgate refuses by itself.
 
 use std::borrow::Cow;
-use std::time::Instant;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
 use callgate_protocol::answer;
 use callgate_protocol::digest::digest;
-use callgate_protocol::id::IdKey;
+use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
@@ -80,6 +79,12 @@ impl<'a> Ask<'a> {
         Some(seal.seal(digest(&self.name, self.args).as_bytes()))
     }
 
+    /// What the server names when it tells of progress.
+    fn progress_token(&self) -> Option<IdKey> {
+        let token = self.params?.get("_meta")?.get("progressToken")?;
+        Id::read(token).ok().map(|token| token.as_key())
+    }
+
     /// Does the request speak the revision without a handshake?
     fn is_stateless(&self) -> bool {
         let meta = self.params.and_then(|params| params.get("_meta"));
@@ -105,8 +110,7 @@ impl Group<'_> {
             }
             None => What::Other,
         };
-        let asked = Asked { what, since: Instant::now(), lasting: false };
-        match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
+        match relay.pending.enter(ask.key.clone(), Asked::new(what), self.pipe.generation) {
             Ok(()) => {
                 relay.handshake.lasting(ask.method, ask.params);
                 self.batch.pass(&ask.message.wire());
@@ -277,7 +281,10 @@ impl Group<'_> {
     /// An admitted call waits for its answer from here on.
     fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
         let lasting = ask.method == "subscriptions/listen";
-        let asked = Asked { what: What::Call(call, ask.expects), since: Instant::now(), lasting };
+        let mut asked = Asked { lasting, ..Asked::new(What::Call(call, ask.expects)) };
+        if self.rules.policy.process().call_time.is_some() {
+            asked.token = ask.progress_token();
+        }
         let relay = self.from.relay;
         match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
             Ok(()) => {

@@ -5,7 +5,9 @@
 //! no port, needs no app, and writes nothing but protocol to its output.
 
 mod asks;
+mod bounds;
 mod client;
+mod explain;
 pub mod gate;
 mod handshake;
 mod judging;
@@ -26,6 +28,7 @@ mod stderr;
 mod stdio;
 mod toolbook;
 mod watch;
+mod watching;
 pub mod wording;
 
 pub use session::{Options, run};

@@ -33,6 +33,19 @@ pub(crate) struct Asked {
     pub(crate) since: Instant,
     /// Answered only when somebody ends it (`subscriptions/listen`): no reason to keep a session open.
     pub(crate) lasting: bool,
+    /// What the server names when it tells of progress, where that counts.
+    pub(crate) token: Option<IdKey>,
+    /// When it last gave a sign of life.
+    pub(crate) heard: Instant,
+    /// The client has had its answer: it took too long.
+    pub(crate) late: bool,
+}
+
+impl Asked {
+    pub(crate) fn new(what: What) -> Asked {
+        let since = Instant::now();
+        Asked { what, since, lasting: false, token: None, heard: since, late: false }
+    }
 }
 
 /// What was asked, as far as the answer is treated differently.
@@ -78,6 +91,8 @@ pub(crate) enum NotEntered {
     Shut(Shut),
     /// The server is being started; it may be waited for so long.
     Starting(Instant),
+    /// The server was ended and comes back when somebody wants it.
+    Asleep,
     /// The server that the request was meant for has made place for another.
     Stale,
 }
@@ -100,6 +115,8 @@ pub(crate) enum Door {
     Ajar {
         until: Instant,
     },
+    /// There is no server until somebody wants it.
+    Asleep,
     Shut(Shut),
     /// For good.
     Ended(Arc<str>),
@@ -113,6 +130,10 @@ struct Table {
     waiting: HashMap<IdKey, Asked>,
     /// Cancelled by the client: an answer may still come, and none is owed.
     cancelled: HashMap<IdKey, Asked>,
+    /// Given up because they took too long: an answer may still come, and is not wanted.
+    late: HashMap<IdKey, Asked>,
+    /// How many were ever entered.
+    entered: u64,
     door: Door,
     /// The server that everybody in here waits for; counted from 0.
     generation: Generation,
@@ -152,6 +173,7 @@ impl Pending {
         table.used = true;
         let entered = table.check(&id, generation);
         if entered.is_ok() {
+            table.entered += 1;
             table.waiting.insert(id, asked);
         }
         self.tell(table);
@@ -181,7 +203,7 @@ impl Pending {
     /// Has the client's id an answer to come? For one that is answered without a server.
     pub(crate) fn is_free(&self, id: &IdKey) -> bool {
         let table = self.table();
-        !table.waiting.contains_key(id) && !table.cancelled.contains_key(id)
+        !table.is_used(id)
     }
 
     /// To be held from before answers are taken out until the client has them.
@@ -197,6 +219,7 @@ impl Pending {
             return None;
         }
         let asked = table.waiting.remove(id).or_else(|| table.cancelled.remove(id));
+        let asked = asked.or_else(|| table.late.remove(id));
         self.tell(table);
         asked
     }
@@ -219,16 +242,72 @@ impl Pending {
     /// The server is gone, or about to be: from here on the table is the next one's, and the door as it is said. Everybody
     /// who waited is returned, oldest first.
     pub(crate) fn sever(&self, door: Door) -> Vec<(IdKey, Asked)> {
-        let mut table = self.table();
+        self.turn(self.table(), door)
+    }
+
+    /// The same, unless somebody waits for an answer that is to be expected: then nothing happens.
+    pub(crate) fn sever_if_idle(&self, door: Door) -> Option<Vec<(IdKey, Asked)>> {
+        let table = self.table();
+        let idle = table.waiting.values().all(|asked| asked.lasting);
+        idle.then(|| self.turn(table, door))
+    }
+
+    fn turn(&self, mut table: MutexGuard<'_, Table>, door: Door) -> Vec<(IdKey, Asked)> {
         if !matches!(table.door, Door::Ended(_)) {
             table.door = door;
         }
         table.generation += 1;
         table.cancelled.clear();
+        table.late.clear();
         let mut left: Vec<_> = table.waiting.drain().collect();
         self.tell(table);
         left.sort_by_key(|(_, asked)| asked.since);
         left
+    }
+
+    /// Somebody wants the server that is asleep. True for the first, who has to say so.
+    pub(crate) fn wake(&self, until: Instant) -> bool {
+        let mut table = self.table();
+        let asleep = matches!(table.door, Door::Asleep);
+        if asleep {
+            table.door = Door::Ajar { until };
+        }
+        self.tell(table);
+        asleep
+    }
+
+    /// The server tells of progress under this token: that call lives.
+    pub(crate) fn sign_of_life(&self, token: &IdKey) {
+        let mut table = self.table();
+        if let Some(asked) = table.waiting.values_mut().find(|asked| asked.token.as_ref() == Some(token)) {
+            asked.heard = Instant::now();
+        }
+    }
+
+    /// Calls that gave no sign of life for so long. From here on each counts as answered, once, by whoever asks this.
+    pub(crate) fn overdue(&self, limit: Duration) -> Vec<(IdKey, CallRef, Expects)> {
+        let mut table = self.table();
+        let is_overdue = |asked: &Asked| {
+            !asked.lasting && matches!(asked.what, What::Call(..)) && asked.heard.elapsed() > limit
+        };
+        let ids: Vec<IdKey> =
+            table.waiting.iter().filter(|(_, asked)| is_overdue(asked)).map(|(id, _)| id.clone()).collect();
+        let mut overdue = Vec::new();
+        for id in ids {
+            let Some(asked) = table.waiting.remove(&id) else { continue };
+            if let What::Call(call, expects) = &asked.what {
+                overdue.push((id.clone(), *call, *expects));
+            }
+            table.late.insert(id, Asked { late: true, ..asked });
+        }
+        self.tell(table);
+        overdue
+    }
+
+    /// Whether anybody waits, and how many ever did: tells whether a server is used.
+    pub(crate) fn use_of(&self) -> (bool, u64) {
+        let table = self.table();
+        (table.waiting.values().any(|asked| !asked.lasting), table.entered)
     }
 
     /// Changes how whoever comes is received. The end stays the end.
@@ -254,7 +333,7 @@ impl Pending {
     pub(crate) fn wait_started(&self) {
         let until = match &self.table().door {
             Door::Ajar { until } => *until,
-            Door::Open | Door::Shut(_) | Door::Ended(_) => return,
+            Door::Open | Door::Asleep | Door::Shut(_) | Door::Ended(_) => return,
         };
         let limit = until.saturating_duration_since(Instant::now());
         self.wait(limit, |table| !matches!(table.door, Door::Ajar { .. }));
@@ -310,19 +389,25 @@ impl Table {
             Door::Open => {}
             Door::Ended(reason) => return Err(NotEntered::Ended(reason.clone())),
             Door::Shut(shut) => return Err(NotEntered::Shut(shut.clone())),
+            Door::Asleep => return Err(NotEntered::Asleep),
             Door::Ajar { until } => return Err(NotEntered::Starting(*until)),
         }
         if self.generation != generation {
             return Err(NotEntered::Stale);
         }
         // A late answer to a cancelled request must not be taken for the answer to another.
-        if self.waiting.contains_key(id) || self.cancelled.contains_key(id) {
+        if self.is_used(id) {
             return Err(NotEntered::IdInUse);
         }
         if self.waiting.len() >= MAX_PENDING {
             return Err(NotEntered::TooMany);
         }
         Ok(())
+    }
+
+    /// Is there an answer that is owed, or that may still come?
+    fn is_used(&self, id: &IdKey) -> bool {
+        self.waiting.contains_key(id) || self.cancelled.contains_key(id) || self.late.contains_key(id)
     }
 }
 
@@ -409,13 +494,14 @@ impl ServerAsks {
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn key(lexeme: &str) -> IdKey {
         IdKey::from_lexeme(lexeme).unwrap()
     }
 
     fn asked() -> Asked {
-        Asked { what: What::Other, since: Instant::now(), lasting: false }
+        Asked::new(What::Other)
     }
 
     fn ended(reason: &str) -> Door {
@@ -499,6 +585,19 @@ mod tests {
     }
 
     #[test]
+    fn a_server_is_put_to_sleep_only_between_calls_and_woken_by_the_first_who_wants_it() {
+        let pending = Pending::default();
+        pending.enter(key("1"), asked(), 0).unwrap();
+        assert!(pending.sever_if_idle(Door::Asleep).is_none(), "somebody waits");
+        pending.answer(&key("1"), 0).unwrap();
+        assert_eq!(pending.sever_if_idle(Door::Asleep).map(|left| left.len()), Some(0));
+        assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Asleep));
+        let until = Instant::now();
+        assert!(pending.wake(until) && !pending.wake(until));
+        assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
+    }
+
+    #[test]
     fn both_directions_count_for_themselves() {
         let (pending, asks) = (Pending::default(), ServerAsks::default());
         pending.enter(key("1"), asked(), 0).unwrap();
@@ -529,5 +628,80 @@ mod tests {
         assert_ne!(again, shown);
         assert_eq!(asks.take_back(&key("1")).map(|(_, shown)| shown), Some(again));
         assert!(asks.take_back(&key("1")).is_none());
+    }
+
+    /// What may happen to the table, in any order. Generations are given relative to the one of this moment.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Enter { id: u8, behind: u32 },
+        Answer { id: u8, behind: u32 },
+        Cancel { id: u8 },
+        Sever { open: bool },
+        Open,
+        Rest,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let (id, behind) = (0_u8..6, 0_u32..3);
+        prop_oneof![
+            4 => (id.clone(), behind.clone()).prop_map(|(id, behind)| Step::Enter { id, behind }),
+            4 => (id.clone(), behind).prop_map(|(id, behind)| Step::Answer { id, behind }),
+            1 => id.prop_map(|id| Step::Cancel { id }),
+            1 => any::<bool>().prop_map(|open| Step::Sever { open }),
+            1 => Just(Step::Open),
+            1 => Just(Step::Rest),
+        ]
+    }
+
+    proptest! {
+        /// Each request that was entered and not cancelled leaves the table exactly once: by an answer of the server that it
+        /// was entered for, or when that server goes.
+        #[test]
+        fn every_request_gets_one_answer_across_all_servers(steps in prop::collection::vec(step(), 0..60)) {
+            let pending = Pending::default();
+            // Who is owed an answer, by which server.
+            let mut owed: HashMap<u8, Generation> = HashMap::new();
+            let name = |id: u8| key(&id.to_string());
+            for step in steps {
+                let now = pending.generation();
+                match step {
+                    Step::Enter { id, behind } => {
+                        let meant = now.saturating_sub(behind);
+                        if pending.enter(name(id), asked(), meant).is_ok() {
+                            prop_assert_eq!(meant, now, "only the server of this moment can be asked");
+                            prop_assert_eq!(owed.insert(id, now), None, "one question under one id at a time");
+                        }
+                    }
+                    Step::Answer { id, behind } => {
+                        let from = now.saturating_sub(behind);
+                        let answered = pending.answer(&name(id), from).is_some();
+                        if answered && owed.remove(&id).is_some() {
+                            prop_assert_eq!(from, now, "by the server that it was entered for");
+                        } else if !answered && from == now {
+                            prop_assert!(!owed.contains_key(&id), "an answer that is owed is not lost");
+                        }
+                    }
+                    Step::Cancel { id } => {
+                        pending.cancel(&name(id));
+                        owed.remove(&id);
+                    }
+                    Step::Sever { open } => {
+                        let door = if open { Door::Open } else { Door::Ajar { until: Instant::now() } };
+                        let left = pending.sever(door);
+                        prop_assert_eq!(left.len(), owed.len());
+                        for (id, _) in left {
+                            let id = id.to_string().parse().unwrap();
+                            prop_assert_eq!(owed.remove(&id), Some(now));
+                        }
+                    }
+                    Step::Open => pending.set_door(Door::Open),
+                    Step::Rest => {
+                        let rested = pending.sever_if_idle(Door::Asleep);
+                        prop_assert_eq!(rested.is_some(), owed.is_empty(), "never while somebody waits");
+                    }
+                }
+            }
+            prop_assert_eq!(pending.sever(ended("over")).len(), owed.len());
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use callgate_policy::{Circumstances, Waived, compare};
 use callgate_protocol::answer;
@@ -46,6 +46,10 @@ pub(crate) enum News {
     Greeted(Generation, Result<String, String>),
     /// The tools of a server that was started again are not those of the one before.
     ToolsDiffer,
+    /// A client wants a server that was ended by its limits.
+    Wanted,
+    /// The policy is another one.
+    Rules,
     /// A person wants the server to be stopped, started, started again.
     Asked(Request),
     /// Somebody wants us gone.
@@ -104,7 +108,7 @@ impl Relay {
         let id = format!("\"{OWN_IDS}{}-{number}\"", self.journal.session());
         let Some(key) = IdKey::from_lexeme(&id) else { return false };
         // No reason to keep a session open for.
-        let asked = Asked { what, since: Instant::now(), lasting: true };
+        let asked = Asked { lasting: true, ..Asked::new(what) };
         if !self.pending.enter_own(key.clone(), asked, pipe.generation) {
             return false;
         }
@@ -184,6 +188,7 @@ impl Relay {
                 });
                 // The lease only informs; enforcement does not hang on it.
                 drop(lease);
+                self.tell(News::Rules);
                 let client = self.client.name();
                 if before.visibility(&client) != after.visibility(&client) {
                     self.tell_list_changed();

@@ -15,22 +15,25 @@ use std::time::{Duration, Instant};
 
 use callgate_policy::{Call, Judgement, Restart, Waived};
 use callgate_protocol::answer;
+use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_store::clock::wall_ms;
 use callgate_store::control::{Request, Wish};
 use callgate_store::{EndReason, Event, EventKind, Lease, Outcome, Stand};
 use callgate_supervise::{Ending, Keeper, Pipes};
 
+use crate::explain::explain;
 use crate::handshake::Terms;
-use crate::pending::{Door, Generation, Shut, What};
+use crate::pending::{Asked, Door, Generation, Shut, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::restarts::{Restarts, is_wanted};
 use crate::server::FromServer;
 use crate::session::{Farewell, Session, spawn};
 use crate::stdio;
+use crate::watching::Watched;
 
 /// How long a request waits for a server that is being started, beyond the pause before the start.
-const AT_THE_DOOR: Duration = Duration::from_secs(30);
+pub(crate) const AT_THE_DOOR: Duration = Duration::from_secs(30);
 /// How long a server may take to answer the handshake: one that is installed first takes its time.
 const GREETING: Duration = Duration::from_secs(60);
 /// How long our own words may take to get into a server's pipe before the client's follow.
@@ -49,16 +52,38 @@ pub(crate) enum Standing {
     /// To be started when nothing of the one before is left, and not before this.
     Waiting {
         at: Instant,
+        why: Why,
     },
     /// It runs, and has to answer the handshake as the first one did.
     Greeting {
         terms: Terms,
         until: Instant,
+        why: Why,
     },
+    /// Ended by its limits; the next call starts it.
+    Resting,
     /// By a person, who alone starts it again.
     Stopped,
     /// It crashed too often, or could not be started again. A person may try.
     Down,
+}
+
+/// Why a server is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    User,
+    Crash,
+    Call,
+}
+
+impl Why {
+    fn words(self) -> &'static str {
+        match self {
+            Why::User => "by the user",
+            Why::Crash => "after it crashed",
+            Why::Call => "for a call, after it was ended by its limits",
+        }
+    }
 }
 
 /// The two threads that every server has: one reads what it says, one waits for its end.
@@ -94,9 +119,10 @@ impl Session {
     /// When something is due without anything having happened.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.standing {
-            Standing::Waiting { at } => self.gone.then_some(*at),
+            Standing::Waiting { at, .. } => self.gone.then_some(*at),
             Standing::Greeting { until, .. } => Some(*until),
-            Standing::Serving | Standing::Stopped | Standing::Down => None,
+            Standing::Serving => self.next_look(),
+            Standing::Resting | Standing::Stopped | Standing::Down => None,
         }
     }
 
@@ -104,7 +130,8 @@ impl Session {
     pub(crate) fn due(&mut self) -> Option<Farewell> {
         let now = Instant::now();
         match &self.standing {
-            Standing::Waiting { at } if self.gone && now >= *at => self.start_again(),
+            Standing::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
+            Standing::Serving => self.look_after(now),
             Standing::Greeting { until, .. } if now >= *until => {
                 let seconds = GREETING.as_secs();
                 self.fell(&format!("it did not answer the handshake within {seconds} s"));
@@ -122,7 +149,10 @@ impl Session {
                 let restart = self.restart_policy();
                 // Before the two have met there is nothing to go on with.
                 let met = !self.relay.handshake.is_open() && self.relay.pending.wait_used(Duration::ZERO);
-                if !met || !is_wanted(restart, ending, self.relay.pending.calls()) {
+                if !met {
+                    return Some(self.failed_to_start(ending));
+                }
+                if !is_wanted(restart, ending, self.relay.pending.calls()) {
                     return Some(Farewell::of(ending));
                 }
                 self.fell(&why);
@@ -131,9 +161,19 @@ impl Session {
                 return Some(Farewell::of(ending));
             }
             Standing::Greeting { .. } => self.fell(&why),
-            Standing::Waiting { .. } | Standing::Stopped | Standing::Down => {}
+            Standing::Waiting { .. } | Standing::Resting | Standing::Stopped | Standing::Down => {}
         }
         None
+    }
+
+    /// The server ended before it and its client had met: what is known about why.
+    fn failed_to_start(&self, ending: Option<&Ending>) -> Farewell {
+        let mut said = Farewell::of(ending);
+        if let Some(known) = explain(ending, &self.stderr.last_lines(LAST_LINES)) {
+            said.reason = known.after(&said.reason);
+            self.note(EventKind::StartFailed, &said.reason);
+        }
+        said
     }
 
     fn restart_policy(&self) -> Restart {
@@ -156,7 +196,7 @@ impl Session {
                 let words = format!("the server crashed ({why}) during this call; it is being started again");
                 self.sever(Door::Ajar { until: at + AT_THE_DOOR }, &words, Outcome::ServerEnded);
                 self.keeper.end();
-                self.standing = Standing::Waiting { at };
+                self.standing = Standing::Waiting { at, why: Why::Crash };
                 let text = format!("{why}; it is started again in {:.1} s", pause.as_secs_f64());
                 self.note(EventKind::Crashed, &text);
                 self.say(Stand::Starting, Some(why.to_owned()), |_| {});
@@ -173,7 +213,8 @@ impl Session {
             [] => String::new(),
             lines => format!(". Its last words: {}", lines.join(" | ")),
         };
-        let reason = format!("the server does not run: {why}. A person has to start it{last}");
+        let page = "see docs/errors/CG-120.md";
+        let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
         let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into() };
         self.sever(Door::Shut(shut), &reason, Outcome::ServerEnded);
         self.standing = Standing::Down;
@@ -201,8 +242,11 @@ impl Session {
                     return None;
                 }
             }
-            (Wish::Start | Wish::Restart, Standing::Stopped | Standing::Down | Standing::Waiting { .. }) => {
-                self.bring_back();
+            (
+                Wish::Start | Wish::Restart,
+                Standing::Stopped | Standing::Down | Standing::Resting | Standing::Waiting { .. },
+            ) => {
+                self.bring_back(Why::User);
                 return None;
             }
             (Wish::Restart, Standing::Serving | Standing::Greeting { .. }) => {
@@ -210,7 +254,7 @@ impl Session {
                 let words = "the server is started again by the user; this call was ended";
                 self.sever(Door::Ajar { until }, words, Outcome::ServerEnded);
                 self.keeper.end();
-                self.bring_back();
+                self.bring_back(Why::User);
                 return None;
             }
             (Wish::Start, Standing::Serving | Standing::Greeting { .. }) => {}
@@ -220,12 +264,37 @@ impl Session {
     }
 
     /// To be started as soon as nothing is left of the one before. What it did before does not count against it.
-    fn bring_back(&mut self) {
+    fn bring_back(&mut self, why: Why) {
         let now = Instant::now();
         self.restarts.forget();
         self.relay.pending.set_door(Door::Ajar { until: now + AT_THE_DOOR });
-        self.standing = Standing::Waiting { at: now };
+        self.standing = Standing::Waiting { at: now, why };
         self.say(Stand::Starting, None, |_| {});
+    }
+
+    /// A client wants a server that was ended by its limits.
+    pub(crate) fn wanted(&mut self) {
+        if matches!(self.standing, Standing::Resting) {
+            self.bring_back(Why::Call);
+        }
+    }
+
+    /// Ends a server that is beyond its limits, if nobody waits for it. A call starts it again where the policy lets a server
+    /// be started again, else a person does.
+    pub(crate) fn put_to_rest(&mut self, beyond: &str) -> bool {
+        let comes_back = self.restart_policy() != Restart::Never;
+        let reason = format!("the server was ended by its limits: {beyond}. A person has to start it");
+        let door = match comes_back {
+            true => Door::Asleep,
+            false => Door::Shut(Shut { rule: "(limit)", reason: reason.as_str().into() }),
+        };
+        let Some(left) = self.relay.pending.sever_if_idle(door) else { return false };
+        self.take_leave(left, &reason, Outcome::ServerEnded);
+        self.keeper.end();
+        self.standing = if comes_back { Standing::Resting } else { Standing::Stopped };
+        self.note(EventKind::Limit, &format!("{beyond}; it was ended"));
+        self.say(Stand::Stopped, Some(format!("ended by its limits: {beyond}")), |_| {});
+        true
     }
 
     pub(crate) fn tree_gone(&mut self, generation: Generation) -> Option<Farewell> {
@@ -237,14 +306,14 @@ impl Session {
         None
     }
 
-    fn start_again(&mut self) {
+    fn start_again(&mut self, why: Why) {
         match self.open_again() {
             Ok(pipe) => match self.relay.handshake.replay() {
-                None => self.serve_again(&pipe),
+                None => self.serve_again(&pipe, why),
                 Some(replay) => {
                     if self.relay.ask(&pipe, What::Greeting, "initialize", &replay.asked) {
                         let until = Instant::now() + GREETING;
-                        self.standing = Standing::Greeting { terms: replay.terms, until };
+                        self.standing = Standing::Greeting { terms: replay.terms, until, why };
                     } else {
                         self.fell("the handshake could not be repeated");
                     }
@@ -268,7 +337,8 @@ impl Session {
 
     /// The server that was started again answered the handshake.
     pub(crate) fn greeted(&mut self, reply: Result<String, String>) -> Option<Farewell> {
-        let Standing::Greeting { terms, .. } = &self.standing else { return None };
+        let Standing::Greeting { terms, why, .. } = &self.standing else { return None };
+        let why = *why;
         let Some(now) = reply.ok().as_deref().and_then(Terms::of) else {
             self.fell("it refused the handshake");
             return None;
@@ -287,12 +357,12 @@ impl Session {
         if self.relay.handshake.is_initialized() {
             pipe.post(answer::notification("notifications/initialized"));
         }
-        self.serve_again(&pipe);
+        self.serve_again(&pipe, why);
         None
     }
 
     /// The server is as it was before, as far as that can be: requests go to it from now on.
-    fn serve_again(&mut self, pipe: &ServerPipe) {
+    fn serve_again(&mut self, pipe: &ServerPipe, why: Why) {
         for (method, params) in self.relay.handshake.restoring() {
             if self.may_restore(method, &params) {
                 self.relay.ask(pipe, What::Quiet, method, &params);
@@ -309,7 +379,8 @@ impl Session {
         pipe.flush(FIRST_WORDS);
         self.standing = Standing::Serving;
         self.relay.pending.set_door(Door::Open);
-        self.restarted();
+        self.watched = Watched::new();
+        self.restarted(why);
     }
 
     /// What a client had asked for lasts only as long as the policy of this moment lets it ask.
@@ -324,9 +395,8 @@ impl Session {
 
     /// The one place where it is known that a server serves again and that whatever the one before held is lost: whoever
     /// keeps account of such things for the agent is told here.
-    fn restarted(&mut self) {
-        let why = if self.turn.is_some() { "by the user" } else { "after it crashed" };
-        self.note(EventKind::Restarted, why);
+    fn restarted(&mut self, why: Why) {
+        self.note(EventKind::Restarted, why.words());
         let at_ms = wall_ms();
         self.say(Stand::Running, None, |lease| {
             lease.restarts += 1;
@@ -338,8 +408,11 @@ impl Session {
     /// The server is gone for whoever waits: each gets its one answer, the table is the next server's, and this one reads
     /// nothing more from us. What it asked of the client is taken back.
     fn sever(&self, door: Door, words: &str, outcome: Outcome) {
+        self.take_leave(self.relay.pending.sever(door), words, outcome);
+    }
+
+    fn take_leave(&self, left: Vec<(IdKey, Asked)>, words: &str, outcome: Outcome) {
         let pipe = self.relay.server.pipe();
-        let left = self.relay.pending.sever(door);
         for (id, asked) in &left {
             if asked.what.is_clients() {
                 pipe.post_last(answer::cancelled(id, "the server is being ended"));
@@ -356,12 +429,12 @@ impl Session {
         pipe.close();
     }
 
-    fn note(&self, kind: EventKind, text: &str) {
+    pub(crate) fn note(&self, kind: EventKind, text: &str) {
         self.relay.journal.event(Event { kind, text });
     }
 
     /// Lets others see how the server stands. The lease only informs.
-    fn say(&self, stand: Stand, words: Option<String>, more: impl FnOnce(&mut Lease)) {
+    pub(crate) fn say(&self, stand: Stand, words: Option<String>, more: impl FnOnce(&mut Lease)) {
         drop(self.relay.journal.update_lease(|lease| {
             (lease.stand, lease.stand_words) = (stand, words);
             more(lease);

@@ -17,11 +17,11 @@ use callgate_protocol::lists::{Filtered, List, filter};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
 use callgate_protocol::{Answer, Cause, Malformed, answer};
 use callgate_store::failpoint;
-use callgate_store::{CallRef, Outcome};
+use callgate_store::{CallRef, Event, EventKind, Outcome};
 
 use crate::asks::No;
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
-use crate::pending::{ServerAsk, What};
+use crate::pending::{Asked, ServerAsk, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::toolbook::Asker;
 use crate::wording;
@@ -159,6 +159,12 @@ impl<'r> FromServer<'r> {
     ) {
         match method {
             "notifications/tools/list_changed" => self.relay.tools.outdated(),
+            "notifications/progress" => {
+                let token = params.and_then(|params| params.get("progressToken"));
+                if let Some(token) = token.and_then(|token| Id::read(token).ok()) {
+                    self.relay.pending.sign_of_life(&token.as_key());
+                }
+            }
             "notifications/cancelled" => {
                 if let Some(renamed) = self.taken_back(params) {
                     out.skip(place);
@@ -235,6 +241,10 @@ impl<'r> FromServer<'r> {
             self.relay.noise.heard(&self.relay.journal, b"", &why);
             return;
         };
+        if asked.late {
+            out.skip(place);
+            return self.came_late(&asked);
+        }
         if let What::Call(call, _) = &asked.what {
             // The call is over before its answer is seen, so that the next one finds its place free.
             self.relay.journal.call_over(call);
@@ -284,6 +294,18 @@ impl<'r> FromServer<'r> {
                 out.deliver(message, place);
             }
             What::Other => out.deliver(message, place),
+        }
+    }
+
+    /// An answer to a call that was given up. The client has had one.
+    fn came_late(&self, asked: &Asked) {
+        if let What::Call(call, _) = &asked.what {
+            let text = format!(
+                "the answer to call {} came after {} s, when it had been given up, and was dropped",
+                call.id(),
+                asked.since.elapsed().as_secs()
+            );
+            self.relay.journal.event(Event { kind: EventKind::Note, text: &text });
         }
     }
 
@@ -372,6 +394,9 @@ impl<'r> FromServer<'r> {
 
     fn unusable(&self, out: &mut Delivery<'_>, id: &IdKey, reason: &str) {
         let Some(asked) = self.relay.pending.answer(id, self.pipe.generation) else { return };
+        if asked.late {
+            return self.came_late(&asked);
+        }
         let text = format!("Callgate: the server's answer cannot be used: {reason}");
         if !asked.what.is_clients() {
             if matches!(asked.what, What::Greeting) {

@@ -36,6 +36,7 @@ use crate::restarts::Restarts;
 use crate::revival::{self, Standing};
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
+use crate::watching::Watched;
 use crate::{program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
@@ -109,6 +110,7 @@ pub(crate) struct Session {
     pub(crate) restarts: Restarts,
     /// The request that is being dealt with.
     pub(crate) turn: Option<u64>,
+    pub(crate) watched: Watched,
 }
 
 impl Session {
@@ -189,6 +191,7 @@ impl Session {
             gone: false,
             restarts: Restarts::default(),
             turn: None,
+            watched: Watched::new(),
         })
     }
 
@@ -218,6 +221,12 @@ impl Session {
                     self.relay.tell_list_changed();
                     None
                 }
+                Some(News::Wanted) => {
+                    self.wanted();
+                    None
+                }
+                // What is due may be another.
+                Some(News::Rules) => None,
                 // Of a server that is no more.
                 Some(News::ServerClosed(_) | News::Ended(..) | News::Greeted(..)) => None,
                 None => self.due(),

@@ -94,6 +94,8 @@ vocabulary! {
         NotSent = "not_sent",
         /// The shim was stopped before the answer was on record.
         Unknown = "unknown",
+        /// It took longer than its policy lets a call take, and was given up.
+        TimedOut = "timed_out",
     }
 }
 
@@ -107,7 +109,8 @@ impl Outcome {
             | Outcome::NotDelivered
             | Outcome::ServerEnded
             | Outcome::Unusable
-            | Outcome::Unknown => true,
+            | Outcome::Unknown
+            | Outcome::TimedOut => true,
             Outcome::Ok | Outcome::Cancelled | Outcome::NotSent => false,
         }
     }
@@ -183,6 +186,10 @@ vocabulary! {
         Restarted = "restarted",
         /// The server crashed, or could not be started again.
         Crashed = "crashed",
+        /// The server is beyond one of its limits.
+        Limit = "limit",
+        /// The server did not get as far as serving.
+        StartFailed = "start_failed",
     }
 }
 

@@ -36,6 +36,7 @@
 
 mod ending;
 mod launch;
+mod measure;
 mod search;
 
 #[cfg(unix)]
@@ -62,6 +63,7 @@ use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
 pub use launch::{Grace, Launch, MARKER, Pipes};
+pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::wider_path;
 pub use system::{session_above, sweep};

@@ -40,6 +40,7 @@ export const outcomeWords: Record<Outcome, string> = {
   unusable: 'The answer could not be used',
   not_sent: 'Not sent to the server',
   unknown: 'How it ended is not known',
+  timed_out: 'Given up: it took too long',
 };
 
 /** Ended, and not well, although it was let through. */

@@ -43,13 +43,15 @@ fn line(screen: &Screen, event: &EventRow) -> String {
         | EventKind::PolicyBroken
         | EventKind::Gap
         | EventKind::DatabaseMovedAside
-        | EventKind::Crashed => screen::BAD,
+        | EventKind::Crashed
+        | EventKind::StartFailed => screen::BAD,
         EventKind::Paused
         | EventKind::KeeperLost
         | EventKind::Noise
         | EventKind::Swept
         | EventKind::Stopped
-        | EventKind::Restarted => screen::WARN,
+        | EventKind::Restarted
+        | EventKind::Limit => screen::WARN,
         _ => screen::DIM,
     };
     let kind = event.kind.word().replace('_', " ");

@@ -17,7 +17,7 @@ use super::raw::{self, HeldSignals};
 use super::report::Report;
 use crate::launch::search_path;
 use crate::system::{self, Tree};
-use crate::{Ending, Launch, Pipes, StartError, StartFailure};
+use crate::{Ending, Launch, Measured, Pipes, StartError, StartFailure};
 
 /// A started server: the shim's ends of its pipes, and the handle on its tree.
 ///
@@ -212,6 +212,11 @@ impl Keeper {
         }
         self.tell(&Errand::Start(ends));
         Ok(pipes)
+    }
+
+    /// What the server and everything below it take at this moment; `None` where the system does not tell.
+    pub fn measure(&self) -> Option<Measured> {
+        system::measure(self.pid)
     }
 
     /// A keeper that does not hear it is lost, and whoever waits for its word learns so.

@@ -14,7 +14,7 @@ use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 use super::{program as programs, raw};
 use crate::ending::words;
 use crate::launch::search_path;
-use crate::{Ending, Launch, MARKER, Pipes, StartError, StartFailure};
+use crate::{Ending, Launch, MARKER, Measured, Pipes, StartError, StartFailure};
 
 /// A started server: the shim's ends of its pipes, and the handle on its tree.
 ///
@@ -187,6 +187,11 @@ impl Keeper {
         let (pipes, state) = spawn(&self.launch)?;
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
         Ok(pipes)
+    }
+
+    /// Not measured here.
+    pub fn measure(&self) -> Option<Measured> {
+        None
     }
 
     /// Waits until the server has ended.

@@ -600,7 +600,7 @@ export type NotificationSettings = {
 export type Only = "calls" | "changes" | "events";
 
 /**  How a call ended. */
-export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown";
+export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out";
 
 export type Overview = {
 	icon: IconState,
