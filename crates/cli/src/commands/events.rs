@@ -43,12 +43,17 @@ fn line(screen: &Screen, event: &EventRow) -> String {
         | EventKind::PolicyBroken
         | EventKind::Gap
         | EventKind::DatabaseMovedAside
-        | EventKind::GateContested => screen::BAD,
+        | EventKind::GateContested
+        | EventKind::Crashed
+        | EventKind::StartFailed => screen::BAD,
         EventKind::Paused
         | EventKind::KeeperLost
         | EventKind::Noise
         | EventKind::Swept
-        | EventKind::GateRepaired => screen::WARN,
+        | EventKind::GateRepaired
+        | EventKind::Stopped
+        | EventKind::Restarted
+        | EventKind::Limit => screen::WARN,
         _ => screen::DIM,
     };
     let kind = event.kind.word().replace('_', " ");

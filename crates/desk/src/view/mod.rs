@@ -37,6 +37,6 @@ pub use rules::{
     PolicyVersionView, Proposal, RuleDraft, RuleForAll, RuleSource, RulesView, SaveAnswer, Severity,
     ToolRule, ToolState, Tried,
 };
-pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
+pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
 pub use words::{Decision, Outcome};

@@ -72,6 +72,12 @@ export interface Backend {
   /** Every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   stderrTail(session: string): Promise<string>;
+  /** In one session, or (null) in all that run. */
+  stopServer(server: string, session: string | null): Promise<T.Done>;
+  startServer(server: string, session: string | null): Promise<T.Done>;
+  restartServer(server: string, session: string | null): Promise<T.Done>;
+  /** Pauses all, and ends every server. */
+  stopEverything(): Promise<T.Done>;
   overview(): Promise<T.Overview>;
 
   /** Only those that have a file here; Claude Desktop first. */
