@@ -201,11 +201,11 @@ fn a_lost_gate_is_put_back_by_itself_three_times_an_hour_and_then_left_to_a_pers
             told(app, "A lost gate was put back", time)?;
         }
         fs::write(&claude.config, &claude.original)?;
-        let words = "another program keeps taking the gate away";
+        let words = "Another program keeps taking the gate away";
         app.driver.says("drift", words)?;
         app.driver
             .wait("the tray says so", |_| Ok(app.icon()?.menu()?.drawn().contains(words).then_some(())))?;
-        told(app, "Another program keeps taking the gate away", 1)?;
+        told(app, words, 1)?;
         told(app, "A lost gate was put back", 3)?;
         anyhow::ensure!(claude.config() == claude.original, "it is left: {}", claude.config());
         app.go("#/activity")?;
