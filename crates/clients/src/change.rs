@@ -8,6 +8,7 @@ use crate::discover::{Found, known};
 use crate::file::{self, FileError, replace};
 use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
 use crate::names::Names;
+use crate::placed::Placed;
 use crate::plan::{Act, Plan, PlanError, plan};
 use crate::survey::{Entry, State, look};
 use crate::table;
@@ -44,10 +45,16 @@ pub fn carry_out(
             return Ok(plan);
         }
         let snapshot = &plan.contents.snapshot;
-        Backups::of(home).keep(found.client.id, &found.path, &snapshot.bytes, now_ms)?;
+        if snapshot.exists() {
+            Backups::of(home).keep(found.client.id, &found.path, &snapshot.bytes, now_ms)?;
+        }
         // What is needed to take a gate away again is on the disk before the gate is.
         noted.before(&plan, act, now_ms)?;
-        match replace(snapshot, plan.after.as_bytes()) {
+        let written = match plan.no_file {
+            true => file::remove(snapshot),
+            false => replace(snapshot, plan.after.as_bytes()),
+        };
+        match written {
             Ok(()) => {
                 noted.after(&plan, act).map_err(ChangeError::Unrecorded)?;
                 return Ok(plan);
@@ -75,7 +82,7 @@ impl Noted {
     fn hold(home: &Path, act: Act<'_>) -> Result<Noted, LedgerError> {
         let held = match hold(home) {
             Ok(held) => Some(held),
-            Err(_) if act == Act::Unprotect => None,
+            Err(_) if matches!(act, Act::Unprotect | Act::Remove) => None,
             Err(error) => return Err(error),
         };
         let old = held.as_ref().map(|held| held.ledger.clone()).unwrap_or_default();
@@ -87,7 +94,9 @@ impl Noted {
     }
 
     fn before(&mut self, plan: &Plan, act: Act<'_>, now_ms: i64) -> Result<(), LedgerError> {
-        let (Act::Protect { .. }, Some(held)) = (act, &mut self.held) else { return Ok(()) };
+        let (Act::Protect { .. } | Act::Place { .. }, Some(held)) = (act, &mut self.held) else {
+            return Ok(());
+        };
         for edited in &plan.edits {
             held.ledger.put(Row {
                 key: edited.key.clone(),
@@ -96,13 +105,22 @@ impl Noted {
                 text: edited.text.clone(),
                 at_ms: now_ms,
             });
+            if matches!(act, Act::Place { .. }) {
+                let before = plan.contents.snapshot.exists().then(|| plan.before());
+                held.ledger.put_placed(Placed::new(&edited.key, before, &plan.after));
+            }
         }
         held.save()
     }
 
     fn after(&mut self, plan: &Plan, act: Act<'_>) -> Result<(), LedgerError> {
-        let (Act::Unprotect, Some(held)) = (act, &mut self.held) else { return Ok(()) };
-        plan.edits.iter().for_each(|edited| held.ledger.leave_open(&edited.key));
+        let Some(held) = &mut self.held else { return Ok(()) };
+        let keys = plan.edits.iter().map(|edited| &edited.key);
+        match act {
+            Act::Protect { .. } | Act::Place { .. } => return Ok(()),
+            Act::Unprotect => keys.for_each(|key| held.ledger.leave_open(key)),
+            Act::Remove => keys.for_each(|key| held.ledger.forget(key)),
+        }
         held.save()
     }
 

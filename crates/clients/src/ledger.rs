@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::file::{self, FileError};
+use crate::placed::Placed;
 
 const FORMAT: u32 = 1;
 
@@ -45,6 +46,9 @@ pub struct Ledger {
     /// Entries that a person took from behind the gate: nobody is asked about them as if they were new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<Key>,
+    /// Entries that were not there before: written by us, behind the gate or not by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placed: Vec<Placed>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +81,22 @@ impl Ledger {
 
     pub fn drop(&mut self, key: &Key) {
         self.rows.retain(|row| row.key != *key);
+    }
+
+    pub fn placed(&self, key: &Key) -> Option<&Placed> {
+        self.placed.iter().find(|placed| placed.key == *key)
+    }
+
+    pub(crate) fn put_placed(&mut self, placed: Placed) {
+        self.placed.retain(|other| other.key != placed.key);
+        self.placed.push(placed);
+    }
+
+    /// The entry is gone by a person's will: nothing is remembered of it.
+    pub fn forget(&mut self, key: &Key) {
+        self.drop(key);
+        self.left_open.retain(|other| other != key);
+        self.placed.retain(|placed| placed.key != *key);
     }
 
     /// Forgets the entry's row, and remembers that this was a person's will.
@@ -118,15 +138,7 @@ pub fn read(home: &Path) -> Result<Ledger, LedgerError> {
 pub fn hold(home: &Path) -> Result<Held, LedgerError> {
     let path = path_in(home);
     let failed = |error| LedgerError::Write { path: path.clone(), error: FileError::Write(error) };
-    let control = home.join("control");
-    file::private_folder(&control).map_err(failed)?;
-    let lock = file::private_options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(control.join("clients.lock"))
-        .map_err(failed)?;
-    lock.lock().map_err(failed)?;
+    let lock = file::lock(home, "clients.lock").map_err(failed)?;
     Ok(Held { ledger: read(home)?, path, _lock: lock })
 }
 

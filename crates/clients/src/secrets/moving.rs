@@ -108,9 +108,7 @@ pub fn move_in(
     let open = Open::of(home, found, key)?;
     let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
     let (Some(server), Some(client)) = (&gate.server, &gate.client) else { return Err(MoveError::Unnamed) };
-    // Named by its place: what it says may be a password.
-    if let Some(at) = open.local.words().position(|word| is_filled_in(word) || word.contains('$')) {
-        let which = if at == 0 { "program".to_owned() } else { format!("argument {at}") };
+    if let Some(which) = filled_in(&open.local) {
         return Err(MoveError::FilledIn(which));
     }
     let mut swaps = Vec::new();
@@ -128,7 +126,7 @@ pub fn move_in(
     let start = Identity::of(server, Some(client), program, args.iter().map(OsStr::new));
     let place = place_of(key);
 
-    let mut stored = Stored { keychain, done: Vec::new() };
+    let mut stored = Stored::new(keychain);
     for reference in open.references()? {
         let name = reference.name();
         let old = read(keychain, &reference)?;
@@ -162,6 +160,12 @@ pub fn move_in(
     Ok(Moved { names, left: Vec::new() })
 }
 
+/// The word of a command that its client fills in, by its place: what it says may be a password.
+pub(crate) fn filled_in(local: &Local) -> Option<String> {
+    let at = local.words().position(|word| is_filled_in(word) || word.contains('$'))?;
+    Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") })
+}
+
 /// Puts the values back in place of the references of an entry, byte for byte as they were.
 pub fn put_back(
     home: &Path,
@@ -192,7 +196,7 @@ pub fn put_back(
         return Ok(moved);
     }
     // A client that runs may write the references back from its memory; then they still have to lead somewhere.
-    let may_return = found.client.caches && may_run(found.client);
+    let may_return = may_return(found.client);
     open.write(home, &swaps, now_ms)?;
     for reference in taken {
         if may_return || keychain.remove(&reference).is_err() {
@@ -203,9 +207,10 @@ pub fn put_back(
     Ok(moved)
 }
 
-fn may_run(client: &Client) -> bool {
-    let seen = std::env::home_dir().and_then(|person| running::processes(client, &person));
-    seen.is_none_or(|processes| !processes.is_empty())
+/// Whether what is taken out of its file now may be there again when it quits.
+pub(crate) fn may_return(client: &Client) -> bool {
+    let seen = || std::env::home_dir().and_then(|person| running::processes(client, &person));
+    client.caches && seen().is_none_or(|processes| !processes.is_empty())
 }
 
 /// Whether an entry holds references, be they good or not.
@@ -218,21 +223,30 @@ fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveErro
     keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })
 }
 
-fn place_of(key: &Key) -> Identity {
+pub(crate) fn place_of(key: &Key) -> Identity {
     let project = key.project.as_deref().unwrap_or_default();
     let parts = [key.client.as_ref(), key.path.as_os_str(), project.as_ref(), key.name.as_ref()];
     Identity::of_place(parts)
 }
 
 /// What was stored for a change that is not made yet; undone, unless the change is made.
-struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     keychain: &'a dyn Keychain,
     /// With what was there before.
     done: Vec<(Reference, Option<Item>)>,
 }
 
-impl Stored<'_> {
-    fn put(&mut self, reference: Reference, item: &Item, before: Option<Item>) -> Result<(), MoveError> {
+impl<'a> Stored<'a> {
+    pub(crate) fn new(keychain: &'a dyn Keychain) -> Stored<'a> {
+        Stored { keychain, done: Vec::new() }
+    }
+
+    pub(crate) fn put(
+        &mut self,
+        reference: Reference,
+        item: &Item,
+        before: Option<Item>,
+    ) -> Result<(), MoveError> {
         let name = reference.name().to_owned();
         let kept = self.keychain.write(&reference, item).and_then(|()| self.keychain.read(&reference));
         self.done.push((reference, before));
@@ -243,7 +257,7 @@ impl Stored<'_> {
         }
     }
 
-    fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.done.clear();
     }
 }

@@ -27,7 +27,7 @@ use crate::view::{
 use crate::{Desk, DeskError};
 
 pub(crate) use guard::Guard;
-pub use shown::masker;
+pub use shown::{masker, masker_of};
 
 /// All files of all clients, at one moment.
 struct Look<'d> {
