@@ -78,23 +78,19 @@ pub fn commands(home: &Path) -> Result<Vec<(String, Vec<String>)>, OwnError> {
 }
 
 /// The entries of clients that are this server: those that were placed, and those that start the same under the same name.
-pub fn entries_of<'a>(
-    surveyed: &'a [Surveyed],
-    ledger: &'a Ledger,
-    name: &'a str,
-    local: Option<&'a Local>,
-) -> impl Iterator<Item = (&'a Surveyed, &'a Entry)> {
-    let same = move |entry: &Entry| match (entry.local(), local) {
-        (Some(its), Some(local)) => identity(its) == identity(local),
+pub fn entries_of<'s>(
+    surveyed: &'s [Surveyed],
+    ledger: &Ledger,
+    name: &str,
+    local: Option<&Local>,
+) -> Vec<(&'s Surveyed, &'s Entry)> {
+    let same = |entry: &Entry| match (entry.local(), local) {
+        (Some(its), Some(local)) => entry.key.project.is_none() && identity(its) == identity(local),
         _ => false,
     };
-    let is = move |entry: &Entry| {
-        entry.key.name == name && (ledger.placed(&entry.key).is_some() || entry.key.project.is_none() && same(entry))
-    };
-    surveyed
-        .iter()
-        .flat_map(|file| file.entries().iter().map(move |entry| (file, entry)))
-        .filter(move |(_, entry)| is(entry))
+    let is = |entry: &Entry| entry.key.name == name && (ledger.placed(&entry.key).is_some() || same(entry));
+    let all = surveyed.iter().flat_map(|file| file.entries().iter().map(move |entry| (file, entry)));
+    all.filter(|(_, entry)| is(entry)).collect()
 }
 
 /// The file at one moment.

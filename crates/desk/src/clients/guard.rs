@@ -63,7 +63,11 @@ impl Desk {
     pub(super) fn not_done(&self, change: &ClientChange) {
         let told = change.refused.iter().map(|refused| {
             let which = refused.name.as_deref().unwrap_or("its file");
-            let done = if change.act == ClientAct::Protect { "protected" } else { "unprotected" };
+            let done = match change.act {
+                ClientAct::Protect => "protected",
+                ClientAct::Unprotect => "unprotected",
+                ClientAct::Place => "placed",
+            };
             need(&format!("{}: {which} was not {done}: {}", refused.client_name, refused.why), true)
         });
         self.held().not_done.extend(told);

@@ -5,7 +5,9 @@
 
 mod backups;
 mod change;
+mod command_line;
 mod guard;
+mod own;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -206,6 +208,7 @@ fn queued_change(queued: &Queued) -> QueuedChange {
     let act = match queued.todo {
         Todo::Protect => ClientAct::Protect,
         Todo::Unprotect => ClientAct::Unprotect,
+        Todo::Place => ClientAct::Place,
     };
     QueuedChange { act, entry: entry_key(&queued.key), since_ms: queued.since_ms }
 }

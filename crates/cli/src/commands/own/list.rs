@@ -25,8 +25,7 @@ pub(crate) fn run(args: &ServersArgs) -> anyhow::Result<ExitCode> {
             How::Local(local) => Some(local),
             How::Remote | How::Odd(_) => None,
         };
-        let placed: Vec<_> =
-            own::entries_of(&around.surveyed, &around.ledger, &server.id.name, local).collect();
+        let placed = own::entries_of(&around.surveyed, &around.ledger, &server.id.name, local);
         if args.json {
             screen.line(&object(server, &placed).to_string());
         } else {
