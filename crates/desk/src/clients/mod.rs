@@ -8,6 +8,8 @@ mod change;
 mod command_line;
 mod guard;
 mod own;
+#[cfg(test)]
+mod own_tests;
 mod shown;
 #[cfg(test)]
 mod tests;
