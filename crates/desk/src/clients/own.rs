@@ -76,8 +76,8 @@ impl Desk {
         Ok(DraftPreview { problem: None, looks_secret, edits })
     }
 
-    /// Adds it and places it. What a running client would write over waits until that has quit, unless `now`.
-    pub fn add_server(&self, draft: &ServerDraft, now: bool) -> Result<ClientChange, DeskError> {
+    /// Adds it and places it. What a running client would write over waits until that has quit.
+    pub fn add_server(&self, draft: &ServerDraft) -> Result<ClientChange, DeskError> {
         let bad = |why: &str| DeskError::BadInput(why.to_owned());
         let wanted = self.wanted(draft).map_err(bad)?;
         self.home.prepare()?;
@@ -90,7 +90,7 @@ impl Desk {
         // The keychain is another's turn: placing asks for it again, if it has to.
         drop(keychain);
         let keys: Vec<_> = files.iter().map(|found| entry_key(&found.key(None, &draft.name))).collect();
-        let mut change = self.place_servers(&keys, now)?;
+        let mut change = self.place_servers(&keys, false)?;
         change.refused.extend(refused);
         Ok(change)
     }

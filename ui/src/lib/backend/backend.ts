@@ -92,6 +92,11 @@ export interface Backend {
   reopenClient(id: string): Promise<void>;
   /** Starts it through the gate, without its client, and asks for its tools. */
   testServer(entry: T.EntryKey): Promise<T.ServerTest>;
+  /** The clients that a server of one's own can be placed in. */
+  serverPlaces(): Promise<T.ServerPlace[]>;
+  /** What adding it would write, and what is wrong with what was typed. The values of secrets need not be in it. */
+  previewServer(draft: T.ServerDraft): Promise<T.DraftPreview>;
+  addServer(draft: T.ServerDraft): Promise<T.ClientChange>;
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;

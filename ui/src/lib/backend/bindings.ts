@@ -66,6 +66,10 @@ export const commands = {
 	reopenClient: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { client })),
 	/**  Takes as long as the server needs to start. */
 	testServer: (entry: EntryKey) => typedError<ServerTest, UiError>(__TAURI_INVOKE("test_server", { entry })),
+	serverPlaces: () => typedError<ServerPlace[], UiError>(__TAURI_INVOKE("server_places")),
+	previewServer: (draft: ServerDraft) => typedError<DraftPreview, UiError>(__TAURI_INVOKE("preview_server", { draft })),
+	/**  What a running client would write over waits until that has quit. */
+	addServer: (draft: ServerDraft) => typedError<ClientChange, UiError>(__TAURI_INVOKE("add_server", { draft })),
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
@@ -242,7 +246,9 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
-export type ClientAct = "protect" | "unprotect";
+export type ClientAct = "protect" | "unprotect" | 
+/**  Write a server of Callgate's own list into the file, by its name. */
+"place";
 
 /**  What an act did. */
 export type ClientChange = {
@@ -376,6 +382,32 @@ export type Done = {
 	version: string | null,
 	/**  When it ends by itself. */
 	endsMs: number | null,
+};
+
+export type DraftPart = "name" | "command" | "variables" | 
+/**  Not in what was typed. */
+"elsewhere";
+
+/**  What adding would write, before it does. */
+export type DraftPreview = {
+	/**  The first thing that is not as it should be; then nothing else is known. */
+	problem: DraftProblem | null,
+	/**  Variables whose values look like secrets, and are not kept as such. */
+	looksSecret: string[],
+	/**  Callgate's own list first. */
+	edits: ClientPreview,
+};
+
+export type DraftProblem = {
+	part: DraftPart,
+	words: string,
+};
+
+export type DraftVariable = {
+	name: string,
+	value: string,
+	/**  Its value goes into the keychain. */
+	secret: boolean,
 };
 
 export type DriftFix = 
@@ -783,6 +815,28 @@ export type SaveAnswer = {
 } & Question | 
 /**  The file is not what was edited: here is what it says now. */
 ({ kind: "conflict"; theirs: string; version: string | null; diff: string }) & { diagnostics?: never } | ({ kind: "broken"; diagnostics: Diagnostic[] }) & { diff?: never; theirs?: never; version?: never };
+
+/**  What a person typed so far. */
+export type ServerDraft = {
+	name: string,
+	/**  As in a terminal: words between blanks, quotes around what has blanks in it. */
+	command: string,
+	variables: DraftVariable[],
+	/**  Ids of the clients that it is to be placed in. */
+	clients: string[],
+};
+
+/**  A client that a server can be placed in. */
+export type ServerPlace = {
+	client: string,
+	clientName: string,
+	/**  Its file, with `~` for the home. */
+	shown: string,
+	/**  The file is not there yet and would be made. */
+	newFile: boolean,
+	/**  Why nothing can be written there. */
+	problem: string | null,
+};
 
 export type ServerState = "running" | "stopped" | 
 /**  In `servers.json` and never started. */
