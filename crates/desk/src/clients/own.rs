@@ -60,8 +60,6 @@ impl Desk {
         let look = self.look_at_clients()?;
         let mut edits = nothing.clone();
         let local = wanted.server.local();
-        let path = own::path(self.home.path());
-        edits.files.extend((before != after).then(|| look.own_diff(&path, (&before, &after), &local)));
         let binary = self.gate_for(ClientAct::Place)?;
         let mut names = look.names();
         for found in self.chosen(draft, &mut edits.refused) {
@@ -73,6 +71,7 @@ impl Desk {
                 Err(error) => edits.refused.push(whole_file(&look, &found, &error.to_string())),
             }
         }
+        edits.files.extend((before != after).then(|| look.own_diff((&before, &after), &wanted.server)));
         Ok(DraftPreview { problem: None, looks_secret, edits })
     }
 
@@ -188,15 +187,15 @@ impl Desk {
 }
 
 impl Look<'_> {
-    fn own_diff(&self, path: &std::path::Path, texts: (&str, &str), local: &Local) -> FileDiff {
-        let shown = shown::path(&self.machine.home, path);
+    fn own_diff(&self, texts: (&str, &str), server: &NewServer) -> FileDiff {
+        let shown = shown::path(&self.machine.home, &own::path(self.ours));
         let before = format!("{shown} (now)");
         FileDiff {
             client: "callgate".to_owned(),
             client_name: "Callgate's own list".to_owned(),
-            diff: shown::diff(texts, (&before, &shown), &masker_of([local])),
+            diff: shown::diff(texts, (&before, &shown), &masker_of([&server.local()])),
             shown,
-            entries: Vec::new(),
+            entries: vec![server.name.clone()],
         }
     }
 }

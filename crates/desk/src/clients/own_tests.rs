@@ -32,8 +32,8 @@ fn a_server_is_shown_then_added_and_placed_behind_the_gate() {
     let preview = world.desk.preview_server(&draft).unwrap();
     assert_eq!((preview.problem, preview.looks_secret), (None, Vec::new()));
     let shown: Vec<_> = preview.edits.files.iter().map(|file| file.client.as_str()).collect();
-    assert_eq!(shown, ["callgate", "cursor", "claude-desktop"]);
-    assert!(preview.edits.files[1].diff.contains(r#""my notes""#), "{}", preview.edits.files[1].diff);
+    assert_eq!(shown, ["cursor", "claude-desktop", "callgate"]);
+    assert!(preview.edits.files[0].diff.contains(r#""my notes""#), "{}", preview.edits.files[0].diff);
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), before, "nothing was written");
 
     let change = world.desk.add_server(&draft).unwrap();

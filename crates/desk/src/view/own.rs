@@ -60,7 +60,7 @@ pub struct DraftPreview {
     pub problem: Option<DraftProblem>,
     /// Variables whose values look like secrets, and are not kept as such.
     pub looks_secret: Vec<String>,
-    /// Callgate's own list first.
+    /// Callgate's own list last.
     pub edits: ClientPreview,
 }
 

@@ -348,18 +348,7 @@ export function fakeClients(world: World): FakeClients {
       const entry = entryOf(draft);
       const list = (names: Iterable<string>) =>
         JSON.stringify({ mcpServers: Object.fromEntries([...names].map((one) => [one, {}])) }, null, 2);
-      const edits: T.ClientPreview = {
-        files: [
-          {
-            client: 'callgate',
-            clientName: "Callgate's own list",
-            shown: '~/.callgate/servers.json',
-            diff: unified(list(world.own.keys()), list([...world.own.keys(), draft.name])),
-            entries: [],
-          },
-        ],
-        refused: [],
-      };
+      const edits: T.ClientPreview = { files: [], refused: [] };
       for (const { client, file } of targets(draft)) {
         if (file.entries.some((one) => one.name === draft.name))
           edits.refused.push({ clientName: client.name, name: draft.name, why: taken });
@@ -372,6 +361,13 @@ export function fakeClients(world: World): FakeClients {
             entries: [draft.name],
           });
       }
+      edits.files.push({
+        client: 'callgate',
+        clientName: "Callgate's own list",
+        shown: '~/.callgate/servers.json',
+        diff: unified(list(world.own.keys()), list([...world.own.keys(), draft.name])),
+        entries: [draft.name],
+      });
       return { problem: null, looksSecret: looksSecret(draft), edits };
     },
 
