@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, clients, log, rules, servers};
+use crate::commands::{acts, app, clients, log, own, rules, servers};
 
 /// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder() -> Builder<tauri::Wry> {
@@ -67,6 +67,9 @@ pub fn builder() -> Builder<tauri::Wry> {
             clients::test_server,
             clients::preview_secrets,
             clients::change_secrets,
+            own::server_places,
+            own::preview_server,
+            own::add_server,
             app::overview,
             app::settings,
             app::save_settings,

@@ -2,6 +2,9 @@
 //!
 //! Owns: syntax. Knows no client and no key. Everything that a splice does not name stays byte for byte.
 
+mod add;
+mod cut;
+mod fresh;
 mod json;
 mod lines;
 mod list;
@@ -20,7 +23,10 @@ mod yaml_tests;
 
 use std::ops::Range;
 
+pub use add::Addition;
+pub use fresh::Fresh;
 pub use quote::Literal;
+pub(crate) use quote::quote as quoted;
 pub use splice::{Crossed, Splice, apply};
 
 /// Deeper than any configuration, and shallow enough for every stack that walks the tree.

@@ -5,6 +5,7 @@
 //! not those of the record's masks: a mask may hide too much, an offer to move something must be right.
 
 pub mod find;
+pub mod lazily;
 pub mod listing;
 pub mod moving;
 mod names;

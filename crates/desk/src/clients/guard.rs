@@ -254,7 +254,11 @@ pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Pa
 fn refusals(change: &ClientChange) -> impl Iterator<Item = Need> {
     change.refused.iter().map(|refused| {
         let which = refused.name.as_deref().unwrap_or("its file");
-        let done = if change.act == ClientAct::Protect { "protected" } else { "unprotected" };
+        let done = match change.act {
+            ClientAct::Protect => "protected",
+            ClientAct::Unprotect => "unprotected",
+            ClientAct::Place => "placed",
+        };
         need(&format!("{}: {which} was not {done}: {}", refused.client_name, refused.why), true)
     })
 }

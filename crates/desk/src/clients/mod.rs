@@ -5,7 +5,11 @@
 
 mod backups;
 mod change;
+mod command_line;
 mod guard;
+mod own;
+#[cfg(test)]
+mod own_tests;
 mod repair;
 mod secrets;
 mod shown;
@@ -29,7 +33,7 @@ use crate::view::{ClientEntry, ClientFile, ClientView, EntryKey, EntryState, Que
 use crate::{Desk, DeskError};
 
 pub(crate) use guard::Guard;
-pub use shown::masker;
+pub use shown::{masker, masker_of};
 
 /// All files of all clients, at one moment.
 struct Look<'d> {

@@ -23,15 +23,15 @@ const FILE: &str = r#"{
 "#;
 
 /// A home with Cursor's and Claude Desktop's files, and our program in its place.
-struct World {
-    place: Place,
-    desk: Desk,
-    cursor: PathBuf,
-    claude: PathBuf,
+pub(super) struct World {
+    pub(super) place: Place,
+    pub(super) desk: Desk,
+    pub(super) cursor: PathBuf,
+    pub(super) claude: PathBuf,
     _person: tempfile::TempDir,
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let place = Place::new();
     let person = tempfile::tempdir().unwrap();
     let cursor = person.path().join(".cursor/mcp.json");
@@ -55,7 +55,7 @@ impl World {
         view.files.into_iter().flat_map(|file| file.entries).collect()
     }
 
-    fn states(&self, client: &str) -> Vec<(String, EntryState)> {
+    pub(super) fn states(&self, client: &str) -> Vec<(String, EntryState)> {
         self.entries(client).into_iter().map(|entry| (entry.key.name, entry.state)).collect()
     }
 }

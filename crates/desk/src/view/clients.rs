@@ -110,6 +110,8 @@ pub enum EntryState {
 pub enum ClientAct {
     Protect,
     Unprotect,
+    /// Write a server of Callgate's own list into the file, by its name.
+    Place,
 }
 
 /// What happened to a file that was edited, and what mends it.

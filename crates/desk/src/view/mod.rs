@@ -9,6 +9,7 @@ mod clients;
 mod error;
 mod log;
 mod overview;
+mod own;
 mod place;
 mod rules;
 mod servers;
@@ -31,6 +32,7 @@ pub use log::{
     LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
+pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft, ServerPlace};
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,

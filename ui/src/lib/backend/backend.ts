@@ -104,6 +104,11 @@ export interface Backend {
   previewSecrets(act: T.SecretsAct, entry: T.EntryKey): Promise<T.SecretsPreview>;
   /** May wait for a person who is asked to unlock the keychain; what fails changes nothing. */
   changeSecrets(act: T.SecretsAct, entry: T.EntryKey, now: boolean): Promise<T.SecretsChange>;
+  /** The clients that a server of one's own can be placed in. */
+  serverPlaces(): Promise<T.ServerPlace[]>;
+  /** What adding it would write, and what is wrong with what was typed. The values of secrets need not be in it. */
+  previewServer(draft: T.ServerDraft): Promise<T.DraftPreview>;
+  addServer(draft: T.ServerDraft): Promise<T.ClientChange>;
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;

@@ -77,6 +77,10 @@ export const commands = {
 	previewSecrets: (act: SecretsAct, entry: EntryKey) => typedError<SecretsPreview, UiError>(__TAURI_INVOKE("preview_secrets", { act, entry })),
 	/**  May take as long as a person needs to unlock the keychain, within its bound. */
 	changeSecrets: (act: SecretsAct, entry: EntryKey, now: boolean) => typedError<SecretsChange, UiError>(__TAURI_INVOKE("change_secrets", { act, entry, now })),
+	serverPlaces: () => typedError<ServerPlace[], UiError>(__TAURI_INVOKE("server_places")),
+	previewServer: (draft: ServerDraft) => typedError<DraftPreview, UiError>(__TAURI_INVOKE("preview_server", { draft })),
+	/**  What a running client would write over waits until that has quit. */
+	addServer: (draft: ServerDraft) => typedError<ClientChange, UiError>(__TAURI_INVOKE("add_server", { draft })),
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
@@ -253,7 +257,9 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
-export type ClientAct = "protect" | "unprotect";
+export type ClientAct = "protect" | "unprotect" | 
+/**  Write a server of Callgate's own list into the file, by its name. */
+"place";
 
 /**  What an act did. */
 export type ClientChange = {
@@ -388,6 +394,32 @@ export type Done = {
 	version: string | null,
 	/**  When it ends by itself. */
 	endsMs: number | null,
+};
+
+export type DraftPart = "name" | "command" | "variables" | 
+/**  Not in what was typed. */
+"elsewhere";
+
+/**  What adding would write, before it does. */
+export type DraftPreview = {
+	/**  The first thing that is not as it should be; then nothing else is known. */
+	problem: DraftProblem | null,
+	/**  Variables whose values look like secrets, and are not kept as such. */
+	looksSecret: string[],
+	/**  Callgate's own list first. */
+	edits: ClientPreview,
+};
+
+export type DraftProblem = {
+	part: DraftPart,
+	words: string,
+};
+
+export type DraftVariable = {
+	name: string,
+	value: string,
+	/**  Its value goes into the keychain. */
+	secret: boolean,
 };
 
 export type DriftFix = 
@@ -846,6 +878,26 @@ export type SecretsPreview = {
 	secrets: SecretView[],
 	/**  A unified diff, secrets masked; empty if the file stays as it is. */
 	diff: string,
+/**  What a person typed so far. */
+export type ServerDraft = {
+	name: string,
+	/**  As in a terminal: words between blanks, quotes around what has blanks in it. */
+	command: string,
+	variables: DraftVariable[],
+	/**  Ids of the clients that it is to be placed in. */
+	clients: string[],
+};
+
+/**  A client that a server can be placed in. */
+export type ServerPlace = {
+	client: string,
+	clientName: string,
+	/**  Its file, with `~` for the home. */
+	shown: string,
+	/**  The file is not there yet and would be made. */
+	newFile: boolean,
+	/**  Why nothing can be written there. */
+	problem: string | null,
 };
 
 export type ServerState = "running" | "stopped" | 
