@@ -17,6 +17,7 @@ pub mod plan;
 pub mod program;
 pub mod queue;
 pub mod reopen;
+pub mod repair;
 pub mod running;
 pub mod secrets;
 pub mod survey;

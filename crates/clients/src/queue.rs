@@ -25,6 +25,8 @@ pub struct Queued {
 pub enum Todo {
     Protect,
     Unprotect,
+    /// Put a lost gate back, without a person having asked for it.
+    Repair,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -7,9 +7,11 @@ use callgate_clients::change::ChangeError;
 use callgate_clients::ledger::LedgerError;
 use callgate_clients::queue::QueueError;
 use callgate_clients::reopen::ReopenError;
+use callgate_clients::secrets::moving::MoveError;
 use callgate_policy::Report;
 use callgate_policy::edit::form::FormError;
 use callgate_policy::edit::{EditError, RevertError};
+use callgate_secrets::KeychainError;
 use callgate_store::allowance::AllowanceError;
 use callgate_store::{HomeError, StoreError};
 
@@ -57,6 +59,10 @@ pub enum DeskError {
     Queue(#[from] QueueError),
     #[error(transparent)]
     Reopen(#[from] ReopenError),
+    #[error(transparent)]
+    Secrets(#[from] MoveError),
+    #[error("{0}. Nothing was changed.")]
+    Keychain(KeychainError),
     #[error("{0}")]
     Conflict(String),
     #[error("this would loosen the rules, and was not confirmed: {}", .0.join("; "))]
@@ -86,7 +92,9 @@ impl DeskError {
             | DeskError::ClientFile(_)
             | DeskError::Ledger(_)
             | DeskError::Queue(_)
-            | DeskError::Reopen(_) => ErrorCode::Failed,
+            | DeskError::Reopen(_)
+            | DeskError::Keychain(_)
+            | DeskError::Secrets(_) => ErrorCode::Failed,
             DeskError::BrokenPolicy { .. }
             | DeskError::BrokenText(_)
             | DeskError::Form(FormError::Broken(_)) => ErrorCode::BrokenPolicy,

@@ -15,4 +15,5 @@ pub(crate) mod run;
 pub(crate) mod secrets;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod supervise;
 pub(crate) mod watch;

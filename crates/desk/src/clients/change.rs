@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use callgate_clients::change::carry_out;
+use callgate_clients::change::{carry_out, repair};
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
@@ -44,8 +44,18 @@ impl Desk {
         entries: &[EntryKey],
         now: bool,
     ) -> Result<ClientChange, DeskError> {
+        self.change_entries(as_todo(act), entries, now)
+    }
+
+    pub(super) fn change_entries(
+        &self,
+        todo: Todo,
+        entries: &[EntryKey],
+        now: bool,
+    ) -> Result<ClientChange, DeskError> {
         self.forget_not_done();
         let look = self.look_at_clients()?;
+        let act = act_of(todo);
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
         let mut names = look.names();
@@ -64,18 +74,24 @@ impl Desk {
             if !now && !keys.is_empty() && would_write_over(file.found.client, &self.machine.home) {
                 change.waiting.extend(keys.iter().map(entry_key));
                 change.refused.extend(refused(&planned, entries));
-                queue::add(self.home.path(), &keys, as_todo(act), now_ms)?;
+                queue::add(self.home.path(), &keys, todo, now_ms)?;
                 continue;
             }
-            let stuck = match act {
+            let stuck = match todo {
                 // What keeps its gate keeps its references.
-                Act::Unprotect => {
+                Todo::Unprotect => {
                     self.secrets_back(file, &|entry| keys.contains(&entry.key), &mut change, now_ms)
                 }
-                Act::Protect { .. } => BTreeSet::new(),
+                Todo::Protect | Todo::Repair => BTreeSet::new(),
             };
             let free = |entry: &Entry| chosen(entry) && !stuck.contains(&entry.key);
-            match carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms) {
+            let written = match todo {
+                Todo::Repair => repair(self.home.path(), &file.found, &binary, &keys, &mut names, now_ms),
+                Todo::Protect | Todo::Unprotect => {
+                    carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms)
+                }
+            };
+            match written {
                 Ok(done) => {
                     change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                     change.refused.extend(refused(&done, entries));
@@ -136,15 +152,17 @@ impl Desk {
             if would_write_over(client, &self.machine.home) {
                 continue;
             }
-            for (todo, act) in [(Todo::Protect, ClientAct::Protect), (Todo::Unprotect, ClientAct::Unprotect)]
-            {
+            for todo in [Todo::Protect, Todo::Repair, Todo::Unprotect] {
                 let of_this = |queued: &&queue::Queued| queued.key.client == id && queued.todo == todo;
                 let keys: Vec<_> =
                     waiting.iter().filter(of_this).map(|queued| entry_key(&queued.key)).collect();
                 if keys.is_empty() {
                     continue;
                 }
-                let done = self.change_clients(act, &keys, true)?;
+                let done = self.change_entries(todo, &keys, true)?;
+                if todo == Todo::Repair {
+                    self.say_repaired(&done);
+                }
                 // What could not be done is told, and not tried again every second.
                 self.not_done(&done);
                 let tried: Vec<_> = keys.iter().filter(|key| !done.waiting.contains(key)).collect();
@@ -229,10 +247,18 @@ fn as_act(act: ClientAct, binary: &str) -> Act<'_> {
     }
 }
 
-fn as_todo(act: Act<'_>) -> Todo {
+fn as_todo(act: ClientAct) -> Todo {
     match act {
-        Act::Protect { .. } => Todo::Protect,
-        Act::Unprotect => Todo::Unprotect,
+        ClientAct::Protect => Todo::Protect,
+        ClientAct::Unprotect => Todo::Unprotect,
+    }
+}
+
+/// What it does to an entry, whoever wants it.
+pub(super) fn act_of(todo: Todo) -> ClientAct {
+    match todo {
+        Todo::Protect | Todo::Repair => ClientAct::Protect,
+        Todo::Unprotect => ClientAct::Unprotect,
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use callgate_clients::survey::Entry;
 use callgate_policy::diff::unified;
+use callgate_secrets::SCHEME;
 use callgate_store::mask::{self, Masker};
 
 use crate::text::harmless;
@@ -26,8 +27,29 @@ pub(super) fn command(entry: &Entry) -> String {
 /// What an edit changes, line by line.
 pub(super) fn diff(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> String {
     let lines = unified(texts.0, texts.1, names);
-    let lines: Vec<_> = lines.lines().map(|line| masker.keep_text(line).into_owned()).collect();
+    let lines: Vec<_> = lines.lines().map(|line| masked(line, masker)).collect();
     lines.join("\n")
+}
+
+/// A reference to the keychain is no secret, whatever it stands for: it is shown.
+fn masked(line: &str, masker: &Masker) -> String {
+    let (mut rest, mut without, mut references) = (line, String::new(), Vec::new());
+    while let Some(at) = rest.find(SCHEME) {
+        let (before, reference) = rest.split_at(at);
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '/' | '.' | '_' | '-' | '…');
+        let end = reference.find(|c| !name(c)).unwrap_or(reference.len());
+        without.push_str(before);
+        // A mask is not masked once more.
+        without.push_str(&format!("[masked {}]", references.len()));
+        references.push(&reference[..end]);
+        rest = &reference[end..];
+    }
+    without.push_str(rest);
+    let mut masked = masker.keep_text(&without).into_owned();
+    for (at, reference) in references.iter().enumerate() {
+        masked = masked.replacen(&format!("[masked {at}]"), reference, 1);
+    }
+    masked
 }
 
 /// Knows the values of every variable that an entry sets, whatever they look like, and the arguments that follow a telling

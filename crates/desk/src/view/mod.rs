@@ -22,7 +22,8 @@ pub use acts::{
 pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
     BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
-    DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
+    DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry, SecretPlace,
+    SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 pub use error::{ErrorCode, UiError};
 pub use log::{
@@ -36,6 +37,6 @@ pub use rules::{
     PolicyVersionView, Proposal, RuleDraft, RuleForAll, RuleSource, RulesView, SaveAnswer, Severity,
     ToolRule, ToolState, Tried,
 };
-pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
+pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
 pub use words::{Decision, Outcome};

@@ -72,6 +72,12 @@ export interface Backend {
   /** Every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   stderrTail(session: string): Promise<string>;
+  /** In one session, or (null) in all that run. */
+  stopServer(server: string, session: string | null): Promise<T.Done>;
+  startServer(server: string, session: string | null): Promise<T.Done>;
+  restartServer(server: string, session: string | null): Promise<T.Done>;
+  /** Pauses all, and ends every server. */
+  stopEverything(): Promise<T.Done>;
   overview(): Promise<T.Overview>;
 
   /** Only those that have a file here; Claude Desktop first. */
@@ -82,6 +88,8 @@ export interface Backend {
   changeClients(act: T.ClientAct, entries: T.EntryKey[], now: boolean): Promise<T.ClientChange>;
   /** Not to be asked about again. */
   leaveOpen(entries: T.EntryKey[]): Promise<void>;
+  /** What somebody else did to these is not told again. */
+  takeNote(entries: T.EntryKey[]): Promise<void>;
   /** What waits for this client is not written after all. */
   dropQueued(client: string): Promise<void>;
   clientBackups(): Promise<T.BackupView[]>;
@@ -92,6 +100,10 @@ export interface Backend {
   reopenClient(id: string): Promise<void>;
   /** Starts it through the gate, without its client, and asks for its tools. */
   testServer(entry: T.EntryKey): Promise<T.ServerTest>;
+  /** The keychain is not asked for it. */
+  previewSecrets(act: T.SecretsAct, entry: T.EntryKey): Promise<T.SecretsPreview>;
+  /** May wait for a person who is asked to unlock the keychain; what fails changes nothing. */
+  changeSecrets(act: T.SecretsAct, entry: T.EntryKey, now: boolean): Promise<T.SecretsChange>;
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;

@@ -9,6 +9,7 @@ import {
   type ClientView,
   type EntryKey,
   type QueuedChange,
+  type SecretsAct,
   type ServerTest,
   type ServerView,
 } from '../backend';
@@ -26,6 +27,12 @@ export interface Review {
   quiet?: boolean;
 }
 
+/** The secrets that a person is asked about. */
+export interface AboutSecrets {
+  act: SecretsAct;
+  entry: EntryKey;
+}
+
 export type Tested = { state: 'running' } | { state: 'done'; test: ServerTest };
 
 const every = 2_000;
@@ -38,6 +45,8 @@ export class Clients {
   review: Review | null = $state.raw(null);
   /** The backup that is about to be put back. */
   restoring: string | null = $state.raw(null);
+  /** The dialog about an entry's secrets. */
+  secrets: AboutSecrets | null = $state.raw(null);
   /** Something is being written. */
   writing = $state(false);
   /** Clients that are being quit and started again. */
@@ -159,6 +168,11 @@ export class Clients {
     if (serious && !(await this.#app.ask({ words: `Leave ${names} without the gate?`, loosened }, 'Leave it open')))
       return;
     await this.#act(() => this.#app.backend.leaveOpen(entries));
+  }
+
+  /** What somebody else did to these is known. */
+  async takeNote(entries: EntryKey[]): Promise<void> {
+    await this.#act(() => this.#app.backend.takeNote(entries));
   }
 
   async test(key: EntryKey): Promise<void> {

@@ -4,6 +4,7 @@ import { BackendError, type Backend } from '../backend';
 import type * as T from '../backend';
 import { clientFiles, type FakeClient, type FakeEntry, type FakeFile } from './clientfiles';
 import { unified } from './jsonc';
+import { fakeSecrets, namesOf, written } from './secrets';
 import type { World } from './world';
 
 type Clients = Pick<
@@ -12,12 +13,15 @@ type Clients = Pick<
   | 'previewClients'
   | 'changeClients'
   | 'leaveOpen'
+  | 'takeNote'
   | 'dropQueued'
   | 'clientBackups'
   | 'previewBackup'
   | 'restoreBackup'
   | 'reopenClient'
   | 'testServer'
+  | 'previewSecrets'
+  | 'changeSecrets'
 >;
 
 interface Backup extends T.BackupView {
@@ -197,9 +201,10 @@ export function fakeClients(world: World): FakeClients {
             key: keyOf(theClient(client.id), file, entry),
             state:
               entry.why !== null ? ('notCoverable' as const) : entry.gated ? ('protected' as const) : ('open' as const),
-            server: entry.server,
+            server: entry.gated ? entry.server : null,
             command: entry.url ?? [entry.command, ...entry.args].join(' '),
             why: entry.why,
+            secrets: namesOf(entry),
           })),
           drift: driftOf(theClient(client.id), file, keyOf),
           backups: backups.filter((one) => one.path === file.path).length,
@@ -237,7 +242,7 @@ export function fakeClients(world: World): FakeClients {
         if (mine.length === 0) continue;
         client.queued = client.queued.filter((queued) => !mine.some((one) => same(one.key, queued.entry)));
         if (client.waits && client.running && !now) {
-          client.queued.push(...mine.map(({ key }) => ({ act, entry: key, sinceMs: world.now() })));
+          client.queued.push(...mine.map(({ key }) => ({ act, byItself: false, entry: key, sinceMs: world.now() })));
           waiting.push(...mine.map(({ key }) => key));
           continue;
         }
@@ -258,6 +263,13 @@ export function fakeClients(world: World): FakeClients {
         if (!file) continue;
         file.lost = file.lost.filter((name) => name !== key.name);
         file.fresh = file.fresh.filter((name) => name !== key.name);
+      }
+    },
+
+    async takeNote(entries) {
+      for (const key of entries) {
+        const file = find(key)?.file;
+        if (file) file.edited = file.edited.filter((name) => name !== key.name);
       }
     },
 
@@ -309,6 +321,16 @@ export function fakeClients(world: World): FakeClients {
         ? { says: null, tools: null, problem: entry.answers }
         : { ...entry.answers, problem: null };
     },
+
+    ...fakeSecrets(world, {
+      find: (key) => {
+        const found = find(key);
+        if (!found) throw gone(`The entry ${key.name}`);
+        return found;
+      },
+      text: ({ client, file }, entries) => text(file, entries, client.id),
+      keep: ({ client, file }) => keep(client, file),
+    }),
   };
 }
 
@@ -330,6 +352,11 @@ function driftOf(
       serious: false,
       fix: { kind: 'protect' as const, entries: keys(name) },
     })),
+    ...file.edited.map((name) => ({
+      words: `${name} was edited; it is behind the gate`,
+      serious: false,
+      fix: { kind: 'takeNote' as const, entries: keys(name) },
+    })),
   ];
 }
 
@@ -337,10 +364,17 @@ function driftOf(
 function text(file: FakeFile, entries: readonly FakeEntry[], client = 'claude-desktop'): string {
   const body = (entry: FakeEntry) => {
     if (entry.url !== null) return { url: entry.url };
-    const env = Object.keys(entry.env).length > 0 ? { env: entry.env } : {};
-    if (!entry.gated) return { command: entry.command, args: entry.args, ...env };
+    const of = (place: T.SecretPlace) => entry.secrets.filter((secret) => secret.place === place);
+    const variables = { ...entry.env, ...Object.fromEntries(of('variable').map((one) => [one.name, written(one)])) };
+    const env = Object.keys(variables).length > 0 ? { env: variables } : {};
+    // A secret among the arguments follows its flag.
+    const args = entry.args.map((arg, at) => {
+      const secret = of('argument').find(({ name }) => entry.args[at - 1] === `--${name}`);
+      return secret ? written(secret) : arg;
+    });
+    if (!entry.gated) return { command: entry.command, args, ...env };
     const gate = ['run', '--server', entry.server ?? entry.name, '--client', client, '--'];
-    return { command: program, args: [...gate, entry.command, ...entry.args], ...env };
+    return { command: program, args: [...gate, entry.command, ...args], ...env };
   };
   const block = (project: string | null) =>
     Object.fromEntries(entries.filter((entry) => entry.project === project).map((entry) => [entry.name, body(entry)]));
