@@ -16,9 +16,25 @@ pub(crate) enum Client {
     OpenCode,
 }
 
-/// What a test writes into a client's file: a name and the words of its command. No words after the program means that the
-/// entry has no list of arguments at all.
-pub(crate) type Servers<'a> = &'a [(&'a str, Vec<String>)];
+/// What a test writes into a client's file.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) name: &'static str,
+    pub(crate) program: String,
+    /// Nothing at all, or a list that may be empty.
+    pub(crate) args: Option<Vec<String>>,
+}
+
+impl Server {
+    pub(crate) fn new(name: &'static str, words: &[impl AsRef<str>]) -> Server {
+        let mut words = words.iter().map(|word| word.as_ref().to_owned());
+        Server { name, program: words.next().unwrap(), args: Some(words.collect()) }
+    }
+
+    pub(crate) fn without_args(name: &'static str, program: &str) -> Server {
+        Server { args: None, ..Server::new(name, &[program]) }
+    }
+}
 
 impl Client {
     pub(crate) fn id(self) -> &'static str {
@@ -80,38 +96,38 @@ impl Client {
     }
 
     /// A file with these servers, and with what a person has in there besides.
-    pub(crate) fn file_with(self, servers: Servers<'_>) -> String {
+    pub(crate) fn file_with(self, servers: &[Server]) -> String {
+        let entries: Vec<_> = servers.iter().map(|server| self.entry(server)).collect();
         if self == Client::Codex {
-            let entry = |(name, words): &(&str, Vec<String>)| {
-                let args =
-                    if words.len() > 1 { format!("args = {}\n", json!(words[1..])) } else { String::new() };
-                format!("\n[mcp_servers.{name}] # mine\ncommand = {}\n{args}", json!(words[0]))
-            };
-            return format!(
-                "# settings\nmodel = \"gpt-5\"\n{}",
-                servers.iter().map(entry).collect::<String>()
-            );
+            return format!("# settings\nmodel = \"gpt-5\"\n{}", entries.concat());
         }
-        let entry = |(name, words): &(&str, Vec<String>)| {
-            let entry = match self {
-                Client::OpenCode => json!({ "type": "local", "command": words }),
-                _ if words.len() > 1 => json!({ "command": words[0], "args": words[1..] }),
-                _ => json!({ "command": words[0] }),
-            };
-            format!("    {}: {entry}", json!(name))
-        };
         let key = if self == Client::OpenCode { "mcp" } else { "mcpServers" };
         // Claude Code takes a comment for a broken file.
         let comment = if self == Client::ClaudeCode { "" } else { " // mine" };
-        let servers: Vec<_> = servers.iter().map(entry).collect();
-        format!("{{{comment}\n  \"{key}\": {{\n{}\n  }}\n}}\n", servers.join(",\n"))
+        format!("{{{comment}\n  \"{key}\": {{\n{}\n  }}\n}}\n", entries.join(",\n"))
+    }
+
+    fn entry(self, server: &Server) -> String {
+        let Server { name, program, args } = server;
+        let entry = match (self, args) {
+            (Client::Codex, args) => {
+                let args = args.as_ref().map_or_else(String::new, |args| format!("args = {}\n", json!(args)));
+                return format!("\n[mcp_servers.{name}] # mine\ncommand = {}\n{args}", json!(program));
+            }
+            (Client::OpenCode, args) => {
+                let words: Vec<_> = [program].into_iter().chain(args.iter().flatten()).collect();
+                json!({ "type": "local", "command": words })
+            }
+            (_, Some(args)) => json!({ "command": program, "args": args }),
+            (_, None) => json!({ "command": program }),
+        };
+        format!("    \"{name}\": {entry}")
     }
 
     /// A person whose client starts our server on the TypeScript SDK, and others, behind the gate; `danger` is blocked.
-    pub(crate) fn protected(self, others: Servers<'_>) -> Person {
+    pub(crate) fn protected(self, others: &[Server]) -> Person {
         let person = Person::new();
-        let notes = notes(&person);
-        let servers: Vec<_> = [("notes", notes)].into_iter().chain(others.iter().cloned()).collect();
+        let servers = [&[notes(&person)], others].concat();
         person.write(self.file(), self.file_with(&servers).as_bytes());
         person.say(&["protect", self.id()]);
         person.does(&["block", "notes", "danger", "--reason", "not from an agent"]);
@@ -119,18 +135,15 @@ impl Client {
     }
 }
 
+/// Our server, which says in a file what ran.
+pub(crate) fn notes(person: &Person) -> Server {
+    let paths = [ours("node/server.mjs"), installed("node"), person.path("marks")];
+    let [server, packages, marks] = &paths.map(|path| path.to_str().unwrap().to_owned());
+    Server::new("notes", &["node", server, packages, "1", marks])
+}
+
 fn modules(path: &str) -> String {
     format!("real-clients/node_modules/{path}")
-}
-
-pub(crate) fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
-
-fn notes(person: &Person) -> Vec<String> {
-    let paths = [ours("node/server.mjs"), installed("node")].map(|path| path.to_str().unwrap().to_owned());
-    let [server, packages] = &paths;
-    words(&["node", server, packages, "1", person.path("marks").to_str().unwrap()])
 }
 
 /// The names of the entries in this state.

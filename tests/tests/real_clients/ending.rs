@@ -9,14 +9,14 @@ use callgate_tests::session::{PATIENCE, Session, all_gone};
 use rustix::process::Signal;
 
 use crate::calling::asked;
-use crate::client::Client;
+use crate::client::{Client, Server};
 
 const NOTHING_LEFT: Duration = Duration::from_secs(5);
 
 /// A person whose Claude Code has nothing but such a server.
 fn with_a_stubborn_server() -> Person {
     let person = Person::new();
-    let file = Client::ClaudeCode.file_with(&[("stubborn", person.stubborn_server())]);
+    let file = Client::ClaudeCode.file_with(&[Server::new("stubborn", &person.stubborn_server())]);
     person.write(Client::ClaudeCode.file(), file.as_bytes());
     person.say(&["protect", "claude-code"]);
     person

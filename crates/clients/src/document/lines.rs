@@ -68,7 +68,7 @@ pub(super) fn after_break(text: &str, at: usize) -> usize {
 /// Whether a gap between two values has a comment in it. A gap holds blanks, commas and comments only.
 pub(super) fn has_comment(syntax: Syntax, gap: &str) -> bool {
     gap.contains(match syntax {
-        Syntax::Json | Syntax::Jsonc => '/',
+        Syntax::Json | Syntax::Commented | Syntax::Jsonc => '/',
         Syntax::Toml | Syntax::Yaml => '#',
     })
 }
@@ -79,10 +79,11 @@ pub(super) fn comma(syntax: Syntax, gap: &str) -> Option<usize> {
     while let Some(c) = gap[at..].chars().next() {
         let rest = &gap[at..];
         let comment = match syntax {
-            Syntax::Json | Syntax::Jsonc if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
-            Syntax::Json | Syntax::Jsonc if rest.starts_with("//") => rest.find(['\n', '\r']),
             Syntax::Toml | Syntax::Yaml if c == '#' => rest.find(['\n', '\r']),
             _ if c == ',' => return Some(at),
+            Syntax::Toml | Syntax::Yaml => Some(c.len_utf8()),
+            _ if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+            _ if rest.starts_with("//") => rest.find(['\n', '\r']),
             _ => Some(c.len_utf8()),
         };
         at += comment?;

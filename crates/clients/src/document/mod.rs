@@ -36,6 +36,8 @@ const DEPTH: usize = 120;
 pub enum Syntax {
     /// Strict: a comment or a trailing comma makes the client drop the file, so it makes us refuse it.
     Json,
+    /// With comments, and strict in all else: a trailing comma makes the client refuse the file.
+    Commented,
     /// With comments and trailing commas.
     Jsonc,
     Toml,
@@ -46,7 +48,7 @@ impl Syntax {
     pub fn name(self) -> &'static str {
         match self {
             Syntax::Json => "JSON",
-            Syntax::Jsonc => "JSON with comments",
+            Syntax::Commented | Syntax::Jsonc => "JSON with comments",
             Syntax::Toml => "TOML",
             Syntax::Yaml => "YAML",
         }
@@ -163,7 +165,7 @@ impl Document {
         let text = std::str::from_utf8(bytes).map_err(|e| Unreadable::NotUtf8 { at: e.valid_up_to() })?;
         let root = match syntax {
             Syntax::Json => json::parse_strict(text)?,
-            Syntax::Jsonc => json::parse_with_comments(text)?,
+            Syntax::Commented | Syntax::Jsonc => json::parse(text, syntax)?,
             Syntax::Toml => toml::parse(text)?,
             Syntax::Yaml => yaml::parse(text)?,
         };

@@ -201,7 +201,7 @@ proptest! {
 
     #[test]
     fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "\\PC{0,100}") {
-        for syntax in [Syntax::Json, Syntax::Jsonc, Syntax::Toml, Syntax::Yaml] {
+        for syntax in [Syntax::Json, Syntax::Commented, Syntax::Jsonc, Syntax::Toml, Syntax::Yaml] {
             total(syntax, &CLAUDE, &bytes);
             total(syntax, &CLAUDE, text.as_bytes());
         }

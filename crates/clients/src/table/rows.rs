@@ -1,7 +1,7 @@
 //! The rows. What they say was tried with the real client, read in its documentation, or told by others: see `sure`.
 
 use super::{Client, Entries, Place, Scope, Shape, Start, Sure};
-use crate::document::Syntax::{self, Json, Jsonc, Toml, Yaml};
+use crate::document::Syntax::{self, Commented, Json, Jsonc, Toml, Yaml};
 use crate::system::Os::{self, Linux, Mac, Windows};
 
 const EVERYWHERE: &[Os] = &[Linux, Mac, Windows];
@@ -262,8 +262,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "gemini",
         "Gemini CLI",
         &[
-            user("~/.gemini/settings.json", Jsonc, USUAL, Sure::Tried),
-            project("{project}/.gemini/settings.json", Jsonc, USUAL, Sure::Said),
+            user("~/.gemini/settings.json", Commented, USUAL, Sure::Tried),
+            project("{project}/.gemini/settings.json", Commented, USUAL, Sure::Said),
         ],
         "Type /mcp reload, or start Gemini again.",
     ),
@@ -271,8 +271,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "qwen",
         "Qwen Code",
         &[
-            user("~/.qwen/settings.json", Jsonc, USUAL, Sure::Tried),
-            project("{project}/.qwen/settings.json", Jsonc, USUAL, Sure::Told),
+            user("~/.qwen/settings.json", Commented, USUAL, Sure::Tried),
+            project("{project}/.qwen/settings.json", Commented, USUAL, Sure::Told),
         ],
         "Start Qwen Code again.",
     ),
