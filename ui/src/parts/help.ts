@@ -28,6 +28,8 @@ export const wants: readonly Want[] = [
     use: 'Settings, Put a lost gate back by itself',
     command: null,
   },
+  { want: 'find out why a server does not start', use: 'Clients, Test now', command: 'callgate doctor' },
+  { want: 'take Callgate away altogether', use: 'in a terminal', command: 'callgate uninstall' },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },

@@ -42,6 +42,7 @@ pub use check::{Broken, Values, comes_back, differ_by, verify};
 pub use gate::gate;
 pub use gated::is_callgate;
 pub use place::{NewServer, cut, place};
+pub(crate) use read::source_of;
 pub use read::{address, headers, servers};
 pub use ungate::ungate;
 
