@@ -55,11 +55,15 @@ impl Drop for Raw {
 fn typed(name: &str) -> anyhow::Result<Secret> {
     let raw = Raw::enter()?;
     let mut err = io::stderr();
-    write!(err, "{name} (is not shown): ").and_then(|()| err.flush()).context("the terminal cannot be written")?;
+    write!(err, "{name} (is not shown): ")
+        .and_then(|()| err.flush())
+        .context("the terminal cannot be written")?;
     // As large as any secret: a text that grows leaves parts of itself behind.
     let mut text = String::with_capacity(16 * 1024);
     let given = loop {
-        let Event::Key(KeyEvent { code, modifiers, kind, .. }) = event::read().context("the terminal cannot be read")? else {
+        let Event::Key(KeyEvent { code, modifiers, kind, .. }) =
+            event::read().context("the terminal cannot be read")?
+        else {
             continue;
         };
         match code {
@@ -70,7 +74,9 @@ fn typed(name: &str) -> anyhow::Result<Secret> {
             KeyCode::Esc => break false,
             KeyCode::Char('u') if modifiers.contains(KeyModifiers::CONTROL) => text.clear(),
             KeyCode::Backspace => drop(text.pop()),
-            KeyCode::Char(c) if !modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => text.push(c),
+            KeyCode::Char(c) if !modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
+                text.push(c)
+            }
             _ => {}
         }
     };

@@ -73,8 +73,12 @@ pub fn file_for_new(system: &System, client: &'static Client) -> Option<Found> {
         let path = system.expand(place.path, None)?;
         let folder = path.parent()?;
         // The person's own folder is there for everybody.
-        (folder.is_dir() && folder != system.home && path.symlink_metadata().is_err())
-            .then(|| Found { client, path, places: vec![place], shadowed_by: None })
+        (folder.is_dir() && folder != system.home && path.symlink_metadata().is_err()).then(|| Found {
+            client,
+            path,
+            places: vec![place],
+            shadowed_by: None,
+        })
     });
     made.next().or_else(|| there.iter().find(|found| of(found, Scope::Legacy).is_some()).cloned())
 }

@@ -18,6 +18,12 @@ export const wants: readonly Want[] = [
     use: 'Clients, Backups, Restore…',
     command: 'callgate clients restore',
   },
+  {
+    want: 'give clients a server that none of them has',
+    use: 'Clients, Add a server…',
+    command: 'callgate add',
+  },
+  { want: 'take such a server away again', use: 'the command line', command: 'callgate remove' },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },

@@ -1,7 +1,9 @@
 //! One entry more in a section of the document, in the style of the file. [`Document::cut`] takes it away again.
 
 use super::fresh::{Fresh, Lines, block_member, key, member};
-use super::lines::{before_break, blank, comma, eol, has_comment, indent, lead, line_end, line_start, trimmed};
+use super::lines::{
+    before_break, blank, comma, eol, has_comment, indent, lead, line_end, line_start, trimmed,
+};
 use super::{Document, Form, Member, Node, Odd, Splice, Syntax, Value};
 
 /// An entry to add to a section.
@@ -120,7 +122,8 @@ impl Document {
         let parts = whole.parts();
         let json = matches!(self.syntax, Syntax::Json | Syntax::Jsonc);
         let Some(last) = parts.last() else {
-            let lines = Lines { lead: around.clone() + &self.unit(), unit: self.unit(), eol: eol(text, close) };
+            let lines =
+                Lines { lead: around.clone() + &self.unit(), unit: self.unit(), eol: eol(text, close) };
             let inside = self.source(&(whole.span.start + 1..close));
             let spreads = json && (self.spreads() || has_comment(self.syntax, inside));
             let part = write(spreads.then_some(&lines));
@@ -226,16 +229,19 @@ impl Document {
 
     /// A list or a map that is nothing but its brackets, or not even these.
     fn is_empty(&self, value: &Node) -> bool {
-        value.span.is_empty() || value.form == Form::Inline && value.parts().is_empty() && {
-            let source = self.source(&value.span);
-            source.get(1..source.len() - 1).is_some_and(blank)
-        }
+        value.span.is_empty()
+            || value.form == Form::Inline && value.parts().is_empty() && {
+                let source = self.source(&value.span);
+                source.get(1..source.len() - 1).is_some_and(blank)
+            }
     }
 
     /// Whether this JSON has its members in lines of their own.
     fn spreads(&self) -> bool {
         let first = self.root.map().and_then(|members| members.first());
-        first.is_none_or(|first| blank(lead(&self.text, first.key_span.start)) && self.text.contains(['\n', '\r']))
+        first.is_none_or(|first| {
+            blank(lead(&self.text, first.key_span.start)) && self.text.contains(['\n', '\r'])
+        })
     }
 
     /// What one level of this JSON is indented by.

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::add::not_odd;
-use super::lines::{after_break, before_break, blank, comma, has_comment, lead, line_end, line_start, trimmed};
+use super::lines::{
+    after_break, before_break, blank, comma, has_comment, lead, line_end, line_start, trimmed,
+};
 use super::{Document, Form, Member, Node, Odd, Splice, Syntax, Value};
 
 impl Document {
@@ -58,7 +60,12 @@ impl Document {
     }
 
     /// Whole lines of YAML.
-    fn cut_lines(&self, whole: &Node, holder: Option<&Member>, part: &Range<usize>) -> Result<Vec<Splice>, Odd> {
+    fn cut_lines(
+        &self,
+        whole: &Node,
+        holder: Option<&Member>,
+        part: &Range<usize>,
+    ) -> Result<Vec<Splice>, Odd> {
         let start = match &whole.value {
             Value::List(items) => {
                 let item = items.iter().find(|item| item.span.start == part.start);

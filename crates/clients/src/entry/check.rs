@@ -76,7 +76,11 @@ pub fn differ_by(
     }
     let before = Outside { document: without, edited: Vec::new(), free: Vec::new() };
     let (before, after) = (before.tree(&without.root), outside.tree(&with.root));
-    if before.without_nothing(shape) == after.without_nothing(shape) { Ok(()) } else { Err(Broken::Elsewhere) }
+    if before.without_nothing(shape) == after.without_nothing(shape) {
+        Ok(())
+    } else {
+        Err(Broken::Elsewhere)
+    }
 }
 
 /// Whether taking the gates away again gives back `before`, byte for byte. If not, its text has to be kept.

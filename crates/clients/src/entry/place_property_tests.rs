@@ -18,12 +18,14 @@ use crate::table::Shape;
 fn new_server() -> impl Strategy<Value = NewServer> {
     let program = word().prop_filter("a program has a name", |p| !p.trim().is_empty());
     let env = prop::collection::btree_map("[A-Za-z_]{1,6}|Y|no", word(), 0..3);
-    (word(), program, prop::collection::vec(word(), 0..4), env).prop_map(|(name, program, args, env)| NewServer {
-        // Those that are made up end in a digit.
-        name: format!("{name}-new"),
-        program,
-        args,
-        env: env.into_iter().collect(),
+    (word(), program, prop::collection::vec(word(), 0..4), env).prop_map(|(name, program, args, env)| {
+        NewServer {
+            // Those that are made up end in a digit.
+            name: format!("{name}-new"),
+            program,
+            args,
+            env: env.into_iter().collect(),
+        }
     })
 }
 
@@ -129,24 +131,24 @@ proptest! {
     }
 
     #[test]
-    fn the_first_server_of_a_file_goes_without_a_trace(dice in dice(), new in new_server()) {
+    fn the_first_server_of_a_file_goes_without_a_trace(mut dice in dice(), new in new_server()) {
         let none: &[Made] = &[];
         alone(Syntax::Json, &CLAUDE, &json(none, &mut dice.clone(), false), &new);
         alone(Syntax::Jsonc, &CLAUDE, &json(none, &mut dice.clone(), true), &new);
         alone(Syntax::Toml, &CODEX, &toml(none, &mut dice.clone()), &new);
         alone(Syntax::Yaml, &GOOSE, &yaml(none, &mut dice.clone(), false), &new);
-        alone(Syntax::Yaml, &CONTINUE, &yaml(none, &mut dice.clone(), true), &new);
+        alone(Syntax::Yaml, &CONTINUE, &yaml(none, &mut dice, true), &new);
     }
 
     #[test]
-    fn a_file_without_a_section_gets_one(made in entries(), dice in dice(), new in new_server()) {
+    fn a_file_without_a_section_gets_one(made in entries(), mut dice in dice(), new in new_server()) {
         const ELSEWHERE: &[&str] = &["elsewhere"];
         let json_shape = Shape { section: ELSEWHERE, ..CLAUDE };
         alone(Syntax::Json, &json_shape, &json(&made, &mut dice.clone(), false), &new);
         alone(Syntax::Jsonc, &json_shape, &json(&made, &mut dice.clone(), true), &new);
         alone(Syntax::Toml, &Shape { section: ELSEWHERE, ..CODEX }, &toml(&made, &mut dice.clone()), &new);
         // What follows `...` is no part of the document.
-        let lines = yaml(&made, &mut dice.clone(), false).replace("...", "");
+        let lines = yaml(&made, &mut dice, false).replace("...", "");
         alone(Syntax::Yaml, &Shape { section: ELSEWHERE, ..GOOSE }, &lines, &new);
         alone(Syntax::Yaml, &Shape { section: ELSEWHERE, ..CONTINUE }, &lines, &new);
     }

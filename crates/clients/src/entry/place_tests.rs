@@ -20,7 +20,8 @@ fn bare() -> NewServer {
 
 fn added(syntax: Syntax, shape: &Shape, text: &str, server: &NewServer) -> String {
     let before = if text.is_empty() { Document::blank(syntax) } else { document(syntax, text) };
-    let splices = place(&before, shape, server, Some(&the_gate("notes"))).unwrap_or_else(|odd| panic!("{odd}"));
+    let splices =
+        place(&before, shape, server, Some(&the_gate("notes"))).unwrap_or_else(|odd| panic!("{odd}"));
     before.spliced(&splices).unwrap_or_else(|e| panic!("{e}")).text
 }
 
@@ -64,7 +65,10 @@ fn json_keeps_the_style_of_its_file() {
     let crlf = "{\r\n    \"mcpServers\": {}\r\n}\r\n";
     let after = added(Syntax::Json, &CLAUDE, crlf, &bare());
     assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
-    assert!(after.starts_with("{\r\n    \"mcpServers\": {\r\n        \"notes\": {\r\n            \"command\""), "{after}");
+    assert!(
+        after.starts_with("{\r\n    \"mcpServers\": {\r\n        \"notes\": {\r\n            \"command\""),
+        "{after}"
+    );
     assert!(after.ends_with("\r\n        }\r\n    }\r\n}\r\n"), "{after}");
     assert_eq!(cut_out(Syntax::Json, &CLAUDE, &after), crlf);
 }
@@ -102,9 +106,13 @@ fn a_new_file_is_plain() {
 
 #[test]
 fn comments_stay_with_what_they_are_about() {
-    let text = "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" } // mine\n    // more to come\n  }\n}";
+    let text =
+        "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" } // mine\n    // more to come\n  }\n}";
     let after = added(Syntax::Jsonc, &CLAUDE, text, &bare());
-    assert!(after.contains("{ \"command\": \"a\" }, // mine\n    // more to come\n    \"notes\": {\n"), "{after}");
+    assert!(
+        after.contains("{ \"command\": \"a\" }, // mine\n    // more to come\n    \"notes\": {\n"),
+        "{after}"
+    );
     assert_eq!(cut_out(Syntax::Jsonc, &CLAUDE, &after), text);
 
     let trailing = "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // mine\n  },\n}";
@@ -144,12 +152,16 @@ fn toml_gets_a_table_at_the_end_or_a_member_between_braces() {
 
     let inline = "mcp_servers = { a = { command = \"a\" } } # all\nmodel = \"x\"\n";
     let after = added(Syntax::Toml, &CODEX, inline, &notes());
-    assert!(after.starts_with("mcp_servers = { a = { command = \"a\" }, notes = { command = \"/opt"), "{after}");
+    assert!(
+        after.starts_with("mcp_servers = { a = { command = \"a\" }, notes = { command = \"/opt"),
+        "{after}"
+    );
     assert!(after.contains("env = { KEY = \"v\" } } } # all\n"), "{after}");
     assert_eq!(cut_out(Syntax::Toml, &CODEX, &after), inline);
 
     // As the client itself writes it, with a table for the variables, and something after it.
-    let rewritten = "[mcp_servers.notes]\ncommand = \"x\"\n\n[mcp_servers.notes.env]\nKEY = \"v\"\n\n[z]\ny = 1\n";
+    let rewritten =
+        "[mcp_servers.notes]\ncommand = \"x\"\n\n[mcp_servers.notes.env]\nKEY = \"v\"\n\n[z]\ny = 1\n";
     assert_eq!(cut_out(Syntax::Toml, &CODEX, rewritten), "\n[z]\ny = 1\n");
 }
 
@@ -158,7 +170,9 @@ fn yaml_gets_lines_below_the_key() {
     let text = "# goose\nextensions: # all of them\n  # the browser\n  a:\n    cmd: a\nlast: x\n";
     let after = added(Syntax::Yaml, &GOOSE, text, &bare());
     assert!(
-        after.starts_with("# goose\nextensions: # all of them\n  notes:\n    cmd: \"/opt/cg/callgate\"\n    args: ["),
+        after.starts_with(
+            "# goose\nextensions: # all of them\n  notes:\n    cmd: \"/opt/cg/callgate\"\n    args: ["
+        ),
         "{after}"
     );
     assert!(after.ends_with("]\n  # the browser\n  a:\n    cmd: a\nlast: x\n"), "{after}");
@@ -166,11 +180,15 @@ fn yaml_gets_lines_below_the_key() {
 
     let list = "mcpServers:\n- name: a\n  command: a\n";
     let after = added(Syntax::Yaml, &CONTINUE, list, &notes());
-    assert!(after.starts_with("mcpServers:\n- name: \"notes\"\n  command: \"/opt/cg/callgate\"\n  args: ["), "{after}");
+    assert!(
+        after.starts_with("mcpServers:\n- name: \"notes\"\n  command: \"/opt/cg/callgate\"\n  args: ["),
+        "{after}"
+    );
     assert!(after.contains("\n  env:\n    KEY: \"v\"\n- name: a\n"), "{after}");
     assert_eq!(cut_out(Syntax::Yaml, &CONTINUE, &after), list);
 
-    for (shape, empty) in [(&GOOSE, "extensions: {} # none\nb: 1\n"), (&CONTINUE, "mcpServers:  []\nb: 1\n")] {
+    for (shape, empty) in [(&GOOSE, "extensions: {} # none\nb: 1\n"), (&CONTINUE, "mcpServers:  []\nb: 1\n")]
+    {
         let after = added(Syntax::Yaml, shape, empty, &bare());
         assert!(after.contains(":") && !after.contains("{}") && !after.contains("[]"), "{after}");
         assert_eq!(cut_out(Syntax::Yaml, shape, &after).replace("  ", " "), empty.replace("  ", " "));

@@ -19,9 +19,8 @@ pub(super) fn problem_with(name: &str) -> Option<String> {
 pub(super) fn problem_with_variable(name: &str) -> Option<String> {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    (!begins || !name.chars().all(fits)).then(|| {
-        "a variable's name has letters, digits and _, and does not begin with a digit".to_owned()
-    })
+    (!begins || !name.chars().all(fits))
+        .then(|| "a variable's name has letters, digits and _, and does not begin with a digit".to_owned())
 }
 
 #[cfg(test)]

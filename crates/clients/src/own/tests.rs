@@ -87,11 +87,17 @@ fn with_secret(name: &str) -> Wanted {
 fn what_is_added_is_read_again_and_every_other_byte_stays() {
     let world = World::new();
     world.add(&plain("notes")).unwrap();
-    assert_eq!(commands(&world.home()).unwrap(), [("notes".to_owned(), vec!["npx".into(), "-y".into(), "notes".into()])]);
-    let by_hand = "// mine\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {\"command\": \"a\"}, // first\r\n\t},\r\n}\r\n";
+    assert_eq!(
+        commands(&world.home()).unwrap(),
+        [("notes".to_owned(), vec!["npx".into(), "-y".into(), "notes".into()])]
+    );
+    let by_hand =
+        "// mine\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {\"command\": \"a\"}, // first\r\n\t},\r\n}\r\n";
     fs::write(path(&world.home()), by_hand).unwrap();
     world.add(&plain("notes")).unwrap();
-    assert!(world.text().starts_with("// mine\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {\"command\": \"a\"}, // first\r\n\t\t\"notes\": {"));
+    assert!(world.text().starts_with(
+        "// mine\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {\"command\": \"a\"}, // first\r\n\t\t\"notes\": {"
+    ));
     assert!(forget(&world.home(), "notes").unwrap().is_some());
     assert_eq!(world.text(), by_hand);
     assert!(forget(&world.home(), "notes").unwrap().is_none());
@@ -113,7 +119,8 @@ fn a_name_stands_for_one_server() {
     world.add(&plain("notes")).unwrap();
     let text = world.text();
     world.add(&plain("notes")).unwrap();
-    let other = Wanted { server: NewServer { program: "uvx".into(), ..server("notes") }, secrets: Vec::new() };
+    let other =
+        Wanted { server: NewServer { program: "uvx".into(), ..server("notes") }, secrets: Vec::new() };
     assert!(matches!(world.add(&other), Err(AddError::Taken { .. })));
     assert!(matches!(world.add(&with_secret("notes")), Err(AddError::Taken { .. })));
     assert_eq!(world.text(), text);
@@ -133,7 +140,10 @@ fn what_cannot_be_is_refused_by_its_part() {
     };
     assert_eq!(with(&|w| w.server.name = "a b".into()), Part::Name);
     assert_eq!(with(&|w| w.server.program = " ".into()), Part::Command);
-    assert_eq!(with(&|w| (w.server.program, w.server.args) = ("/x/callgate".into(), vec!["run".into()])), Part::Command);
+    assert_eq!(
+        with(&|w| (w.server.program, w.server.args) = ("/x/callgate".into(), vec!["run".into()])),
+        Part::Command
+    );
     assert_eq!(with(&|w| w.server.env = vec![("A B".into(), "v".into())]), Part::Variables);
     let twice = |w: &mut Wanted| {
         w.server.env = vec![("A".into(), "v".into())];

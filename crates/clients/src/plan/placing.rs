@@ -58,7 +58,8 @@ impl Planning<'_> {
         }
         let Some(there) = there else {
             return self.names.is_anothers(&server.name, &local).then(|| {
-                "another server goes by this name at the gate, with another command; choose another name".to_owned()
+                "another server goes by this name at the gate, with another command; choose another name"
+                    .to_owned()
             });
         };
         let same = there.local().is_some_and(|its| identity(its) == identity(&local));
@@ -73,7 +74,12 @@ impl Planning<'_> {
     }
 
     /// The text without the picked entries of one shape.
-    pub(super) fn without(&mut self, place: &Place, before: &str, picked: &[&Entry]) -> Result<Text, PlanError> {
+    pub(super) fn without(
+        &mut self,
+        place: &Place,
+        before: &str,
+        picked: &[&Entry],
+    ) -> Result<Text, PlanError> {
         let mut now = Text { text: before.to_owned(), no_file: false };
         let mut left: Vec<&Entry> = picked.to_vec();
         while !left.is_empty() && !now.no_file {
@@ -128,10 +134,8 @@ fn written(
         true => Document::blank(place.syntax),
         false => Document::parse(place.syntax, text.as_bytes()).map_err(|why| why.to_string())?,
     };
-    let gate =
-        Gate { binary: binary.to_owned(), server: server.name.clone(), client: client.to_owned() };
-    let splices =
-        entry::place(&before, &place.shape, server, Some(&gate)).map_err(|odd| odd.to_string())?;
+    let gate = Gate { binary: binary.to_owned(), server: server.name.clone(), client: client.to_owned() };
+    let splices = entry::place(&before, &place.shape, server, Some(&gate)).map_err(|odd| odd.to_string())?;
     let after = before.spliced(&splices).map_err(|error| error.to_string())?;
     let id = ServerId { within: None, name: server.name.clone() };
     differ_by(&before, &after, &place.shape, std::slice::from_ref(&id)).map_err(|why| why.to_string())?;

@@ -5,8 +5,8 @@ mod rows;
 mod tests;
 
 use crate::document::Syntax;
-pub(crate) use rows::USUAL;
 use crate::system::Os;
+pub(crate) use rows::USUAL;
 
 /// Every client that is known, Claude Desktop first.
 pub fn clients() -> &'static [Client] {

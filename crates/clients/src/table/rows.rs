@@ -37,12 +37,7 @@ const GOOSE: Shape = Shape {
     start: Start::Split { command: "cmd", args: "args" },
     env: "envs",
     remote: &["uri", "url"],
-    besides: &[
-        ("type", "\"stdio\""),
-        ("enabled", "true"),
-        ("description", "\"\""),
-        ("timeout", "300"),
-    ],
+    besides: &[("type", "\"stdio\""), ("enabled", "true"), ("description", "\"\""), ("timeout", "300")],
     named: true,
     ..USUAL
 };

@@ -23,7 +23,9 @@ impl Desk {
     /// What the act would write. No entries: all that it can be done to.
     pub fn preview_clients(&self, act: ClientAct, entries: &[EntryKey]) -> Result<ClientPreview, DeskError> {
         if act == ClientAct::Place {
-            return Err(DeskError::BadInput("what placing a server writes is shown when it is added".to_owned()));
+            return Err(DeskError::BadInput(
+                "what placing a server writes is shown when it is added".to_owned(),
+            ));
         }
         let look = self.look_at_clients()?;
         let binary = self.gate_for(act)?;

@@ -50,7 +50,11 @@ mod tests {
             ("  \t", vec![]),
             ("a\nb", vec!["a", "b"]),
         ] {
-            assert_eq!(words(line, Os::Linux), Ok(expected.into_iter().map(str::to_owned).collect()), "{line}");
+            assert_eq!(
+                words(line, Os::Linux),
+                Ok(expected.into_iter().map(str::to_owned).collect()),
+                "{line}"
+            );
         }
         let windows = words(r#""C:\Program Files\x.exe" C:\y"#, Os::Windows);
         assert_eq!(windows, Ok(vec![r"C:\Program Files\x.exe".to_owned(), r"C:\y".to_owned()]));

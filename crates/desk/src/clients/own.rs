@@ -103,8 +103,12 @@ impl Desk {
         let mut names = look.names();
         let keychain = Lazily::at(self.home.path());
         let open = || keychain.open();
-        let mut change =
-            ClientChange { act: ClientAct::Place, done: Vec::new(), waiting: Vec::new(), refused: Vec::new() };
+        let mut change = ClientChange {
+            act: ClientAct::Place,
+            done: Vec::new(),
+            waiting: Vec::new(),
+            refused: Vec::new(),
+        };
         for key in keys {
             let refuse = |why: &str| RefusedEntry {
                 client_name: super::client_name(&key.client),
@@ -137,7 +141,8 @@ impl Desk {
                 queue::add(self.home.path(), &[found.key(None, &key.name)], Todo::Place, now_ms)?;
                 change.waiting.push(key.clone());
             } else {
-                match placing::place(self.home.path(), &found, &key.name, &binary, &mut names, &open, now_ms) {
+                match placing::place(self.home.path(), &found, &key.name, &binary, &mut names, &open, now_ms)
+                {
                     Ok(done) => {
                         change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                         change.refused.extend(refused(&done));

@@ -210,7 +210,7 @@ fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
         client: far.client.clone(),
         path: world.claude.clone(),
         project: None,
-        name: far.name.clone(),
+        name: far.name,
     };
     queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
     world.desk.settle_queue().unwrap();

@@ -163,7 +163,11 @@ impl<'a> Adding<'a> {
                     plan.refused.iter().for_each(|one| refused(screen, client.name, &one.why));
                 }
                 Ok(plan) if plan.edits.is_empty() => {
-                    screen.line(&format!("{}: {} is there already.", client.name, shown::name(&self.args.name)));
+                    screen.line(&format!(
+                        "{}: {} is there already.",
+                        client.name,
+                        shown::name(&self.args.name)
+                    ));
                 }
                 Ok(_) => {
                     let name = shown::name(&self.args.name);
@@ -220,7 +224,10 @@ fn wanted(home: &Home, args: &AddArgs) -> anyhow::Result<Wanted> {
     };
     let env = args.env.iter().map(|one| {
         let (name, value) = one.split_once('=').with_context(|| {
-            format!("{} is no variable with a value: --env NAME=VALUE", screen::quoted(one.split(' ').next().unwrap_or_default()))
+            format!(
+                "{} is no variable with a value: --env NAME=VALUE",
+                screen::quoted(one.split(' ').next().unwrap_or_default())
+            )
         })?;
         Ok((name.to_owned(), value.to_owned()))
     });
@@ -240,7 +247,8 @@ fn absolute(program: &str) -> anyhow::Result<String> {
     if path.is_absolute() || path.components().count() < 2 {
         return Ok(program.to_owned());
     }
-    let path = std::path::absolute(path).with_context(|| format!("{} is no path", screen::quoted(program)))?;
+    let path =
+        std::path::absolute(path).with_context(|| format!("{} is no path", screen::quoted(program)))?;
     // `./` in the middle of it is what is left of what was typed.
     let path: std::path::PathBuf = path.components().collect();
     Ok(text(&path)?.to_owned())
