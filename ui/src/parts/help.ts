@@ -30,6 +30,12 @@ export const wants: readonly Want[] = [
   },
   { want: 'find out why a server does not start', use: 'Clients, Test now', command: 'callgate doctor' },
   { want: 'take Callgate away altogether', use: 'in a terminal', command: 'callgate uninstall' },
+  {
+    want: 'give clients a server that none of them has',
+    use: 'Clients, Add a server…',
+    command: 'callgate add',
+  },
+  { want: 'take such a server away again', use: 'in a terminal', command: 'callgate remove' },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },

@@ -80,6 +80,16 @@ pub struct Server {
     pub(crate) path: Vec<usize>,
 }
 
+impl Server {
+    /// The program that it starts, behind the gate if there is one.
+    pub fn local(&self) -> Option<&Local> {
+        match &self.how {
+            How::Local(local) => Some(local),
+            How::Remote | How::Odd(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum How {
     Local(Local),
