@@ -7,12 +7,16 @@
 pub mod corpus;
 pub mod gate;
 pub mod history;
+pub mod http;
 pub mod installed;
 pub mod json;
 #[cfg(unix)]
 pub mod keychain;
+pub mod model;
 pub mod notation;
 pub mod oracle;
+#[cfg(unix)]
+pub mod person;
 pub mod processes;
 pub mod readers;
 pub mod runner;

@@ -73,6 +73,12 @@ pub(crate) enum Command {
     Restart(ServerArgs),
     /// AI clients on this machine: which of their servers are behind the gate, and put them there
     Clients(ClientsArgs),
+    /// Add a server to Callgate, and place it in clients, behind the gate from the start
+    Add(AddArgs),
+    /// Take a server that was added out of the clients, and out of Callgate (asks first)
+    Remove(RemoveArgs),
+    /// The servers that were added, and the clients that they are placed in
+    Servers(ServersArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
     Secrets(SecretsArgs),
 }
@@ -592,15 +598,74 @@ pub(crate) struct ChangeArgs {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
+    #[arg(long)]
+    pub(crate) leave_secrets: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What to call it: letters, digits, - and _
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// A variable that it is started with
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A variable whose value goes into the keychain: asked for, or a line of standard input each
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secret: Vec<String>,
+    /// Place it in this client: claude-desktop, cursor, … May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Place it in every client that is here
+    #[arg(long, conflicts_with = "client")]
+    pub(crate) all_clients: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// The server's own command line; may be left out for a server that was added before
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Its name, as `callgate servers` lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// Only out of this client; Callgate keeps it. May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do about a client that runs and would write its own copy over an edit.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct WhileRunning {
     /// Also while the client runs, though it may write its own copy over it
     #[arg(long)]
     pub(crate) force: bool,
     /// Wait until the client has quit, then write
     #[arg(long, conflicts_with = "force")]
     pub(crate) wait: bool,
-    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
-    #[arg(long)]
-    pub(crate) leave_secrets: bool,
 }
 
 #[derive(Debug, Args)]

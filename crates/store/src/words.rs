@@ -180,6 +180,10 @@ vocabulary! {
         Forgotten = "forgotten",
         Swept = "swept",
         Note = "note",
+        /// An entry of a client's file had lost its gate, and got it back by itself.
+        GateRepaired = "gate_repaired",
+        /// Another program takes the gate away again and again, so it is left away.
+        GateContested = "gate_contested",
         /// The server was stopped by a person.
         Stopped = "stopped",
         /// The server was started again: after it crashed, or because a person wanted it.

@@ -43,12 +43,14 @@ fn line(screen: &Screen, event: &EventRow) -> String {
         | EventKind::PolicyBroken
         | EventKind::Gap
         | EventKind::DatabaseMovedAside
+        | EventKind::GateContested
         | EventKind::Crashed
         | EventKind::StartFailed => screen::BAD,
         EventKind::Paused
         | EventKind::KeeperLost
         | EventKind::Noise
         | EventKind::Swept
+        | EventKind::GateRepaired
         | EventKind::Stopped
         | EventKind::Restarted
         | EventKind::Limit => screen::WARN,

@@ -9,6 +9,7 @@ pub(crate) mod edit;
 pub(crate) mod events;
 pub(crate) mod forget;
 pub(crate) mod log;
+pub(crate) mod own;
 pub(crate) mod pause;
 pub(crate) mod policy;
 pub(crate) mod run;

@@ -9,6 +9,7 @@ mod clients;
 mod error;
 mod log;
 mod overview;
+mod own;
 mod place;
 mod rules;
 mod servers;
@@ -22,7 +23,8 @@ pub use acts::{
 pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
     BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
-    DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
+    DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry, SecretPlace,
+    SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 pub use error::{ErrorCode, UiError};
 pub use log::{
@@ -30,6 +32,7 @@ pub use log::{
     LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
+pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft, ServerPlace};
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,

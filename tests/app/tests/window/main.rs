@@ -7,6 +7,7 @@ mod clients;
 mod drawer;
 mod hardening;
 mod looking;
+mod secrets;
 mod starting;
 
 use callgate_tests::json::Json;

@@ -51,6 +51,9 @@ export function fakeServers(world: World): Servers {
       return [
         ...extra.map((server) => withPause(world, server)),
         ...known.map((server) => viewOf(world, server.name, server.command, server.tools.length)),
+        ...[...world.own]
+          .filter(([name]) => !known.some((server) => server.name === name))
+          .map(([name, command]): T.ServerView => ({ ...viewOf(world, name, command, 0), state: 'neverStarted' })),
       ];
     },
 
