@@ -22,6 +22,7 @@ mod stderr;
 #[cfg_attr(windows, path = "stdio_windows.rs")]
 mod stdio;
 mod toolbook;
+mod tree;
 mod watch;
 pub mod wording;
 

@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 use callgate_protocol::answer;
 use callgate_protocol::json::Raw;
 use callgate_secrets::Secret;
+use callgate_store::catalogue;
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{
     Disk, EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
     Settings,
 };
-use callgate_store::{catalogue, lease};
-use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
+use callgate_supervise::{Ending, Grace, Keeper, Launch, Server};
 
 use crate::client::FromClient;
 use crate::gate::Gate;
@@ -31,6 +31,7 @@ use crate::relay::{ClientName, Noise, Relay, ServerPipe, Stop};
 use crate::server::FromServer;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Shelf, ToolBook};
+use crate::tree::TreeRecord;
 use crate::{program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
@@ -43,8 +44,6 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 /// What the keeper needs at most to end a tree, with some air.
 const TREE_END: Duration = Duration::from_secs(6);
-/// Housekeeping waits for the session to have started in peace.
-const SETTLED: Duration = Duration::from_secs(1);
 /// How long the two signs of a server's end (its output closes, the keeper reports) may lie apart.
 const BOTH_SIGNS: Duration = Duration::from_millis(700);
 
@@ -79,7 +78,12 @@ pub fn run(options: Options) -> u8 {
         }
     };
     match Session::open(options, session, server, &secrets) {
-        Ok(session) => session.conduct(),
+        Ok(session) => {
+            let tree = session.tree.clone();
+            let code = session.conduct();
+            tree.settle();
+            code
+        }
         Err(error) => {
             stdio::complain(&format!("the session cannot be set up: {error}"));
             1
@@ -96,6 +100,7 @@ struct Session {
     server: String,
     stderr: StderrTee,
     reader: stdio::ReaderWatch,
+    tree: TreeRecord,
     _watch: Option<watch::Watch>,
 }
 
@@ -149,7 +154,7 @@ impl Session {
         });
         changes.iter().for_each(|change| relay.note(change));
         let keeper = Arc::new(keeper);
-        let stderr = StderrTee::start(&home, &name, masker, stderr)?;
+        let stderr = StderrTee::start(&home, &name, masker.clone(), stderr)?;
         spawn("from-server", &stop, {
             let relay = relay.clone();
             move || FromServer::new(&relay).run(stdout)
@@ -176,13 +181,14 @@ impl Session {
         })?;
         drop(held);
         let watch = watch::Watch::start(&home, relay.clone());
-        sweep_leftovers(&home, relay.clone())?;
-        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, reader, _watch: watch })
+        let tree = TreeRecord::start(&home, &info, keeper.id(), masker, relay.clone())?;
+        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, reader, tree, _watch: watch })
     }
 
     /// Waits for the first reason to stop and sees it through.
     fn conduct(self) -> u8 {
         let Ok(stop) = self.stops.recv() else { return 1 };
+        self.tree.look();
         match stop {
             Stop::Signal(signal) => self.signalled(signal),
             Stop::ClientClosed => self.client_closed(),
@@ -383,27 +389,6 @@ fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Shelf {
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
         drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
     }))
-}
-
-/// Ends what sessions of this home left behind whose shim and keeper were both killed.
-fn sweep_leftovers(home: &Home, relay: Arc<Relay>) -> io::Result<()> {
-    let home = home.clone();
-    let work = move || {
-        // It looks at every process there is; the session's own start goes first.
-        thread::sleep(SETTLED);
-        let swept = callgate_supervise::sweep(|session| match session.parse() {
-            Ok(session) if lease::is_live(&home, session) => SessionState::Alive,
-            Ok(session) if lease::was_here(&home, session) => SessionState::Ended,
-            _ => SessionState::Unknown,
-        });
-        for process in swept {
-            let done = if process.gone { "ended" } else { "could not be ended" };
-            let text =
-                format!("process {} of session {} {done}: {}", process.pid, process.session, process.command);
-            relay.journal.event(Event { kind: EventKind::Swept, text: &text });
-        }
-    };
-    thread::Builder::new().name("sweep".to_owned()).stack_size(256 * 1024).spawn(work).map(drop)
 }
 
 fn exit_byte(code: i32) -> u8 {

@@ -18,7 +18,8 @@
 //! - **The server ends**: its status is reported at once, then what is left of its tree is ended.
 //! - **The keeper is killed**: the server dies with it (parent-death signal), the rest comes to the shim, whose
 //!   [`Keeper::take_over`] ends it.
-//! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session; [`sweep`] finds it.
+//! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session, or was written down with its number
+//!   and start by somebody who looked ([`tree_of`]); [`sweep`] finds it by either.
 //!
 //! A shim that needs time or threads before it knows all that the server is to be started with calls [`prepare`] instead: the
 //! keeper is forked at once, and waits for the rest.
@@ -29,6 +30,7 @@
 //! This crate knows nothing of the protocol, of policies or of the store: it is told a command and a session's name.
 
 mod ending;
+mod known;
 mod launch;
 mod search;
 
@@ -55,10 +57,13 @@ use windows as platform;
 use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
+pub use known::{Left, ProcessId, Recorded, Seen};
 pub use launch::{Grace, Launch, MARKER};
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::wider_path;
-pub use system::{session_above, sweep};
+pub use system::{
+    arguments, end, everyone, identify, leftovers, lives, session_above, session_of, sweep, tree_of,
+};
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.
 ///
