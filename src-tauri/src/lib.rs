@@ -20,6 +20,7 @@ mod say;
 mod start;
 mod state;
 mod stream;
+mod takes;
 mod tray;
 
 pub use start::run;

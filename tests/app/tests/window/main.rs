@@ -8,6 +8,7 @@ mod drawer;
 mod hardening;
 mod looking;
 mod starting;
+mod trees;
 
 use callgate_tests::json::Json;
 use callgate_tests::session::{Session, is_refusal, result_text};

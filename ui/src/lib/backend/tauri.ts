@@ -103,6 +103,9 @@ const counting = subscription<LogCount>(false);
 const following = followed();
 const sampling = subscription<Usage[]>(true);
 
+const unsupported = () =>
+  Promise.reject(new BackendError({ code: 'failed', message: 'This version cannot do that yet.', detail: null }));
+
 export function tauriBackend(): Backend {
   return {
     kind: 'real',
@@ -139,6 +142,15 @@ export function tauriBackend(): Backend {
     servers: () => data(commands.servers()),
     usage: (on, failed) => sampling((channel) => commands.usage(channel), commands.stopUsage, on, failed),
     stderrTail: (session) => data(commands.stderrTail(session)),
+    trees: (server) => data(commands.trees(server)),
+    happened: (server) => data(commands.happened(server)),
+    strays: () => data(commands.strays()),
+    sweep: () => data(commands.sweep()),
+    endSuspects: (ids) => data(commands.endSuspects(ids)),
+    endTree: (session) => data(commands.endTree(session)),
+    stopServer: unsupported,
+    startServer: unsupported,
+    restartServer: unsupported,
     overview: () => data(commands.overview()),
     clients: () => data(commands.clients()),
     previewClients: (act, entries) => data(commands.previewClients(act, entries)),
