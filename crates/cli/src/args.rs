@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use callgate_policy::{Rate, RateError};
+use callgate_store::SessionId;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
@@ -68,6 +69,12 @@ pub(crate) enum Command {
     Pause(PauseArgs),
     /// Let calls through again (asks first)
     Resume(PauseArgs),
+    /// End the processes of a server; its calls are refused until it is started. With --all: pause all, and end every server
+    Stop(StopArgs),
+    /// Start a server again that was stopped, or that crashed too often
+    Start(ServerArgs),
+    /// End the processes of a server, and start it again
+    Restart(ServerArgs),
     /// AI clients on this machine: which of their servers are behind the gate, and put them there
     Clients(ClientsArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
@@ -510,6 +517,35 @@ pub(crate) struct PauseArgs {
     /// Only this server; all when left out
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present = "all")]
+    pub(crate) server: Option<String>,
+    /// Pause every call, cancel what runs, and end every server
+    #[arg(long, conflicts_with_all = ["server", "client", "session"])]
+    pub(crate) all: bool,
+    /// Only where this AI client started it
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only in this session
+    #[arg(long)]
+    pub(crate) session: Option<SessionId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Only where this AI client started it
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only in this session
+    #[arg(long)]
+    pub(crate) session: Option<SessionId>,
 }
 
 /// What a cap is set to.

@@ -61,6 +61,9 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Counters(args) => commands::counters::run(&args),
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
+        Command::Stop(args) => commands::supervise::stop(&args),
+        Command::Start(args) => commands::supervise::start(&args),
+        Command::Restart(args) => commands::supervise::restart(&args),
         Command::Clients(args) => commands::clients::run(args),
         Command::Secrets(args) => commands::secrets::run(&args),
     }

@@ -25,6 +25,7 @@ mod servers;
 mod settings;
 mod standing;
 mod stopped;
+pub mod supervising;
 mod tally;
 #[cfg(test)]
 mod testing;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_store::clock::wall_ms;
 use callgate_store::mask::Masker;
 use callgate_store::{Event, EventKind, Home, SessionInfo};
 use callgate_trees::{About, Here};
@@ -31,6 +30,7 @@ impl TreeRecord {
     pub(crate) fn start(
         home: &Home,
         info: &SessionInfo,
+        began_ms: i64,
         keeper: u32,
         masker: Masker,
         relay: Arc<Relay>,
@@ -41,7 +41,7 @@ impl TreeRecord {
             server: info.server.clone(),
             client: info.client.clone(),
             command: masker.command(&info.command),
-            began_ms: wall_ms(),
+            began_ms,
             keeper: Some(keeper),
         };
         let record = TreeRecord { home: home.clone(), here: Here::now(), about: Arc::new(about), masker };

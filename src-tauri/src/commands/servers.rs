@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use callgate_desk::view::{HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
+use callgate_desk::view::{Done, HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
+use callgate_store::control::Wish;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 
@@ -89,4 +90,42 @@ pub(crate) async fn end_suspects(state: State<'_, AppState>, ids: Vec<String>) -
 pub(crate) async fn end_tree(state: State<'_, AppState>, session: String) -> Reply<SweepView> {
     let takes = Arc::clone(&state.takes);
     ask(&state, move |desk| takes.end_tree(desk, &session)).await
+}
+
+/// Ends the server's processes, in one session or in all; its calls are refused until it is started.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_server(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Done> {
+    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Stop)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn start_server(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Done> {
+    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Start)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn restart_server(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Done> {
+    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Restart)).await
+}
+
+/// Pauses every call and ends the processes of every server.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_everything(state: State<'_, AppState>) -> Reply<Done> {
+    ask(&state, |desk| desk.stop_everything()).await
 }

@@ -122,6 +122,15 @@ describe('Servers', () => {
     expect((await screen.findAllByText('9 processes of playwright ended.')).length).toBeGreaterThan(0);
   });
 
+  it('stops a server and starts it again', async () => {
+    start('#/servers/playwright');
+    await fireEvent.click(await screen.findByTestId('server-stop', {}, { timeout: 20_000 }));
+    const begin = await screen.findByTestId('server-start', {}, { timeout: 10_000 });
+    expect(screen.getByTestId('server-playwright').textContent).toContain('stopped by you');
+    await fireEvent.click(begin);
+    expect(await screen.findByTestId('server-restart', {}, { timeout: 10_000 })).toBeTruthy();
+  });
+
   it('tells what happened to a server, with the reason', async () => {
     start('#/servers/playwright');
     const list = await screen.findByTestId('happened', {}, { timeout: 20_000 });

@@ -16,5 +16,6 @@ pub(crate) mod run;
 pub(crate) mod secrets;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod supervise;
 pub(crate) mod sweep;
 pub(crate) mod watch;

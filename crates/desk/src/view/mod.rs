@@ -37,7 +37,7 @@ pub use rules::{
     PolicyVersionView, Proposal, RuleDraft, RuleForAll, RuleSource, RulesView, SaveAnswer, Severity,
     ToolRule, ToolState, Tried,
 };
-pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
+pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
 pub use trees::{
     ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,

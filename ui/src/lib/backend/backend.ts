@@ -84,10 +84,12 @@ export interface Backend {
   endSuspects(ids: string[]): Promise<T.SweepView>;
   /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
   endTree(session: string): Promise<T.SweepView>;
-  /** Its calls are refused until it is started; clients stay connected. */
-  stopServer(server: string): Promise<T.Done>;
-  startServer(server: string): Promise<T.Done>;
-  restartServer(server: string): Promise<T.Done>;
+  /** In one session, or (null) in all that run. */
+  stopServer(server: string, session: string | null): Promise<T.Done>;
+  startServer(server: string, session: string | null): Promise<T.Done>;
+  restartServer(server: string, session: string | null): Promise<T.Done>;
+  /** Pauses all, and ends every server. */
+  stopEverything(): Promise<T.Done>;
   overview(): Promise<T.Overview>;
 
   /** Only those that have a file here; Claude Desktop first. */

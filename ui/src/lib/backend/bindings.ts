@@ -64,6 +64,12 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
+	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
+	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
+	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
+	restartServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("restart_server", { server, session })),
+	/**  Pauses every call and ends the processes of every server. */
+	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
 	/**  `now`: also while a client runs that may write over it. */
@@ -360,7 +366,7 @@ export type Counter = {
 };
 
 /**  What was decided about a call. */
-export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny";
+export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny" | "stopped";
 
 export type DenyIf = {
 	conditions: Condition[],
@@ -606,7 +612,7 @@ export type NotificationSettings = {
 export type Only = "calls" | "changes" | "events";
 
 /**  How a call ended. */
-export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown";
+export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out";
 
 export type Overview = {
 	icon: IconState,
@@ -842,6 +848,13 @@ export type SessionView = {
 	calls: number,
 	refused: number,
 	demo: boolean,
+	/**  How its server stands, while it runs. */
+	stand: StandView,
+	/**  Why the server does not run, where it does not: text of a server may be in it. */
+	standWords: string | null,
+	/**  How often the server was started again in this session, and when last. */
+	restarts: number,
+	restartedMs: number | null,
 };
 
 /**  The settings, and what is true about them now. */
@@ -871,6 +884,15 @@ export type SinceLastLook = {
 	/**  Loops that were stopped: refusals by caps that came again and again. */
 	loops: number,
 };
+
+/**  How the server of a running session stands. */
+export type StandView = "running" | 
+/**  By a person. */
+"stopped" | 
+/**  It is being started again. */
+"starting" | 
+/**  It crashed too often, or could not be started again. */
+"down";
 
 /**  Whom a rule is for: one tool or the whole server, one client or everyone. */
 export type Target = {

@@ -103,9 +103,6 @@ const counting = subscription<LogCount>(false);
 const following = followed();
 const sampling = subscription<Usage[]>(true);
 
-const unsupported = () =>
-  Promise.reject(new BackendError({ code: 'failed', message: 'This version cannot do that yet.', detail: null }));
-
 export function tauriBackend(): Backend {
   return {
     kind: 'real',
@@ -148,9 +145,10 @@ export function tauriBackend(): Backend {
     sweep: () => data(commands.sweep()),
     endSuspects: (ids) => data(commands.endSuspects(ids)),
     endTree: (session) => data(commands.endTree(session)),
-    stopServer: unsupported,
-    startServer: unsupported,
-    restartServer: unsupported,
+    stopServer: (server, session) => data(commands.stopServer(server, session)),
+    startServer: (server, session) => data(commands.startServer(server, session)),
+    restartServer: (server, session) => data(commands.restartServer(server, session)),
+    stopEverything: () => data(commands.stopEverything()),
     overview: () => data(commands.overview()),
     clients: () => data(commands.clients()),
     previewClients: (act, entries) => data(commands.previewClients(act, entries)),

@@ -1,5 +1,5 @@
 // How a server stands, in the words of docs/words.md.
-import type { LeftoverView, Protection, ServerState } from '../../lib/backend';
+import type { LeftoverView, Protection, ServerState, ServerView, StandView } from '../../lib/backend';
 import { ago, count } from '../../lib/format';
 
 export type Tone = 'calm' | 'plain' | 'warn' | 'refused';
@@ -21,6 +21,29 @@ export const serverStates: Record<ServerState, string> = {
   stopped: 'stopped',
   neverStarted: 'never started',
 };
+
+/** How a server stands whose client is connected. */
+const stands: Record<StandView, string> = {
+  running: 'running',
+  starting: 'starting',
+  stopped: 'stopped by you',
+  down: 'crash loop',
+};
+
+/** Every client that is connected waits for a person to start it. */
+export function isStill(server: ServerView): boolean {
+  const connected = server.sessions.filter((one) => one.endedMs === null);
+  return connected.length > 0 && connected.every((one) => one.stand === 'stopped' || one.stand === 'down');
+}
+
+/** How a server stands: as the worst off of its connected clients sees it. */
+export function stateWord(server: ServerView): string {
+  const connected = server.sessions.filter((one) => one.endedMs === null);
+  const worst = (['down', 'stopped', 'starting'] as const).find((stand) =>
+    connected.some((one) => one.stand === stand),
+  );
+  return worst ? stands[worst] : serverStates[server.state];
+}
 
 const ends: Record<string, string> = {
   client_closed: 'closed by the client',

@@ -5,7 +5,11 @@ import { clients } from './policies';
 import { fakeTrees, type FakeTrees } from './trees';
 import type { World } from './world';
 
-type Servers = Pick<Backend, 'servers' | 'usage' | 'stderrTail'> & FakeTrees;
+type Servers = Pick<
+  Backend,
+  'servers' | 'usage' | 'stderrTail' | 'stopServer' | 'startServer' | 'restartServer' | 'stopEverything'
+> &
+  FakeTrees;
 
 const minute = 60_000;
 const megabyte = 1024 * 1024;
@@ -31,6 +35,17 @@ const stderr = `Starting…
 export function fakeServers(world: World): Servers {
   const extra = world.options.calls > 0 ? extras(world.now()) : [];
   const all = () => [...world.sessions, ...extra.flatMap((server) => server.sessions)];
+  const meant = (server: string | null, session: string | null) =>
+    all().filter(
+      (one) =>
+        one.endedMs === null &&
+        (server === null || one.server === server) &&
+        (session === null || one.session === session),
+    );
+  const stand = (server: string | null, session: string | null, to: T.StandView, words: string): T.Done => {
+    for (const one of meant(server, session)) one.stand = to;
+    return { words, undo: null, server, version: null, endsMs: null };
+  };
 
   return {
     async servers() {
@@ -71,6 +86,24 @@ export function fakeServers(world: World): Servers {
     async stderrTail(session) {
       const found = all().find((one) => one.session === session);
       return found?.server === 'github' ? '' : stderr;
+    },
+
+    async stopServer(server, session) {
+      return stand(server, session, 'stopped', `Stopped: ${server}`);
+    },
+    async startServer(server, session) {
+      return stand(server, session, 'running', `Running: ${server}`);
+    },
+    async restartServer(server, session) {
+      for (const one of meant(server, session)) {
+        one.restarts += 1;
+        one.restartedMs = world.now();
+      }
+      return stand(server, session, 'running', `Running: ${server}`);
+    },
+    async stopEverything() {
+      world.pausedAll = true;
+      return stand(null, null, 'stopped', 'Paused every server. Stopped: every server');
     },
 
     ...fakeTrees(world, all),
@@ -136,6 +169,10 @@ function extras(now: number): T.ServerView[] {
     calls,
     refused,
     demo: false,
+    stand: 'running',
+    standWords: null,
+    restarts: 0,
+    restartedMs: null,
   });
   const [first = 'claude-ai', second = 'cursor-vscode'] = clients.playwright ?? [];
   return [

@@ -3,10 +3,7 @@ import type { Backend } from '../backend';
 import type * as T from '../backend';
 import type { World } from './world';
 
-export type FakeTrees = Pick<
-  Backend,
-  'trees' | 'happened' | 'strays' | 'sweep' | 'endSuspects' | 'endTree' | 'stopServer' | 'startServer' | 'restartServer'
->;
+export type FakeTrees = Pick<Backend, 'trees' | 'happened' | 'strays' | 'sweep' | 'endSuspects' | 'endTree'>;
 
 const minute = 60_000;
 const megabyte = 1024 * 1024;
@@ -43,7 +40,6 @@ const plain = (server: string): readonly Row[] => [
 
 export function fakeTrees(world: World, sessions: () => T.SessionView[]): FakeTrees {
   let strays = world.options.calls > 0 ? left(world.now()) : { leftovers: [], elsewhere: [], suspects: [] };
-  const stopped = new Set<string>();
   const ended = new Set<string>();
 
   function ends(processes: readonly T.ProcessView[], words: string, session: string | null): T.SweepView {
@@ -51,14 +47,12 @@ export function fakeTrees(world: World, sessions: () => T.SessionView[]): FakeTr
     return { words, ended: all, profiles: [] };
   }
 
-  const done = (words: string, server: string): T.Done => ({ words, undo: null, server, version: null, endsMs: null });
-
   return {
     async trees(server) {
       const running = sessions().filter((one) => one.server === server && one.endedMs === null);
       return running.map((session, index) => {
         const rows = server === 'playwright' ? browser : plain(server);
-        const shown = ended.has(session.session) || stopped.has(server) ? rows.slice(0, 2) : rows;
+        const shown = ended.has(session.session) || session.stand !== 'running' ? rows.slice(0, 2) : rows;
         const processes = shown.map((row, at) => view(row, 52_114 + index * 100 + at, session.startedMs + at * 400));
         return {
           session: session.session,
@@ -120,21 +114,6 @@ export function fakeTrees(world: World, sessions: () => T.SessionView[]): FakeTr
       ended.add(session);
       const server = sessions().find((one) => one.session === session)?.server ?? session;
       return { words: `9 processes of ${server} ended.`, ended: [], profiles: [] };
-    },
-
-    async stopServer(server) {
-      stopped.add(server);
-      return done(`${server} is stopped.`, server);
-    },
-
-    async startServer(server) {
-      stopped.delete(server);
-      return done(`${server} is started.`, server);
-    },
-
-    async restartServer(server) {
-      stopped.delete(server);
-      return done(`${server} is being restarted.`, server);
     },
   };
 }

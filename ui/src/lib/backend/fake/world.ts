@@ -48,6 +48,7 @@ const refusedDecisions: T.Decision[] = [
   'broken',
   'unrecorded',
   'unsupported',
+  'stopped',
 ];
 
 export class World {
@@ -280,6 +281,10 @@ export class World {
       calls: 0,
       refused: 0,
       demo: false,
+      stand: 'running',
+      standWords: null,
+      restarts: 0,
+      restartedMs: null,
     };
     this.sessions.push(session);
     return session;

@@ -1,2 +1,0 @@
-// Whether this version's gate can stop, start and restart a server.
-export const supervised = false;
