@@ -21,8 +21,7 @@ use callgate_store::catalogue;
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{
-    Disk, EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
-    Settings,
+    Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo, Settings,
 };
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
@@ -108,7 +107,7 @@ pub(crate) struct Session {
     pub(crate) server: String,
     pub(crate) stderr: StderrTee,
     reader: stdio::ReaderWatch,
-    tree: TreeRecord,
+    pub(crate) tree: TreeRecord,
     _watch: Option<watch::Watch>,
     pub(crate) standing: Standing,
     /// Nothing is left of the server that was started last.
@@ -181,14 +180,15 @@ impl Session {
         });
         changes.iter().for_each(|change| relay.note(change));
         let keeper = Arc::new(keeper);
-        let tee = StderrTee::new(&home, &name, masker.clone())?;
+        let tree = TreeRecord::new(&home, &info, began_ms, keeper.id(), masker.clone());
+        let tee = StderrTee::new(&home, &name, masker)?;
         tee.follow(stderr)?;
-        revival::attend(&relay, &keeper, relay.server.pipe(), stdout)?;
+        revival::attend(&relay, &keeper, &tree, relay.server.pipe(), stdout)?;
         spawn("from-client", &relay, |relay| FromClient::new(relay).run(stdio::stdin()))?;
         stdio::on_signal(move |signal| drop(tell.send(News::Signal(signal))))?;
         drop(held);
         let watch = watch::Watch::start(&home, relay.clone());
-        let tree = TreeRecord::start(&home, &info, began_ms, keeper.id(), masker, relay.clone())?;
+        tree.keep(relay.clone())?;
         Ok(Session {
             relay,
             keeper,

@@ -14,7 +14,7 @@ use crate::relay::Relay;
 /// Housekeeping waits for the session to have started in peace.
 const SETTLED: Duration = Duration::from_secs(1);
 /// How often somebody looks whether there is anything to look for: a browser starts because of a call.
-const LOOK: Duration = Duration::from_secs(15);
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Who is in the tree, on disk.
 #[derive(Clone, Debug)]
@@ -26,15 +26,13 @@ pub(crate) struct TreeRecord {
 }
 
 impl TreeRecord {
-    /// Begins the record and the sweep, on a thread of their own.
-    pub(crate) fn start(
+    pub(crate) fn new(
         home: &Home,
         info: &SessionInfo,
         began_ms: i64,
         keeper: u32,
         masker: Masker,
-        relay: Arc<Relay>,
-    ) -> io::Result<TreeRecord> {
+    ) -> TreeRecord {
         let about = About {
             session: info.id,
             shim: std::process::id(),
@@ -44,8 +42,12 @@ impl TreeRecord {
             began_ms,
             keeper: Some(keeper),
         };
-        let record = TreeRecord { home: home.clone(), here: Here::now(), about: Arc::new(about), masker };
-        let keeping = record.clone();
+        TreeRecord { home: home.clone(), here: Here::now(), about: Arc::new(about), masker }
+    }
+
+    /// Begins the sweep and the record, on a thread of their own.
+    pub(crate) fn keep(&self, relay: Arc<Relay>) -> io::Result<()> {
+        let keeping = self.clone();
         let work = move || {
             // It looks at every process there is; the session's own start goes first.
             thread::sleep(SETTLED);
@@ -53,8 +55,7 @@ impl TreeRecord {
             keeping.sweep(&relay);
             keeping.go_on();
         };
-        thread::Builder::new().name("tree".to_owned()).stack_size(256 * 1024).spawn(work)?;
-        Ok(record)
+        thread::Builder::new().name("tree".to_owned()).stack_size(256 * 1024).spawn(work).map(drop)
     }
 
     /// Writes down who is in the tree now. Without a record there is still the marker; nothing is said.
