@@ -52,6 +52,18 @@ export const commands = {
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
 	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	/**  Every process of a server, as of the last sample. */
+	trees: (server: string) => typedError<TreeView[], UiError>(__TAURI_INVOKE("trees", { server })),
+	/**  What happened to a server besides its calls, the newest first. */
+	happened: (server: string) => typedError<HappenedView[], UiError>(__TAURI_INVOKE("happened", { server })),
+	/**  What dead sessions left, and browsers that nobody owns. */
+	strays: () => typedError<Strays, UiError>(__TAURI_INVOKE("strays")),
+	/**  Ends what dead sessions left. */
+	sweep: () => typedError<SweepView, UiError>(__TAURI_INVOKE("sweep")),
+	/**  Ends browsers that nobody owns, those that a person chose. */
+	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
+	/**  Ends the server of a session with all that it started. */
+	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -1037,6 +1049,89 @@ export type ToolRule = {
 };
 
 export type ToolState = "allow" | "deny" | "hide" | "ask" | "cap" | "custom";
+
+/**  The process tree of one running session. */
+export type TreeView = {
+	session: string,
+	server: string,
+	client: string | null,
+	startedMs: number,
+	atMs: number,
+	/**  Of one core. */
+	cpuPercent: number | null,
+	memoryBytes: number,
+	/**  Each parent before its children. */
+	processes: ProcessView[],
+};
+
+export type ProcessView = {
+	pid: number,
+	/**  How many are above it in this tree. */
+	depth: number,
+	/**  "browser", "renderer", "npx" and so on. */
+	what: string,
+	/**  Secrets masked. */
+	command: string,
+	cpuPercent: number | null,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+export type LeftoverView = {
+	session: string,
+	server: string | null,
+	client: string | null,
+	endedMs: number | null,
+	memoryBytes: number,
+	browsers: number,
+	processes: ProcessView[],
+};
+
+export type ElsewhereView = {
+	session: string,
+	server: string,
+	client: string | null,
+	notedMs: number | null,
+	otherBoot: boolean,
+	processes: number,
+};
+
+export type SuspectView = {
+	id: string,
+	pid: number,
+	command: string,
+	profile: string,
+	processes: number,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+export type Strays = {
+	leftovers: LeftoverView[],
+	elsewhere: ElsewhereView[],
+	suspects: SuspectView[],
+};
+
+export type SweepView = {
+	words: string,
+	ended: EndedView[],
+	profiles: string[],
+};
+
+export type EndedView = {
+	pid: number,
+	what: string,
+	command: string,
+	session: string | null,
+	gone: boolean,
+};
+
+export type HappenedView = {
+	atMs: number,
+	kind: string,
+	text: string,
+	session: string | null,
+};
 
 /**  What a policy would make of one call. */
 export type Tried = {
