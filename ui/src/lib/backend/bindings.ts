@@ -406,7 +406,7 @@ export type DraftPreview = {
 	problem: DraftProblem | null,
 	/**  Variables whose values look like secrets, and are not kept as such. */
 	looksSecret: string[],
-	/**  Callgate's own list first. */
+	/**  Callgate's own list last. */
 	edits: ClientPreview,
 };
 
@@ -878,6 +878,8 @@ export type SecretsPreview = {
 	secrets: SecretView[],
 	/**  A unified diff, secrets masked; empty if the file stays as it is. */
 	diff: string,
+};
+
 /**  What a person typed so far. */
 export type ServerDraft = {
 	name: string,
