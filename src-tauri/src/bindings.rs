@@ -63,6 +63,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             clients::client_backups,
             clients::preview_backup,
             clients::restore_backup,
+            clients::repair_file,
             clients::reopen_client,
             clients::test_server,
             clients::preview_secrets,

@@ -12,7 +12,6 @@ mod demo;
 mod front;
 mod guard;
 mod instance;
-mod login;
 mod notify;
 mod pulse;
 mod route;

@@ -81,6 +81,10 @@ pub(crate) enum Command {
     Servers(ServersArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
     Secrets(SecretsArgs),
+    /// Look for what can keep the gate from working, and say what mends it; changes nothing
+    Doctor(DoctorArgs),
+    /// Take the gate away from every client and remove Callgate's own program (asks first)
+    Uninstall(UninstallArgs),
 }
 
 #[derive(Debug, Args)]
@@ -565,6 +569,8 @@ pub(crate) enum ClientsCommand {
     Backups(BackupsArgs),
     /// Put a client's file back as a copy has it (asks first)
     Restore(RestoreArgs),
+    /// Take the byte order mark away from files that are left alone for it
+    Repair(RepairArgs),
 }
 
 #[derive(Debug, Args)]
@@ -666,6 +672,48 @@ pub(crate) struct WhileRunning {
     /// Wait until the client has quit, then write
     #[arg(long, conflicts_with = "force")]
     pub(crate) wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// The client, as `callgate clients` names it; every client if none is named
+    pub(crate) client: Option<String>,
+    /// A project's own files in this folder, too
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Keep policies, history, settings and copies of clients' files, without being asked
+    #[arg(long)]
+    pub(crate) keep_history: bool,
+    /// Delete all of it, without being asked
+    #[arg(long, conflicts_with = "keep_history")]
+    pub(crate) delete_history: bool,
+    /// Show all that would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// Leave references to the keychain as they are, though only the gate understands them
+    #[arg(long)]
+    pub(crate) leave_secrets: bool,
+    /// A project's own files in this folder, too; those that Callgate edited are known
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

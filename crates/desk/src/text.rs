@@ -51,6 +51,17 @@ pub fn name(text: &str) -> String {
     clip(&harmless(text), NAME)
 }
 
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);
+    let shown = harmless(word);
+    if !shown.is_empty() && shown.chars().all(plain) {
+        shown
+    } else {
+        format!("'{}'", shown.replace('\'', "'\\''"))
+    }
+}
+
 /// What a call asked for: a tool by its name, anything else with its method.
 pub fn subject(method: Option<&str>, tool: Option<&str>) -> String {
     match (method, tool) {

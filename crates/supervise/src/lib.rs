@@ -65,7 +65,7 @@ pub use ending::{Ending, StartError, StartFailure};
 pub use launch::{Grace, Launch, MARKER, Pipes};
 pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
-pub use search::wider_path;
+pub use search::{find, wider_path};
 pub use system::{session_above, sweep};
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.

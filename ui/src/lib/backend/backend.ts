@@ -96,6 +96,8 @@ export interface Backend {
   /** As a unified diff, from what is there now to the copy. */
   previewBackup(id: string): Promise<string>;
   restoreBackup(id: string, now: boolean): Promise<void>;
+  /** Takes a byte order mark away. `now`: also while a client runs that would write over it. */
+  repairFile(client: string, path: string, now: boolean): Promise<void>;
   /** Quits it, lets what waits be written, starts it again; done when it has started. */
   reopenClient(id: string): Promise<void>;
   /** Starts it through the gate, without its client, and asks for its tools. */

@@ -70,6 +70,8 @@ export const commands = {
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
 	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
+	/**  Takes the byte order mark away that a file is left alone for. */
+	repairFile: (client: string, path: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("repair_file", { client, path, now })),
 	/**  Quits the client, lets what waits be written, and starts it again. */
 	reopenClient: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { client })),
 	/**  Takes as long as the server needs to start. */
@@ -291,6 +293,8 @@ export type ClientFile = {
 	shown: string,
 	/**  Why it is left alone. */
 	problem: string | null,
+	/**  It can be mended by taking its byte order mark away. */
+	repairable: boolean,
 	/**  What stands there and cannot be covered, or is read in its stead. */
 	notes: string[],
 	entries: ClientEntry[],

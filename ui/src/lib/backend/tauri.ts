@@ -153,6 +153,7 @@ export function tauriBackend(): Backend {
     clientBackups: () => data(commands.clientBackups()),
     previewBackup: (id) => data(commands.previewBackup(id)),
     restoreBackup: (id, now) => nothing(commands.restoreBackup(id, now)),
+    repairFile: (client, path, now) => nothing(commands.repairFile(client, path, now)),
     reopenClient: (id) => nothing(commands.reopenClient(id)),
     testServer: (entry) => data(commands.testServer(entry)),
     previewSecrets: (act, entry) => data(commands.previewSecrets(act, entry)),
