@@ -7,10 +7,12 @@
 pub mod corpus;
 pub mod gate;
 pub mod history;
+pub mod http;
 pub mod installed;
 pub mod json;
 #[cfg(unix)]
 pub mod keychain;
+pub mod model;
 pub mod notation;
 pub mod oracle;
 #[cfg(unix)]

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::gate::{callgate_binary, program};
-use crate::processes::eventually;
+use crate::processes::{eventually, pids_in};
 use crate::session::PATIENCE;
 use crate::terminal::at_terminal;
 
@@ -82,6 +82,13 @@ impl From<Output> for Said {
     fn from(output: Output) -> Said {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+impl Said {
+    /// Both outputs: programs for people are not of one mind about which is for what.
+    pub fn all(&self) -> String {
+        format!("{}{}", self.out, self.err)
     }
 }
 
@@ -164,15 +171,52 @@ impl Person {
         (status.code(), screen)
     }
 
+    /// With success; what was printed.
+    pub fn does(&self, words: &[&str]) -> String {
+        let said = self.run(words);
+        assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
+        said.out
+    }
+
+    /// Takes the gate away again, as a person who means it.
+    pub fn unprotect(&self, client: &str) {
+        let (code, screen) = self.clients_at_terminal(&["unprotect", client, "--force"], "unprotect");
+        assert_eq!(code, Some(0), "{screen}");
+    }
+
+    /// What the history says about calls, in the order of its words: tool, decision, server, client.
+    pub fn calls(&self) -> Vec<[String; 4]> {
+        let rows = objects(&self.does(&["log", "--json"]));
+        let keys = ["tool", "decision", "server", "client"];
+        let mut rows: Vec<_> =
+            rows.iter().map(|row| keys.map(|key| row[key].as_str().unwrap_or_default().to_owned())).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The command of a server that does not want to end and has a grandchild that hides.
+    pub fn stubborn_server(&self) -> Vec<String> {
+        let (server, pids) = (program("fake-server").unwrap(), self.path("pids"));
+        let [server, pids] = [server, pids].map(|path| path.to_str().unwrap().to_owned());
+        let words = ["--grandchild", "--ignore-eof", "--ignore-term", "--pids"].map(str::to_owned);
+        [server].into_iter().chain(words).chain([pids]).collect()
+    }
+
+    /// Every process of so many of those, once they are there.
+    pub fn stubborn_processes(&self, servers: usize) -> Vec<(String, u32)> {
+        eventually("the processes of stubborn servers", PATIENCE, || {
+            let pids = pids_in(&self.path("pids"));
+            (pids.iter().filter(|(name, _)| name == "grandchild").count() == servers).then_some(pids)
+        })
+    }
+
     pub fn clients(&self, words: &[&str]) -> Said {
         self.run(&[&["clients"], words].concat())
     }
 
     /// With success; what was printed.
     pub fn say(&self, words: &[&str]) -> String {
-        let said = self.clients(words);
-        assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
-        said.out
+        self.does(&[&["clients"], words].concat())
     }
 
     pub fn clients_at_terminal(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
@@ -181,7 +225,7 @@ impl Person {
 
     /// Every entry, as `list --json` tells.
     pub fn entries(&self) -> Vec<Value> {
-        self.say(&["list", "--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        objects(&self.say(&["list", "--json"]))
     }
 
     /// How many entries are in this state.
@@ -190,8 +234,7 @@ impl Person {
     }
 
     pub fn backups(&self, client: &str) -> Vec<Value> {
-        let lines = self.say(&["backups", client, "--json"]);
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        objects(&self.say(&["backups", client, "--json"]))
     }
 
     pub fn assert_fixtures_untouched(&self) {
@@ -258,4 +301,9 @@ impl StandIn {
         drop(self.child.stdin.take());
         self.child.wait().unwrap();
     }
+}
+
+/// One object a line.
+fn objects(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

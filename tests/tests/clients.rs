@@ -361,6 +361,31 @@ fn no_secret_of_a_client_is_shown() {
     }
 }
 
+/// Who was tried is written down with its version; the versions are pinned elsewhere.
+#[test]
+fn the_documentation_tells_of_the_versions_that_are_installed() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let told = fs::read_to_string(workspace.join("docs/clients.md")).unwrap();
+    let pinned = |name: &str| fs::read_to_string(ours(name)).unwrap();
+    let packages = |name: &str| -> Value { serde_json::from_str(&pinned(name)).unwrap() };
+    for (client, list, package) in [
+        ("MCP Inspector", "clients-node", "@modelcontextprotocol/inspector"),
+        ("TypeScript SDK", "node", "@modelcontextprotocol/sdk"),
+        ("Claude Code", "real-clients", "@anthropic-ai/claude-code"),
+        ("Codex", "real-clients", "@openai/codex"),
+        ("Gemini CLI", "real-clients", "@google/gemini-cli"),
+        ("Qwen Code", "real-clients", "@qwen-code/qwen-code"),
+        ("OpenCode", "real-clients", "opencode-linux-x64"),
+    ] {
+        let list = packages(&format!("{list}/package.json"));
+        let version = list["dependencies"][package].as_str().unwrap();
+        assert!(told.contains(&format!("| {client} | {version} |")), "{client} {version}");
+    }
+    let python = pinned("python/requirements-fastmcp.txt");
+    let version = python.lines().find_map(|line| line.strip_prefix("fastmcp==")).unwrap();
+    assert!(told.contains(&format!("| FastMCP | {version} |")), "FastMCP {version}");
+}
+
 /// Published clients that read Claude Desktop's file.
 mod published {
     use super::*;
@@ -374,12 +399,7 @@ mod published {
         } } });
         person.write(DESKTOP, serde_json::to_string_pretty(&file).unwrap().as_bytes());
         person.say(&["protect", "claude-desktop", "--force"]);
-        let said: Said = person
-            .callgate(&["block", "notes", "danger", "--reason", "not from an agent"])
-            .output()
-            .unwrap()
-            .into();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        person.does(&["block", "notes", "danger", "--reason", "not from an agent"]);
         person
     }
 
@@ -390,23 +410,12 @@ mod published {
         assert!(list.out.contains("safe") && list.out.contains("picture"), "{list:?}");
         assert_eq!(safe.code, Some(0), "{safe:?}");
         assert!(safe.out.contains("safe ran"), "{safe:?}");
-        let told = format!("{}{}", danger.out, danger.err);
-        assert!(told.contains("not from an agent"), "{danger:?}");
+        assert!(danger.all().contains("not from an agent"), "{danger:?}");
         assert!(!person.path("marks").exists(), "it ran: {}", person.text("marks"));
 
-        let log: Said = person.callgate(&["log", "--json"]).output().unwrap().into();
-        assert_eq!(log.code, Some(0), "{log:?}");
-        let rows: Vec<Value> = log.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let mut rows: Vec<_> = rows
-            .iter()
-            .map(|row| ["tool", "decision", "server", "client"].map(|key| row[key].as_str().unwrap()))
-            .collect();
-        rows.sort_unstable();
         assert_eq!(
-            rows,
+            person.calls(),
             [["danger", "denied", "notes", "claude-desktop"], ["safe", "allowed", "notes", "claude-desktop"]],
-            "{}",
-            log.out
         );
     }
 

@@ -1,109 +1,105 @@
-//! A file that is refused for its byte order mark alone, without it. Nothing else that is wrong with a file is mended: what a
-//! person meant by a key that stands there twice, or by a comma too many, is theirs to say.
+//! Gates that are put back without asking: which, and when to stop. Only looks; what is done with it is `change`'s business.
+//!
+//! Another program that takes a gate away again and again is stronger than we are: whoever writes last wins, and the file would
+//! never come to rest. So we stop after a few times, and a person decides.
 
-use std::path::Path;
+use serde::{Deserialize, Serialize};
 
-use crate::backup::Backups;
-use crate::discover::Found;
-use crate::document::{BYTE_ORDER_MARK, Document};
-use crate::file::{self, FileError, Snapshot, replace};
-use crate::survey::{Refusal, Surveyed};
+use crate::drift::Drift;
+use crate::entry::is_callgate;
+use crate::ledger::{Key, Ledger};
+use crate::queue::Queued;
 
-/// A file and what it would be.
-#[derive(Debug)]
-pub struct Repair {
-    snapshot: Snapshot,
+/// So often within [`WINDOW_MS`] the gate of an entry is put back.
+pub const MOST: usize = 3;
+const WINDOW_MS: i64 = 60 * 60 * 1000;
+
+/// What was done about the gate of one entry since a person last decided about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mended {
+    #[serde(flatten)]
+    pub key: Key,
+    /// When its gate was put back, oldest first; the newest [`MOST`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_ms: Vec<i64>,
+    /// Nothing more is done by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rests: Option<Rests>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum RepairError {
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error("there is nothing to repair: it does not begin with a byte order mark")]
-    Nothing,
-    #[error("it is an administrator's file; Callgate does not edit it")]
-    Managed,
-    #[error("taking the byte order mark away would not be enough: {0}")]
-    NotEnough(Refusal),
+/// Why a gate is not put back any more until a person does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rests {
+    /// Another program takes it away again and again.
+    Contested,
+    /// A person did not want it.
+    Declined,
 }
 
-impl Repair {
-    /// What is there now.
-    pub fn before(&self) -> &[u8] {
-        &self.snapshot.bytes
+impl Mended {
+    pub(crate) fn new(key: &Key) -> Mended {
+        Mended { key: key.clone(), at_ms: Vec::new(), rests: None }
     }
 
-    pub fn after(&self) -> &[u8] {
-        self.snapshot.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.snapshot.bytes)
+    pub(crate) fn again(&mut self, now_ms: i64) {
+        self.at_ms.push(now_ms);
+        let old = self.at_ms.len().saturating_sub(MOST);
+        self.at_ms.drain(..old);
+    }
+
+    /// A clock that was set back or forth far enough makes a time count as long ago.
+    fn is_worn_out(&self, now_ms: i64) -> bool {
+        self.at_ms.iter().filter(|at| now_ms.abs_diff(**at) < WINDOW_MS.unsigned_abs()).count() >= MOST
     }
 }
 
-/// What mending would do, if it is safe.
-pub fn plan(found: &Found) -> Result<Repair, RepairError> {
-    let repair = Repair { snapshot: file::read(&found.path)? };
-    if !repair.before().starts_with(BYTE_ORDER_MARK) {
-        return Err(RepairError::Nothing);
-    }
-    if found.managed() {
-        return Err(RepairError::Managed);
-    }
-    for place in &found.places {
-        Document::parse(place.syntax, repair.after()).map_err(|why| RepairError::NotEnough(why.into()))?;
-    }
-    Ok(repair)
+/// What to do by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    /// Put the gate back in front of these.
+    pub again: Vec<Key>,
+    /// Leave these from now on, and say so.
+    pub contested: Vec<Key>,
 }
 
-/// Is this file refused for what can be mended?
-pub fn is_repairable(file: &Surveyed) -> bool {
-    file.read.is_err() && plan(&file.found).is_ok()
+/// What to do about what happened. `on`: a person wants it done by itself. Wiped files, new entries and removed ones are never
+/// touched: what a person or a client wanted with those cannot be told.
+pub fn repairs(drifts: &[Drift], on: bool, ledger: &Ledger, waiting: &[Queued], now_ms: i64) -> Repairs {
+    let mut repairs = Repairs::default();
+    if !on {
+        return repairs;
+    }
+    for key in drifts.iter().filter_map(|drift| lost(drift, ledger)) {
+        if waiting.iter().any(|queued| queued.key == *key) {
+            continue;
+        }
+        match ledger.mended(key) {
+            Some(mended) if mended.rests.is_some() => {}
+            Some(mended) if mended.is_worn_out(now_ms) => repairs.contested.push(key.clone()),
+            _ => repairs.again.push(key.clone()),
+        }
+    }
+    repairs
 }
 
-/// Mends it, with a copy kept, unless another program writes at the same moment.
-pub fn carry_out(home: &Path, found: &Found, now_ms: i64) -> Result<(), RepairError> {
-    let repair = plan(found)?;
-    Backups::of(home).keep(found.client.id, &found.path, repair.before(), now_ms)?;
-    Ok(replace(&repair.snapshot, repair.after())?)
+/// An entry whose gate, put there by us, is gone or leads to where our program no longer is. A gate that somebody else wrote is
+/// theirs.
+fn lost<'d>(drift: &'d Drift, ledger: &Ledger) -> Option<&'d Key> {
+    match drift {
+        Drift::LostGate { key } => Some(key),
+        Drift::Moved { key, binary } => {
+            Some(key).filter(|key| is_callgate(binary) && ledger.row(key).is_some())
+        }
+        Drift::Wiped { .. }
+        | Drift::Edited { .. }
+        | Drift::New { .. }
+        | Drift::Removed { .. }
+        | Drift::Shadowed { .. }
+        | Drift::Unreadable { .. } => None,
+    }
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::discover::known;
-    use crate::table::client;
-
-    fn tried(text: &[u8]) -> (Result<(), String>, Vec<u8>, usize) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mcp.json");
-        fs::write(&path, text).unwrap();
-        let home = folder.path().join("home");
-        let found = known(client("cursor").unwrap(), path.clone());
-        let done = carry_out(&home, &found, 1).map_err(|error| error.to_string());
-        (done, fs::read(path).unwrap(), Backups::of(&home).list().unwrap().len())
-    }
-
-    #[test]
-    fn only_the_mark_goes_and_a_copy_is_kept() {
-        let text = "\u{feff}{\r\n\t\"mcpServers\": {} // mine\r\n}";
-        let (done, now, copies) = tried(text.as_bytes());
-        assert_eq!((done, now.as_slice(), copies), (Ok(()), &text.as_bytes()[3..], 1));
-    }
-
-    #[test]
-    fn what_would_still_be_refused_is_left_alone() {
-        for (text, why) in [
-            ("{}", "nothing to repair"),
-            ("\u{feff}{", "would not be enough: it is not valid JSON"),
-            ("\u{feff}{\"a\":1,\"a\":2}", "would not be enough: `a` stands there twice"),
-            ("\u{feff}\u{feff}{}", "would not be enough: it begins with a byte order mark"),
-        ] {
-            let (done, now, copies) = tried(text.as_bytes());
-            assert!(done.unwrap_err().contains(why), "{text:?}");
-            assert_eq!((now.as_slice(), copies), (text.as_bytes(), 0));
-        }
-        let (done, ..) = tried(b"\xff\xfe{\0}\0");
-        assert!(done.is_err(), "another encoding is no mark");
-    }
-}
+#[path = "repair_tests.rs"]
+mod tests;

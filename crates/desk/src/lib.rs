@@ -22,17 +22,18 @@ pub mod pausing;
 pub mod protection;
 mod recent;
 mod rules;
-#[cfg(feature = "sampling")]
 pub mod sampling;
 mod servers;
 mod settings;
 mod standing;
 mod stopped;
+pub mod supervising;
 mod tally;
 #[cfg(test)]
 mod testing;
 pub mod text;
 pub mod tray;
+mod trees;
 pub mod view;
 
 use std::sync::{Arc, Mutex};

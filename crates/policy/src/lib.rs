@@ -48,6 +48,7 @@ pub mod file;
 pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
+pub use file::{OnLimit, ProcessSettings, Restart};
 pub use files::{AsWritten, Files, Flavour};
 pub use judge_method::Listing;
 pub use limit::{Kind, Limit, Limits, Scope, Taking, UNIT};

@@ -5,14 +5,19 @@
 //! no port, needs no app, and writes nothing but protocol to its output.
 
 mod asks;
+mod bounds;
 mod client;
+mod explain;
 pub mod gate;
+mod handshake;
 mod judging;
 mod lines;
 mod outlet;
 mod pending;
 mod program;
 mod relay;
+mod restarts;
+mod revival;
 mod schema;
 mod secrets;
 mod server;
@@ -22,7 +27,9 @@ mod stderr;
 #[cfg_attr(windows, path = "stdio_windows.rs")]
 mod stdio;
 mod toolbook;
+mod tree;
 mod watch;
+mod watching;
 pub mod wording;
 
 pub use session::{Options, run};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use callgate_clients::Client;
 use callgate_clients::discover::Found;
 use callgate_clients::ledger::LedgerError;
+use callgate_clients::mark::is_repairable;
 use callgate_clients::queue::{self, QueueError, Queued, Todo};
-use callgate_clients::repair::is_repairable;
 use callgate_clients::survey::{Refusal, Surveyed};
 use callgate_clients::table::client;
 

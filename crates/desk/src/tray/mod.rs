@@ -5,11 +5,13 @@
 
 mod act;
 
+use std::collections::BTreeMap;
+
 use crate::acts::cap_for;
-use crate::text::{clip, count, harmless, local, subject};
+use crate::text::{clip, count, harmless, local, size, subject};
 use crate::view::{Alarm, Target};
 use crate::view::{
-    AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView,
+    AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView, StandView,
 };
 
 pub use act::{Step, TrayAct};
@@ -56,14 +58,34 @@ impl MenuItem {
     }
 }
 
+/// What the process trees of each running server take, as far as it is known.
+pub type Memory = BTreeMap<String, u64>;
+
+/// How things stand in one line: "3 servers, 214 calls today, 2 blocked, 810 MB".
+pub fn status(overview: &Overview, memory: &Memory) -> String {
+    match memory.values().sum() {
+        0 => overview.status.clone(),
+        bytes => format!("{}, {}", overview.status, roughly(bytes)),
+    }
+}
+
+/// Two digits: more would change at every look, and say no more.
+fn roughly(bytes: u64) -> String {
+    let mut unit = 1;
+    while bytes / unit >= 100 {
+        unit *= 10;
+    }
+    size(bytes / unit * unit)
+}
+
 /// The whole menu. `now_ms` is the wall clock.
-pub fn menu(overview: &Overview, servers: &[ServerView], now_ms: i64) -> Menu {
+pub fn menu(overview: &Overview, servers: &[ServerView], memory: &Memory, now_ms: i64) -> Menu {
     let parts = [
         needs(overview),
-        vec![MenuItem::Label(shown(&overview.status, TEXT))],
+        vec![MenuItem::Label(shown(&status(overview, memory), TEXT))],
         overview.recent.iter().take(5).map(call).collect(),
         overview.allowances.iter().map(|one| allowance(one, now_ms)).collect(),
-        running(overview, servers),
+        running(overview, servers, memory),
         whole(overview),
     ];
     let mut items = Vec::new();
@@ -179,32 +201,52 @@ fn left(ms: i64) -> String {
     }
 }
 
-fn running(overview: &Overview, servers: &[ServerView]) -> Vec<MenuItem> {
+fn running(overview: &Overview, servers: &[ServerView], memory: &Memory) -> Vec<MenuItem> {
     let running: Vec<&ServerView> =
         servers.iter().filter(|server| server.state == ServerState::Running).collect();
-    let mut items: Vec<MenuItem> = running.iter().take(SERVERS).map(|one| server(overview, one)).collect();
+    let shown = running.iter().take(SERVERS);
+    let mut items: Vec<MenuItem> =
+        shown.map(|one| server(overview, one, memory.get(&one.name).copied())).collect();
     if running.len() > SERVERS {
         items.push(MenuItem::entry(TrayAct::Open, format!("{} more…", running.len() - SERVERS)));
     }
     items
 }
 
-fn server(overview: &Overview, server: &ServerView) -> MenuItem {
+fn server(overview: &Overview, server: &ServerView, memory: Option<u64>) -> MenuItem {
     let name = server.name.clone();
     let mut items = Vec::new();
     if let Some(problem) = &server.problem {
         items.push(MenuItem::Label(shown(problem, TEXT)));
     }
     items.push(MenuItem::Label(format!("{} today", count(server.calls_today, "call"))));
-    items.push(MenuItem::greyed(TrayAct::Stop { server: name.clone() }, "Stop"));
-    items.push(MenuItem::greyed(TrayAct::Restart { server: name.clone() }, "Restart"));
+    if server.sessions.iter().any(|session| session.stand.is_still()) {
+        items.push(MenuItem::entry(TrayAct::Start { server: name.clone() }, "Start"));
+    } else {
+        items.push(MenuItem::entry(TrayAct::Stop { server: name.clone() }, "Stop"));
+        items.push(MenuItem::entry(TrayAct::Restart { server: name.clone() }, "Restart"));
+    }
     let one = Some(name.clone());
     items.push(match overview.paused_servers.contains(&name) {
         true => MenuItem::entry(TrayAct::Resume { server: one }, "Resume server…"),
         false => MenuItem::entry(TrayAct::Pause { server: one }, "Pause server"),
     });
     items.push(MenuItem::entry(TrayAct::Rules { server: name }, "Rules"));
-    MenuItem::Submenu { text: format!("{}: {}", shown(&server.name, NAME), state(server.protection)), items }
+    let state = standing(server).unwrap_or_else(|| state(server.protection));
+    let memory = memory.map(|bytes| format!(", {}", roughly(bytes))).unwrap_or_default();
+    MenuItem::Submenu { text: format!("{}: {state}{memory}", shown(&server.name, NAME)), items }
+}
+
+/// That a server does not run although a client is connected, in words.
+fn standing(server: &ServerView) -> Option<&'static str> {
+    server.sessions.iter().filter(|session| session.ended_ms.is_none()).find_map(|session| {
+        match session.stand {
+            StandView::Running => None,
+            StandView::Starting => Some("starting"),
+            StandView::Stopped => Some("stopped"),
+            StandView::Down => Some("crash loop"),
+        }
+    })
 }
 
 /// How well a server is watched, in words.
@@ -224,12 +266,16 @@ fn whole(overview: &Overview) -> Vec<MenuItem> {
         true => MenuItem::entry(TrayAct::Resume { server: None }, "Resume all…"),
         false => MenuItem::entry(TrayAct::Pause { server: None }, "Pause all"),
     };
-    vec![
-        pause,
+    let mut items = vec![pause];
+    if overview.servers_running > 0 {
+        items.push(MenuItem::entry(TrayAct::StopEverything, "Stop everything"));
+    }
+    items.extend([
         MenuItem::entry(TrayAct::Open, "Open Callgate"),
         MenuItem::entry(TrayAct::Settings, "Settings"),
         MenuItem::entry(TrayAct::Quit, "Quit"),
-    ]
+    ]);
+    items
 }
 
 /// Text of others: nothing hidden in it, and short.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
+use callgate_store::control::Wish;
 
 const NOW: i64 = 1_800_000_000_000;
 
@@ -183,38 +184,44 @@ playwright_delete allowed for cursor for 12 more min >
 --
 browser: running, watch-only >
   [1 call today]
-  (Stop)
-  (Restart)
+  Stop
+  Restart
   Pause server
   Rules
 files: paused >
   [1 call today]
-  (Stop)
-  (Restart)
+  Stop
+  Restart
   Resume server…
   Rules
 --
 Pause all
+Stop everything
 Open Callgate
 Settings
 Quit
 "
     );
-    assert_eq!(drawn(&menu(&overview, &servers, NOW).items, 0), expected);
+    assert_eq!(drawn(&menu(&overview, &servers, &Memory::new(), NOW).items, 0), expected);
 }
 
 #[test]
 fn a_quiet_menu_is_short() {
-    let overview = Overview { status: "no servers running".to_owned(), paused_all: true, ..overview() };
+    let overview = Overview {
+        status: "no servers running".to_owned(),
+        servers_running: 0,
+        paused_all: true,
+        ..overview()
+    };
     let expected = "[no servers running]\n--\nResume all…\nOpen Callgate\nSettings\nQuit\n";
-    assert_eq!(drawn(&menu(&overview, &[], NOW).items, 0), expected);
+    assert_eq!(drawn(&menu(&overview, &[], &Memory::new(), NOW).items, 0), expected);
 }
 
 #[test]
 fn every_act_comes_back_from_its_id_as_itself() {
     let (overview, mut servers) = full();
     servers.push(server("odd \"name\" & _ü\u{202e}", Protection::Broken));
-    let acts = acts(&menu(&overview, &servers, NOW).items);
+    let acts = acts(&menu(&overview, &servers, &Memory::new(), NOW).items);
     assert!(acts.len() > 20);
     for act in acts {
         assert_eq!(TrayAct::parse(&act.id()), Some(act));
@@ -227,7 +234,7 @@ fn every_act_comes_back_from_its_id_as_itself() {
 #[test]
 fn restricting_acts_at_once_and_loosening_only_asks() {
     let (overview, servers) = full();
-    for act in acts(&menu(&overview, &servers, NOW).items) {
+    for act in acts(&menu(&overview, &servers, &Memory::new(), NOW).items) {
         match (&act, act.step()) {
             (TrayAct::Resume { server }, step) => {
                 let loosening = Loosening::Resume { server: server.clone() };
@@ -240,7 +247,10 @@ fn restricting_acts_at_once_and_loosening_only_asks() {
             | (TrayAct::EndAllowance { .. }, Step::Restrict(Restriction::EndAllowance { .. }))
             | (TrayAct::Cap { max: None, .. }, Step::Cap(_))
             | (TrayAct::Cap { max: Some(_), .. }, Step::Restrict(Restriction::Cap { .. }))
-            | (TrayAct::Stop { .. } | TrayAct::Restart { .. }, Step::Unsupported)
+            | (TrayAct::Stop { .. }, Step::Server { wish: Wish::Stop, .. })
+            | (TrayAct::Start { .. }, Step::Server { wish: Wish::Start, .. })
+            | (TrayAct::Restart { .. }, Step::Server { wish: Wish::Restart, .. })
+            | (TrayAct::StopEverything, Step::StopEverything)
             | (TrayAct::Quit, Step::Quit)
             | (_, Step::Show(_)) => {}
             (act, step) => panic!("{act:?} does {step:?}"),
@@ -256,7 +266,7 @@ fn hostile_names_stay_short_and_on_their_line() {
     overview.needs =
         vec![Need { words: hostile.clone(), fix: None, server: Some(hostile.clone()), serious: true }];
     let servers = [server(&hostile, Protection::Enforcing)];
-    let drawn = drawn(&menu(&overview, &servers, NOW).items, 0);
+    let drawn = drawn(&menu(&overview, &servers, &Memory::new(), NOW).items, 0);
     assert!(drawn.lines().all(|line| line.chars().count() <= 70), "{drawn}");
     assert!(!drawn.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{drawn}");
     assert!(drawn.contains("…: denied >"), "the decision is not pushed out: {drawn}");
@@ -275,5 +285,19 @@ fn a_countdown_never_ends_early() {
     ];
     for (ms, words) in cases {
         assert_eq!(left(ms), words, "{ms}");
+    }
+}
+
+#[test]
+fn what_servers_take_stands_in_the_status_line_and_beside_each() {
+    let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
+    let memory = Memory::from([("browser".to_owned(), 742_123_456), ("files".to_owned(), 74_900_000)]);
+    let drawn = drawn(&menu(&overview(), &servers, &memory, NOW).items, 0);
+    for line in [
+        "[1 server, 214 calls today, 2 blocked, 810 MB]\n",
+        "browser: running, 740 MB >\n",
+        "files: running, watch-only, 74 MB >\n",
+    ] {
+        assert!(drawn.contains(line), "{line} in\n{drawn}");
     }
 }

@@ -69,9 +69,27 @@ export interface Backend {
   versionDiff(server: string, change: number): Promise<string>;
 
   servers(): Promise<T.ServerView[]>;
-  /** Every two seconds while somebody listens. */
+  /** The last quarter of an hour first, then every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   stderrTail(session: string): Promise<string>;
+  /** Every process of the server's running sessions, as of the last usage. */
+  trees(server: string): Promise<T.TreeView[]>;
+  /** The newest first. */
+  happened(server: string): Promise<T.HappenedView[]>;
+  /** Looks at every process of this person: not every second. */
+  strays(): Promise<T.Strays>;
+  /** Ends what dead sessions left. */
+  sweep(): Promise<T.SweepView>;
+  /** Ends browsers that nobody owns: only those, and only if they still are such. */
+  endSuspects(ids: string[]): Promise<T.SweepView>;
+  /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
+  endTree(session: string): Promise<T.SweepView>;
+  /** In one session, or (null) in all that run. */
+  stopServer(server: string, session: string | null): Promise<T.Done>;
+  startServer(server: string, session: string | null): Promise<T.Done>;
+  restartServer(server: string, session: string | null): Promise<T.Done>;
+  /** Pauses all, and ends every server. */
+  stopEverything(): Promise<T.Done>;
   overview(): Promise<T.Overview>;
 
   /** Only those that have a file here; Claude Desktop first. */
@@ -82,6 +100,8 @@ export interface Backend {
   changeClients(act: T.ClientAct, entries: T.EntryKey[], now: boolean): Promise<T.ClientChange>;
   /** Not to be asked about again. */
   leaveOpen(entries: T.EntryKey[]): Promise<void>;
+  /** What somebody else did to these is not told again. */
+  takeNote(entries: T.EntryKey[]): Promise<void>;
   /** What waits for this client is not written after all. */
   dropQueued(client: string): Promise<void>;
   clientBackups(): Promise<T.BackupView[]>;
@@ -94,6 +114,15 @@ export interface Backend {
   reopenClient(id: string): Promise<void>;
   /** Starts it through the gate, without its client, and asks for its tools. */
   testServer(entry: T.EntryKey): Promise<T.ServerTest>;
+  /** The keychain is not asked for it. */
+  previewSecrets(act: T.SecretsAct, entry: T.EntryKey): Promise<T.SecretsPreview>;
+  /** May wait for a person who is asked to unlock the keychain; what fails changes nothing. */
+  changeSecrets(act: T.SecretsAct, entry: T.EntryKey, now: boolean): Promise<T.SecretsChange>;
+  /** The clients that a server of one's own can be placed in. */
+  serverPlaces(): Promise<T.ServerPlace[]>;
+  /** What adding it would write, and what is wrong with what was typed. The values of secrets need not be in it. */
+  previewServer(draft: T.ServerDraft): Promise<T.DraftPreview>;
+  addServer(draft: T.ServerDraft): Promise<T.ClientChange>;
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use callgate_clients::repair::{RepairError, carry_out, plan};
+use callgate_clients::mark::{RepairError, carry_out, plan};
 use callgate_clients::survey::Surveyed;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
-use super::change::ready;
+use super::quiet;
 use super::{look, named, shown};
 use crate::args::RepairArgs;
 use crate::screen::{self, Screen};
@@ -58,7 +58,7 @@ fn one(
     if args.dry_run {
         return Ok("the byte order mark would go (3 bytes); every other byte stays");
     }
-    ready(screen, file.found.client, args.running).map_err(Some)?;
+    quiet(screen, file.found.client, args.running).map_err(Some)?;
     let failed = |error: RepairError| Some(error.to_string());
     home.prepare().map_err(|error| Some(error.to_string()))?;
     carry_out(home.path(), &file.found, SystemClock::default().now().wall_ms).map_err(failed)?;
