@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, clients, log, rules, servers};
+use crate::commands::{acts, app, clients, log, own, rules, servers};
 
 /// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder() -> Builder<tauri::Wry> {
@@ -50,6 +50,12 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::usage,
             servers::stop_usage,
             servers::stderr_tail,
+            servers::trees,
+            servers::happened,
+            servers::strays,
+            servers::sweep,
+            servers::end_suspects,
+            servers::end_tree,
             servers::stop_server,
             servers::start_server,
             servers::restart_server,
@@ -63,10 +69,14 @@ pub fn builder() -> Builder<tauri::Wry> {
             clients::client_backups,
             clients::preview_backup,
             clients::restore_backup,
+            clients::repair_file,
             clients::reopen_client,
             clients::test_server,
             clients::preview_secrets,
             clients::change_secrets,
+            own::server_places,
+            own::preview_server,
+            own::add_server,
             app::overview,
             app::settings,
             app::save_settings,

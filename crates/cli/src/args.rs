@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Events(EventsArgs),
     /// What runs now, under which policy
     Status(StatusArgs),
+    /// Every process of every running server, with what it takes, and what dead sessions left
+    Ps(PsArgs),
+    /// End what dead sessions left: their processes, and the temporary profiles of their browsers
+    Sweep(SweepArgs),
     /// Remove calls from the history for good
     Forget(ForgetArgs),
     /// Write, check, try out and go back: everything about policies
@@ -73,8 +77,18 @@ pub(crate) enum Command {
     Restart(ServerArgs),
     /// AI clients on this machine: which of their servers are behind the gate, and put them there
     Clients(ClientsArgs),
+    /// Add a server to Callgate, and place it in clients, behind the gate from the start
+    Add(AddArgs),
+    /// Take a server that was added out of the clients, and out of Callgate (asks first)
+    Remove(RemoveArgs),
+    /// The servers that were added, and the clients that they are placed in
+    Servers(ServersArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
     Secrets(SecretsArgs),
+    /// Look for what can keep the gate from working, and say what mends it; changes nothing
+    Doctor(DoctorArgs),
+    /// Take the gate away from every client and remove Callgate's own program (asks first)
+    Uninstall(UninstallArgs),
 }
 
 #[derive(Debug, Args)]
@@ -197,6 +211,29 @@ pub(crate) struct EventsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PsArgs {
+    /// Also automation browsers on a temporary profile that nobody owns any more; they may be from before Callgate
+    #[arg(long)]
+    pub(crate) suspects: bool,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Only list what would be ended
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// End these browsers that `callgate ps --suspects` lists, and nothing else (asks first)
+    #[arg(long, value_name = "PID", num_args = 1..)]
+    pub(crate) suspects: Vec<u32>,
+    /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -559,6 +596,8 @@ pub(crate) enum ClientsCommand {
     Backups(BackupsArgs),
     /// Put a client's file back as a copy has it (asks first)
     Restore(RestoreArgs),
+    /// Take the byte order mark away from files that are left alone for it
+    Repair(RepairArgs),
 }
 
 #[derive(Debug, Args)]
@@ -592,15 +631,116 @@ pub(crate) struct ChangeArgs {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
+    #[arg(long)]
+    pub(crate) leave_secrets: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What to call it: letters, digits, - and _
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// A variable that it is started with
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A variable whose value goes into the keychain: asked for, or a line of standard input each
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secret: Vec<String>,
+    /// Place it in this client: claude-desktop, cursor, … May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Place it in every client that is here
+    #[arg(long, conflicts_with = "client")]
+    pub(crate) all_clients: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// The server's own command line; may be left out for a server that was added before
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Its name, as `callgate servers` lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// Only out of this client; Callgate keeps it. May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do about a client that runs and would write its own copy over an edit.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct WhileRunning {
     /// Also while the client runs, though it may write its own copy over it
     #[arg(long)]
     pub(crate) force: bool,
     /// Wait until the client has quit, then write
     #[arg(long, conflicts_with = "force")]
     pub(crate) wait: bool,
-    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// The client, as `callgate clients` names it; every client if none is named
+    pub(crate) client: Option<String>,
+    /// A project's own files in this folder, too
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Keep policies, history, settings and copies of clients' files, without being asked
+    #[arg(long)]
+    pub(crate) keep_history: bool,
+    /// Delete all of it, without being asked
+    #[arg(long, conflicts_with = "keep_history")]
+    pub(crate) delete_history: bool,
+    /// Show all that would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// Leave references to the keychain as they are, though only the gate understands them
     #[arg(long)]
     pub(crate) leave_secrets: bool,
+    /// A project's own files in this folder, too; those that Callgate edited are known
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

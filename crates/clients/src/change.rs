@@ -9,6 +9,7 @@ use crate::entry::Local;
 use crate::file::{self, FileError, replace};
 use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
 use crate::names::Names;
+use crate::placed::Placed;
 use crate::plan::{Act, Plan, PlanError, plan};
 use crate::survey::{Entry, State, Surveyed, look};
 use crate::table;
@@ -40,6 +41,8 @@ pub fn carry_out(
     let note = match act {
         Act::Protect { .. } => Note::Put,
         Act::Unprotect => Note::LeaveOpen,
+        Act::Place { .. } => Note::PutPlaced,
+        Act::Remove => Note::Forget,
     };
     write(Noted::hold(home, note)?, (home, found), act, chosen, names, now_ms)
 }
@@ -75,10 +78,16 @@ fn write(
             return Ok(plan);
         }
         let snapshot = &plan.contents.snapshot;
-        Backups::of(home).keep(found.client.id, &found.path, &snapshot.bytes, now_ms)?;
+        if snapshot.exists() {
+            Backups::of(home).keep(found.client.id, &found.path, &snapshot.bytes, now_ms)?;
+        }
         // What is needed to take a gate away again is on the disk before the gate is.
         noted.before(&plan, now_ms)?;
-        match replace(snapshot, plan.after.as_bytes()) {
+        let written = match plan.no_file {
+            true => file::remove(snapshot),
+            false => replace(snapshot, plan.after.as_bytes()),
+        };
+        match written {
             Ok(()) => {
                 noted.after(&plan, now_ms).map_err(ChangeError::Unrecorded)?;
                 return Ok(plan);
@@ -100,7 +109,10 @@ enum Note {
     Put,
     /// Without a person.
     PutAgain,
+    /// It was not there before.
+    PutPlaced,
     LeaveOpen,
+    Forget,
 }
 
 /// The ledger while a file is written. A gate can be taken away without one: a ledger that cannot be read must not keep a
@@ -116,7 +128,7 @@ impl Noted {
     fn hold(home: &Path, note: Note) -> Result<Noted, LedgerError> {
         let held = match hold(home) {
             Ok(held) => Some(held),
-            Err(_) if note == Note::LeaveOpen => None,
+            Err(_) if matches!(note, Note::LeaveOpen | Note::Forget) => None,
             Err(error) => return Err(error),
         };
         let old = held.as_ref().map(|held| held.ledger.clone()).unwrap_or_default();
@@ -140,8 +152,13 @@ impl Noted {
             match self.note {
                 Note::Put => held.ledger.put(row),
                 Note::PutAgain => held.ledger.put_again(row, now_ms),
+                Note::PutPlaced => {
+                    let before = plan.contents.snapshot.exists().then(|| plan.before());
+                    held.ledger.put(row);
+                    held.ledger.put_placed(Placed::new(&edited.key, before, &plan.after));
+                }
                 // It stays behind the gate until the file is written.
-                Note::LeaveOpen => return Ok(()),
+                Note::LeaveOpen | Note::Forget => return Ok(()),
             }
         }
         held.ledger.wrote(plan.found.client.id, now_ms);
@@ -149,8 +166,13 @@ impl Noted {
     }
 
     fn after(&mut self, plan: &Plan, now_ms: i64) -> Result<(), LedgerError> {
-        let (Note::LeaveOpen, Some(held)) = (self.note, &mut self.held) else { return Ok(()) };
-        plan.edits.iter().for_each(|edited| held.ledger.leave_open(&edited.key));
+        let Some(held) = &mut self.held else { return Ok(()) };
+        let keys = plan.edits.iter().map(|edited| &edited.key);
+        match self.note {
+            Note::Put | Note::PutAgain | Note::PutPlaced => return Ok(()),
+            Note::LeaveOpen => keys.for_each(|key| held.ledger.leave_open(key)),
+            Note::Forget => keys.for_each(|key| held.ledger.forget(key)),
+        }
         held.ledger.wrote(plan.found.client.id, now_ms);
         held.save()
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::file::{self, FileError};
+use crate::placed::Placed;
 use crate::repair::{Mended, Rests};
 
 const FORMAT: u32 = 1;
@@ -53,6 +54,9 @@ pub struct Ledger {
     /// When a file of a client was last written by us: a client that runs since before has not read that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub written_ms: BTreeMap<String, i64>,
+    /// Entries that were not there before: written by us, behind the gate or not by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placed: Vec<Placed>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -112,6 +116,22 @@ impl Ledger {
         self.mended.retain(|mended| mended.key != *key);
     }
 
+    pub fn placed(&self, key: &Key) -> Option<&Placed> {
+        self.placed.iter().find(|placed| placed.key == *key)
+    }
+
+    pub(crate) fn put_placed(&mut self, placed: Placed) {
+        self.placed.retain(|other| other.key != placed.key);
+        self.placed.push(placed);
+    }
+
+    /// The entry is gone by a person's will: nothing is remembered of it.
+    pub fn forget(&mut self, key: &Key) {
+        self.drop(key);
+        self.left_open.retain(|other| other != key);
+        self.placed.retain(|placed| placed.key != *key);
+    }
+
     /// Forgets the entry's row, and remembers that this was a person's will.
     pub fn leave_open(&mut self, key: &Key) {
         self.drop(key);
@@ -151,15 +171,7 @@ pub fn read(home: &Path) -> Result<Ledger, LedgerError> {
 pub fn hold(home: &Path) -> Result<Held, LedgerError> {
     let path = path_in(home);
     let failed = |error| LedgerError::Write { path: path.clone(), error: FileError::Write(error) };
-    let control = home.join("control");
-    file::private_folder(&control).map_err(failed)?;
-    let lock = file::private_options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(control.join("clients.lock"))
-        .map_err(failed)?;
-    lock.lock().map_err(failed)?;
+    let lock = file::lock(home, "clients.lock").map_err(failed)?;
     Ok(Held { ledger: read(home)?, path, _lock: lock })
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use callgate_clients::change::ChangeError;
 use callgate_clients::ledger::LedgerError;
+use callgate_clients::own::{AddError, OwnError};
 use callgate_clients::queue::QueueError;
 use callgate_clients::reopen::ReopenError;
 use callgate_clients::secrets::moving::MoveError;
@@ -56,6 +57,10 @@ pub enum DeskError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error(transparent)]
+    Adding(#[from] AddError),
+    #[error(transparent)]
+    Own(#[from] OwnError),
+    #[error(transparent)]
     Queue(#[from] QueueError),
     #[error(transparent)]
     Reopen(#[from] ReopenError),
@@ -91,6 +96,8 @@ impl DeskError {
             | DeskError::NoRandomness
             | DeskError::ClientFile(_)
             | DeskError::Ledger(_)
+            | DeskError::Own(_)
+            | DeskError::Adding(AddError::Own(_) | AddError::Secret(_))
             | DeskError::Queue(_)
             | DeskError::Reopen(_)
             | DeskError::Keychain(_)
@@ -109,9 +116,10 @@ impl DeskError {
             DeskError::NotConfirmed(_) => ErrorCode::NotConfirmed,
             DeskError::TooLate(_) => ErrorCode::TooLate,
             DeskError::NotFound(_) => ErrorCode::NotFound,
-            DeskError::Form(_) | DeskError::DefaultPolicy { .. } | DeskError::BadInput(_) => {
-                ErrorCode::BadInput
-            }
+            DeskError::Form(_)
+            | DeskError::DefaultPolicy { .. }
+            | DeskError::Adding(AddError::Bad { .. } | AddError::Taken { .. })
+            | DeskError::BadInput(_) => ErrorCode::BadInput,
         }
     }
 }

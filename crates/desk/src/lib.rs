@@ -11,8 +11,10 @@ pub mod allowing;
 pub mod change;
 pub mod clients;
 mod demo;
+pub mod doctor;
 mod error;
 mod log;
+pub mod login;
 mod news;
 pub mod notices;
 mod overview;
@@ -20,7 +22,6 @@ pub mod pausing;
 pub mod protection;
 mod recent;
 mod rules;
-#[cfg(feature = "sampling")]
 pub mod sampling;
 mod servers;
 mod settings;
@@ -32,6 +33,7 @@ mod tally;
 mod testing;
 pub mod text;
 pub mod tray;
+mod trees;
 pub mod view;
 
 use std::sync::{Arc, Mutex};

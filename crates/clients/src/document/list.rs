@@ -84,7 +84,7 @@ impl Document {
     }
 
     /// Where the `-` of a block's element stands, alone at the head of its line.
-    fn dash(&self, item: &Node) -> Result<usize, Odd> {
+    pub(super) fn dash(&self, item: &Node) -> Result<usize, Odd> {
         let unclear = || Odd::new("an element of its list does not stand behind a `-` of its own line");
         let lead = lead(&self.text, item.span.start);
         let dash = lead.trim_end_matches([' ', '\t']).strip_suffix('-').ok_or_else(unclear)?;

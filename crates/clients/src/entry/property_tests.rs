@@ -109,7 +109,7 @@ fn total(syntax: Syntax, shape: &Shape, bytes: &[u8]) {
     }
 }
 
-fn mutated(text: &str, cuts: &[(u16, u8, u8)]) -> Vec<u8> {
+pub(super) fn mutated(text: &str, cuts: &[(u16, u8, u8)]) -> Vec<u8> {
     const PIECES: &[&[u8]] = &[
         b"",
         b"\"",
@@ -153,7 +153,7 @@ fn mutated(text: &str, cuts: &[(u16, u8, u8)]) -> Vec<u8> {
     bytes
 }
 
-fn cuts() -> impl Strategy<Value = Vec<(u16, u8, u8)>> {
+pub(super) fn cuts() -> impl Strategy<Value = Vec<(u16, u8, u8)>> {
     prop::collection::vec(any::<(u16, u8, u8)>(), 1..5)
 }
 

@@ -258,11 +258,23 @@ pub(super) fn locate<'a>(document: &'a Document, server: &Server) -> Result<&'a 
     found.ok_or_else(|| Odd::new("it is not in this file any more"))
 }
 
+/// The text of an entry as it stands in the file.
+pub(crate) fn source_of<'a>(document: &'a Document, server: &Server) -> Option<&'a str> {
+    locate(document, server).ok().map(|node| document.source(&node.span))
+}
+
 /// The headers that a client sends to a server that it reaches over the network.
 pub fn headers(document: &Document, server: &Server) -> Vec<(String, Text)> {
     let Ok(entry) = locate(document, server) else { return Vec::new() };
     let maps = ["headers", "http_headers"].into_iter().filter_map(|key| entry.member(key));
     maps.flat_map(|member| texts(&member.value)).collect()
+}
+
+/// Where a server is that a client reaches over the network.
+pub fn address(document: &Document, shape: &Shape, server: &Server) -> Option<String> {
+    let entry = locate(document, server).ok()?;
+    let said = shape.remote.iter().filter_map(|key| entry.member(key)?.value.text());
+    said.map(str::to_owned).find(|text| !text.trim().is_empty())
 }
 
 fn refuse_twins(servers: &mut [Server]) {

@@ -15,6 +15,7 @@ use super::open::{Open, Swap, swapped, texts};
 use super::shapes::is_filled_in;
 use crate::discover::Found;
 use crate::document::{Odd, Unreadable};
+use crate::entry::Local;
 use crate::file::FileError;
 use crate::ledger::{Key, LedgerError, hold};
 use crate::running;
@@ -110,7 +111,7 @@ pub fn move_in(
     let Leaving { swaps, fresh, start, before } = Leaving::of(&open)?;
     let place = place_of(key);
 
-    let mut stored = Stored { keychain, done: Vec::new() };
+    let mut stored = Stored::new(keychain);
     let references = open.references()?;
     let accepted = edited == Edited::Accept && !references.is_empty();
     for reference in references {
@@ -197,9 +198,7 @@ impl Leaving {
         let (Some(server), Some(client)) = (&gate.server, &gate.client) else {
             return Err(MoveError::Unnamed);
         };
-        // Named by its place: what it says may be a password.
-        if let Some(at) = open.local.words().position(|word| is_filled_in(word) || word.contains('$')) {
-            let which = if at == 0 { "program".to_owned() } else { format!("argument {at}") };
+        if let Some(which) = filled_in(&open.local) {
             return Err(MoveError::FilledIn(which));
         }
         let (mut swaps, mut fresh) = (Vec::new(), Vec::new());
@@ -217,6 +216,12 @@ impl Leaving {
         let start = Identity::of(server, Some(client), program, args.iter().map(OsStr::new));
         Ok(Leaving { swaps, fresh, start, before: open.start(server, client) })
     }
+}
+
+/// The word of a command that its client fills in, by its place: what it says may be a password.
+pub(crate) fn filled_in(local: &Local) -> Option<String> {
+    let at = local.words().position(|word| is_filled_in(word) || word.contains('$'))?;
+    Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") })
 }
 
 /// Puts the values back in place of the references of an entry, byte for byte as they were.
@@ -250,7 +255,7 @@ pub fn put_back(
         return Ok(moved);
     }
     // A client that runs may write the references back from its memory; then they still have to lead somewhere.
-    let may_return = found.client.caches && may_run(found.client);
+    let may_return = may_return(found.client);
     open.write(home, held, &swaps, now_ms)?;
     for reference in taken {
         if may_return || keychain.remove(&reference).is_err() {
@@ -261,9 +266,10 @@ pub fn put_back(
     Ok(moved)
 }
 
-fn may_run(client: &Client) -> bool {
-    let seen = std::env::home_dir().and_then(|person| running::processes(client, &person));
-    seen.is_none_or(|processes| !processes.is_empty())
+/// Whether what is taken out of its file now may be there again when it quits.
+pub(crate) fn may_return(client: &Client) -> bool {
+    let seen = || std::env::home_dir().and_then(|person| running::processes(client, &person));
+    client.caches && seen().is_none_or(|processes| !processes.is_empty())
 }
 
 /// Whether an entry holds references, be they good or not.
@@ -271,26 +277,46 @@ pub fn refers(entry: &Entry) -> bool {
     entry.local().is_some_and(|local| texts(local).any(|text| referring(&text.value).is_some()))
 }
 
+/// What the entry starts as the gate sees it; nothing, if it has none.
+pub(super) fn start_of(entry: &Entry) -> Option<Identity> {
+    let (gate, local) = (entry.server.gated.as_ref()?, entry.local()?);
+    Some(started(gate.server.as_deref()?, gate.client.as_deref(), local))
+}
+
+fn started(server: &str, client: Option<&str>, local: &Local) -> Identity {
+    let args = local.args.iter().map(|arg| OsStr::new(&arg.value));
+    Identity::of(server, client, OsStr::new(&local.program.value), args)
+}
+
 fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveError> {
     let name = || reference.name().to_owned();
     keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })
 }
 
-fn place_of(key: &Key) -> Identity {
+pub(crate) fn place_of(key: &Key) -> Identity {
     let project = key.project.as_deref().unwrap_or_default();
     let parts = [key.client.as_ref(), key.path.as_os_str(), project.as_ref(), key.name.as_ref()];
     Identity::of_place(parts)
 }
 
 /// What was stored for a change that is not made yet; undone, unless the change is made.
-struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     keychain: &'a dyn Keychain,
     /// With what was there before.
     done: Vec<(Reference, Option<Item>)>,
 }
 
-impl Stored<'_> {
-    fn put(&mut self, reference: Reference, item: &Item, before: Option<Item>) -> Result<(), MoveError> {
+impl<'a> Stored<'a> {
+    pub(crate) fn new(keychain: &'a dyn Keychain) -> Stored<'a> {
+        Stored { keychain, done: Vec::new() }
+    }
+
+    pub(crate) fn put(
+        &mut self,
+        reference: Reference,
+        item: &Item,
+        before: Option<Item>,
+    ) -> Result<(), MoveError> {
         let name = reference.name().to_owned();
         let kept = self.keychain.write(&reference, item).and_then(|()| self.keychain.read(&reference));
         self.done.push((reference, before));
@@ -301,7 +327,7 @@ impl Stored<'_> {
         }
     }
 
-    fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.done.clear();
     }
 }

@@ -10,10 +10,11 @@ use callgate_clients::drift::Drift;
 use callgate_clients::file::{Hash, hash};
 use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Todo};
-use callgate_clients::repair::{MOST, Rests};
+use callgate_clients::repair::Rests;
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::survey::entries;
 
+use super::repair::contested;
 use super::{Look, client_name, entry_key, shown};
 use crate::notices::Notice;
 use crate::text::{clip, harmless, name};
@@ -128,6 +129,11 @@ impl Look<'_> {
         told.take(NEEDS).map(|told| need(&told.view.words, told.view.serious)).collect()
     }
 
+    /// What one drift says, and what mends it.
+    pub(crate) fn words_of(&self, drift: &Drift) -> DriftView {
+        self.told(drift).view
+    }
+
     /// What one drift says and asks for.
     fn told(&self, drift: &Drift) -> Told {
         let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));
@@ -146,16 +152,9 @@ impl Look<'_> {
                 true,
                 self.newest_copy_with_servers(client, path).map(|backup| DriftFix::Restore { backup }),
             ),
-            Drift::LostGate { key } | Drift::Moved { key, .. } if self.is_contested(key) => (
-                format!(
-                    "{}: another program keeps taking the gate away. It was put back {MOST} times within an hour, and is left \
-                     open until you protect it",
-                    of(key)
-                ),
-                true,
-                true,
-                protect(key),
-            ),
+            Drift::LostGate { key } | Drift::Moved { key, .. } if self.is_contested(key) => {
+                (contested(&client_name(&key.client), &name(&key.name)), true, true, protect(key))
+            }
             Drift::LostGate { key } => (
                 format!("{} has lost its gate and runs unwatched{}", of(key), self.waits(key)),
                 true,
@@ -260,7 +259,11 @@ pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Pa
 fn refusals(change: &ClientChange) -> impl Iterator<Item = Need> {
     change.refused.iter().map(|refused| {
         let which = refused.name.as_deref().unwrap_or("its file");
-        let done = if change.act == ClientAct::Protect { "protected" } else { "unprotected" };
+        let done = match change.act {
+            ClientAct::Protect => "protected",
+            ClientAct::Unprotect => "unprotected",
+            ClientAct::Place => "placed",
+        };
         need(&format!("{}: {which} was not {done}: {}", refused.client_name, refused.why), true)
     })
 }

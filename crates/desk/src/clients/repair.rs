@@ -69,10 +69,7 @@ impl Desk {
 
     fn say_contested(&self, keys: &[EntryKey]) {
         for File { client, names, keys } in by_file(keys) {
-            let words = format!(
-                "{client}: another program keeps taking the gate away from {names}. It was put back {MOST} times within an hour, \
-                 and is left open until you protect it"
-            );
+            let words = contested(&client, &names);
             self.on_record(EventKind::GateContested, &keys, &words);
             self.tell("Another program keeps taking the gate away", words);
         }
@@ -107,6 +104,14 @@ impl Desk {
         let title = title.to_owned();
         self.untold(Notice { title, body, acts: Vec::new(), opens: Place::Clients, topic: None });
     }
+}
+
+/// The cause comes first: a tray shows no more of it.
+pub(super) fn contested(client: &str, names: &str) -> String {
+    format!(
+        "Another program keeps taking the gate away from {names} in {client}. It was put back {MOST} times within an hour, \
+         and is left open until you protect it"
+    )
 }
 
 /// Entries of one file: one write, and worth one sentence.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use callgate_clients::entry::Local;
 use callgate_clients::survey::Entry;
 use callgate_policy::diff::unified;
 use callgate_secrets::SCHEME;
@@ -10,7 +11,7 @@ use callgate_store::mask::{self, Masker};
 use crate::text::harmless;
 
 /// The path as people write it.
-pub(super) fn path(home: &Path, path: &Path) -> String {
+pub(crate) fn path(home: &Path, path: &Path) -> String {
     harmless(&match path.strip_prefix(home) {
         Ok(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
         Err(_) => path.display().to_string(),
@@ -55,8 +56,13 @@ fn masked(line: &str, masker: &Masker) -> String {
 /// Knows the values of every variable that an entry sets, whatever they look like, and the arguments that follow a telling
 /// flag: in a file they stand apart from it.
 pub fn masker<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Masker {
+    masker_of(entries.into_iter().filter_map(Entry::local))
+}
+
+/// The same for what is in no file yet.
+pub fn masker_of<'a>(locals: impl IntoIterator<Item = &'a Local>) -> Masker {
     let mut secrets = Vec::new();
-    for local in entries.into_iter().filter_map(Entry::local) {
+    for local in locals {
         let variables = || local.env.iter().map(|(name, value)| (name, &value.value));
         secrets.extend(mask::secret_values(variables().map(|(name, value)| (name.into(), value.into()))));
         // A folder is no secret, and masked it would make every path below it unreadable.

@@ -23,15 +23,15 @@ const FILE: &str = r#"{
 "#;
 
 /// A home with Cursor's and Claude Desktop's files, and our program in its place.
-struct World {
-    place: Place,
-    desk: Desk,
-    cursor: PathBuf,
-    claude: PathBuf,
+pub(super) struct World {
+    pub(super) place: Place,
+    pub(super) desk: Desk,
+    pub(super) cursor: PathBuf,
+    pub(super) claude: PathBuf,
     _person: tempfile::TempDir,
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let place = Place::new();
     let person = tempfile::tempdir().unwrap();
     let cursor = person.path().join(".cursor/mcp.json");
@@ -55,7 +55,7 @@ impl World {
         view.files.into_iter().flat_map(|file| file.entries).collect()
     }
 
-    fn states(&self, client: &str) -> Vec<(String, EntryState)> {
+    pub(super) fn states(&self, client: &str) -> Vec<(String, EntryState)> {
         self.entries(client).into_iter().map(|entry| (entry.key.name, entry.state)).collect()
     }
 }
@@ -94,6 +94,25 @@ fn everything_is_shown_then_protected_then_given_back_byte_for_byte() {
         assert_eq!(fs::read_to_string(file).unwrap(), FILE);
     }
     assert!(world.desk.overview().unwrap().needs.is_empty(), "what a person took away is not missed");
+}
+
+#[test]
+fn a_byte_order_mark_is_offered_to_be_taken_away_and_nothing_else_is() {
+    let world = world();
+    fs::write(&world.cursor, format!("\u{feff}{FILE}")).unwrap();
+    fs::write(&world.claude, "\u{feff}{").unwrap();
+    let file = |client: &str| {
+        let clients = world.desk.clients().unwrap();
+        clients.into_iter().find(|view| view.id == client).unwrap().files.remove(0)
+    };
+    assert!(file("cursor").problem.unwrap().contains("byte order mark"));
+    assert_eq!((file("cursor").repairable, file("claude-desktop").repairable), (true, false));
+    world.desk.repair_file("cursor", world.cursor.to_str().unwrap(), false).unwrap();
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), FILE);
+    assert_eq!((file("cursor").problem, file("cursor").repairable, file("cursor").backups), (None, false, 1));
+    let error = world.desk.repair_file("claude-desktop", world.claude.to_str().unwrap(), false).unwrap_err();
+    assert!(error.to_string().contains("would not be enough"), "{error}");
+    assert!(world.desk.repair_file("cursor", "/etc/passwd", true).is_err(), "only a client's file");
 }
 
 #[test]

@@ -9,10 +9,12 @@ mod clients;
 mod error;
 mod log;
 mod overview;
+mod own;
 mod place;
 mod rules;
 mod servers;
 mod settings;
+mod trees;
 mod words;
 
 pub use acts::{
@@ -31,6 +33,7 @@ pub use log::{
     LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
+pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft, ServerPlace};
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
@@ -39,4 +42,8 @@ pub use rules::{
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
+pub use trees::{
+    ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,
+    TreeView,
+};
 pub use words::{Decision, Outcome};

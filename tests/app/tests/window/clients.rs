@@ -201,11 +201,11 @@ fn a_lost_gate_is_put_back_by_itself_three_times_an_hour_and_then_left_to_a_pers
             told(app, "A lost gate was put back", time)?;
         }
         fs::write(&claude.config, &claude.original)?;
-        let words = "another program keeps taking the gate away";
+        let words = "Another program keeps taking the gate away";
         app.driver.says("drift", words)?;
         app.driver
             .wait("the tray says so", |_| Ok(app.icon()?.menu()?.drawn().contains(words).then_some(())))?;
-        told(app, "Another program keeps taking the gate away", 1)?;
+        told(app, words, 1)?;
         told(app, "A lost gate was put back", 3)?;
         anyhow::ensure!(claude.config() == claude.original, "it is left: {}", claude.config());
         app.go("#/activity")?;
@@ -238,5 +238,46 @@ fn a_gate_that_a_running_claude_lost_is_put_back_when_it_has_quit() {
         anyhow::ensure!(reaped.join().is_ok(), "it has quit");
         app.driver.wait("the gate is back", |_| Ok(claude.is_gated().then_some(())))?;
         told(app, "A lost gate was put back", 1)
+    });
+}
+
+#[test]
+fn a_server_of_ones_own_is_added_to_claude_and_answers_through_the_gate() {
+    let bench = Bench::new(OPEN_POLICY).unwrap_or_else(|error| panic!("{error:#}"));
+    let claude = Claude::on(&bench).unwrap_or_else(|error| panic!("{error:#}"));
+    let server = program("fake-server").unwrap_or_else(|error| panic!("{error:#}"));
+    scene_on("own-server", bench, Around::Tray, |app| {
+        app.go("#/clients")?;
+        app.driver.press("clients-add")?;
+        let fill = |id: &str, text: &str| app.driver.type_into(&app.driver.the(id)?, text);
+        fill("add-name", "mine")?;
+        fill("add-command", &format!("'{}'", server.display()))?;
+        app.driver.press("add-variable-more")?;
+        fill("add-variable-name", "MODE")?;
+        fill("add-variable-value", "fast")?;
+        app.driver.press("add-to-claude-desktop")?;
+        app.driver.says("edit-claude-desktop", "--server")?;
+        anyhow::ensure!(claude.config() == claude.original, "nothing is written before Add");
+        app.driver.press_css("[data-testid=\"add-yes\"][aria-disabled=\"false\"]")?;
+        app.driver.says("added", "Placed in Claude Desktop, behind the gate")?;
+        let now = claude.config();
+        let (before, after) = claude.original.split_once("\n\t},\n\t\"scale\"").unwrap_or_default();
+        anyhow::ensure!(
+            now.starts_with(before) && now.ends_with(after) && claude.is_gated(),
+            "every other byte stays: {now}"
+        );
+        app.driver.press_css("[data-testid=\"added\"] [data-testid=\"entry-test\"]")?;
+        app.driver.says("entry-answer", "12 tools")?;
+        app.driver.press("add-close")?;
+        app.driver.says("entry-mine", "Protected")?;
+        // One without a client is known, too.
+        app.driver.press("clients-add")?;
+        fill("add-name", "later")?;
+        fill("add-command", "npx -y later")?;
+        app.driver.press_css("[data-testid=\"add-yes\"][aria-disabled=\"false\"]")?;
+        app.driver.says("added", "in no client yet")?;
+        app.driver.press("add-close")?;
+        app.go("#/servers")?;
+        app.driver.says("server-later", "never started").map(drop)
     });
 }

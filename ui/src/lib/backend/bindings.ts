@@ -52,6 +52,18 @@ export const commands = {
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
 	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	/**  Every process of a server, as of the last sample. */
+	trees: (server: string) => typedError<TreeView[], UiError>(__TAURI_INVOKE("trees", { server })),
+	/**  What happened to a server besides its calls, the newest first. */
+	happened: (server: string) => typedError<HappenedView[], UiError>(__TAURI_INVOKE("happened", { server })),
+	/**  What dead sessions left, and browsers that nobody owns. */
+	strays: () => typedError<Strays, UiError>(__TAURI_INVOKE("strays")),
+	/**  Ends what dead sessions left. */
+	sweep: () => typedError<SweepView, UiError>(__TAURI_INVOKE("sweep")),
+	/**  Ends browsers that nobody owns, those that a person chose. */
+	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
+	/**  Ends the server of a session with all that it started. */
+	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -70,6 +82,8 @@ export const commands = {
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
 	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
+	/**  Takes the byte order mark away that a file is left alone for. */
+	repairFile: (client: string, path: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("repair_file", { client, path, now })),
 	/**  Quits the client, lets what waits be written, and starts it again. */
 	reopenClient: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { client })),
 	/**  Takes as long as the server needs to start. */
@@ -77,6 +91,10 @@ export const commands = {
 	previewSecrets: (act: SecretsAct, entry: EntryKey) => typedError<SecretsPreview, UiError>(__TAURI_INVOKE("preview_secrets", { act, entry })),
 	/**  May take as long as a person needs to unlock the keychain, within its bound. */
 	changeSecrets: (act: SecretsAct, entry: EntryKey, now: boolean) => typedError<SecretsChange, UiError>(__TAURI_INVOKE("change_secrets", { act, entry, now })),
+	serverPlaces: () => typedError<ServerPlace[], UiError>(__TAURI_INVOKE("server_places")),
+	previewServer: (draft: ServerDraft) => typedError<DraftPreview, UiError>(__TAURI_INVOKE("preview_server", { draft })),
+	/**  What a running client would write over waits until that has quit. */
+	addServer: (draft: ServerDraft) => typedError<ClientChange, UiError>(__TAURI_INVOKE("add_server", { draft })),
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
@@ -253,7 +271,9 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
-export type ClientAct = "protect" | "unprotect";
+export type ClientAct = "protect" | "unprotect" | 
+/**  Write a server of Callgate's own list into the file, by its name. */
+"place";
 
 /**  What an act did. */
 export type ClientChange = {
@@ -285,6 +305,8 @@ export type ClientFile = {
 	shown: string,
 	/**  Why it is left alone. */
 	problem: string | null,
+	/**  It can be mended by taking its byte order mark away. */
+	repairable: boolean,
 	/**  What stands there and cannot be covered, or is read in its stead. */
 	notes: string[],
 	entries: ClientEntry[],
@@ -388,6 +410,32 @@ export type Done = {
 	version: string | null,
 	/**  When it ends by itself. */
 	endsMs: number | null,
+};
+
+export type DraftPart = "name" | "command" | "variables" | 
+/**  Not in what was typed. */
+"elsewhere";
+
+/**  What adding would write, before it does. */
+export type DraftPreview = {
+	/**  The first thing that is not as it should be; then nothing else is known. */
+	problem: DraftProblem | null,
+	/**  Variables whose values look like secrets, and are not kept as such. */
+	looksSecret: string[],
+	/**  Callgate's own list first. */
+	edits: ClientPreview,
+};
+
+export type DraftProblem = {
+	part: DraftPart,
+	words: string,
+};
+
+export type DraftVariable = {
+	name: string,
+	value: string,
+	/**  Its value goes into the keychain. */
+	secret: boolean,
 };
 
 export type DriftFix = 
@@ -846,6 +894,26 @@ export type SecretsPreview = {
 	secrets: SecretView[],
 	/**  A unified diff, secrets masked; empty if the file stays as it is. */
 	diff: string,
+/**  What a person typed so far. */
+export type ServerDraft = {
+	name: string,
+	/**  As in a terminal: words between blanks, quotes around what has blanks in it. */
+	command: string,
+	variables: DraftVariable[],
+	/**  Ids of the clients that it is to be placed in. */
+	clients: string[],
+};
+
+/**  A client that a server can be placed in. */
+export type ServerPlace = {
+	client: string,
+	clientName: string,
+	/**  Its file, with `~` for the home. */
+	shown: string,
+	/**  The file is not there yet and would be made. */
+	newFile: boolean,
+	/**  Why nothing can be written there. */
+	problem: string | null,
 };
 
 export type ServerState = "running" | "stopped" | 
@@ -981,6 +1049,89 @@ export type ToolRule = {
 };
 
 export type ToolState = "allow" | "deny" | "hide" | "ask" | "cap" | "custom";
+
+/**  The process tree of one running session. */
+export type TreeView = {
+	session: string,
+	server: string,
+	client: string | null,
+	startedMs: number,
+	atMs: number,
+	/**  Of one core. */
+	cpuPercent: number | null,
+	memoryBytes: number,
+	/**  Each parent before its children. */
+	processes: ProcessView[],
+};
+
+export type ProcessView = {
+	pid: number,
+	/**  How many are above it in this tree. */
+	depth: number,
+	/**  "browser", "renderer", "npx" and so on. */
+	what: string,
+	/**  Secrets masked. */
+	command: string,
+	cpuPercent: number | null,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+export type LeftoverView = {
+	session: string,
+	server: string | null,
+	client: string | null,
+	endedMs: number | null,
+	memoryBytes: number,
+	browsers: number,
+	processes: ProcessView[],
+};
+
+export type ElsewhereView = {
+	session: string,
+	server: string,
+	client: string | null,
+	notedMs: number | null,
+	otherBoot: boolean,
+	processes: number,
+};
+
+export type SuspectView = {
+	id: string,
+	pid: number,
+	command: string,
+	profile: string,
+	processes: number,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+export type Strays = {
+	leftovers: LeftoverView[],
+	elsewhere: ElsewhereView[],
+	suspects: SuspectView[],
+};
+
+export type SweepView = {
+	words: string,
+	ended: EndedView[],
+	profiles: string[],
+};
+
+export type EndedView = {
+	pid: number,
+	what: string,
+	command: string,
+	session: string | null,
+	gone: boolean,
+};
+
+export type HappenedView = {
+	atMs: number,
+	kind: string,
+	text: string,
+	session: string | null,
+};
 
 /**  What a policy would make of one call. */
 export type Tried = {

@@ -6,15 +6,17 @@ import {
   BackendError,
   type ClientAct,
   type ClientChange,
+  type ClientFile,
   type ClientView,
   type EntryKey,
   type QueuedChange,
   type SecretsAct,
+  type ServerDraft,
   type ServerTest,
   type ServerView,
 } from '../backend';
-import { keyText } from './entries';
-import { doneWords, listed, refusedWords, waitingWords } from './words';
+import { keyText, wouldWait } from './entries';
+import { did, doneWords, listed, refusedWords, waitingWords } from './words';
 
 /** What is to be written, before the person who is asked. */
 export interface Review {
@@ -47,6 +49,8 @@ export class Clients {
   restoring: string | null = $state.raw(null);
   /** The dialog about an entry's secrets. */
   secrets: AboutSecrets | null = $state.raw(null);
+  /** The dialog for a server of one's own. */
+  adding = $state(false);
   /** Something is being written. */
   writing = $state(false);
   /** Clients that are being quit and started again. */
@@ -117,6 +121,18 @@ export class Clients {
     }
   }
 
+  /** Adds a server and places it; what went wrong is said where it was asked for. */
+  async add(draft: ServerDraft): Promise<ClientChange> {
+    this.writing = true;
+    try {
+      return await this.#app.backend.addServer(draft);
+    } finally {
+      this.writing = false;
+      await this.load(true);
+      void this.#app.refresh();
+    }
+  }
+
   #tell(change: ClientChange, quiet: boolean): void {
     const { toasts } = this.#app;
     const views = this.views ?? [];
@@ -125,7 +141,7 @@ export class Clients {
     const nothing = change.done.length + change.waiting.length === 0;
     if (change.refused.length > 0)
       toasts.error(
-        `${nothing ? 'Nothing' : 'Not everything'} was ${change.act === 'protect' ? 'protected' : 'unprotected'}.`,
+        `${nothing ? 'Nothing' : 'Not everything'} was ${did[change.act].toLowerCase()}.`,
         change.refused.map(refusedWords).join('\n'),
       );
   }
@@ -144,7 +160,7 @@ export class Clients {
       'Write now',
     );
     if (!yes) return;
-    for (const act of ['protect', 'unprotect'] as const) {
+    for (const act of ['place', 'protect', 'unprotect'] as const) {
       const entries = queuedKeys(view.queued, act);
       if (entries.length > 0) await this.change(act, entries, true);
     }
@@ -173,6 +189,18 @@ export class Clients {
   /** What somebody else did to these is known. */
   async takeNote(entries: EntryKey[]): Promise<void> {
     await this.#act(() => this.#app.backend.takeNote(entries));
+  }
+
+  /** Takes the byte order mark away that the file is left alone for. What a running client would write over: asks. */
+  async repair(view: ClientView, file: ClientFile): Promise<void> {
+    const loosened = [`${view.name} may write over it at any moment. Then the mark is back.`];
+    const words = `Write to the file of ${view.name} while it runs?`;
+    const now = wouldWait(view);
+    if (now && !(await this.#app.ask({ words, loosened }, 'Write now'))) return;
+    await this.#act(async () => {
+      await this.#app.backend.repairFile(view.id, file.path, now);
+      this.#app.toasts.say(`Repaired ${file.shown}. A backup is kept.`);
+    });
   }
 
   async test(key: EntryKey): Promise<void> {

@@ -32,7 +32,7 @@ function byClient(views: readonly ClientView[], keys: readonly EntryKey[]): { na
   return [...found].map(([id, servers]) => ({ name: clientName(views, id), servers }));
 }
 
-const did: Record<ClientAct, string> = { protect: 'Protected', unprotect: 'Unprotected' };
+export const did: Record<ClientAct, string> = { protect: 'Protected', unprotect: 'Unprotected', place: 'Placed' };
 
 /** "Protected files and github in Claude Desktop." */
 export function doneWords(views: readonly ClientView[], change: ClientChange): string {

@@ -146,10 +146,10 @@ fn another_program_that_keeps_taking_the_gate_away_is_told_of_and_let_be_until_a
     world.loses_gate();
     assert!(!world.is_gated());
     let told = world.told();
-    assert!(told[0].starts_with("Another program keeps taking the gate away: Cursor: "), "{told:?}");
+    assert!(told[0].starts_with("Another program keeps taking the gate away: Another "), "{told:?}");
     assert_eq!(world.events().last().unwrap().0, EventKind::GateContested);
     let needs = world.needs();
-    assert!(needs[0].contains("Cursor: play: another program keeps taking the gate away"), "{needs:?}");
+    assert!(needs[0].contains("Another program keeps taking the gate away from play in Cursor"), "{needs:?}");
 
     // Said once, and it stays so: also after the hour, also after a new start.
     world.place.clock.advance(Duration::from_secs(7_200));

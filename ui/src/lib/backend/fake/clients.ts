@@ -5,6 +5,7 @@ import type * as T from '../backend';
 import { clientFiles, type FakeClient, type FakeEntry, type FakeFile } from './clientfiles';
 import { unified } from './jsonc';
 import { fakeSecrets, namesOf, written } from './secrets';
+import { entryOf, looksSecret, problemOf } from './own';
 import type { World } from './world';
 
 type Clients = Pick<
@@ -18,15 +19,24 @@ type Clients = Pick<
   | 'clientBackups'
   | 'previewBackup'
   | 'restoreBackup'
+  | 'repairFile'
   | 'reopenClient'
   | 'testServer'
   | 'previewSecrets'
   | 'changeSecrets'
+  | 'serverPlaces'
+  | 'previewServer'
+  | 'addServer'
 >;
 
 interface Backup extends T.BackupView {
   path: string;
   entries: FakeEntry[];
+}
+
+interface Change {
+  entry: FakeEntry;
+  act: T.ClientAct;
 }
 
 export interface FakeClients extends Clients {
@@ -49,6 +59,8 @@ export function fakeClients(world: World): FakeClients {
   const clients = world.options.clients === 'none' ? [] : clientFiles(first);
   const backups: Backup[] = [];
   let pid = 61_000;
+  /** What waits to be placed, by its name. */
+  const drafts = new Map<string, T.ServerDraft>();
 
   const keyOf = (client: FakeClient, file: FakeFile, entry: FakeEntry): T.EntryKey => ({
     client: client.id,
@@ -58,6 +70,13 @@ export function fakeClients(world: World): FakeClients {
   });
   const gone = (what: string) =>
     new BackendError({ code: 'notFound', message: `${what} is not there any more. Look again.`, detail: null });
+
+  const runs = (client: FakeClient) =>
+    new BackendError({
+      code: 'conflict',
+      message: `${client.name} runs and would write over it; nothing was written. Quit it and try again.`,
+      detail: null,
+    });
 
   function* places(): Generator<{ client: FakeClient; file: FakeFile; entry: FakeEntry; key: T.EntryKey }> {
     for (const client of clients)
@@ -117,11 +136,12 @@ export function fakeClients(world: World): FakeClients {
     return { chosen, refused };
   }
 
-  function write(client: FakeClient, file: FakeFile, changes: { entry: FakeEntry; act: T.ClientAct }[]): void {
+  function write(client: FakeClient, file: FakeFile, changes: Change[]): void {
     if (changes.length === 0) return;
     keep(client, file);
     for (const { entry, act } of changes) {
-      entry.gated = act === 'protect';
+      if (act === 'place') file.entries.push(entry);
+      entry.gated = act !== 'unprotect';
       file.lost = file.lost.filter((name) => name !== entry.name);
       file.fresh = file.fresh.filter((name) => name !== entry.name);
     }
@@ -133,7 +153,9 @@ export function fakeClients(world: World): FakeClients {
       write(
         client,
         file,
-        client.queued.flatMap(({ act, entry: key }) => {
+        client.queued.flatMap(({ act, entry: key }): Change[] => {
+          const draft = drafts.get(key.name);
+          if (act === 'place') return draft && key.path === file.path ? [{ entry: entryOf(draft), act }] : [];
           const entry = file.entries.find((one) => same(keyOf(client, file, one), key));
           return entry ? [{ entry, act }] : [];
         }),
@@ -173,6 +195,13 @@ export function fakeClients(world: World): FakeClients {
     }
   }
 
+  const taken = 'another server of this name is there already; choose another name';
+  /** The files that a server is to be placed in. */
+  const targets = (draft: T.ServerDraft): { client: FakeClient; file: FakeFile }[] =>
+    clients
+      .filter((client) => draft.clients.includes(client.id))
+      .flatMap((client) => (client.files[0] ? [{ client, file: client.files[0] }] : []));
+
   const backup = (id: string): Backup => {
     const found = backups.find((one) => one.id === id);
     if (!found) throw gone('This backup');
@@ -196,6 +225,7 @@ export function fakeClients(world: World): FakeClients {
           path: file.path,
           shown: file.shown,
           problem: file.problem,
+          repairable: file.repairable,
           notes: file.notes,
           entries: file.entries.map((entry) => ({
             key: keyOf(theClient(client.id), file, entry),
@@ -234,6 +264,10 @@ export function fakeClients(world: World): FakeClients {
     },
 
     async changeClients(act, entries, now) {
+      if (act === 'place') {
+        for (const client of clients.filter((one) => entries.some((key) => key.client === one.id))) flush(client);
+        return { act, done: entries, waiting: [], refused: [] };
+      }
       const { chosen, refused } = plan(act, entries);
       const done: T.EntryKey[] = [];
       const waiting: T.EntryKey[] = [];
@@ -293,16 +327,21 @@ export function fakeClients(world: World): FakeClients {
     async restoreBackup(id, now) {
       const { entries } = backup(id);
       const { client, file } = fileOf(backup(id));
-      if (client.waits && client.running && !now)
-        throw new BackendError({
-          code: 'conflict',
-          message: `${client.name} runs and would write over it; nothing was written. Quit it and try again.`,
-          detail: null,
-        });
+      if (client.waits && client.running && !now) throw runs(client);
       keep(client, file);
       file.entries = structuredClone(entries);
       file.lost = [];
       if (client.running) client.stale = true;
+    },
+
+    async repairFile(id, path, now) {
+      const client = theClient(id);
+      const file = client.files.find((one) => one.path === path);
+      if (!file?.repairable) throw gone(path);
+      if (client.waits && client.running && !now) throw runs(client);
+      keep(client, file);
+      file.problem = null;
+      file.repairable = false;
     },
 
     async reopenClient(id) {
@@ -311,6 +350,74 @@ export function fakeClients(world: World): FakeClients {
       quit(id);
       await wait(startMs);
       start(id);
+    },
+
+    async serverPlaces() {
+      const found = clients.map(({ id, name, files: [first] }) => ({
+        client: id,
+        clientName: name,
+        shown: first!.shown,
+        newFile: false,
+        problem: first!.problem,
+      }));
+      if (clients.length === 0) return [];
+      return [
+        ...found,
+        { client: 'codex', clientName: 'Codex', shown: '~/.codex/config.toml', newFile: true, problem: null },
+      ];
+    },
+
+    async previewServer(draft) {
+      const nothing: T.ClientPreview = { files: [], refused: [] };
+      const problem = problemOf(draft, world.own);
+      if (problem) return { problem, looksSecret: [], edits: nothing };
+      const entry = entryOf(draft);
+      const list = (names: Iterable<string>) =>
+        JSON.stringify({ mcpServers: Object.fromEntries([...names].map((one) => [one, {}])) }, null, 2);
+      const edits: T.ClientPreview = { files: [], refused: [] };
+      for (const { client, file } of targets(draft)) {
+        if (file.entries.some((one) => one.name === draft.name))
+          edits.refused.push({ clientName: client.name, name: draft.name, why: taken });
+        else
+          edits.files.push({
+            client: client.id,
+            clientName: client.name,
+            shown: file.shown,
+            diff: unified(text(file, file.entries, client.id), text(file, [...file.entries, entry], client.id)),
+            entries: [draft.name],
+          });
+      }
+      edits.files.push({
+        client: 'callgate',
+        clientName: "Callgate's own list",
+        shown: '~/.callgate/servers.json',
+        diff: unified(list(world.own.keys()), list([...world.own.keys(), draft.name])),
+        entries: [draft.name],
+      });
+      return { problem: null, looksSecret: looksSecret(draft), edits };
+    },
+
+    async addServer(draft) {
+      const problem = problemOf(draft, world.own);
+      if (problem)
+        throw new BackendError({ code: 'badInput', message: `${problem.words}; nothing was added`, detail: null });
+      const change: T.ClientChange = { act: 'place', done: [], waiting: [], refused: [] };
+      const entry = entryOf(draft);
+      world.own.set(draft.name, [entry.command, ...entry.args]);
+      drafts.set(draft.name, draft);
+      for (const { client, file } of targets(draft)) {
+        const key = keyOf(client, file, entry);
+        if (file.entries.some((one) => one.name === draft.name))
+          change.refused.push({ clientName: client.name, name: draft.name, why: taken });
+        else if (client.waits && client.running) {
+          client.queued.push({ act: 'place', entry: key, sinceMs: world.now() });
+          change.waiting.push(key);
+        } else {
+          write(client, file, [{ entry: structuredClone(entry), act: 'place' }]);
+          change.done.push(key);
+        }
+      }
+      return change;
     },
 
     async testServer(key) {

@@ -86,6 +86,8 @@ export class World {
   /** Start at login was never asked about. */
   askLogin: boolean;
   demoRunning = false;
+  /** Servers of one's own, with what they start. */
+  own = new Map<string, string[]>();
   /** What is done when a question is answered with yes, by its token. */
   questions = new Map<string, { untilMs: number; act: () => T.Done }>();
   /** Takes a change of a policy back; none if the change is not one of a policy text. */
