@@ -1,4 +1,5 @@
-//! Large published clients on files that `callgate clients` wrote, without an account and without the network.
+//! Large published clients on files that `callgate clients` wrote, without an account, and with a proxy setting that leads
+//! nowhere for all but this machine.
 //!
 //! Only `cargo xtask test --real-clients` installs them and builds this. What it showed is written down in `docs/clients.md`.
 #![cfg(target_os = "linux")]
