@@ -19,6 +19,7 @@ mod say;
 mod start;
 mod state;
 mod stream;
+mod takes;
 mod tray;
 
 pub use start::run;

@@ -129,7 +129,10 @@ function clientFiles() {
     ],
     [
       join(process.env.HOME, '.cursor', 'mcp.json'),
-      { playwright: npx('@playwright/mcp@latest'), fetch: { command: 'uvx', args: ['mcp-server-fetch'] } },
+      {
+        playwright: npx('@playwright/mcp@latest'),
+        fetch: { command: 'uvx', args: ['mcp-server-fetch'], env: { FETCH_API_KEY: 'made-up-for-a-picture' } },
+      },
     ],
     [join(process.env.HOME, '.claude.json'), { github: npx('@modelcontextprotocol/server-github') }],
   ];

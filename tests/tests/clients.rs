@@ -361,6 +361,31 @@ fn no_secret_of_a_client_is_shown() {
     }
 }
 
+/// Who was tried is written down with its version; the versions are pinned elsewhere.
+#[test]
+fn the_documentation_tells_of_the_versions_that_are_installed() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let told = fs::read_to_string(workspace.join("docs/clients.md")).unwrap();
+    let pinned = |name: &str| fs::read_to_string(ours(name)).unwrap();
+    let packages = |name: &str| -> Value { serde_json::from_str(&pinned(name)).unwrap() };
+    for (client, list, package) in [
+        ("MCP Inspector", "clients-node", "@modelcontextprotocol/inspector"),
+        ("TypeScript SDK", "node", "@modelcontextprotocol/sdk"),
+        ("Claude Code", "real-clients", "@anthropic-ai/claude-code"),
+        ("Codex", "real-clients", "@openai/codex"),
+        ("Gemini CLI", "real-clients", "@google/gemini-cli"),
+        ("Qwen Code", "real-clients", "@qwen-code/qwen-code"),
+        ("OpenCode", "real-clients", "opencode-linux-x64"),
+    ] {
+        let list = packages(&format!("{list}/package.json"));
+        let version = list["dependencies"][package].as_str().unwrap();
+        assert!(told.contains(&format!("| {client} | {version} |")), "{client} {version}");
+    }
+    let python = pinned("python/requirements-fastmcp.txt");
+    let version = python.lines().find_map(|line| line.strip_prefix("fastmcp==")).unwrap();
+    assert!(told.contains(&format!("| FastMCP | {version} |")), "FastMCP {version}");
+}
+
 /// Published clients that read Claude Desktop's file.
 mod published {
     use super::*;

@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Events(EventsArgs),
     /// What runs now, under which policy
     Status(StatusArgs),
+    /// Every process of every running server, with what it takes, and what dead sessions left
+    Ps(PsArgs),
+    /// End what dead sessions left: their processes, and the temporary profiles of their browsers
+    Sweep(SweepArgs),
     /// Remove calls from the history for good
     Forget(ForgetArgs),
     /// Write, check, try out and go back: everything about policies
@@ -207,6 +211,29 @@ pub(crate) struct EventsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PsArgs {
+    /// Also automation browsers on a temporary profile that nobody owns any more; they may be from before Callgate
+    #[arg(long)]
+    pub(crate) suspects: bool,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Only list what would be ended
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// End these browsers that `callgate ps --suspects` lists, and nothing else (asks first)
+    #[arg(long, value_name = "PID", num_args = 1..)]
+    pub(crate) suspects: Vec<u32>,
+    /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -22,7 +22,6 @@ pub mod pausing;
 pub mod protection;
 mod recent;
 mod rules;
-#[cfg(feature = "sampling")]
 pub mod sampling;
 mod servers;
 mod settings;
@@ -34,6 +33,7 @@ mod tally;
 mod testing;
 pub mod text;
 pub mod tray;
+mod trees;
 pub mod view;
 
 use std::sync::{Arc, Mutex};

@@ -19,7 +19,8 @@ mod erase;
 
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
-pub(crate) const FOLDERS: &[&str] = &["policies", "spool", "leases", "bell", "control", "logs", "tools"];
+pub(crate) const FOLDERS: &[&str] =
+    &["policies", "spool", "leases", "bell", "control", "logs", "tools", "trees"];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
 
@@ -137,6 +138,15 @@ impl Home {
     /// The file whose lock a running session holds.
     pub fn lease_lock(&self, session: SessionId) -> PathBuf {
         self.leases_dir().join(format!("{session}.lock"))
+    }
+
+    pub fn trees_dir(&self) -> PathBuf {
+        self.path.join("trees")
+    }
+
+    /// Who was seen in the process tree of a session.
+    pub fn tree(&self, session: SessionId) -> PathBuf {
+        self.trees_dir().join(format!("{session}.json"))
     }
 
     pub fn spool_dir(&self) -> PathBuf {

@@ -1,4 +1,4 @@
-//! `cargo xtask test --real-clients`: tests with large published clients. A command of its own, because they are 1.6 GB and
+//! `cargo xtask test --real-clients`: tests with large published clients. A command of its own, because they are 1.4 GB and
 //! change every day: whether a change of ours lands must not hang on them.
 
 use anyhow::{Result, ensure};

@@ -254,7 +254,7 @@ pub(super) const CLIENTS: &[Client] = &[
         "Codex",
         &[
             user("{CODEX_HOME:-~/.codex}/config.toml", Toml, CODEX, Sure::Tried),
-            project("{project}/.codex/config.toml", Toml, CODEX, Sure::Said),
+            project("{project}/.codex/config.toml", Toml, CODEX, Sure::Tried),
         ],
         "Start a new thread.",
     ),
@@ -263,7 +263,7 @@ pub(super) const CLIENTS: &[Client] = &[
         "Gemini CLI",
         &[
             user("~/.gemini/settings.json", Commented, USUAL, Sure::Tried),
-            project("{project}/.gemini/settings.json", Commented, USUAL, Sure::Said),
+            project("{project}/.gemini/settings.json", Commented, USUAL, Sure::Tried),
         ],
         "Type /mcp reload, or start Gemini again.",
     ),
@@ -272,7 +272,7 @@ pub(super) const CLIENTS: &[Client] = &[
         "Qwen Code",
         &[
             user("~/.qwen/settings.json", Commented, USUAL, Sure::Tried),
-            project("{project}/.qwen/settings.json", Commented, USUAL, Sure::Told),
+            project("{project}/.qwen/settings.json", Commented, USUAL, Sure::Tried),
         ],
         "Start Qwen Code again.",
     ),
@@ -283,8 +283,8 @@ pub(super) const CLIENTS: &[Client] = &[
             // The first shadows the second.
             user("{config}/opencode/opencode.jsonc", Jsonc, OPENCODE, Sure::Tried),
             user("{config}/opencode/opencode.json", Jsonc, OPENCODE, Sure::Tried),
-            project("{project}/opencode.jsonc", Jsonc, OPENCODE, Sure::Said),
-            project("{project}/opencode.json", Jsonc, OPENCODE, Sure::Said),
+            project("{project}/opencode.jsonc", Jsonc, OPENCODE, Sure::Tried),
+            project("{project}/opencode.json", Jsonc, OPENCODE, Sure::Tried),
         ],
         "Start OpenCode again.",
     ),

@@ -51,9 +51,11 @@ impl Desk {
         entries: &[EntryKey],
         now: bool,
     ) -> Result<ClientChange, DeskError> {
+        self.forget_not_done();
         self.change_entries(as_todo(act), entries, now)
     }
 
+    /// The same, whoever wants it.
     pub(super) fn change_entries(
         &self,
         todo: Todo,
@@ -63,7 +65,6 @@ impl Desk {
         if todo == Todo::Place {
             return self.place_servers(entries, now);
         }
-        self.forget_not_done();
         let look = self.look_at_clients()?;
         let act = act_of(todo);
         let binary = self.gate_for(act)?;

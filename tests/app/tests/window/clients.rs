@@ -230,7 +230,7 @@ fn a_gate_that_a_running_claude_lost_is_put_back_when_it_has_quit() {
         let pid = running.0.id();
         let reaped = running.reap();
         fs::write(&claude.config, &claude.original)?;
-        app.driver.says("client-queued", "Lost the gate, which is put back: notes")?;
+        app.driver.says("client-queued", "Gate to be put back: notes")?;
         told(app, "A gate is lost", 1)?;
         anyhow::ensure!(claude.config() == claude.original, "it would be written over: {}", claude.config());
         // Without a last word of its own: that would be the file from its memory.

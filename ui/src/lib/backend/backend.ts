@@ -69,9 +69,21 @@ export interface Backend {
   versionDiff(server: string, change: number): Promise<string>;
 
   servers(): Promise<T.ServerView[]>;
-  /** Every two seconds while somebody listens. */
+  /** The last quarter of an hour first, then every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   stderrTail(session: string): Promise<string>;
+  /** Every process of the server's running sessions, as of the last usage. */
+  trees(server: string): Promise<T.TreeView[]>;
+  /** The newest first. */
+  happened(server: string): Promise<T.HappenedView[]>;
+  /** Looks at every process of this person: not every second. */
+  strays(): Promise<T.Strays>;
+  /** Ends what dead sessions left. */
+  sweep(): Promise<T.SweepView>;
+  /** Ends browsers that nobody owns: only those, and only if they still are such. */
+  endSuspects(ids: string[]): Promise<T.SweepView>;
+  /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
+  endTree(session: string): Promise<T.SweepView>;
   /** In one session, or (null) in all that run. */
   stopServer(server: string, session: string | null): Promise<T.Done>;
   startServer(server: string, session: string | null): Promise<T.Done>;

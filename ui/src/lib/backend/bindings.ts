@@ -52,6 +52,18 @@ export const commands = {
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
 	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	/**  Every process of a server, as of the last sample. */
+	trees: (server: string) => typedError<TreeView[], UiError>(__TAURI_INVOKE("trees", { server })),
+	/**  What happened to a server besides its calls, the newest first. */
+	happened: (server: string) => typedError<HappenedView[], UiError>(__TAURI_INVOKE("happened", { server })),
+	/**  What dead sessions left, and browsers that nobody owns. */
+	strays: () => typedError<Strays, UiError>(__TAURI_INVOKE("strays")),
+	/**  Ends what dead sessions left. */
+	sweep: () => typedError<SweepView, UiError>(__TAURI_INVOKE("sweep")),
+	/**  Ends browsers that nobody owns, those that a person chose. */
+	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
+	/**  Ends the server of a session with all that it started. */
+	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -410,7 +422,7 @@ export type DraftPreview = {
 	problem: DraftProblem | null,
 	/**  Variables whose values look like secrets, and are not kept as such. */
 	looksSecret: string[],
-	/**  Callgate's own list first. */
+	/**  Callgate's own list last. */
 	edits: ClientPreview,
 };
 
@@ -451,6 +463,28 @@ export type Effect = {
 	words: string,
 	/**  Of the newly refused ones, else of the newly passed ones: at most 50, the newest first, as they went then. */
 	examples: CallLine[],
+};
+
+/**  A dead session of another boot, or in another pid namespace: nothing of it can be seen or ended from here. */
+export type ElsewhereView = {
+	session: string,
+	server: string,
+	client: string | null,
+	notedMs: number | null,
+	otherBoot: boolean,
+	/**  How many were on its record. */
+	processes: number,
+};
+
+export type EndedView = {
+	pid: number,
+	what: string,
+	/**  Secrets masked. */
+	command: string,
+	/**  None for a suspect, which belonged to nobody. */
+	session: string | null,
+	/**  False for one that even SIGKILL did not end in time. */
+	gone: boolean,
 };
 
 /**  "enforced in 2 of 2 sessions". */
@@ -535,9 +569,31 @@ export type Fix = { kind: "resume"; server: string | null } |
 /**  Put the default policy back: `Loosening::RestoreDefault`. */
 { kind: "restoreDefault" };
 
+/**  Something that happened to a server. */
+export type HappenedView = {
+	atMs: number,
+	/**  The word on record: "started", "keeper_lost", "server_ended" and so on. */
+	kind: string,
+	text: string,
+	session: string | null,
+};
+
 export type IconState = "quiet" | 
 /**  Something was refused in the last ten minutes. */
 "blockedLately" | "needsYou" | "notProtecting";
+
+/**  What a dead session left running. */
+export type LeftoverView = {
+	session: string,
+	server: string | null,
+	client: string | null,
+	/**  When it ended, or was last seen alive. */
+	endedMs: number | null,
+	memoryBytes: number,
+	/**  How many of them belong to a browser. */
+	browsers: number,
+	processes: ProcessView[],
+};
 
 export type LimitDraft = {
 	/**  None: the gate makes up a name for it. */
@@ -700,6 +756,19 @@ export type PolicyVersionView = {
 	previous: string | null,
 	current: boolean,
 	loosened: boolean,
+};
+
+export type ProcessView = {
+	pid: number,
+	/**  How many are above it in this tree. */
+	depth: number,
+	/**  "browser", "renderer", "npx" and so on. */
+	what: string,
+	/**  Secrets masked. */
+	command: string,
+	cpuPercent: number | null,
+	memoryBytes: number,
+	startedMs: number,
 };
 
 /**  A new text, not saved yet. */
@@ -882,6 +951,8 @@ export type SecretsPreview = {
 	secrets: SecretView[],
 	/**  A unified diff, secrets masked; empty if the file stays as it is. */
 	diff: string,
+};
+
 /**  What a person typed so far. */
 export type ServerDraft = {
 	name: string,
@@ -996,6 +1067,36 @@ export type StandView = "running" |
 /**  It crashed too often, or could not be started again. */
 "down";
 
+/**  What is there to clean up. */
+export type Strays = {
+	leftovers: LeftoverView[],
+	elsewhere: ElsewhereView[],
+	suspects: SuspectView[],
+};
+
+/**  An automation browser on a temporary profile that nobody owns any more. */
+export type SuspectView = {
+	/**  Names this very process, also when its number is used again. */
+	id: string,
+	pid: number,
+	/**  Secrets masked. */
+	command: string,
+	profile: string,
+	/**  With all that is below it. */
+	processes: number,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+/**  What a sweep ended. */
+export type SweepView = {
+	/**  What was done, in a sentence. */
+	words: string,
+	ended: EndedView[],
+	/**  Temporary profiles that were removed. */
+	profiles: string[],
+};
+
 /**  Whom a rule is for: one tool or the whole server, one client or everyone. */
 export type Target = {
 	server: string,
@@ -1037,6 +1138,20 @@ export type ToolRule = {
 };
 
 export type ToolState = "allow" | "deny" | "hide" | "ask" | "cap" | "custom";
+
+/**  The process tree of one running session. */
+export type TreeView = {
+	session: string,
+	server: string,
+	client: string | null,
+	startedMs: number,
+	atMs: number,
+	/**  Of one core. */
+	cpuPercent: number | null,
+	memoryBytes: number,
+	/**  Each parent before its children. */
+	processes: ProcessView[],
+};
 
 /**  What a policy would make of one call. */
 export type Tried = {
