@@ -22,6 +22,7 @@ use callgate_store::{Home, Lease, running};
 
 use super::clients::change::{How, Work};
 use super::clients::{look, shown};
+use super::own;
 use crate::args::UninstallArgs;
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -286,6 +287,7 @@ fn remove(screen: &Screen, home: &Home, there: &There, delete: bool) -> anyhow::
     program::remove(home.path())
         .with_context(|| format!("{} cannot be removed", shown::path(&program::place(home.path()))))?;
     if delete {
+        own::forget_secrets(screen, home);
         let others = home.erase()?;
         screen.line(&format!("{} is deleted.", shown::path(home.path())));
         for other in others {

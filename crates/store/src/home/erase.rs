@@ -18,6 +18,7 @@ const FILES: &[&str] = &[
     "search.",
     "settings.json",
     "servers.json",
+    ".servers.json",
     "ledger.json",
     ".ledger.json",
     "queue.json",

@@ -6,6 +6,8 @@ pub(crate) mod remove;
 
 use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::names::Names;
+use callgate_clients::own::{self, placing};
+use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Surveyed, entries};
 use callgate_store::Home;
 
@@ -31,6 +33,17 @@ impl Around {
 /// What could not be done: to whom, and why.
 fn refused(screen: &Screen, who: &str, why: &str) {
     screen.line(&screen.paint(screen::BAD, &screen::harmless(&format!("{who}: {why}"))));
+}
+
+/// Takes what `servers.json` refers to out of the keychain: without that file nobody would know of it.
+pub(super) fn forget_secrets(screen: &Screen, home: &Home) {
+    let keychain = Lazily::at(home.path());
+    let open = || keychain.open();
+    for server in own::read(home.path()).unwrap_or_default().servers {
+        if let Some(local) = server.local() {
+            left_behind(screen, &placing::forget_own_secrets(home.path(), &server.id.name, local, &open));
+        }
+    }
 }
 
 /// What is still in the keychain and leads nowhere.

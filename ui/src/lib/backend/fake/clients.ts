@@ -410,7 +410,7 @@ export function fakeClients(world: World): FakeClients {
         if (file.entries.some((one) => one.name === draft.name))
           change.refused.push({ clientName: client.name, name: draft.name, why: taken });
         else if (client.waits && client.running) {
-          client.queued.push({ act: 'place', entry: key, sinceMs: world.now() });
+          client.queued.push({ act: 'place', byItself: false, entry: key, sinceMs: world.now() });
           change.waiting.push(key);
         } else {
           write(client, file, [{ entry: structuredClone(entry), act: 'place' }]);

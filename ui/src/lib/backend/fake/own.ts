@@ -69,6 +69,8 @@ export function entryOf(draft: T.ServerDraft): FakeEntry {
     args,
     url: null,
     env: Object.fromEntries(draft.variables.map((one) => [one.name, value(one)])),
+    secrets: [],
+    unbound: false,
     gated: true,
     why: null,
     answers: { says: `${draft.name} 1.0.0`, tools: 4 },
