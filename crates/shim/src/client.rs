@@ -243,6 +243,7 @@ impl Group<'_> {
         let commit = std::mem::replace(&mut self.batch, relay.journal.batch()).commit();
         let (entered, cancelled) = (std::mem::take(&mut self.entered), std::mem::take(&mut self.cancelled));
         for (call, cause) in &commit.unrecorded {
+            relay.codegen.dropped(call);
             let lost = entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
             if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id).is_some()) {
                 let reason = wording::unrecorded(&cause.to_string());
@@ -261,6 +262,7 @@ impl Group<'_> {
             let outcome = if undelivered.written == 0 { Outcome::NotDelivered } else { Outcome::Unknown };
             for lost in entered.iter().filter(|lost| relay.pending.answer(&lost.id).is_some()) {
                 if let Some(call) = &lost.call {
+                    relay.codegen.dropped(call);
                     relay.journal.settle_one(call, outcome);
                 }
                 relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &text));

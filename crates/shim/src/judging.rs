@@ -256,16 +256,21 @@ impl Group<'_> {
 
     /// An admitted call waits for its answer from here on.
     fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
+        let relay = self.from.relay;
+        if ask.expects == Expects::ToolResult {
+            relay.codegen.sent(&call, &relay.client.name(), &ask.name, ask.args);
+        }
         let lasting = ask.method == "subscriptions/listen";
         let asked = Asked { what: What::Call(call, ask.expects), since: Instant::now(), lasting };
-        match self.from.relay.pending.enter(ask.key.clone(), asked) {
+        match relay.pending.enter(ask.key.clone(), asked) {
             Ok(()) => {
                 self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });
             }
             // Only the server's end can come between the check and here (our own ids are ours alone): its line goes into a
             // pipe that nobody reads.
             Err(why) => {
-                self.from.relay.journal.settle_one(&call, Outcome::NotDelivered);
+                relay.codegen.dropped(&call);
+                relay.journal.settle_one(&call, Outcome::NotDelivered);
                 self.not_entered(&ask.key, ask.method, &why);
             }
         }

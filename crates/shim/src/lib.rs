@@ -6,6 +6,7 @@
 
 mod asks;
 mod client;
+mod codegen;
 pub mod gate;
 mod judging;
 mod lines;

@@ -235,9 +235,17 @@ impl<'r> FromServer<'r> {
             return;
         }
         match asked.what {
-            What::Call(call, _) => {
+            What::Call(call, expects) => {
+                let lost = self.relay.codegen.answered(&call, reply);
                 out.settled.push(Settled { call, since: asked.since, reply: Booked::Reply(reply) });
-                out.deliver(message, place);
+                match lost {
+                    None => out.deliver(message, place),
+                    Some(words) => {
+                        out.skip(place);
+                        let (id, call) = (id.as_key(), call.id().to_string());
+                        out.append(&wording::refusal(expects, &id, &words, &call, "(lost codegen session)"));
+                    }
+                }
             }
             What::List { list, first } => self.list(out, message, &id.as_key(), (list, first), reply, place),
             What::OwnList { first, meta } => {

@@ -24,6 +24,7 @@ use callgate_store::{catalogue, lease};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
 
 use crate::client::FromClient;
+use crate::codegen::Codegen;
 use crate::gate::Gate;
 use crate::outlet::Outlet;
 use crate::pending::{Pending, ServerAsks, What};
@@ -145,6 +146,7 @@ impl Session {
             tools: ToolBook::new(keep_catalogue(&home, &name, masker.clone())),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
+            codegen: Codegen::new(home.clone(), &name),
             own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));
@@ -281,6 +283,7 @@ impl Session {
     fn server_ended(self, ending: Option<&Ending>) -> u8 {
         // First of all, whatever the client does or does not read: nothing of the tree stays.
         self.keeper.finish();
+        self.relay.codegen.server_gone(wall_ms());
         let said = Farewell::of(ending);
         stdio::complain(&format!("{}: {}", self.server, said.reason));
         self.relay.pending.wait_used(FIRST_REQUEST);
