@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, clients, log, rules, servers};
+use crate::commands::{acts, app, clients, codegen, log, rules, servers};
 
 /// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder() -> Builder<tauri::Wry> {
@@ -40,6 +40,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             rules::complete,
             rules::draft_rule,
             rules::draft_default,
+            rules::draft_ready,
             rules::propose,
             rules::try_call,
             rules::effect,
@@ -50,6 +51,9 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::usage,
             servers::stop_usage,
             servers::stderr_tail,
+            codegen::codegen,
+            codegen::codegen_session,
+            codegen::export_codegen,
             clients::clients,
             clients::preview_clients,
             clients::change_clients,

@@ -59,6 +59,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Counters(args) => commands::counters::run(&args),
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
+        Command::Codegen(args) => commands::codegen::run(args),
         Command::Clients(args) => commands::clients::run(args),
         Command::Secrets(args) => commands::secrets::run(&args),
     }

@@ -149,3 +149,115 @@ fn clock_time(at_ms: i64) -> String {
     let same_day = then.date() == now.date();
     then.strftime(if same_day { "%H:%M" } else { "%Y-%m-%d %H:%M" }).to_string()
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use std::sync::Arc;
+
+    use callgate_policy::Keep;
+    use callgate_store::clock::SystemClock;
+    use callgate_store::{Intent, Journal, SessionId, SessionInfo};
+
+    use super::*;
+
+    struct Fixture {
+        _folder: tempfile::TempDir,
+        journal: Journal,
+        codegen: Codegen,
+    }
+
+    fn fixture() -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        home.prepare().unwrap();
+        let info = SessionInfo {
+            id: SessionId::random(),
+            server: "s".to_owned(),
+            client: Some("c".to_owned()),
+            command: vec!["x".to_owned()],
+            policy_version: None,
+            watch_only: false,
+            demo: false,
+            secrets: Vec::new(),
+        };
+        let journal = Journal::open(&home, &info, Arc::new(SystemClock::default())).unwrap();
+        Fixture { _folder: folder, journal, codegen: Codegen::new(home, "s") }
+    }
+
+    impl Fixture {
+        fn sent(&self, tool: &str, args: &str) -> CallRef {
+            let args = Raw::parse(args).unwrap();
+            let mut batch = self.journal.batch();
+            let intent = Intent {
+                method: "tools/call",
+                tool,
+                rpc_id: "1",
+                args: Some(args),
+                client: "c",
+                rule: "/default",
+                policy: "v",
+                keep: Keep::Full,
+                observing: false,
+                would: None,
+                spend: None,
+            };
+            let call = batch.admit(intent, &[], b"line").unwrap();
+            batch.commit();
+            self.codegen.sent(&call, "c", tool, Some(args));
+            call
+        }
+
+        fn answered(&self, call: &CallRef, text: &str, error: bool) -> Option<String> {
+            let text = serde_json::Value::from(text);
+            let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":{error}}}"#);
+            self.codegen.answered(call, Reply::Result(Raw::parse(&result).unwrap()))
+        }
+    }
+
+    #[test]
+    fn a_session_of_the_server_before_a_restart_is_told_as_lost() {
+        let fixture = fixture();
+        let start = fixture.sent("start_codegen_session", "{}");
+        assert_eq!(fixture.answered(&start, r#"{"sessionId":"A"}"#, false), None);
+        for _ in 0..12 {
+            fixture.sent("playwright_click", "{}");
+        }
+        let recording = Recording { id: Some("A".to_owned()), actions: 12, open: true };
+        assert_eq!(fixture.codegen.open(), Ok(Some(recording)));
+        fixture.codegen.server_gone(wall_ms());
+        assert_eq!(fixture.codegen.open(), Ok(None));
+        let named = r#"{"sessionId":"A"}"#;
+        let end = fixture.sent("end_codegen_session", named);
+        let words = fixture.answered(&end, "Session A not found", true).unwrap();
+        assert!(words.starts_with("server restarted at "), "{words}");
+        assert!(
+            words.ends_with("; session A with 12 actions is saved in Callgate; start a new one"),
+            "{words}"
+        );
+        // A server that has it all the same is believed.
+        let end = fixture.sent("end_codegen_session", named);
+        assert_eq!(fixture.answered(&end, "{}", false), None);
+    }
+
+    #[test]
+    fn a_start_that_did_not_get_to_the_server_opens_nothing() {
+        let fixture = fixture();
+        let start = fixture.sent("start_codegen_session", "{}");
+        assert!(fixture.codegen.open().unwrap().is_some(), "it counts before it is answered");
+        fixture.codegen.dropped(&start);
+        assert_eq!(fixture.codegen.open(), Ok(None));
+        let start = fixture.sent("start_codegen_session", "{}");
+        fixture.answered(&start, "cannot make the folder", true);
+        assert_eq!(fixture.codegen.open(), Ok(None));
+    }
+
+    #[test]
+    fn servers_without_codegen_sessions_are_not_followed() {
+        let fixture = fixture();
+        let call = fixture.sent("read_file", r#"{"sessionId":"A"}"#);
+        assert_eq!(fixture.answered(&call, "no", true), None);
+        assert!(!fixture.codegen.used.load(Ordering::Relaxed));
+        assert_eq!(fixture.codegen.started_by("c", "A"), Ok(None));
+    }
+}

@@ -220,7 +220,7 @@ impl Group<'_> {
         };
         match self.batch.admit(intent, &pass.limits, &ask.message.wire()) {
             Ok(call) => {
-                self.enter(ask, call);
+                self.enter(ask, call, &client);
                 Ok(())
             }
             Err(NotAdmitted::Capped(cap)) => {
@@ -255,10 +255,10 @@ impl Group<'_> {
     }
 
     /// An admitted call waits for its answer from here on.
-    fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
+    fn enter(&mut self, ask: &Ask<'_>, call: CallRef, client: &str) {
         let relay = self.from.relay;
         if ask.expects == Expects::ToolResult {
-            relay.codegen.sent(&call, &relay.client.name(), &ask.name, ask.args);
+            relay.codegen.sent(&call, client, &ask.name, ask.args);
         }
         let lasting = ask.method == "subscriptions/listen";
         let asked = Asked { what: What::Call(call, ask.expects), since: Instant::now(), lasting };

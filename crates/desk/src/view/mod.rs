@@ -6,6 +6,7 @@
 mod acts;
 mod call;
 mod clients;
+mod codegen;
 mod error;
 mod log;
 mod overview;
@@ -24,6 +25,7 @@ pub use clients::{
     BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
     DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
 };
+pub use codegen::{CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,
@@ -33,8 +35,8 @@ pub use overview::{Alarm, Fix, IconState, Need, Overview};
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
-    PolicyVersionView, Proposal, RuleDraft, RuleForAll, RuleSource, RulesView, SaveAnswer, Severity,
-    ToolRule, ToolState, Tried,
+    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RulesView,
+    SaveAnswer, Severity, ToolRule, ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

@@ -18,6 +18,8 @@ use crate::words::{Decision, Outcome};
 
 /// Sessions of the gate that are looked through for one answer, the newest.
 const LOOKED_AT: i64 = 200;
+/// Events after which the server's process is another one, or none.
+const DEPARTURES: &str = "'stopped', 'crashed', 'restarted'";
 /// How far back a session is looked for that a call names.
 const LATELY_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
@@ -86,6 +88,7 @@ struct Gate {
     key: i64,
     name: SessionId,
     server: String,
+    started_ms: i64,
     ended_ms: Option<i64>,
 }
 
@@ -127,13 +130,19 @@ fn gates(connection: &Connection, server: Option<&str>, since_ms: i64) -> rusqli
     if !connection.prepare_cached(started)?.exists([tool])? {
         return Ok(Vec::new());
     }
-    let sql = "SELECT s.id, s.name, s.server, s.ended_ms FROM sessions s
+    let sql = "SELECT s.id, s.name, s.server, s.started_ms, s.ended_ms FROM sessions s
                WHERE (?2 IS NULL OR s.server = ?2) AND s.started_ms >= ?3
                  AND EXISTS (SELECT 1 FROM calls c WHERE c.session = s.id AND c.context IN
                    (SELECT id FROM contexts WHERE tool = ?1 AND method = 'tools/call'))
                ORDER BY s.started_ms DESC LIMIT ?4";
     let read = |row: &Row<'_>| {
-        Ok(Gate { key: row.get(0)?, name: session_name(row, 1)?, server: row.get(2)?, ended_ms: row.get(3)? })
+        Ok(Gate {
+            key: row.get(0)?,
+            name: session_name(row, 1)?,
+            server: row.get(2)?,
+            started_ms: row.get(3)?,
+            ended_ms: row.get(4)?,
+        })
     };
     connection.prepare_cached(sql)?.query_map((tool, server, since_ms, LOOKED_AT), read)?.collect()
 }
@@ -148,15 +157,34 @@ fn follow(connection: &Connection, gate: &Gate) -> rusqlite::Result<Follower> {
          WHERE c.session = ?1 AND x.method = 'tools/call' ORDER BY c.seq"
     );
     let mut follower = Follower::default();
+    let mut gone = departures(connection, gate)?.into_iter().peekable();
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([gate.key])?;
     while let Some(row) = rows.next()? {
+        let at_ms: i64 = row.get(1)?;
+        while let Some(gone_ms) = gone.next_if(|gone_ms| *gone_ms <= at_ms) {
+            follower.server_gone(gone_ms);
+        }
         call(&mut follower, row)?;
+    }
+    for gone_ms in gone {
+        follower.server_gone(gone_ms);
     }
     if let Some(ended_ms) = gate.ended_ms {
         follower.server_gone(ended_ms);
     }
     Ok(follower)
+}
+
+/// When the server went away while its session of the gate went on.
+fn departures(connection: &Connection, gate: &Gate) -> rusqlite::Result<Vec<i64>> {
+    let sql = format!(
+        "SELECT at_ms FROM events WHERE session = ?1 AND at_ms >= ?2 AND kind IN ({DEPARTURES}) ORDER BY at_ms"
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_map((gate.name.as_str(), gate.started_ms), |row| row.get(0))?
+        .collect()
 }
 
 fn call(follower: &mut Follower, row: &Row<'_>) -> rusqlite::Result<()> {

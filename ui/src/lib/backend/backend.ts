@@ -61,6 +61,8 @@ export interface Backend {
   complete(server: string, text: string, offset: number): Promise<T.Completion[]>;
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
   draftDefault(text: string, action: T.Action): Promise<T.Proposal>;
+  /** `folder`: for those that take one. */
+  draftReady(text: string, id: string, folder: string | null): Promise<T.Proposal>;
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;
@@ -72,6 +74,11 @@ export interface Backend {
   /** Every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   stderrTail(session: string): Promise<string>;
+  /** The newest first. */
+  codegen(server: string): Promise<T.CodegenView[]>;
+  codegenSession(id: string): Promise<T.CodegenDetail>;
+  /** As a Playwright test, in a new file. */
+  exportCodegen(id: string): Promise<T.Exported>;
   overview(): Promise<T.Overview>;
 
   /** Only those that have a file here; Claude Desktop first. */

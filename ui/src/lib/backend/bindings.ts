@@ -21,7 +21,6 @@ export const commands = {
 	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
 	sinceLastLook: () => typedError<SinceLastLook, UiError>(__TAURI_INVOKE("since_last_look")),
 	looked: () => typedError<null, UiError>(__TAURI_INVOKE("looked")),
-	/**  Into the folder for downloads; without one, into the home folder. */
 	exportLog: (filter: LogFilter, format: ExportFormat) => typedError<Exported, UiError>(__TAURI_INVOKE("export_log", { filter, format })),
 	restrict: (restriction: Restriction) => typedError<Done, UiError>(__TAURI_INVOKE("restrict", { restriction })),
 	undo: (token: string) => typedError<Done, UiError>(__TAURI_INVOKE("undo", { token })),
@@ -36,6 +35,7 @@ export const commands = {
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
 	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
+	draftReady: (text: string, id: string, folder: string | null) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_ready", { text, id, folder })),
 	propose: (server: string, text: string) => typedError<Proposal, UiError>(__TAURI_INVOKE("propose", { server, text })),
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
@@ -52,6 +52,9 @@ export const commands = {
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
 	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
+	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
+	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
 	/**  `now`: also while a client runs that may write over it. */
@@ -314,6 +317,47 @@ export type ClientView = {
 	/**  Changes that wait until it has quit. */
 	queued: QueuedChange[],
 	files: ClientFile[],
+};
+
+export type CodegenAction = {
+	/**  The call's id. */
+	call: string,
+	atMs: number,
+	tool: string,
+	gist: string,
+	/**  The server said no. */
+	failed: boolean,
+};
+
+export type CodegenDetail = {
+	session: CodegenView,
+	/**  The first of them, in the order in which they were recorded. */
+	actions: CodegenAction[],
+};
+
+export type CodegenState = "open" | "ended" | "cleared" | 
+/**  Its server went away. */
+"lost";
+
+export type CodegenView = {
+	/**  The id of the call that started it. */
+	id: string,
+	/**  As the server calls it, if that is on record. */
+	session: string | null,
+	server: string,
+	client: string,
+	state: CodegenState,
+	startedMs: number,
+	/**  When it was ended, cleared or lost. */
+	endedMs: number | null,
+	/**  Where the server was asked to write the test. */
+	output: string | null,
+	/**  The test that the server says it wrote. */
+	file: string | null,
+	/**  Recorded actions. */
+	actions: number,
+	/**  The server has none of them any more, and wrote no test. */
+	thrownAway: boolean,
 };
 
 export type Completion = {
@@ -675,6 +719,21 @@ export type QueuedChange = {
 	sinceMs: number,
 };
 
+/**  A rule that somebody else thought out. */
+export type ReadyRule = {
+	id: string,
+	title: string,
+	/**  What it does, and why. */
+	words: string,
+	/**  It takes a folder. */
+	folder: boolean,
+	state: ReadyState,
+};
+
+export type ReadyState = "offered" | "inForce" | 
+/**  What it is about is refused already. */
+"notNeeded";
+
 /**  How much of arguments and results is kept, at most; a policy may ask for less. */
 export type Recording = "full" | "keys" | "nothing";
 
@@ -750,6 +809,8 @@ export type RulesView = {
 	countedSinceMs: number | null,
 	/**  Clients that have rules of their own, or were seen with this server. */
 	clients: string[],
+	/**  Rules that fit this server's tools, to be put in by one click. */
+	ready: ReadyRule[],
 };
 
 /**  What one client did with one server until it paused for a while. */
@@ -815,6 +876,8 @@ export type ServerView = {
 	lastError: string | null,
 	lastErrorMs: number | null,
 	tools: number,
+	/**  It has codegen sessions. */
+	codegen: boolean,
 };
 
 export type SessionView = {
