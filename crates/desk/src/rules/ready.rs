@@ -175,7 +175,8 @@ mod tests {
     fn a_folder_is_asked_for_and_cannot_write_rules_of_its_own() {
         let open = r#"{ "version": "1", "default": "allow" }"#;
         assert!(apply(open, "output-inside", Some(" ")).is_err());
-        let hostile = r#"x" } ] } }, "hide": ["y"#;
+        assert!(apply(open, "output-inside", Some("tests")).is_err(), "a folder from the root on");
+        let hostile = r#"/x" } ] } }, "hide": ["y"#;
         let text = apply(open, "output-inside", Some(hostile)).unwrap().text;
         assert!(!Policy::parse(&text).unwrap().is_hidden("c", "y"), "{text}");
         assert!(apply(open, "no-such-rule", None).is_err());
