@@ -13,6 +13,9 @@ pub mod json;
 pub mod keychain;
 pub mod notation;
 pub mod oracle;
+pub mod page;
+#[cfg(unix)]
+pub mod playwright;
 pub mod processes;
 pub mod readers;
 pub mod runner;

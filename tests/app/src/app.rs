@@ -111,7 +111,12 @@ impl App {
 
     /// A session of a client with the fake server, behind the real gate.
     pub fn session(&self) -> anyhow::Result<Session> {
-        let server = self.bench.fake_server("", &[])?;
+        self.session_with("")
+    }
+
+    /// The same, with a server that follows this script.
+    pub fn session_with(&self, script: &str) -> anyhow::Result<Session> {
+        let server = self.bench.fake_server(script, &[])?;
         let mut command = self.bench.command(callgate_tests::gate::Gate::Callgate, &server)?;
         at_home(&self.bench, &mut command);
         let mut session = Session::start(command)?;
