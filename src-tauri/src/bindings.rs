@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, clients, codegen, log, rules, servers};
+use crate::commands::{acts, app, clients, codegen, log, own, rules, servers};
 
 /// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder() -> Builder<tauri::Wry> {
@@ -51,6 +51,10 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::usage,
             servers::stop_usage,
             servers::stderr_tail,
+            servers::stop_server,
+            servers::start_server,
+            servers::restart_server,
+            servers::stop_everything,
             codegen::codegen,
             codegen::codegen_session,
             codegen::export_codegen,
@@ -58,12 +62,18 @@ pub fn builder() -> Builder<tauri::Wry> {
             clients::preview_clients,
             clients::change_clients,
             clients::leave_open,
+            clients::take_note,
             clients::drop_queued,
             clients::client_backups,
             clients::preview_backup,
             clients::restore_backup,
             clients::reopen_client,
             clients::test_server,
+            clients::preview_secrets,
+            clients::change_secrets,
+            own::server_places,
+            own::preview_server,
+            own::add_server,
             app::overview,
             app::settings,
             app::save_settings,

@@ -35,6 +35,9 @@ pub(crate) fn start(app: &AppHandle) {
             if let Err(error) = state.desk.settle_queue() {
                 say(&format!("what waits for a client to quit was not written: {error}"));
             }
+            if let Err(error) = state.desk.keep_gates() {
+                say(&format!("lost gates were not put back: {error}"));
+            }
             if let Err(error) = state.desk.guard() {
                 say(&format!("clients' files were not looked at: {error}"));
             }

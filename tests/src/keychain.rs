@@ -23,10 +23,57 @@ const NO_SERVICES: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-B
 
 /// Ends with the test.
 #[derive(Debug)]
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+/// The real GNOME Keyring on some session bus.
+#[derive(Debug)]
+pub struct Keyring {
+    _process: Owned,
+}
+
+impl Keyring {
+    /// Just unlocked, and empty; what it writes is below `folder`.
+    ///
+    /// # Errors
+    /// If there is no GNOME Keyring: `cargo xtask test` installs it.
+    pub fn on(bus: &str, folder: &Path) -> anyhow::Result<Keyring> {
+        fs::create_dir_all(folder)?;
+        let mut process = at_home(Command::new("gnome-keyring-daemon"), folder)
+            .args(["--foreground", "--unlock", "--components=secrets"])
+            .env("DBUS_SESSION_BUS_ADDRESS", bus)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map(Owned)
+            .context("no gnome-keyring-daemon; `cargo xtask test` installs it")?;
+        process.0.stdin.take().context("no stdin")?.write_all(b"a password of the test")?;
+        eventually("the keyring is on the bus", PATIENCE, || {
+            let answer = ask(
+                bus,
+                "org.freedesktop.DBus",
+                "/org/freedesktop/DBus",
+                &["org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
+            );
+            answer.is_ok_and(|answer| answer.contains("boolean true")).then_some(())
+        });
+        Ok(Keyring { _process: process })
+    }
+}
+
+/// Ends with the test; who is on it goes first.
+#[derive(Debug)]
 pub struct Bus {
+    keyring: Option<Keyring>,
+    _daemon: Owned,
     folder: TempDir,
-    daemon: Child,
-    keyring: Option<Child>,
 }
 
 impl Bus {
@@ -44,13 +91,13 @@ impl Bus {
             .args(["--nofork", "--print-address=1"])
             .stdout(Stdio::piped())
             .spawn()
+            .map(Owned)
             .context("no dbus-daemon; `cargo xtask test` installs it")?;
-        let stdout = daemon.stdout.take().context("no stdout")?;
-        let mut bus = Bus { folder, daemon, keyring: None };
+        let stdout = daemon.0.stdout.take().context("no stdout")?;
         let mut address = String::new();
         BufReader::new(stdout).read_line(&mut address)?;
-        anyhow::ensure!(socket.exists(), "the bus did not start: {:?}", bus.daemon.try_wait());
-        Ok(bus)
+        anyhow::ensure!(socket.exists(), "the bus did not start: {:?}", daemon.0.try_wait());
+        Ok(Bus { keyring: None, _daemon: daemon, folder })
     }
 
     /// With a keyring that was just unlocked, and is empty.
@@ -59,25 +106,7 @@ impl Bus {
     /// If there is no GNOME Keyring: `cargo xtask test` installs it.
     pub fn with_keyring() -> anyhow::Result<Bus> {
         let mut bus = Bus::empty()?;
-        let mut keyring = at_home(Command::new("gnome-keyring-daemon"), bus.folder())
-            .args(["--foreground", "--unlock", "--components=secrets"])
-            .env("DBUS_SESSION_BUS_ADDRESS", bus.address())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("no gnome-keyring-daemon; `cargo xtask test` installs it")?;
-        let password = keyring.stdin.take();
-        bus.keyring = Some(keyring);
-        password.context("no stdin")?.write_all(b"a password of the test")?;
-        eventually("the keyring is on the bus", PATIENCE, || {
-            let answer = bus.ask(
-                "org.freedesktop.DBus",
-                "/org/freedesktop/DBus",
-                &["org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
-            );
-            answer.is_ok_and(|answer| answer.contains("boolean true")).then_some(())
-        });
+        bus.keyring = Some(Keyring::on(&bus.address(), bus.folder())?);
         Ok(bus)
     }
 
@@ -97,26 +126,26 @@ impl Bus {
     pub fn lock(&self) -> anyhow::Result<()> {
         let collection = "array:objpath:/org/freedesktop/secrets/collection/login";
         let (service, path) = ("org.freedesktop.secrets", "/org/freedesktop/secrets");
-        self.ask(service, path, &["org.freedesktop.Secret.Service.Lock", collection])?;
+        ask(&self.address(), service, path, &["org.freedesktop.Secret.Service.Lock", collection])?;
         Ok(())
-    }
-
-    fn ask(&self, name: &str, path: &str, words: &[&str]) -> anyhow::Result<String> {
-        let output = Command::new("dbus-send")
-            .args(["--session", "--print-reply", &format!("--dest={name}"), path])
-            .args(words)
-            .env("DBUS_SESSION_BUS_ADDRESS", self.address())
-            .output()
-            .context("no dbus-send")?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        anyhow::ensure!(output.status.success(), "{said}");
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// What the keyring wrote on its disk.
     pub fn files(&self) -> PathBuf {
         self.folder().join("data")
     }
+}
+
+fn ask(bus: &str, name: &str, path: &str, words: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new("dbus-send")
+        .args(["--session", "--print-reply", &format!("--dest={name}"), path])
+        .args(words)
+        .env("DBUS_SESSION_BUS_ADDRESS", bus)
+        .output()
+        .context("no dbus-send")?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    anyhow::ensure!(output.status.success(), "{said}");
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Nothing of the person who runs the tests.
@@ -129,13 +158,4 @@ fn at_home(mut command: Command, folder: &Path) -> Command {
         .env("XDG_DATA_HOME", folder.join("data"))
         .env("XDG_CONFIG_HOME", folder.join("config"));
     command
-}
-
-impl Drop for Bus {
-    fn drop(&mut self) {
-        for child in self.keyring.iter_mut().chain([&mut self.daemon]) {
-            _ = child.kill();
-            _ = child.wait();
-        }
-    }
 }

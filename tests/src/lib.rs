@@ -7,13 +7,17 @@
 pub mod corpus;
 pub mod gate;
 pub mod history;
+pub mod http;
 pub mod installed;
 pub mod json;
 #[cfg(unix)]
 pub mod keychain;
+pub mod model;
 pub mod notation;
 pub mod oracle;
 pub mod page;
+#[cfg(unix)]
+pub mod person;
 #[cfg(unix)]
 pub mod playwright;
 pub mod processes;

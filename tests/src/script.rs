@@ -8,6 +8,7 @@
 //! hold                     keep the ordinary answer back until a later rule says `release`
 //! answer                   the ordinary answer, here
 //! close                    closes its output and lives on
+//! stderr text              a line on its error output
 //! ```
 //! `on start` and `on eof` are moments of their own.
 
@@ -24,6 +25,7 @@ pub enum Act {
     Answer,
     /// Closes its output and lives on.
     CloseOutput,
+    Stderr(Vec<u8>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,7 @@ impl Script {
                 "release" => Act::Release,
                 "answer" => Act::Answer,
                 "close" => Act::CloseOutput,
+                "stderr" => Act::Stderr([rest.as_bytes(), b"\n"].concat()),
                 other => panic!("script: unknown word {other:?}"),
             };
             match rules.last_mut() {

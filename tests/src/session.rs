@@ -294,3 +294,11 @@ pub fn gone(name: &str, pid: u32, within: Duration) {
         (!crate::processes::is_alive(pid)).then_some(())
     });
 }
+
+/// Waits until all of these are gone, in so long altogether.
+pub fn all_gone(tree: &[(String, u32)], within: Duration) {
+    let deadline = Instant::now() + within;
+    for (name, pid) in tree {
+        gone(name, *pid, deadline.saturating_duration_since(Instant::now()));
+    }
+}

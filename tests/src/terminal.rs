@@ -10,7 +10,12 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// Runs a command on a terminal, types a line, and returns how it ended and everything on the screen. The line waits in
 /// the terminal until it is asked for.
-pub fn at_terminal(mut command: Command, typed: &str) -> anyhow::Result<(ExitStatus, String)> {
+pub fn at_terminal(command: Command, typed: &str) -> anyhow::Result<(ExitStatus, String)> {
+    when_asked(command, "", typed)
+}
+
+/// The same, but the line is typed only when this stands on the screen.
+pub fn when_asked(mut command: Command, asked: &str, typed: &str) -> anyhow::Result<(ExitStatus, String)> {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&controller)?;
     unlockpt(&controller)?;
@@ -23,11 +28,17 @@ pub fn at_terminal(mut command: Command, typed: &str) -> anyhow::Result<(ExitSta
     // Our own copies of the child's end would keep the terminal open.
     drop(command);
     let mut controller = File::from(controller);
-    controller.write_all(format!("{typed}\n").as_bytes())?;
     let mut screen = Vec::new();
     let mut chunk = [0; 4096];
-    // The end of a terminal is an error on Linux.
-    while let Ok(count @ 1..) = controller.read(&mut chunk) {
+    let mut waits = Some(format!("{typed}\n"));
+    loop {
+        if String::from_utf8_lossy(&screen).contains(asked)
+            && let Some(line) = waits.take()
+        {
+            controller.write_all(line.as_bytes())?;
+        }
+        // The end of a terminal is an error on Linux.
+        let Ok(count @ 1..) = controller.read(&mut chunk) else { break };
         screen.extend_from_slice(&chunk[..count]);
     }
     Ok((child.wait()?, String::from_utf8_lossy(&screen).into_owned()))

@@ -2,160 +2,17 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
-use callgate_tests::gate::{callgate_binary, program};
+use callgate_tests::gate::program;
 use callgate_tests::installed::{installed, ours};
+use callgate_tests::person::{CURSOR, DESKTOP, FIXTURES, Person, Said, fixture};
 use callgate_tests::processes::eventually;
 use callgate_tests::session::{PATIENCE, Session};
-use callgate_tests::terminal::at_terminal;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-const DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
-const CURSOR: &str = ".cursor/mcp.json";
-
-/// Where clients keep their files, and one that such a client wrote.
-const FIXTURES: [(&str, &str); 5] = [
-    (DESKTOP, "claude-desktop/app-written.json"),
-    (CURSOR, "cursor/mcp.json"),
-    (".codex/config.toml", "codex/config.toml"),
-    (".config/goose/config.yaml", "goose/config.yaml"),
-    (".claude.json", "claude-code/home.json"),
-];
-
-fn fixture(name: &str) -> Vec<u8> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    fs::read(workspace.join("crates/clients/fixtures").join(name)).unwrap()
-}
-
-/// Somebody with a home, and nothing else in the environment: clients hand little more to what they start.
-struct Person {
-    home: TempDir,
-}
-
-/// What a command said, and how it ended.
-#[derive(Debug)]
-struct Said {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl From<Output> for Said {
-    fn from(output: Output) -> Said {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
-    }
-}
-
-impl Person {
-    fn new() -> Person {
-        Person { home: TempDir::with_prefix("callgate-person-").unwrap() }
-    }
-
-    fn with_every_fixture() -> Person {
-        let person = Person::new();
-        for (path, name) in FIXTURES {
-            person.write(path, &fixture(name));
-        }
-        person
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.home.path().join(path)
-    }
-
-    fn read(&self, path: &str) -> Vec<u8> {
-        fs::read(self.path(path)).unwrap()
-    }
-
-    fn text(&self, path: &str) -> String {
-        String::from_utf8(self.read(path)).unwrap()
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-
-    fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .env("HOME", self.home.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .current_dir(self.home.path())
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn callgate(&self, words: &[&str]) -> Command {
-        let mut command = self.command(callgate_binary().unwrap());
-        command.args(words);
-        command
-    }
-
-    fn clients(&self, words: &[&str]) -> Said {
-        self.callgate(&["clients"]).args(words).output().unwrap().into()
-    }
-
-    /// With success; what was printed.
-    fn say(&self, words: &[&str]) -> String {
-        let said = self.clients(words);
-        assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
-        said.out
-    }
-
-    fn clients_at_terminal(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
-        let mut command = self.callgate(&["clients"]);
-        command.args(words);
-        let (status, screen) = at_terminal(command, typed).unwrap();
-        (status.code(), screen)
-    }
-
-    /// Every entry, as `list --json` tells.
-    fn entries(&self) -> Vec<Value> {
-        self.say(&["list", "--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    /// How many entries are in this state.
-    fn count(&self, state: &str) -> usize {
-        self.entries().iter().filter(|entry| entry["state"] == state).count()
-    }
-
-    fn backups(&self, client: &str) -> Vec<Value> {
-        let lines = self.say(&["backups", client, "--json"]);
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    fn assert_fixtures_untouched(&self) {
-        for (path, name) in FIXTURES {
-            assert!(self.read(path) == fixture(name), "{path} is not as it was:\n{}", self.text(path));
-        }
-    }
-
-    /// Every file and folder below the home.
-    fn everything(&self) -> Vec<PathBuf> {
-        let (mut found, mut folders) = (Vec::new(), vec![self.home.path().to_owned()]);
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path.clone());
-                }
-                found.push(path);
-            }
-        }
-        found.sort();
-        found
-    }
-}
 
 #[test]
 fn list_tells_of_every_entry_of_every_client() {
@@ -513,12 +370,7 @@ mod published {
         } } });
         person.write(DESKTOP, serde_json::to_string_pretty(&file).unwrap().as_bytes());
         person.say(&["protect", "claude-desktop", "--force"]);
-        let said: Said = person
-            .callgate(&["block", "notes", "danger", "--reason", "not from an agent"])
-            .output()
-            .unwrap()
-            .into();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        person.does(&["block", "notes", "danger", "--reason", "not from an agent"]);
         person
     }
 
@@ -529,23 +381,12 @@ mod published {
         assert!(list.out.contains("safe") && list.out.contains("picture"), "{list:?}");
         assert_eq!(safe.code, Some(0), "{safe:?}");
         assert!(safe.out.contains("safe ran"), "{safe:?}");
-        let told = format!("{}{}", danger.out, danger.err);
-        assert!(told.contains("not from an agent"), "{danger:?}");
+        assert!(danger.all().contains("not from an agent"), "{danger:?}");
         assert!(!person.path("marks").exists(), "it ran: {}", person.text("marks"));
 
-        let log: Said = person.callgate(&["log", "--json"]).output().unwrap().into();
-        assert_eq!(log.code, Some(0), "{log:?}");
-        let rows: Vec<Value> = log.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let mut rows: Vec<_> = rows
-            .iter()
-            .map(|row| ["tool", "decision", "server", "client"].map(|key| row[key].as_str().unwrap()))
-            .collect();
-        rows.sort_unstable();
         assert_eq!(
-            rows,
+            person.calls(),
             [["danger", "denied", "notes", "claude-desktop"], ["safe", "allowed", "notes", "claude-desktop"]],
-            "{}",
-            log.out
         );
     }
 

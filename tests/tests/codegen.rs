@@ -133,6 +133,49 @@ fn a_session_that_its_server_lost_is_named_with_what_is_saved_of_it() {
     );
 }
 
+#[test]
+fn a_session_from_before_a_restart_is_named_with_what_is_saved_of_it() {
+    let bench = Bench::new(RULES).unwrap();
+    let mut session = bench.session(&script(1), &[]).unwrap();
+    greet(&mut session).unwrap();
+    ask(&mut session, 1, "start_codegen_session", &json!({}));
+    for id in 2..14 {
+        ask(&mut session, id, "playwright_fill", &json!({ "selector": "#a", "value": id }));
+    }
+    printed(bench.callgate(["restart", SERVER]).unwrap());
+    let (words, refused) = ask(&mut session, 20, "get_codegen_session", &json!({ "sessionId": "S1" }));
+    assert!(refused && words.starts_with("Callgate: server restarted at "), "{words}");
+    assert!(words.contains("; session S1 with 12 actions is saved in Callgate; start a new one"), "{words}");
+    assert!(!ask(&mut session, 21, "start_codegen_session", &json!({})).1, "none is open in the new one");
+    let told =
+        eventually("the record has both", PATIENCE, || Some(sessions(&bench)).filter(|all| all.len() == 2));
+    assert_eq!((&told[0]["state"], &told[1]["state"]), (&json!("open"), &json!("lost")));
+    assert_eq!((&told[0]["actions"], &told[1]["actions"]), (&json!(0), &json!(12)));
+    session.finish().unwrap();
+}
+
+#[test]
+fn a_server_that_crashes_with_an_open_session_is_not_started_again_by_itself() {
+    let policy = r#"{ "version": "1", "default": "allow", "process": { "restart": "always" } }"#;
+    for (recording, lives) in [(true, false), (false, true)] {
+        let bench = Bench::new(policy).unwrap();
+        let mut session = bench.session(&format!("{}on die\nabort\n", script(1)), &[]).unwrap();
+        greet(&mut session).unwrap();
+        if recording {
+            ask(&mut session, 1, "start_codegen_session", &json!({}));
+        }
+        session.call("2", "die", "{}").unwrap();
+        session.answer("2").unwrap();
+        if lives {
+            session.call("3", "safe", "{}").unwrap();
+            session.answer("3").unwrap();
+            session.finish().unwrap();
+        } else {
+            session.ended(PATIENCE).unwrap();
+        }
+    }
+}
+
 /// Texts that end strings, lines, comments, templates or tags somewhere.
 const NASTY: &[&str] = &[
     "x'); console.log('INJECTED'); ('",

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use callgate_tests::gate::{Bench, Gate, OPEN_POLICY};
 use callgate_tests::oracle::client_messages;
 use callgate_tests::processes::{children, eventually, is_alive, pids_in};
-use callgate_tests::session::{PATIENCE, Session, call_line, error_code, error_message, gone, result_text};
+use callgate_tests::session::{
+    PATIENCE, Session, all_gone, call_line, error_code, error_message, gone, result_text,
+};
 use rustix::process::Signal;
 
 /// What the promise says: nothing of the tree left after this.
@@ -28,13 +30,6 @@ fn tree(bench: &Bench, names: &[&str]) -> Vec<(String, u32)> {
 
 fn pid_of(tree: &[(String, u32)], name: &str) -> u32 {
     tree.iter().find(|(found, _)| found == name).unwrap().1
-}
-
-fn assert_all_gone(tree: &[(String, u32)], within: Duration) {
-    let deadline = Instant::now() + within;
-    for (name, pid) in tree {
-        gone(name, *pid, deadline.saturating_duration_since(Instant::now()));
-    }
 }
 
 /// A session whose server has a detached grandchild that is deaf to TERM.
@@ -137,7 +132,7 @@ fn stubborn_server_is_ended_after_the_client_left() {
     let (mut session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
     session.close_input();
     let closed = Instant::now();
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
     session.ended(NOTHING_LEFT).unwrap();
     assert!(closed.elapsed() < NOTHING_LEFT);
 }
@@ -152,7 +147,7 @@ fn server_that_closes_its_output_but_lives_on_is_ended() {
     for id in ["1", "2"] {
         assert_eq!(error_code(&session.answer_within(id, AT_ONCE * 3).unwrap()), Some(-32603));
     }
-    assert_all_gone(&tree(&bench, &["server", "keeper", "grandchild"]), NOTHING_LEFT);
+    all_gone(&tree(&bench, &["server", "keeper", "grandchild"]), NOTHING_LEFT);
     session.ended(NOTHING_LEFT).unwrap();
 }
 
@@ -172,7 +167,7 @@ fn shim_killed_leaves_nothing() {
     let bench = bench();
     let (session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
     session.signal(Signal::KILL);
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
 }
 
 #[test]
@@ -185,7 +180,7 @@ fn keeper_killed_leaves_nothing_and_the_client_hears_it() {
     let answer = session.answer_within("1", NOTHING_LEFT).unwrap();
     assert_eq!(error_code(&answer), Some(-32603));
     assert!(error_message(&answer).unwrap().starts_with("Callgate: the server"), "{answer:?}");
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
     session.ended(NOTHING_LEFT).unwrap();
 }
 
@@ -199,7 +194,7 @@ fn keeper_killed_right_after_its_server_leaves_nothing() {
     callgate_tests::processes::signal(pid_of(&tree, "server"), Signal::KILL);
     gone("server", pid_of(&tree, "server"), PATIENCE);
     callgate_tests::processes::signal(keeper, Signal::KILL);
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
 }
 
 #[test]
@@ -208,7 +203,7 @@ fn keeper_killed_while_the_session_ends_leaves_nothing() {
     let (mut session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
     session.close_input();
     callgate_tests::processes::signal(pid_of(&tree, "keeper"), Signal::KILL);
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
 }
 
 #[test]
@@ -223,7 +218,7 @@ fn what_a_double_kill_leaves_is_swept_at_the_next_start() {
     std::fs::remove_file(bench.path("pids")).unwrap();
     let mut next = bench.session("", &[]).unwrap();
     next.ask("0", "safe", "{}").unwrap();
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
 }
 
 #[test]
@@ -238,7 +233,7 @@ fn client_killed_ends_everything() {
     // What a killed client leaves: both pipes closed, a call pending.
     drop(stdout);
     session.close_input();
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
     session.ended(NOTHING_LEFT).unwrap();
 }
 
@@ -248,7 +243,7 @@ fn signals_to_the_shim_end_the_tree() {
         let bench = bench();
         let (mut session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
         session.signal(signal);
-        assert_all_gone(&tree, NOTHING_LEFT);
+        all_gone(&tree, NOTHING_LEFT);
         session.ended(NOTHING_LEFT).unwrap();
     }
 }
@@ -259,7 +254,7 @@ fn kill_right_behind_the_signal_changes_nothing() {
     let (session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
     session.signal(Signal::INT);
     session.signal(Signal::KILL);
-    assert_all_gone(&tree, NOTHING_LEFT);
+    all_gone(&tree, NOTHING_LEFT);
 }
 
 #[test]

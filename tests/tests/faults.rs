@@ -145,7 +145,7 @@ fn client_that_stops_reading_slows_the_server_down_instead_of_filling_memory() {
     let server = bench.fake_server("", &[]).unwrap();
     let (mut session, stdout) =
         Session::start_unread(bench.command(Gate::Callgate, &server).unwrap()).unwrap();
-    session.call("1", "flood", r#"{"lines":200000,"bytes":500}"#).unwrap();
+    session.call("1", "flood", r#"{"lines":120000,"bytes":500}"#).unwrap();
     let most = highest_memory(&session, Duration::from_secs(3));
     assert!(most < 40 << 20, "the shim held {most} bytes");
     session.start_reading(stdout);

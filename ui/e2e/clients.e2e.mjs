@@ -29,6 +29,17 @@ async function accept(page, dialog = 'edits') {
   await page.getByTestId(`${dialog}-dialog`).waitFor({ state: 'detached' });
 }
 
+const long = 'a-server-with-a-rather-long-name-that-does-not-fit-anywhere';
+
+/** Somebody changed the command of a server that has secrets in the keychain. */
+async function edited(page) {
+  await page.evaluate(() => {
+    const { clients } = globalThis.callgateFake.machine;
+    clients.find(({ id }) => id === 'claude-code').files[0].entries[0].unbound = true;
+  });
+  await row(page, 'claude-code', 'fetch').getByTestId('secrets-rebind').waitFor();
+}
+
 async function toBeProtected(page) {
   await row(page, 'claude-desktop', 'github').getByTestId('entry-protect').click();
   await accept(page);
@@ -83,6 +94,39 @@ const places = {
       await page.locator('[data-testid=restore-yes][aria-disabled=false]').waitFor();
     },
   },
+  'secrets about to be moved': {
+    hash: '#/clients',
+    act: async (page) => {
+      await row(page, 'claude-code', long).getByTestId('secrets-move').click();
+      await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
+      await page.getByTestId('diff').waitFor();
+    },
+  },
+  'secrets about to be put back': {
+    hash: '#/clients',
+    act: async (page) => {
+      await row(page, 'claude-code', 'fetch').getByTestId('secrets-back').click();
+      await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
+    },
+  },
+  'secrets of an entry that was edited': {
+    hash: '#/clients',
+    act: async (page) => {
+      await edited(page);
+      await row(page, 'claude-code', 'fetch').getByTestId('secrets-rebind').click();
+      await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
+    },
+  },
+  'no keychain': {
+    hash: '#/clients',
+    query: '?keychain=none&rate=0',
+    act: async (page) => {
+      await row(page, 'claude-code', long).getByTestId('secrets-move').click();
+      await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
+      await page.getByTestId('secrets-yes').click();
+      await page.getByTestId('secrets-problem').waitFor();
+    },
+  },
   'no client': {
     hash: '#/clients',
     query: '?clients=none&rate=0',
@@ -124,6 +168,14 @@ function accessible() {
         all[`${name}, ${theme}, ${one.width}×${one.height}`] = (env) => look(env, place, one, theme);
   return all;
 }
+
+/** The secrets of the made-up machine, and where they are. */
+const text = (page) =>
+  page.evaluate(() =>
+    JSON.stringify(
+      globalThis.callgateFake.machine.clients.flatMap(({ files }) => files.flatMap((file) => file.entries)),
+    ),
+  );
 
 export const checks = () => ({
   ...accessible(),
@@ -227,6 +279,23 @@ export const checks = () => ({
       await accept(page, 'restore');
       await says(page, 'claude-desktop', 'files', 'Protected');
       await page.getByTestId('toast').getByText('Restored').waitFor();
+    }),
+
+  'secrets move into the keychain and come back, each after it was seen': (env) =>
+    on(env, {}, async (page) => {
+      const before = await text(page);
+      const entry = row(page, 'claude-code', long);
+      await entry.getByTestId('secrets-move').click();
+      await page.getByTestId('secrets-names').getByText('TOOLS_SIGNING_KEY_OF_PRODUCTION').waitFor();
+      await accept(page, 'secrets');
+      await entry.getByTestId('secrets-kept').getByText('2 secrets in the keychain').waitFor();
+      assert.notEqual(await text(page), before);
+      // What loosens is never under the first key.
+      await entry.getByTestId('secrets-back').click();
+      await page.locator('[data-testid=secrets-no]:focus').waitFor();
+      await accept(page, 'secrets');
+      await entry.getByTestId('secrets-plain').waitFor();
+      assert.equal(await text(page), before);
     }),
 
   'keyboard alone: to the section, protect, and the focus comes back': (env) =>

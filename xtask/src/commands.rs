@@ -6,6 +6,7 @@ mod ci;
 mod fuzz;
 mod help;
 mod icons;
+mod real_clients;
 mod run;
 mod screenshots;
 mod seed;

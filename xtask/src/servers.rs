@@ -2,7 +2,8 @@
 //!
 //! What is installed is written down in `tests/servers`, to the exact version: `node/package-lock.json` (servers),
 //! `clients-node/package-lock.json` (clients), and `python/requirements-X.txt`. Each of the last gets an environment `pyX` of
-//! its own, because two major versions of the SDK cannot live in one.
+//! its own, because two major versions of the SDK cannot live in one. The clients of `real-clients/package-lock.json` are
+//! large, so they come only when asked for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,18 +16,30 @@ use crate::shell::{command, run};
 
 /// Installs what is missing or out of date.
 pub(crate) fn install() -> Result<()> {
-    let wanted = project::root().join("tests/servers");
-    for name in ["node", "clients-node"] {
-        let folder = project::servers().join(name);
-        npm::install_into(&folder, &wanted.join(name))
-            .with_context(|| format!("what tests/servers/{name} lists is not to be had from npm"))?;
-    }
-    let python = requirements(&wanted.join("python"))?;
-    ensure!(!python.is_empty(), "{} has no requirements-X.txt", wanted.join("python").display());
+    install_node("node")?;
+    install_node("clients-node")?;
+    let lists = wanted().join("python");
+    let python = requirements(&lists)?;
+    ensure!(!python.is_empty(), "{} has no requirements-X.txt", lists.display());
     for file in python {
         install_python(&file).context("the servers and clients from PyPI are not to be had")?;
     }
     Ok(())
+}
+
+/// The large clients, and the one server that they start.
+pub(crate) fn install_real_clients() -> Result<()> {
+    install_node("node")?;
+    install_node("real-clients")
+}
+
+fn wanted() -> PathBuf {
+    project::root().join("tests/servers")
+}
+
+fn install_node(name: &str) -> Result<()> {
+    npm::install_into(&project::servers().join(name), &wanted().join(name))
+        .with_context(|| format!("what tests/servers/{name} lists is not to be had from npm"))
 }
 
 fn install_python(requirements: &Path) -> Result<()> {

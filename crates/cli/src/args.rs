@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use callgate_policy::{Rate, RateError};
+use callgate_store::SessionId;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
@@ -66,8 +67,20 @@ pub(crate) enum Command {
     Resume(PauseArgs),
     /// Codegen sessions of browser servers: what was recorded, also of those that were cleared or lost; write it as a test
     Codegen(CodegenArgs),
+    /// End the processes of a server; its calls are refused until it is started. With --all: pause all, and end every server
+    Stop(StopArgs),
+    /// Start a server again that was stopped, or that crashed too often
+    Start(ServerArgs),
+    /// End the processes of a server, and start it again
+    Restart(ServerArgs),
     /// AI clients on this machine: which of their servers are behind the gate, and put them there
     Clients(ClientsArgs),
+    /// Add a server to Callgate, and place it in clients, behind the gate from the start
+    Add(AddArgs),
+    /// Take a server that was added out of the clients, and out of Callgate (asks first)
+    Remove(RemoveArgs),
+    /// The servers that were added, and the clients that they are placed in
+    Servers(ServersArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
     Secrets(SecretsArgs),
 }
@@ -487,6 +500,35 @@ pub(crate) struct PauseArgs {
     pub(crate) server: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present = "all")]
+    pub(crate) server: Option<String>,
+    /// Pause every call, cancel what runs, and end every server
+    #[arg(long, conflicts_with_all = ["server", "client", "session"])]
+    pub(crate) all: bool,
+    /// Only where this AI client started it
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only in this session
+    #[arg(long)]
+    pub(crate) session: Option<SessionId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Only where this AI client started it
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only in this session
+    #[arg(long)]
+    pub(crate) session: Option<SessionId>,
+}
+
 /// What a cap is set to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CapTo {
@@ -608,15 +650,74 @@ pub(crate) struct ChangeArgs {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
+    #[arg(long)]
+    pub(crate) leave_secrets: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What to call it: letters, digits, - and _
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// A variable that it is started with
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A variable whose value goes into the keychain: asked for, or a line of standard input each
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secret: Vec<String>,
+    /// Place it in this client: claude-desktop, cursor, … May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Place it in every client that is here
+    #[arg(long, conflicts_with = "client")]
+    pub(crate) all_clients: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// The server's own command line; may be left out for a server that was added before
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Its name, as `callgate servers` lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// Only out of this client; Callgate keeps it. May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do about a client that runs and would write its own copy over an edit.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct WhileRunning {
     /// Also while the client runs, though it may write its own copy over it
     #[arg(long)]
     pub(crate) force: bool,
     /// Wait until the client has quit, then write
     #[arg(long, conflicts_with = "force")]
     pub(crate) wait: bool,
-    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
-    #[arg(long)]
-    pub(crate) leave_secrets: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod change;
 mod commands;
 mod confirm;
 mod duration;
+mod hidden;
 mod row;
 mod screen;
 
@@ -21,12 +22,15 @@ use args::{Cli, Command};
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         let words: Vec<_> = std::env::args_os().collect();
-        let forgot_dashes =
-            words.get(1).is_some_and(|word| word == "run") && !words.iter().any(|word| word == "--");
-        if error.kind() == ErrorKind::UnknownArgument && forgot_dashes {
-            screen::hint(
-                "put -- before the server's own command: callgate run --server NAME -- COMMAND ARGS…",
-            );
+        let usage = match words.get(1).and_then(|word| word.to_str()) {
+            Some("run") => Some("callgate run --server NAME -- COMMAND ARGS…"),
+            Some("add") => Some("callgate add NAME -- COMMAND ARGS…"),
+            _ => None,
+        };
+        if let Some(usage) = usage.filter(|_| !words.iter().any(|word| word == "--"))
+            && error.kind() == ErrorKind::UnknownArgument
+        {
+            screen::hint(&format!("put -- before the server's own command: {usage}"));
         }
         error.exit()
     });
@@ -60,7 +64,13 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
         Command::Codegen(args) => commands::codegen::run(args),
+        Command::Stop(args) => commands::supervise::stop(&args),
+        Command::Start(args) => commands::supervise::start(&args),
+        Command::Restart(args) => commands::supervise::restart(&args),
         Command::Clients(args) => commands::clients::run(args),
+        Command::Add(args) => commands::own::add::run(&args),
+        Command::Remove(args) => commands::own::remove::run(&args),
+        Command::Servers(args) => commands::own::list::run(&args),
         Command::Secrets(args) => commands::secrets::run(&args),
     }
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use crate::backup::{Backup, Backups};
 use crate::discover::{Found, known};
+use crate::entry::Local;
 use crate::file::{self, FileError, replace};
 use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
 use crate::names::Names;
+use crate::placed::Placed;
 use crate::plan::{Act, Plan, PlanError, plan};
-use crate::survey::{Entry, State, look};
+use crate::survey::{Entry, State, Surveyed, look};
 use crate::table;
 
 /// How often a file may change under our hands before we give up.
@@ -36,7 +38,39 @@ pub fn carry_out(
     names: &mut Names,
     now_ms: i64,
 ) -> Result<Plan, ChangeError> {
-    let mut noted = Noted::hold(home, act)?;
+    let note = match act {
+        Act::Protect { .. } => Note::Put,
+        Act::Unprotect => Note::LeaveOpen,
+        Act::Place { .. } => Note::PutPlaced,
+        Act::Remove => Note::Forget,
+    };
+    write(Noted::hold(home, note)?, (home, found), act, chosen, names, now_ms)
+}
+
+/// Puts the gate back in front of these entries without a person having asked for it, and counts that. What a person took from
+/// behind the gate at this very moment stays where they put it.
+pub fn repair(
+    home: &Path,
+    found: &Found,
+    binary: &str,
+    keys: &[Key],
+    names: &mut Names,
+    now_ms: i64,
+) -> Result<Plan, ChangeError> {
+    let noted = Noted::hold(home, Note::PutAgain)?;
+    let ours: Vec<_> = keys.iter().filter(|key| noted.ledger().row(key).is_some()).collect();
+    let lost = |entry: &Entry| ours.contains(&&entry.key);
+    write(noted, (home, found), Act::Protect { binary }, &lost, names, now_ms)
+}
+
+fn write(
+    mut noted: Noted,
+    (home, found): (&Path, &Found),
+    act: Act<'_>,
+    chosen: &dyn Fn(&Entry) -> bool,
+    names: &mut Names,
+    now_ms: i64,
+) -> Result<Plan, ChangeError> {
     let mut tries = 1;
     loop {
         let plan = plan(found, act, chosen, names, noted.ledger())?;
@@ -44,12 +78,18 @@ pub fn carry_out(
             return Ok(plan);
         }
         let snapshot = &plan.contents.snapshot;
-        Backups::of(home).keep(found.client.id, &found.path, &snapshot.bytes, now_ms)?;
+        if snapshot.exists() {
+            Backups::of(home).keep(found.client.id, &found.path, &snapshot.bytes, now_ms)?;
+        }
         // What is needed to take a gate away again is on the disk before the gate is.
-        noted.before(&plan, act, now_ms)?;
-        match replace(snapshot, plan.after.as_bytes()) {
+        noted.before(&plan, now_ms)?;
+        let written = match plan.no_file {
+            true => file::remove(snapshot),
+            false => replace(snapshot, plan.after.as_bytes()),
+        };
+        match written {
             Ok(()) => {
-                noted.after(&plan, act).map_err(ChangeError::Unrecorded)?;
+                noted.after(&plan, now_ms).map_err(ChangeError::Unrecorded)?;
                 return Ok(plan);
             }
             Err(error) => {
@@ -63,46 +103,77 @@ pub fn carry_out(
     }
 }
 
+/// What the ledger is told of an edited entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Note {
+    Put,
+    /// Without a person.
+    PutAgain,
+    /// It was not there before.
+    PutPlaced,
+    LeaveOpen,
+    Forget,
+}
+
 /// The ledger while a file is written. A gate can be taken away without one: a ledger that cannot be read must not keep a
 /// person from that.
 struct Noted {
+    note: Note,
     held: Option<Held>,
     none: Ledger,
     old: Ledger,
 }
 
 impl Noted {
-    fn hold(home: &Path, act: Act<'_>) -> Result<Noted, LedgerError> {
+    fn hold(home: &Path, note: Note) -> Result<Noted, LedgerError> {
         let held = match hold(home) {
             Ok(held) => Some(held),
-            Err(_) if act == Act::Unprotect => None,
+            Err(_) if matches!(note, Note::LeaveOpen | Note::Forget) => None,
             Err(error) => return Err(error),
         };
         let old = held.as_ref().map(|held| held.ledger.clone()).unwrap_or_default();
-        Ok(Noted { held, none: Ledger::default(), old })
+        Ok(Noted { note, held, none: Ledger::default(), old })
     }
 
     fn ledger(&self) -> &Ledger {
         self.held.as_ref().map_or(&self.none, |held| &held.ledger)
     }
 
-    fn before(&mut self, plan: &Plan, act: Act<'_>, now_ms: i64) -> Result<(), LedgerError> {
-        let (Act::Protect { .. }, Some(held)) = (act, &mut self.held) else { return Ok(()) };
+    fn before(&mut self, plan: &Plan, now_ms: i64) -> Result<(), LedgerError> {
+        let Some(held) = &mut self.held else { return Ok(()) };
         for edited in &plan.edits {
-            held.ledger.put(Row {
+            let row = Row {
                 key: edited.key.clone(),
                 server: edited.server.clone(),
                 original: edited.original.clone(),
                 text: edited.text.clone(),
                 at_ms: now_ms,
-            });
+            };
+            match self.note {
+                Note::Put => held.ledger.put(row),
+                Note::PutAgain => held.ledger.put_again(row, now_ms),
+                Note::PutPlaced => {
+                    let before = plan.contents.snapshot.exists().then(|| plan.before());
+                    held.ledger.put(row);
+                    held.ledger.put_placed(Placed::new(&edited.key, before, &plan.after));
+                }
+                // It stays behind the gate until the file is written.
+                Note::LeaveOpen | Note::Forget => return Ok(()),
+            }
         }
+        held.ledger.wrote(plan.found.client.id, now_ms);
         held.save()
     }
 
-    fn after(&mut self, plan: &Plan, act: Act<'_>) -> Result<(), LedgerError> {
-        let (Act::Unprotect, Some(held)) = (act, &mut self.held) else { return Ok(()) };
-        plan.edits.iter().for_each(|edited| held.ledger.leave_open(&edited.key));
+    fn after(&mut self, plan: &Plan, now_ms: i64) -> Result<(), LedgerError> {
+        let Some(held) = &mut self.held else { return Ok(()) };
+        let keys = plan.edits.iter().map(|edited| &edited.key);
+        match self.note {
+            Note::Put | Note::PutAgain | Note::PutPlaced => return Ok(()),
+            Note::LeaveOpen => keys.for_each(|key| held.ledger.leave_open(key)),
+            Note::Forget => keys.for_each(|key| held.ledger.forget(key)),
+        }
+        held.ledger.wrote(plan.found.client.id, now_ms);
         held.save()
     }
 
@@ -132,9 +203,12 @@ pub fn restore(home: &Path, copy: &Backup, bytes: &[u8], now_ms: i64) -> Result<
         Err(error) => return Err(error.into()),
     }
     let gated = gated_in(copy);
-    held.ledger
-        .rows
-        .retain(|row| row.key.client != copy.client || row.key.path != copy.path || gated.contains(&row.key));
+    let of_file = |key: &Key| key.client == copy.client && key.path == copy.path;
+    let gone = held.ledger.rows.iter().map(|row| &row.key).filter(|key| of_file(key) && !gated.contains(key));
+    for key in gone.cloned().collect::<Vec<_>>() {
+        held.ledger.drop(&key);
+    }
+    held.ledger.wrote(&copy.client, now_ms);
     held.save().map_err(ChangeError::Unrecorded)
 }
 
@@ -150,4 +224,26 @@ pub fn entries_in(copy: &Backup, file: &Path) -> Vec<Entry> {
     let Some(client) = table::client(&copy.client) else { return Vec::new() };
     let found = Found { path: file.to_owned(), ..known(client, copy.path.clone()) };
     look(&found).map(|contents| contents.entries).unwrap_or_default()
+}
+
+/// Keeps a copy of a file as it is, if its servers are others than in the newest copy: should its client lose them, they come
+/// back as they were last, not as they were before our last edit. The gate makes no difference: it can be put there again.
+pub fn keep_servers(home: &Path, file: &Surveyed, newest: &Backup, now_ms: i64) -> Result<(), FileError> {
+    let Ok(contents) = &file.read else { return Ok(()) };
+    let kept = entries_in(newest, &newest.copy);
+    if contents.entries.is_empty() || started(&contents.entries).eq(started(&kept)) {
+        return Ok(());
+    }
+    Backups::of(home).keep(&newest.client, &newest.path, &contents.snapshot.bytes, now_ms)
+}
+
+/// What each entry starts, and with what.
+fn started(entries: &[Entry]) -> impl Iterator<Item = (Option<&str>, &str, Vec<&str>)> {
+    entries.iter().map(|entry| {
+        let local = entry.local();
+        let variables = local.into_iter().flat_map(|local| &local.env);
+        let variables = variables.flat_map(|(name, value)| [name.as_str(), &value.value]);
+        let words = local.into_iter().flat_map(Local::words);
+        (entry.key.project.as_deref(), entry.key.name.as_str(), words.chain(variables).collect())
+    })
 }

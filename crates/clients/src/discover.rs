@@ -5,8 +5,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::ledger::Key;
+use crate::plan::place_for_new;
 use crate::system::System;
-use crate::table::{Client, Place, Scope, clients};
+use crate::table::{Client, Place, Scope, Sure, clients};
 
 /// A file of a client that exists.
 #[derive(Clone, Debug)]
@@ -20,6 +22,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// The entry of this name, of a project where the file has several.
+    pub fn key(&self, project: Option<String>, name: &str) -> Key {
+        Key { client: self.client.id.to_owned(), path: self.path.clone(), project, name: name.to_owned() }
+    }
+
     /// An administrator's file: shown, never edited.
     pub fn managed(&self) -> bool {
         self.places.iter().all(|place| place.scope == Scope::Managed)
@@ -44,6 +51,44 @@ pub fn discover(system: &System, client: &'static Client, projects: &[PathBuf]) 
         found[index].shadowed_by = shadow(&found[index], &found[..index]);
     }
     found
+}
+
+/// The file that a new server of this person goes into: one that is there, or one that may be made because its folder is
+/// there, and its client's vendor says that the client reads it.
+pub fn file_for_new(system: &System, client: &'static Client) -> Option<Found> {
+    let mut there: Vec<Found> = discover(system, client, &[]);
+    there.retain(|found| found.shadowed_by.is_none() && place_for_new(&found.places).is_some());
+    let of = |found: &Found, scope: Scope| place_for_new(&found.places).filter(|place| place.scope == scope);
+    let exact = |found: &&Found| of(found, Scope::User).is_some_and(|place| !place.path.contains('*'));
+    if let Some(found) = there.iter().find(exact) {
+        return Some(found.clone());
+    }
+    // Of several that a pattern fits, nobody knows which one is meant.
+    let mut fitting = there.iter().filter(|found| of(found, Scope::User).is_some());
+    if let (Some(only), None) = (fitting.next(), fitting.next()) {
+        return Some(only.clone());
+    }
+    let places = client.places.iter().filter(|place| place.os.contains(&system.os) && may_be_made(place));
+    let mut made = places.filter_map(|place| {
+        let path = system.expand(place.path, None)?;
+        let folder = path.parent()?;
+        // The person's own folder is there for everybody.
+        (folder.is_dir() && folder != system.home && path.symlink_metadata().is_err()).then(|| Found {
+            client,
+            path,
+            places: vec![place],
+            shadowed_by: None,
+        })
+    });
+    made.next().or_else(|| there.iter().find(|found| of(found, Scope::Legacy).is_some()).cloned())
+}
+
+fn may_be_made(place: &Place) -> bool {
+    place.scope == Scope::User
+        && place.stands_alone
+        && place.sure != Sure::Told
+        && !place.path.contains('*')
+        && place.shape.section.len() == 1
 }
 
 /// The folders in which files of a person may be or come to be: those of the rows without a `*` before the name.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ledger::{Key, Ledger, Row};
 use crate::names::identity;
-use crate::survey::{Entry, State, Surveyed};
+use crate::survey::{Entry, State, Surveyed, entries};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drift {
@@ -75,15 +75,37 @@ fn of_file(client: &str, path: &Path, rows: &[&Row], file: Option<&Surveyed>, fo
             found.push(Drift::Removed { key });
             continue;
         };
-        let same = entry.local().is_some_and(|local| identity(local) == row.original);
         match entry.state {
-            State::Protected { .. } if same => {}
+            State::Protected { .. } if is_unedited(entry, row) => {}
             State::Protected { .. } => found.push(Drift::Edited { key }),
             State::Open => found.push(Drift::LostGate { key }),
             // It became something that no gate can stand in front of, by somebody's hand.
             State::NotCoverable(_) => found.push(Drift::Edited { key }),
         }
     }
+}
+
+/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more.
+pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
+    match drift {
+        Drift::Edited { key } => match entries(surveyed).find(|entry| entry.key == *key).map(Entry::local) {
+            Some(Some(local)) => {
+                if let Some(row) = ledger.rows.iter_mut().find(|row| row.key == *key) {
+                    row.original = identity(local);
+                }
+            }
+            // No gate can stand in front of it any more.
+            Some(None) => ledger.drop(key),
+            None => {}
+        },
+        Drift::Removed { key } => ledger.drop(key),
+        _ => {}
+    }
+}
+
+/// Does it start what it did when it was put behind the gate?
+pub fn is_unedited(entry: &Entry, row: &Row) -> bool {
+    entry.local().is_some_and(|local| identity(local) == row.original)
 }
 
 fn moved_or_new(entry: &Entry, ledger: &Ledger, binary: &str) -> Option<Drift> {

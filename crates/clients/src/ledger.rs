@@ -1,6 +1,7 @@
 //! What we did to which entry of which file: `ledger.json`. An entry can be given back without it; it is what tells an entry
 //! that lost its gate from one that never had it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::file::{self, FileError};
+use crate::placed::Placed;
+use crate::repair::{Mended, Rests};
 
 const FORMAT: u32 = 1;
 
@@ -45,6 +48,15 @@ pub struct Ledger {
     /// Entries that a person took from behind the gate: nobody is asked about them as if they were new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<Key>,
+    /// Gates that were put back without a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<Mended>,
+    /// When a file of a client was last written by us: a client that runs since before has not read that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub written_ms: BTreeMap<String, i64>,
+    /// Entries that were not there before: written by us, behind the gate or not by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placed: Vec<Placed>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +80,7 @@ impl Ledger {
         self.rows.iter().find(|row| row.key == *key)
     }
 
+    /// A person put it behind the gate: what was done by itself before does not count any more.
     pub fn put(&mut self, row: Row) {
         self.drop(&row.key);
         self.left_open.retain(|key| *key != row.key);
@@ -75,8 +88,48 @@ impl Ledger {
         self.rows.sort_by(|a, b| a.key.cmp(&b.key));
     }
 
+    /// The gate was put back without a person.
+    pub fn put_again(&mut self, row: Row, now_ms: i64) {
+        let mut mended = self.mended(&row.key).cloned().unwrap_or_else(|| Mended::new(&row.key));
+        mended.again(now_ms);
+        self.put(row);
+        self.mended.push(mended);
+    }
+
+    pub fn wrote(&mut self, client: &str, now_ms: i64) {
+        self.written_ms.insert(client.to_owned(), now_ms);
+    }
+
+    pub fn mended(&self, key: &Key) -> Option<&Mended> {
+        self.mended.iter().find(|mended| mended.key == *key)
+    }
+
+    /// Its gate is not put back without a person from now on.
+    pub fn rest(&mut self, key: &Key, why: Rests) {
+        let mended = self.mended(key).cloned().unwrap_or_else(|| Mended::new(key));
+        self.mended.retain(|mended| mended.key != *key);
+        self.mended.push(Mended { rests: Some(why), ..mended });
+    }
+
     pub fn drop(&mut self, key: &Key) {
         self.rows.retain(|row| row.key != *key);
+        self.mended.retain(|mended| mended.key != *key);
+    }
+
+    pub fn placed(&self, key: &Key) -> Option<&Placed> {
+        self.placed.iter().find(|placed| placed.key == *key)
+    }
+
+    pub(crate) fn put_placed(&mut self, placed: Placed) {
+        self.placed.retain(|other| other.key != placed.key);
+        self.placed.push(placed);
+    }
+
+    /// The entry is gone by a person's will: nothing is remembered of it.
+    pub fn forget(&mut self, key: &Key) {
+        self.drop(key);
+        self.left_open.retain(|other| other != key);
+        self.placed.retain(|placed| placed.key != *key);
     }
 
     /// Forgets the entry's row, and remembers that this was a person's will.
@@ -118,15 +171,7 @@ pub fn read(home: &Path) -> Result<Ledger, LedgerError> {
 pub fn hold(home: &Path) -> Result<Held, LedgerError> {
     let path = path_in(home);
     let failed = |error| LedgerError::Write { path: path.clone(), error: FileError::Write(error) };
-    let control = home.join("control");
-    file::private_folder(&control).map_err(failed)?;
-    let lock = file::private_options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(control.join("clients.lock"))
-        .map_err(failed)?;
-    lock.lock().map_err(failed)?;
+    let lock = file::lock(home, "clients.lock").map_err(failed)?;
     Ok(Held { ledger: read(home)?, path, _lock: lock })
 }
 

@@ -1,7 +1,7 @@
 //! The configuration files of AI clients: found, read, and put behind the gate without losing a byte.
 //!
 //! Owns: where each client keeps its servers ([`table`]), how such a file is read and spliced ([`document`]), what a gated
-//! entry looks like ([`entry`]). Must not know: windows, the command line, policies, the history.
+//! entry looks like ([`entry`]), and the servers that a person added in Callgate itself ([`own`]). Must not know: windows, the command line, policies, the history.
 
 pub mod backup;
 pub mod change;
@@ -13,10 +13,13 @@ pub mod file;
 mod hex;
 pub mod ledger;
 pub mod names;
+pub mod own;
+pub mod placed;
 pub mod plan;
 pub mod program;
 pub mod queue;
 pub mod reopen;
+pub mod repair;
 pub mod running;
 pub mod secrets;
 pub mod survey;

@@ -44,6 +44,11 @@ impl Names {
         names
     }
 
+    /// Whether this name at the gate stands for another program than this.
+    pub fn is_anothers(&self, name: &str, local: &Local) -> bool {
+        self.taken.get(name).is_some_and(|taken| *taken != identity(local))
+    }
+
     /// The name that it had, if it is the same program still; else the client's own name for it, unless that name belongs to
     /// another program: then `playwright@cursor`.
     pub(crate) fn give(&mut self, key: &Key, local: &Local, ledger: &Ledger) -> String {

@@ -1,12 +1,16 @@
 //! What an act would do to one file, before anything is written: checked, and for a person to look at.
 
+mod placing;
+
 use crate::discover::Found;
 use crate::document::{Document, Splice, apply};
-use crate::entry::{self, Gate, ServerId, Undo, Values, comes_back, verify};
+use crate::entry::{self, Gate, NewServer, ServerId, Undo, Values, comes_back, verify};
 use crate::ledger::{Key, Ledger};
 use crate::names::{Names, identity};
-use crate::survey::{Contents, Entry, Refusal, State, look};
+use crate::survey::{Contents, Entry, Refusal, State, look, look_for_place};
 use crate::table::Place;
+
+pub(crate) use placing::place_for_new;
 
 /// Longer names do not fit everywhere that a name has to go.
 const LONGEST_NAME: usize = 1024;
@@ -18,6 +22,13 @@ pub enum Act<'a> {
         binary: &'a str,
     },
     Unprotect,
+    /// Write this server into the file, behind this program from the start.
+    Place {
+        binary: &'a str,
+        server: &'a NewServer,
+    },
+    /// Take the entry out of the file.
+    Remove,
 }
 
 #[derive(Debug)]
@@ -25,6 +36,8 @@ pub struct Plan {
     pub found: Found,
     pub contents: Contents,
     pub after: String,
+    /// There was no file before our entry, so there is none after it.
+    pub no_file: bool,
     pub edits: Vec<Edited>,
     /// Chosen entries that stay as they are, and why.
     pub refused: Vec<Refused>,
@@ -50,7 +63,7 @@ pub struct Refused {
 
 impl Plan {
     pub fn changes_nothing(&self) -> bool {
-        self.after.as_bytes() == self.contents.snapshot.bytes
+        self.after.as_bytes() == self.contents.snapshot.bytes && !self.no_file
     }
 
     pub fn before(&self) -> &str {
@@ -78,17 +91,31 @@ pub fn plan(
     names: &mut Names,
     ledger: &Ledger,
 ) -> Result<Plan, PlanError> {
-    let contents = look(found)?;
+    let contents = match act {
+        Act::Place { .. } => look_for_place(found)?,
+        Act::Protect { .. } | Act::Unprotect | Act::Remove => look(found)?,
+    };
     let mut after = String::from_utf8_lossy(&contents.snapshot.bytes).into_owned();
+    let mut no_file = false;
     let mut planning = Planning { found, act, names, ledger, edits: Vec::new(), refused: Vec::new() };
+    if let Act::Place { binary, server } = act {
+        after = planning.new_entry(&contents, after, binary, server)?;
+    }
     // One shape after the other: the second is read from what the first left.
     for &place in &found.places {
         let here = |entry: &&Entry| std::ptr::eq(entry.place, place) && chosen(entry);
         let picked: Vec<_> = contents.entries.iter().filter(here).collect();
-        after = planning.place(place, &after, &picked)?;
+        match act {
+            Act::Place { .. } => {}
+            Act::Remove => {
+                let left = planning.without(place, &after, &picked)?;
+                (after, no_file) = (left.text, left.no_file);
+            }
+            Act::Protect { .. } | Act::Unprotect => after = planning.place(place, &after, &picked)?,
+        }
     }
     let Planning { edits, refused, .. } = planning;
-    Ok(Plan { found: found.clone(), contents, after, edits, refused })
+    Ok(Plan { found: found.clone(), contents, after, no_file, edits, refused })
 }
 
 struct Planning<'a> {
@@ -167,6 +194,7 @@ impl Planning<'_> {
     fn one(&mut self, document: &Document, entry: &Entry) -> Result<Made, String> {
         let (splices, edited) = match (self.act, &entry.state) {
             (_, State::NotCoverable(why)) => return Err(why.clone()),
+            (Act::Place { .. } | Act::Remove, _) => (Vec::new(), self.edited(entry, &entry.key.name)),
             (Act::Protect { binary }, _) => self.gate(document, entry, binary)?,
             (Act::Unprotect, State::Open) => (Vec::new(), self.edited(entry, &entry.key.name)),
             (Act::Unprotect, State::Protected { server }) => {

@@ -2,7 +2,7 @@
 //!
 //! A client that writes its whole file back from memory loses what was written while it ran.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,10 @@ pub struct Queued {
 pub enum Todo {
     Protect,
     Unprotect,
+    /// Put a lost gate back, without a person having asked for it.
+    Repair,
+    /// Write the server of this name in `servers.json` into the file.
+    Place,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +59,7 @@ pub fn read(home: &Path) -> Result<Vec<Queued>, QueueError> {
 pub fn change(home: &Path, edit: impl FnOnce(&mut Vec<Queued>)) -> Result<(), QueueError> {
     let path = path_in(home);
     let failed = |error| QueueError::Write { path: path.clone(), error };
-    let _lock = lock(home).map_err(|error| failed(FileError::Write(error)))?;
+    let _lock = file::lock(home, "queue.lock").map_err(|error| failed(FileError::Write(error)))?;
     let before = read(home)?;
     let mut after = before.clone();
     edit(&mut after);
@@ -79,16 +83,6 @@ pub fn add(home: &Path, keys: &[Key], todo: Todo, now_ms: i64) -> Result<(), Que
 
 pub fn remove(home: &Path, of: impl Fn(&Queued) -> bool) -> Result<(), QueueError> {
     change(home, |queue| queue.retain(|queued| !of(queued)))
-}
-
-/// Released when the process ends, however it ends.
-fn lock(home: &Path) -> io::Result<File> {
-    let control = home.join("control");
-    file::private_folder(&control)?;
-    let lock =
-        file::private_options().create(true).truncate(false).write(true).open(control.join("queue.lock"))?;
-    lock.lock()?;
-    Ok(lock)
 }
 
 #[cfg(test)]

@@ -114,7 +114,19 @@ pub fn edited_before(surveyed: &[Surveyed], ledger: &Ledger) -> Vec<Surveyed> {
 
 /// What is in one file now.
 pub fn look(found: &Found) -> Result<Contents, Refusal> {
-    let snapshot = file::read(&found.path)?;
+    contents(found, file::read(&found.path)?)
+}
+
+/// The same of a file that may be missing or say nothing at all: no servers.
+pub fn look_for_place(found: &Found) -> Result<Contents, Refusal> {
+    let snapshot = file::read_or_absent(&found.path)?;
+    match snapshot.bytes.iter().all(u8::is_ascii_whitespace) {
+        true => Ok(Contents { snapshot, entries: Vec::new(), left_out: Vec::new() }),
+        false => contents(found, snapshot),
+    }
+}
+
+fn contents(found: &Found, snapshot: Snapshot) -> Result<Contents, Refusal> {
     let mut contents = Contents { snapshot, entries: Vec::new(), left_out: Vec::new() };
     for place in &found.places {
         let document = Document::parse(place.syntax, &contents.snapshot.bytes)?;
@@ -144,12 +156,7 @@ fn extensions(found: &Found) -> Vec<String> {
 }
 
 fn entry(found: &Found, place: &'static Place, server: Server) -> Entry {
-    let key = Key {
-        client: found.client.id.to_owned(),
-        path: found.path.clone(),
-        project: server.id.within.clone(),
-        name: server.id.name.clone(),
-    };
+    let key = found.key(server.id.within.clone(), &server.id.name);
     let state = state(found, &server);
     Entry { key, place, server, state }
 }

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::change::carry_out;
-use callgate_clients::discover::discover;
+use callgate_clients::discover::{Found, discover, file_for_new};
+use callgate_clients::entry::NewServer;
 use callgate_clients::ledger::Ledger;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, plan};
 use callgate_clients::survey::{Entry, State, look};
 use callgate_clients::table::{Scope, client, clients};
-use callgate_clients::{Client, Os, Place, System};
+use callgate_clients::{Client, Document, Os, Place, System, entry};
 
 const BINARY: &str = "/home/ada/.callgate/bin/callgate";
 
@@ -225,4 +226,127 @@ fn what_claude_starts_by_itself_is_told_as_not_covered() {
     assert_eq!(left_out(), [""; 0], "a folder without a manifest is no extension");
     fs::write(extension.join("manifest.json"), "{}").unwrap();
     assert!(left_out()[0].contains("ant.dir.example is not covered"), "{:?}", left_out());
+}
+
+fn new_server() -> NewServer {
+    NewServer {
+        name: "placed-by-us".to_owned(),
+        program: "npx".to_owned(),
+        args: vec!["-y".to_owned(), "it's \"new\" \\ é".to_owned()],
+        env: vec![("KEY".to_owned(), "v: # 'x'".to_owned())],
+    }
+}
+
+fn ours(entry: &Entry) -> bool {
+    entry.key.name == "placed-by-us"
+}
+
+/// The words that the client starts for the new server, as ordinary parsers of its format read them.
+fn started(found: &Found, text: &str) -> Vec<String> {
+    let place = found.places[0];
+    let section = place.shape.section[0];
+    let value: serde_json::Value = match place.syntax {
+        callgate_clients::Syntax::Json => serde_json::from_str(text).unwrap(),
+        callgate_clients::Syntax::Jsonc => {
+            jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default()).unwrap()
+        }
+        // Of these formats we have one reader only.
+        callgate_clients::Syntax::Toml | callgate_clients::Syntax::Yaml => {
+            let document = Document::parse(place.syntax, text.as_bytes()).unwrap();
+            let servers = entry::servers(&document, &place.shape).servers;
+            let server = servers.iter().find(|server| server.id.name == "placed-by-us").unwrap();
+            let entry::How::Local(local) = &server.how else { panic!("{server:?}") };
+            let gate = server.gated.as_ref().unwrap();
+            let gate = [&gate.binary, gate.server.as_ref().unwrap(), gate.client.as_ref().unwrap()];
+            return gate.into_iter().cloned().chain(local.words().map(str::to_owned)).collect();
+        }
+    };
+    let entry = &value[section]["placed-by-us"];
+    let texts = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().map(|word| word.as_str().unwrap().to_owned()).collect()
+    };
+    let mut words = texts(&entry["command"]);
+    words.extend(entry["command"].as_str().map(str::to_owned));
+    words.extend(texts(&entry["args"]));
+    let env = entry.get("env").or_else(|| entry.get("environment")).unwrap();
+    assert_eq!(env["KEY"], "v: # 'x'");
+    // Only what tells the gates of two clients apart.
+    for flag in ["--", "--client", "--server", "run"] {
+        let at = words.iter().position(|word| word == flag).unwrap();
+        words.remove(at);
+    }
+    words
+}
+
+#[test]
+fn a_server_that_is_placed_and_taken_out_leaves_every_file_as_it_was() {
+    let server = new_server();
+    let act = Act::Place { binary: BINARY, server: &server };
+    for client in clients() {
+        for fixture in fixtures(client.id) {
+            let root = tempfile::tempdir().unwrap();
+            let (system, path) = installed(root.path(), client, &fixture);
+            let home = root.path().join("callgate");
+            let found = discover(&system, client, &[root.path().join("project")]);
+            let found = found.iter().find(|found| found.path == path).unwrap();
+            let (original, before) = (fs::read(&path).unwrap(), look(found).unwrap());
+            let carry = |act| carry_out(&home, found, act, &ours, &mut Names::default(), 1).unwrap();
+
+            let done = carry(act);
+            assert_eq!(done.refused, [], "{}", fixture.display());
+            let text = fs::read_to_string(&path).unwrap();
+            let words = [BINARY, "placed-by-us", client.id, "npx", "-y", "it's \"new\" \\ é"];
+            assert_eq!(started(found, &text), words, "{text}");
+            let after = look(found).unwrap().entries;
+            let others: Vec<_> = after.iter().filter(|entry| !ours(entry)).collect();
+            assert_eq!(others.len(), before.entries.len());
+            for (was, is) in before.entries.iter().zip(others) {
+                assert_eq!((&was.key, &was.state), (&is.key, &is.state));
+            }
+            assert!(carry(act).changes_nothing(), "once is enough");
+
+            // From the file alone, as when our own folder is lost, and with what was noted.
+            let alone = plan(found, Act::Remove, &ours, &mut Names::default(), &Ledger::default()).unwrap();
+            assert_eq!(alone.after.as_bytes(), original, "{}\n{text}", fixture.display());
+            // Without its gate it is the plain command, and goes all the same.
+            carry(Act::Unprotect);
+            let plain = look(found).unwrap().entries.into_iter().find(ours).unwrap();
+            assert_eq!(plain.state, State::Open);
+            assert!(plain.local().unwrap().words().eq(["npx", "-y", "it's \"new\" \\ é"]));
+            carry(Act::Protect { binary: BINARY });
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "the gate comes back as it was");
+            carry(Act::Remove);
+            assert_eq!(fs::read(&path).unwrap(), original, "{}", fixture.display());
+            assert_eq!(callgate_clients::ledger::read(&home).unwrap().placed.len(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_new_file_is_made_where_a_clients_folder_is_and_its_vendor_says_so() {
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().join("callgate");
+    let system = System { os: Os::Linux, home: root.path().join("home"), variables: BTreeMap::new() };
+    let mut made = Vec::new();
+    for client in clients() {
+        for place in client.places.iter().filter(|place| place.os.contains(&Os::Linux)) {
+            if let Some(path) = system.expand(place.path, None) {
+                let folder = path.parent().unwrap();
+                if folder.starts_with(root.path()) && !folder.to_string_lossy().contains('*') {
+                    fs::create_dir_all(folder).unwrap();
+                }
+            }
+        }
+        let Some(found) = file_for_new(&system, client) else { continue };
+        let server = new_server();
+        let act = Act::Place { binary: BINARY, server: &server };
+        carry_out(&home, &found, act, &ours, &mut Names::default(), 1).unwrap();
+        assert_eq!(started(&found, &fs::read_to_string(&found.path).unwrap())[2], client.id);
+        carry_out(&home, &found, Act::Remove, &ours, &mut Names::default(), 2).unwrap();
+        assert!(!found.path.exists(), "{}", client.id);
+        made.push(client.id);
+    }
+    let not: Vec<_> = clients().iter().map(|client| client.id).filter(|id| !made.contains(id)).collect();
+    // Told by others only, in the person's own folder, or files that say more than servers.
+    assert_eq!(not, ["claude-desktop", "claude-code", "continue", "antigravity", "amazon-q"]);
 }

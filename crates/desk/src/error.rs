@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use callgate_clients::change::ChangeError;
 use callgate_clients::ledger::LedgerError;
+use callgate_clients::own::{AddError, OwnError};
 use callgate_clients::queue::QueueError;
 use callgate_clients::reopen::ReopenError;
+use callgate_clients::secrets::moving::MoveError;
 use callgate_policy::Report;
 use callgate_policy::edit::form::FormError;
 use callgate_policy::edit::{EditError, RevertError};
+use callgate_secrets::KeychainError;
 use callgate_store::allowance::AllowanceError;
 use callgate_store::{HomeError, StoreError};
 
@@ -54,9 +57,17 @@ pub enum DeskError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error(transparent)]
+    Adding(#[from] AddError),
+    #[error(transparent)]
+    Own(#[from] OwnError),
+    #[error(transparent)]
     Queue(#[from] QueueError),
     #[error(transparent)]
     Reopen(#[from] ReopenError),
+    #[error(transparent)]
+    Secrets(#[from] MoveError),
+    #[error("{0}. Nothing was changed.")]
+    Keychain(KeychainError),
     #[error("{0}")]
     Conflict(String),
     #[error("this would loosen the rules, and was not confirmed: {}", .0.join("; "))]
@@ -85,8 +96,12 @@ impl DeskError {
             | DeskError::NoRandomness
             | DeskError::ClientFile(_)
             | DeskError::Ledger(_)
+            | DeskError::Own(_)
+            | DeskError::Adding(AddError::Own(_) | AddError::Secret(_))
             | DeskError::Queue(_)
-            | DeskError::Reopen(_) => ErrorCode::Failed,
+            | DeskError::Reopen(_)
+            | DeskError::Keychain(_)
+            | DeskError::Secrets(_) => ErrorCode::Failed,
             DeskError::BrokenPolicy { .. }
             | DeskError::BrokenText(_)
             | DeskError::Form(FormError::Broken(_)) => ErrorCode::BrokenPolicy,
@@ -101,9 +116,10 @@ impl DeskError {
             DeskError::NotConfirmed(_) => ErrorCode::NotConfirmed,
             DeskError::TooLate(_) => ErrorCode::TooLate,
             DeskError::NotFound(_) => ErrorCode::NotFound,
-            DeskError::Form(_) | DeskError::DefaultPolicy { .. } | DeskError::BadInput(_) => {
-                ErrorCode::BadInput
-            }
+            DeskError::Form(_)
+            | DeskError::DefaultPolicy { .. }
+            | DeskError::Adding(AddError::Bad { .. } | AddError::Taken { .. })
+            | DeskError::BadInput(_) => ErrorCode::BadInput,
         }
     }
 }

@@ -27,6 +27,7 @@ mod servers;
 mod settings;
 mod standing;
 mod stopped;
+pub mod supervising;
 mod tally;
 #[cfg(test)]
 mod testing;

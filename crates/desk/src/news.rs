@@ -13,9 +13,15 @@ const STEP: usize = 500;
 const STEPS: usize = 20;
 
 impl Desk {
-    /// Notifications to show now. The first time there are none: what was is in the log. Ask about once a second, also
+    /// Notifications to show now. The first time there are none of calls: what was is in the log. Ask about once a second, also
     /// when nobody looks: with each question a little of the past is learned, against which alarms are raised.
     pub fn news(&self) -> Result<Vec<Telling>, DeskError> {
+        let mut tellings = self.news_of_calls()?;
+        tellings.extend(self.guard_news().into_iter().map(Telling::Raise));
+        Ok(tellings)
+    }
+
+    fn news_of_calls(&self) -> Result<Vec<Telling>, DeskError> {
         let now_ms = self.clock.now().wall_ms;
         let settings = self.user_settings().notifications;
         let history = History::open_reader(&self.home)?;

@@ -55,6 +55,11 @@ fn lease(pid: u32) -> Lease {
         watch_only: false,
         started_ms: 0,
         demo: false,
+        stand: callgate_store::Stand::default(),
+        stand_words: None,
+        restarts: 0,
+        restarted_ms: None,
+        turn: 0,
     }
 }
 

@@ -52,6 +52,7 @@ impl Desk {
             set(file, "record", "mask", json!(settings.mask_names));
             set(file, "app", "theme", json!(settings.theme));
             set(file, "app", "notifications", json!(settings.notifications));
+            set(file, "clients", "repair", settings.repair_gates.into());
         })?;
         self.settings()
     }
@@ -78,7 +79,7 @@ impl Desk {
     /// What the person set; what is missing or wrong has its default.
     pub(crate) fn user_settings(&self) -> UserSettings {
         let (store, _) = Settings::read(&self.home);
-        let app = self.app();
+        let app = self.section("app");
         let notify = |name: &str| app["notifications"][name].as_bool().unwrap_or(true);
         UserSettings {
             theme: serde_json::from_value(app["theme"].clone()).unwrap_or(Theme::System),
@@ -91,18 +92,20 @@ impl Desk {
             },
             mask_names: store.mask,
             notifications: NotificationSettings { blocked: notify("blocked"), alarms: notify("alarms") },
+            // Writing without being asked is for those who said so, in a word that cannot be misread.
+            repair_gates: self.section("clients")["repair"] == true,
         }
     }
 
     pub(crate) fn asked_about_login(&self) -> bool {
-        self.app()["askedLogin"] == true
+        self.section("app")["askedLogin"] == true
     }
 
-    /// The part of the file that is the app's own.
-    fn app(&self) -> Value {
+    /// A part of the file that the store does not know.
+    fn section(&self, name: &str) -> Value {
         let text = fs::read_to_string(self.home.settings()).unwrap_or_default();
         let mut file: Value = serde_json::from_str(&text).unwrap_or_default();
-        file.get_mut("app").map(Value::take).unwrap_or_default()
+        file.get_mut(name).map(Value::take).unwrap_or_default()
     }
 
     /// Reads, changes and writes the file. One that cannot be understood is kept beside the new one.

@@ -25,6 +25,7 @@ fn what_is_saved_is_read_back_and_what_was_there_stays() {
         recording: Recording::Keys,
         mask_names: vec!["iban".to_owned()],
         notifications: NotificationSettings { blocked: false, alarms: true },
+        repair_gates: true,
     };
     let saved = place.desk.save_settings(&wanted).unwrap();
     assert_eq!(saved.settings, wanted);
@@ -51,6 +52,7 @@ fn without_a_file_everything_has_its_default() {
     assert_eq!((view.settings.history_days, view.settings.history_megabytes), (90, 1024));
     assert_eq!((view.settings.theme, view.settings.recording), (Theme::System, Recording::Full));
     assert_eq!(view.settings.notifications, NotificationSettings { blocked: true, alarms: true });
+    assert!(!view.settings.repair_gates, "nothing is written unless somebody asked for it");
     assert_eq!((view.calls, view.oldest_ms, view.problems.len()), (0, None, 0));
     assert_eq!(view.home, place.home.path().display().to_string());
     assert!(view.program.contains("callgate"));

@@ -21,6 +21,7 @@ const ALL: &str = "all_tools:";
 
 pub(crate) fn policy(file: &PolicyFile, version: String, problems: &mut Problems<'_>) -> Policy {
     let mut policy = Policy { version, base: layer(&file.body, ""), ..Policy::empty() };
+    policy.process = file.process.as_ref().map(|process| process.value.clone()).unwrap_or_default();
     if policy.base.default.is_none() {
         // Only of a file that has errors: it is never used.
         policy.base.default = Some(DefaultRule { action: Default::Deny, pointer: String::new() });

@@ -50,6 +50,7 @@ pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind,
 pub use codegen::{NoRecordings, Recording, Recordings};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
+pub use file::{OnLimit, ProcessSettings, Restart};
 pub use files::{AsWritten, Files, Flavour};
 pub use judge_method::Listing;
 pub use limit::{Kind, Limit, Limits, Scope, Taking, UNIT};

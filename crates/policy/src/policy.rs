@@ -4,7 +4,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::file::Mode;
+use crate::file::{Mode, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
 use crate::overlay::Overlays;
@@ -23,6 +23,8 @@ pub struct Policy {
     /// The rules for requests that call no tool.
     pub(crate) requests: methods::Layer,
     pub(crate) homes: Vec<HomeGuard>,
+    /// How the server's process is kept; nothing of it decides about a call.
+    pub(crate) process: ProcessSettings,
 }
 
 impl Policy {
@@ -57,6 +59,7 @@ impl Policy {
             overlays: Overlays::default(),
             requests: methods::Layer::default(),
             homes: Vec::new(),
+            process: ProcessSettings::default(),
         }
     }
 
@@ -75,6 +78,11 @@ impl Policy {
 
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// How the server's process is to be kept.
+    pub fn process(&self) -> &ProcessSettings {
+        &self.process
     }
 
     /// Why every call is refused, if this is no usable policy.

@@ -24,6 +24,7 @@ pub(crate) fn look(file: &PolicyFile, problems: &mut Problems<'_>) {
         opened_for_a_client(&file.body, &overlay.body, &overlay.client, problems);
     }
     nothing_to_observe(file, problems);
+    limits_of_the_process(file, problems);
     not_built(file, problems);
     not_acted_on(file, problems);
 }
@@ -145,6 +146,17 @@ fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
     };
     if !refuses(&file.body) && !file.clients.iter().any(|overlay| refuses(&overlay.body)) {
         problems.warn(&mode.place, "there is nothing to observe: no rule here refuses anything", None);
+    }
+}
+
+/// What becomes of a server that is beyond a limit, without a limit.
+fn limits_of_the_process(file: &PolicyFile, problems: &mut Problems<'_>) {
+    let Some(process) = &file.process else { return };
+    let value = &process.value;
+    let limited = value.memory.is_some() || value.processes.is_some() || value.idle.is_some();
+    if value.on_limit.is_some() && !limited {
+        let message = "`on_limit` has no effect: there is no `memory`, `processes` or `idle` beside it";
+        problems.warn(&process.place, message, None);
     }
 }
 
@@ -277,7 +289,6 @@ fn in_rule(rule: &ToolRule, calls: &str, refused: &mut impl FnMut(Feature, &Plac
 /// Features that change no decision: read, and left alone for now.
 fn not_acted_on(file: &PolicyFile, problems: &mut Problems<'_>) {
     let mut places: Vec<(&str, &Place)> = Vec::new();
-    places.extend(file.process.iter().map(|p| ("process", &p.place)));
     for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
         places.extend(body.pin.iter().map(|p| ("pin", &p.place)));
         places.extend(body.loops.iter().map(|l| ("loop", &l.place)));

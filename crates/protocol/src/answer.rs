@@ -40,6 +40,23 @@ pub fn unknown_tool(id: &IdKey, name: &str) -> Vec<u8> {
     error(Some(id), -32602, &format!("Unknown tool: {name}"))
 }
 
+/// What says nothing but "I am here": the answer to a ping.
+pub fn empty(id: &IdKey) -> Vec<u8> {
+    let mut out = opening(Some(id), 48);
+    out.extend_from_slice(br#","result":{}}"#);
+    out
+}
+
+/// Nobody wants the answer to this request any more.
+pub fn cancelled(id: &IdKey, reason: &str) -> Vec<u8> {
+    let mut out = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#.to_vec();
+    out.extend_from_slice(id.to_lexeme().as_bytes());
+    out.extend_from_slice(br#","reason":"#);
+    write_string(&mut out, &clean(reason));
+    out.extend_from_slice(b"}}");
+    out
+}
+
 pub fn notification(method: &str) -> Vec<u8> {
     let mut out = br#"{"jsonrpc":"2.0","method":"#.to_vec();
     write_string(&mut out, &clean(method));
@@ -98,6 +115,16 @@ mod tests {
         assert_eq!(
             String::from_utf8(line).unwrap(),
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Callgate: not JSON"}}"#
+        );
+    }
+
+    #[test]
+    fn an_empty_answer_and_a_cancellation_name_their_request() {
+        let id = IdKey::from_lexeme("7").unwrap();
+        assert_eq!(text(empty(&id)), r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+        assert_eq!(
+            text(cancelled(&id, "it\nended")),
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"it ended"}}"#
         );
     }
 

@@ -172,9 +172,23 @@ impl<'a> Message<'a> {
     /// The message with another value in place of its result or error, without LF; everything else as in
     /// [`wire`](Message::wire). A message that is not a response comes out as it is.
     pub fn with_outcome(&self, value: &[u8]) -> Vec<u8> {
-        let text = self.text.as_bytes();
         let Body::Response { .. } = self.body else { return self.wire().into_owned() };
-        let line = [&text[..self.outcome.start], value, &text[self.outcome.end..]].concat();
+        self.with(&self.outcome, value)
+    }
+
+    /// The message under another id, without LF; everything else as in [`wire`](Message::wire). A notification, which has
+    /// none, comes out as it is.
+    pub fn with_id(&self, id: &IdKey) -> Vec<u8> {
+        let (Body::Request { id: own, .. } | Body::Response { id: own, .. }) = &self.body else {
+            return self.wire().into_owned();
+        };
+        let start = own.lexeme().as_ptr().addr() - self.text.as_ptr().addr();
+        self.with(&(start..start + own.lexeme().len()), id.to_lexeme().as_bytes())
+    }
+
+    fn with(&self, span: &Range<usize>, value: &[u8]) -> Vec<u8> {
+        let text = self.text.as_bytes();
+        let line = [&text[..span.start], value, &text[span.end..]].concat();
         if is_safe(&line) {
             return line;
         }
@@ -197,6 +211,29 @@ impl<'a> Message<'a> {
             Body::Request { id, .. } => Answer::To(id.as_key()),
             Body::Notification { .. } => Answer::Nobody,
             Body::Response { id, .. } => Answer::Settles(id.as_key()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod id_tests {
+    use super::*;
+
+    #[test]
+    fn a_message_keeps_everything_but_its_id() {
+        let Some(id) = IdKey::from_lexeme(r#""callgate/2-1""#) else { panic!() };
+        for (line, renamed) in [
+            (
+                r#"{ "method":"x","id": 7 ,"params":{"id":7,"n":1.50}}"#,
+                r#"{ "method":"x","id": "callgate/2-1" ,"params":{"id":7,"n":1.50}}"#,
+            ),
+            (r#"{"id":"7","result":{"id":"7"}}"#, r#"{"id":"callgate/2-1","result":{"id":"7"}}"#),
+            (r#"{"method":"n","params":{"id":1}}"#, r#"{"method":"n","params":{"id":1}}"#),
+        ] {
+            let line = line.replacen('{', r#"{"jsonrpc":"2.0","#, 1);
+            let renamed = renamed.replacen('{', r#"{"jsonrpc":"2.0","#, 1);
+            let Incoming::One(message) = read(Side::Server, line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(String::from_utf8_lossy(&message.with_id(&id)), renamed);
         }
     }
 }

@@ -3,9 +3,11 @@
 //! The lines of one read are one group: judged in order, recorded with one append, forwarded with one write.
 //! Whatever goes wrong here means *not forwarded, and answered*. How one request is judged is in `judging`.
 
+use std::cell::RefCell;
 use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
@@ -18,8 +20,9 @@ use callgate_store::{Batch, CallRef, Decision, Outcome, Refused};
 use crate::gate::Rules;
 use crate::judging::{Ask, named};
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
-use crate::pending::NotEntered;
-use crate::relay::{OWN_IDS, Relay, Stop};
+use crate::pending::{NotEntered, Shut};
+use crate::relay::{News, OWN_IDS, Relay, ServerPipe};
+use crate::revival::AT_THE_DOOR;
 use crate::wording::{self, Expects};
 
 /// How many answers without an id (parse errors) a session gives before it only counts them: a flood of
@@ -32,6 +35,8 @@ const SERVER_END: Duration = Duration::from_secs(1);
 /// The thread that reads the client.
 pub(crate) struct FromClient<'r> {
     pub(crate) relay: &'r Relay,
+    /// The way to the server, as of the last look.
+    pipe: RefCell<Arc<ServerPipe>>,
     unaddressed: AtomicU32,
 }
 
@@ -45,11 +50,11 @@ pub(crate) struct Entered {
 
 impl<'r> FromClient<'r> {
     pub(crate) fn new(relay: &'r Relay) -> Self {
-        FromClient { relay, unaddressed: AtomicU32::new(0) }
+        FromClient { relay, pipe: RefCell::new(relay.server.pipe()), unaddressed: AtomicU32::new(0) }
     }
 
-    /// Relays until the client closes its end or the server cannot be written to.
-    pub(crate) fn run(&self, source: impl Read) -> Stop {
+    /// Relays until the client closes its end.
+    pub(crate) fn run(&self, source: impl Read) -> News {
         let mut lines = Lines::new(source);
         loop {
             match lines.next() {
@@ -58,15 +63,25 @@ impl<'r> FromClient<'r> {
                     self.group(chunk);
                 }
                 Ok(Chunk::TooLong { head, bytes }) => self.too_long(head, bytes),
-                Ok(Chunk::End) | Err(_) => return Stop::ClientClosed,
+                Ok(Chunk::End) | Err(_) => return News::ClientClosed,
             }
         }
+    }
+
+    /// The way to the server of this moment. There is a lock in it only when that is another than last time.
+    fn pipe(&self) -> Arc<ServerPipe> {
+        let mut pipe = self.pipe.borrow_mut();
+        if !self.relay.server.is_current(&pipe) {
+            *pipe = self.relay.server.pipe();
+        }
+        pipe.clone()
     }
 
     fn group(&self, chunk: &[u8]) {
         let rules = self.relay.rules();
         let mut group = Group {
             from: self,
+            pipe: self.pipe(),
             rules,
             batch: self.relay.journal.batch(),
             entered: Vec::new(),
@@ -85,7 +100,7 @@ impl<'r> FromClient<'r> {
         batch.refuse(Refused { decision: Decision::Malformed, reason: &reason, ..Refused::default() });
         drop(batch.commit());
         match peek_id(head) {
-            Some(id) if self.relay.pending.check(&id).is_ok() => {
+            Some(id) if self.relay.pending.is_free(&id) => {
                 let text = format!("Callgate: {reason}");
                 self.relay.to_client.post(answer::error(Some(&id), wording::INVALID_REQUEST, &text));
             }
@@ -103,6 +118,8 @@ impl<'r> FromClient<'r> {
 /// The lines of one read, on their way.
 pub(crate) struct Group<'r> {
     pub(crate) from: &'r FromClient<'r>,
+    /// Where the lines go: to this one server, or nowhere.
+    pub(crate) pipe: Arc<ServerPipe>,
     pub(crate) rules: Rules,
     pub(crate) batch: Batch<'r>,
     pub(crate) entered: Vec<Entered>,
@@ -131,8 +148,12 @@ impl Group<'_> {
             Body::Notification { method, params } => self.notification(message, method, *params),
             Body::Response { id, outcome } => {
                 // Only an answer that the server waits for: anything else could be a message in disguise.
-                if let Some(asked) = self.from.relay.server_asks.answer(&id.as_key()) {
-                    self.batch.pass(&message.wire());
+                let key = id.as_key();
+                if let Some(asked) = self.from.relay.server_asks.answer(&key) {
+                    match asked.own == key {
+                        true => self.batch.pass(&message.wire()),
+                        false => self.batch.pass(&message.with_id(&asked.own)),
+                    }
                     self.from.relay.settle_ask(&asked, *outcome);
                 } else {
                     self.drop_silently(None, "an answer to a request that the server did not make");
@@ -148,8 +169,15 @@ impl Group<'_> {
             let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
             return self.refuse_malformed(Some(method), &Answer::To(key), &reason);
         }
-        if let Err(why) = self.from.relay.pending.check(&key) {
-            return self.not_entered(&key, method, &why);
+        let refused = self.look_for_server(&key, method);
+        if matches!(refused, Err(NotEntered::Asleep)) {
+            // Nothing is started to say that it is there.
+            return self.from.relay.to_client.post(answer::empty(&key));
+        }
+        if let Err(why) = &refused
+            && !matches!(why, NotEntered::Shut(_))
+        {
+            return self.not_entered(&key, method, why);
         }
         let mut ask = Ask::new(message, key, method, params);
         if method == "tools/call" {
@@ -161,18 +189,60 @@ impl Group<'_> {
                     return self.refuse_malformed(Some(method), &Answer::To(ask.key), &cause.to_string());
                 }
             }
-            return self.judge(&ask);
         }
-        match class(method) {
-            Class::Harmless => self.pass(&ask),
-            Class::Guarded | Class::Unknown => {
-                ask.name = named(method, params);
-                self.judge(&ask);
-            }
+        let class = class(method);
+        if class != Class::Harmless && method != "tools/call" {
+            ask.name = named(method, params);
+        }
+        match (refused, class) {
+            (Err(NotEntered::Shut(shut)), Class::Harmless) => self.without_server(&ask, &shut),
+            (Err(NotEntered::Shut(shut)), _) => self.refuse_stopped(&ask, &shut),
+            (_, Class::Harmless) => self.pass(&ask),
+            (_, Class::Guarded | Class::Unknown) => self.judge(&ask),
         }
     }
 
+    /// May this request go to the server? Waits for one that is being started, and turns to one that took the place of
+    /// another.
+    fn look_for_server(&mut self, key: &IdKey, method: &str) -> Result<(), NotEntered> {
+        let pending = &self.from.relay.pending;
+        let checked = pending.check(key, self.pipe.generation);
+        match checked {
+            Err(NotEntered::Asleep) if method == "ping" => return checked,
+            Err(NotEntered::Asleep) => {
+                if pending.wake(Instant::now() + AT_THE_DOOR) {
+                    self.from.relay.tell(News::Wanted);
+                }
+            }
+            Err(NotEntered::Starting(_) | NotEntered::Stale) => {}
+            _ => return checked,
+        }
+        // What came before is for the server that there was; it has its answers.
+        self.forward();
+        pending.wait_started();
+        self.pipe = self.from.pipe();
+        self.rules = self.from.relay.rules();
+        pending.check(key, self.pipe.generation)
+    }
+
+    /// Answers what is neither recorded nor refused by rules, while there is no server.
+    fn without_server(&mut self, ask: &Ask<'_>, shut: &Shut) {
+        let line = match ask.method {
+            "ping" => answer::empty(&ask.key),
+            _ => answer::error(Some(&ask.key), wording::REFUSED, &format!("Callgate: {}", shut.reason)),
+        };
+        self.from.relay.to_client.post(line);
+    }
+
     fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
+        if !self.from.relay.server.is_current(&self.pipe) {
+            self.forward();
+            self.pipe = self.from.pipe();
+        }
+        if method == "notifications/initialized" {
+            // Before the server can have it: a server that is started again gets it from us, if not from here.
+            self.from.relay.handshake.initialized();
+        }
         if method == "notifications/cancelled"
             && let Some(id) = params.and_then(|params| params.get("requestId"))
             && let Ok(id) = Id::read(id)
@@ -223,8 +293,11 @@ impl Group<'_> {
     pub(crate) fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
         let to_client = &self.from.relay.to_client;
         match why {
-            NotEntered::Ended(reason) => {
+            NotEntered::Ended(reason) | NotEntered::Shut(Shut { reason, .. }) => {
                 to_client.post(answer::error(Some(key), wording::INTERNAL, &format!("Callgate: {reason}")));
+            }
+            NotEntered::Starting(_) | NotEntered::Asleep | NotEntered::Stale => {
+                to_client.post(answer::error(Some(key), wording::INTERNAL, wording::RESTARTING));
             }
             NotEntered::IdInUse => {
                 let reason = "the id belongs to a request that is not answered yet";
@@ -239,13 +312,14 @@ impl Group<'_> {
 
     /// Records what there is of the group, then lets it go: intent before effect.
     pub(crate) fn forward(&mut self) {
-        let relay = self.from.relay;
+        let (relay, pipe) = (self.from.relay, self.pipe.clone());
         let commit = std::mem::replace(&mut self.batch, relay.journal.batch()).commit();
         let (entered, cancelled) = (std::mem::take(&mut self.entered), std::mem::take(&mut self.cancelled));
         for (call, cause) in &commit.unrecorded {
             relay.codegen.dropped(call);
             let lost = entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
-            if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id).is_some()) {
+            if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id, pipe.generation).is_some())
+            {
                 let reason = wording::unrecorded(&cause.to_string());
                 let line =
                     wording::refusal(lost.expects, &lost.id, &reason, &call.id().to_string(), "(record)");
@@ -254,13 +328,15 @@ impl Group<'_> {
         }
         failpoint::reach("shim.before_forward");
         // A server that no longer reads has mostly ended; whoever sees that out says it better and answers everybody.
-        if let Err(undelivered) = relay.to_server.send(&commit.admitted)
-            && !relay.pending.wait_ended(SERVER_END)
+        if let Err(undelivered) = pipe.send(&commit.admitted)
+            && !entered.is_empty()
+            && !relay.pending.wait_severed(pipe.generation, SERVER_END)
         {
             let text = format!("Callgate: the server no longer reads ({})", undelivered.cause);
             // What was written in part may have been read in part.
             let outcome = if undelivered.written == 0 { Outcome::NotDelivered } else { Outcome::Unknown };
-            for lost in entered.iter().filter(|lost| relay.pending.answer(&lost.id).is_some()) {
+            let waits = |lost: &&Entered| relay.pending.answer(&lost.id, pipe.generation).is_some();
+            for lost in entered.iter().filter(waits) {
                 if let Some(call) = &lost.call {
                     relay.codegen.dropped(call);
                     relay.journal.settle_one(call, outcome);

@@ -107,6 +107,11 @@ impl Codegen {
         }
     }
 
+    /// Does the server hold a session that would be lost with it?
+    pub(crate) fn has_open(&self) -> bool {
+        self.used.load(Ordering::Relaxed) && self.book().follower.open().next().is_some()
+    }
+
     /// Those of earlier sessions of the gate.
     fn earlier(&self) -> OnRecord<'_> {
         OnRecord::new(&self.home, &self.server, wall_ms())

@@ -4,12 +4,11 @@
 //! allow are a pause, a broken policy, and what Callgate refuses by itself.
 
 use std::borrow::Cow;
-use std::time::Instant;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
 use callgate_protocol::answer;
 use callgate_protocol::digest::digest;
-use callgate_protocol::id::IdKey;
+use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
@@ -17,7 +16,7 @@ use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
 
 use crate::client::{Entered, Group};
-use crate::pending::{Asked, What};
+use crate::pending::{Asked, Shut, What};
 use crate::schema::Misfit;
 use crate::toolbook::PATIENCE;
 use crate::wording::{self, Expects};
@@ -80,6 +79,12 @@ impl<'a> Ask<'a> {
         Some(seal.seal(digest(&self.name, self.args).as_bytes()))
     }
 
+    /// What the server names when it tells of progress.
+    fn progress_token(&self) -> Option<IdKey> {
+        let token = self.params?.get("_meta")?.get("progressToken")?;
+        Id::read(token).ok().map(|token| token.as_key())
+    }
+
     /// Does the request speak the revision without a handshake?
     fn is_stateless(&self) -> bool {
         let meta = self.params.and_then(|params| params.get("_meta"));
@@ -97,9 +102,17 @@ impl Group<'_> {
             return self.refuse(ask, &refusal.into());
         }
         let first = ask.params.and_then(|params| params.get("cursor")).is_none();
-        let what = List::asked_by(ask.method).map_or(What::Other, |list| What::List { list, first });
-        match relay.pending.enter(ask.key.clone(), Asked { what, since: Instant::now(), lasting: false }) {
+        let what = match List::asked_by(ask.method) {
+            Some(list) => What::List { list, first },
+            None if ask.method == "initialize" => {
+                relay.handshake.asked(ask.params);
+                What::Initialize
+            }
+            None => What::Other,
+        };
+        match relay.pending.enter(ask.key.clone(), Asked::new(what), self.pipe.generation) {
             Ok(()) => {
+                relay.handshake.lasting(ask.method, ask.params);
                 self.batch.pass(&ask.message.wire());
                 self.entered.push(Entered { id: ask.key.clone(), call: None, expects: ask.expects });
             }
@@ -136,14 +149,25 @@ impl Group<'_> {
 
     fn unless_paused(&self, ask: &Ask<'_>) -> Result<(), No> {
         let Some(reason) = &self.rules.paused else { return Ok(()) };
+        let (decision, rule) = (Decision::Paused, "(paused)".to_owned());
+        Err(No { decision, rule, reason: reason.to_string(), keep: self.keep(ask) })
+    }
+
+    /// How much the policy wants to be kept of a request, whatever becomes of it.
+    fn keep(&self, ask: &Ask<'_>) -> Keep {
         let relay = self.from.relay;
         let circumstances = relay.circumstances(&self.rules, Waived::Nothing);
-        // A pause changes nothing about what the policy wants to be kept.
-        let keep = match self.rules.policy.judge(&ask.call(&relay.client.name()), &circumstances) {
+        match self.rules.policy.judge(&ask.call(&relay.client.name()), &circumstances) {
             Judgement::Pass(pass) => pass.keep,
             Judgement::Refuse(refusal) => refusal.keep,
-        };
-        Err(No { decision: Decision::Paused, rule: "(paused)".to_owned(), reason: reason.to_string(), keep })
+        }
+    }
+
+    /// There is no server that could be asked.
+    pub(crate) fn refuse_stopped(&mut self, ask: &Ask<'_>, shut: &Shut) {
+        let (decision, rule) = (Decision::Stopped, shut.rule.to_owned());
+        let no = No { decision, rule, reason: shut.reason.to_string(), keep: self.keep(ask) };
+        self.refuse(ask, &no);
     }
 
     /// What a person has allowed that fits this request.
@@ -247,7 +271,7 @@ impl Group<'_> {
         if let Some(read) = relay.tools.wants_list(&ask.name) {
             // What came before this call may be the handshake: the server has to have it first.
             self.forward();
-            if relay.list_tools(None, &own_meta(ask.params)) {
+            if relay.list_tools(&self.pipe, None, &own_meta(ask.params)) {
                 relay.tools.wait_newer(read, PATIENCE);
             }
         }
@@ -261,9 +285,15 @@ impl Group<'_> {
             relay.codegen.sent(&call, client, &ask.name, ask.args);
         }
         let lasting = ask.method == "subscriptions/listen";
-        let asked = Asked { what: What::Call(call, ask.expects), since: Instant::now(), lasting };
-        match relay.pending.enter(ask.key.clone(), asked) {
+        let mut asked = Asked { lasting, ..Asked::new(What::Call(call, ask.expects)) };
+        if self.rules.policy.process().call_time.is_some() {
+            asked.token = ask.progress_token();
+        }
+        match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
             Ok(()) => {
+                if ask.expects == Expects::Anything {
+                    relay.handshake.lasting(ask.method, ask.params);
+                }
                 self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });
             }
             // Only the server's end can come between the check and here (our own ids are ours alone): its line goes into a

@@ -5,15 +5,20 @@
 //! no port, needs no app, and writes nothing but protocol to its output.
 
 mod asks;
+mod bounds;
 mod client;
 mod codegen;
+mod explain;
 pub mod gate;
+mod handshake;
 mod judging;
 mod lines;
 mod outlet;
 mod pending;
 mod program;
 mod relay;
+mod restarts;
+mod revival;
 mod schema;
 mod secrets;
 mod server;
@@ -24,6 +29,7 @@ mod stderr;
 mod stdio;
 mod toolbook;
 mod watch;
+mod watching;
 pub mod wording;
 
 pub use session::{Options, run};

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::Duration;
 
 use callgate_policy::{Circumstances, Waived, compare};
 use callgate_protocol::answer;
@@ -11,13 +12,15 @@ use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
 use callgate_store::clock::wall_ms;
+use callgate_store::control::Request;
 use callgate_store::{Admitted, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
 use callgate_supervise::Ending;
 
 use crate::codegen::Codegen;
 use crate::gate::{Change, Gate, Rules};
+use crate::handshake::Handshake;
 use crate::outlet::{Outlet, Undelivered};
-use crate::pending::{Asked, Pending, ServerAsk, ServerAsks, What};
+use crate::pending::{Asked, Generation, Pending, ServerAsk, ServerAsks, What};
 use crate::stdio;
 use crate::toolbook::ToolBook;
 
@@ -27,17 +30,29 @@ const NOISE_ROWS: u32 = 20;
 /// How the ids of our own requests begin. No client may use such an id: an answer would have two owners.
 pub(crate) const OWN_IDS: &str = "callgate/";
 
-/// Why a thread of the relay stopped.
+/// What the session's main thread has to know.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum News {
     /// The client closed its end; its reader may still be there.
     ClientClosed,
     /// The client reads no more.
     ClientGone,
-    /// The server closed its output.
-    ServerClosed,
-    /// The keeper says how the server ended.
-    Ended(Ending),
+    /// A server closed its output.
+    ServerClosed(Generation),
+    /// The keeper says how a server ended.
+    Ended(Generation, Ending),
+    /// Nothing of a server's tree is left.
+    TreeGone(Generation),
+    /// A server that was started again answered the handshake: with its result, or not as it should.
+    Greeted(Generation, Result<String, String>),
+    /// The tools of a server that was started again are not those of the one before.
+    ToolsDiffer,
+    /// A client wants a server that was ended by its limits.
+    Wanted,
+    /// The policy is another one.
+    Rules,
+    /// A person wants the server to be stopped, started, started again.
+    Asked(Request),
     /// Somebody wants us gone.
     Signal(i32),
 }
@@ -49,7 +64,10 @@ pub(crate) struct Relay {
     pub(crate) pending: Pending,
     pub(crate) server_asks: ServerAsks,
     pub(crate) to_client: Outlet,
-    pub(crate) to_server: ServerPipe,
+    pub(crate) server: Current,
+    pub(crate) handshake: Handshake,
+    /// To the session's main thread.
+    pub(crate) news: Sender<News>,
     pub(crate) client: ClientName,
     /// The client has seen a list of tools, so it wants to hear when the list changes.
     pub(crate) listed: AtomicBool,
@@ -79,35 +97,42 @@ impl Relay {
     }
 
     /// Asks the server for its tools, for our own use. False when it cannot be asked.
-    pub(crate) fn list_tools(&self, cursor: Option<&str>, meta: &str) -> bool {
-        let number = self.own_requests.fetch_add(1, Ordering::Relaxed);
-        let id = format!("\"{OWN_IDS}{}-{number}\"", self.journal.session());
-        let Some(key) = IdKey::from_lexeme(&id) else { return false };
-        let what = What::OwnList { first: cursor.is_none(), meta: meta.to_owned() };
-        // No reason to keep a session open for.
-        let asked = Asked { what, since: Instant::now(), lasting: true };
-        if self.pending.enter(key.clone(), asked).is_err() {
-            return false;
-        }
+    pub(crate) fn list_tools(&self, pipe: &ServerPipe, cursor: Option<&str>, meta: &str) -> bool {
         let mut params = Vec::new();
         params.extend(cursor.map(|cursor| format!("\"cursor\":{}", serde_json::Value::from(cursor))));
         params.extend((!meta.is_empty()).then(|| format!("\"_meta\":{meta}")));
-        let line = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{{}}}}}",
-            params.join(",")
-        );
+        let what = What::OwnList { first: cursor.is_none(), meta: meta.to_owned() };
+        self.ask(pipe, what, "tools/list", &format!("{{{}}}", params.join(",")))
+    }
+
+    /// A request of our own. False when it cannot be made.
+    pub(crate) fn ask(&self, pipe: &ServerPipe, what: What, method: &str, params: &str) -> bool {
+        let number = self.own_requests.fetch_add(1, Ordering::Relaxed);
+        let id = format!("\"{OWN_IDS}{}-{number}\"", self.journal.session());
+        let Some(key) = IdKey::from_lexeme(&id) else { return false };
+        // No reason to keep a session open for.
+        let asked = Asked { lasting: true, ..Asked::new(what) };
+        if !self.pending.enter_own(key.clone(), asked, pipe.generation) {
+            return false;
+        }
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
         // Parts of it are the client's own words: it goes the way of every line of a client, or not at all.
         let asked = match read(Side::Client, line.as_bytes()) {
             Incoming::One(message) => {
-                self.to_server.ask(message.wire().into_owned());
+                pipe.post(message.wire().into_owned());
                 true
             }
             Incoming::Blank | Incoming::Batch(_) | Incoming::Bad(_) => false,
         };
         if !asked {
-            self.pending.answer(&key);
+            self.pending.answer(&key, pipe.generation);
         }
         asked
+    }
+
+    /// Tells the main thread. It is gone only when the session is over, and nobody is left to be told then.
+    pub(crate) fn tell(&self, news: News) {
+        drop(self.news.send(news));
     }
 
     /// The client answered what the server asked.
@@ -140,7 +165,7 @@ impl Relay {
     }
 
     /// To a client that has seen a list of tools.
-    fn tell_list_changed(&self) {
+    pub(crate) fn tell_list_changed(&self) {
         if self.listed.load(Ordering::Relaxed) {
             self.to_client.post(answer::notification("notifications/tools/list_changed"));
         }
@@ -166,6 +191,7 @@ impl Relay {
                 });
                 // The lease only informs; enforcement does not hang on it.
                 drop(lease);
+                self.tell(News::Rules);
                 let client = self.client.name();
                 if before.visibility(&client) != after.visibility(&client) {
                     self.tell_list_changed();
@@ -186,31 +212,67 @@ impl Relay {
     }
 }
 
-/// The way to the server. Calls get in as [`Admitted`] only: judged, and on record.
+/// The way to one server. Calls get in as [`Admitted`] only: judged, and on record.
 #[derive(Debug)]
-pub(crate) struct ServerPipe(Outlet);
+pub(crate) struct ServerPipe {
+    pub(crate) generation: Generation,
+    outlet: Outlet,
+}
 
 impl ServerPipe {
-    pub(crate) fn new(writer: impl Write + Send + 'static) -> io::Result<Self> {
-        Ok(ServerPipe(Outlet::new("to-server", writer)?))
+    pub(crate) fn new(generation: Generation, writer: impl Write + Send + 'static) -> io::Result<Self> {
+        Ok(ServerPipe { generation, outlet: Outlet::new("to-server", writer)? })
     }
 
     pub(crate) fn send(&self, admitted: &Admitted) -> Result<(), Undelivered> {
-        if admitted.lines().is_empty() { Ok(()) } else { self.0.send(admitted.lines()) }
+        if admitted.lines().is_empty() { Ok(()) } else { self.outlet.send(admitted.lines()) }
     }
 
-    /// A harmless request of our own.
-    pub(crate) fn ask(&self, line: Vec<u8>) {
-        self.0.post(line);
+    /// A line of our own: a harmless request, an answer to the server, a notification.
+    pub(crate) fn post(&self, line: Vec<u8>) {
+        self.outlet.post(line);
     }
 
-    /// An answer of ours to a request of the server.
-    pub(crate) fn answer(&self, line: Vec<u8>) {
-        self.0.post(line);
+    /// The same without ever waiting, for the thread that ends the server.
+    pub(crate) fn post_last(&self, line: Vec<u8>) {
+        self.outlet.post_last(line);
+    }
+
+    pub(crate) fn flush(&self, limit: Duration) {
+        self.outlet.flush(limit);
     }
 
     pub(crate) fn close(&self) {
-        self.0.close();
+        self.outlet.close();
+    }
+}
+
+/// The server of this moment. A new one takes the place of the old.
+#[derive(Debug)]
+pub(crate) struct Current {
+    /// Of `pipe`, for whoever has one already: one look, and no lock.
+    generation: AtomicU32,
+    pipe: Mutex<Arc<ServerPipe>>,
+}
+
+impl Current {
+    pub(crate) fn new(pipe: ServerPipe) -> Current {
+        Current { generation: AtomicU32::new(pipe.generation), pipe: Mutex::new(Arc::new(pipe)) }
+    }
+
+    pub(crate) fn pipe(&self) -> Arc<ServerPipe> {
+        self.pipe.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Is this the way to the server of this moment still?
+    pub(crate) fn is_current(&self, pipe: &ServerPipe) -> bool {
+        self.generation.load(Ordering::Acquire) == pipe.generation
+    }
+
+    pub(crate) fn replace(&self, pipe: Arc<ServerPipe>) {
+        let generation = pipe.generation;
+        *self.pipe.lock().unwrap_or_else(PoisonError::into_inner) = pipe;
+        self.generation.store(generation, Ordering::Release);
     }
 }
 

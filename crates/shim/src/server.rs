@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -16,18 +17,20 @@ use callgate_protocol::lists::{Filtered, List, filter};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
 use callgate_protocol::{Answer, Cause, Malformed, answer};
 use callgate_store::failpoint;
-use callgate_store::{CallRef, Outcome};
+use callgate_store::{CallRef, Event, EventKind, Outcome};
 
 use crate::asks::No;
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
-use crate::pending::{ServerAsk, What};
-use crate::relay::{Relay, Stop};
+use crate::pending::{Asked, ServerAsk, What};
+use crate::relay::{News, Relay, ServerPipe};
 use crate::toolbook::Asker;
 use crate::wording;
 
 /// The thread that reads the server.
 pub(crate) struct FromServer<'r> {
     relay: &'r Relay,
+    /// The way back, to this server and no other.
+    pipe: Arc<ServerPipe>,
 }
 
 /// What one read brought, on its way to the client.
@@ -63,21 +66,21 @@ enum Booked<'c> {
 }
 
 impl<'r> FromServer<'r> {
-    pub(crate) fn new(relay: &'r Relay) -> Self {
-        FromServer { relay }
+    pub(crate) fn new(relay: &'r Relay, pipe: Arc<ServerPipe>) -> Self {
+        FromServer { relay, pipe }
     }
 
     /// Relays until the server closes its output or the client reads no more.
-    pub(crate) fn run(&self, source: impl Read) -> Stop {
+    pub(crate) fn run(&self, source: impl Read) -> News {
         let mut lines = Lines::new(source);
         loop {
             let delivered = match lines.next() {
                 Ok(Chunk::Lines(chunk)) => self.chunk(chunk),
                 Ok(Chunk::TooLong { head, bytes }) => self.too_long(head, bytes),
-                Ok(Chunk::End) | Err(_) => return Stop::ServerClosed,
+                Ok(Chunk::End) | Err(_) => return News::ServerClosed(self.pipe.generation),
             };
             if !delivered {
-                return Stop::ClientGone;
+                return News::ClientGone;
             }
         }
     }
@@ -131,11 +134,15 @@ impl<'r> FromServer<'r> {
         match &message.body {
             Body::Notification { method, params } => self.notification(out, message, method, *params, place),
             Body::Request { id, method, params } => match self.request(id, method, *params) {
-                Ok(()) => out.deliver(message, place),
+                Ok(None) => out.deliver(message, place),
+                Ok(Some(shown)) => {
+                    out.skip(place);
+                    out.append(&message.with_id(&shown));
+                }
                 Err(no) => {
                     out.skip(place);
                     let text = format!("Callgate: {}", no.text);
-                    self.relay.to_server.answer(answer::error(Some(&id.as_key()), no.code, &text));
+                    self.pipe.post(answer::error(Some(&id.as_key()), no.code, &text));
                 }
             },
             Body::Response { id, outcome } => self.response(out, message, id, *outcome, place),
@@ -152,7 +159,19 @@ impl<'r> FromServer<'r> {
     ) {
         match method {
             "notifications/tools/list_changed" => self.relay.tools.outdated(),
-            "notifications/cancelled" => self.taken_back(params),
+            "notifications/progress" => {
+                let token = params.and_then(|params| params.get("progressToken"));
+                if let Some(token) = token.and_then(|token| Id::read(token).ok()) {
+                    self.relay.pending.sign_of_life(&token.as_key());
+                }
+            }
+            "notifications/cancelled" => {
+                if let Some(renamed) = self.taken_back(params) {
+                    out.skip(place);
+                    out.append(&renamed);
+                    return;
+                }
+            }
             _ => {}
         }
         // News of a task may ask the client for something, as results may. It gets no answer, so it is only kept back.
@@ -163,25 +182,32 @@ impl<'r> FromServer<'r> {
         }
     }
 
-    /// The server no longer wants what it asked for: its id and its place are free again.
-    fn taken_back(&self, params: Option<Raw<'_>>) {
-        let id = params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok());
-        let asked = id.and_then(|id| self.relay.server_asks.answer(&id.as_key()));
-        if let Some(call) = asked.and_then(|asked| asked.call) {
+    /// The server no longer wants what it asked for: its id and its place are free again. The line for the client, where it
+    /// knows the request by another id.
+    fn taken_back(&self, params: Option<Raw<'_>>) -> Option<Vec<u8>> {
+        let own =
+            params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok())?.as_key();
+        let (asked, shown) = self.relay.server_asks.take_back(&own)?;
+        if let Some(call) = asked.call {
             self.relay.journal.settle_one(&call, Outcome::Cancelled);
         }
+        (shown != own).then(|| {
+            let reason = params.and_then(|params| params.get("reason")).and_then(Raw::as_str);
+            answer::cancelled(&shown, &reason.unwrap_or_default())
+        })
     }
 
-    /// A request of the server (sampling, elicitation, roots) on its way to the client.
-    fn request(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Result<(), No> {
-        let key = id.as_key();
-        if !self.relay.server_asks.has_room(&key) {
+    /// A request of the server (sampling, elicitation, roots) on its way to the client; the id that the client is to know it
+    /// by, where that is another.
+    fn request(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Result<Option<IdKey>, No> {
+        let own = id.as_key();
+        if !self.relay.server_asks.has_room(&own) {
             let text = "the id belongs to a request that is not answered yet".to_owned();
             return Err(No { code: wording::INVALID_REQUEST, text });
         }
-        let call = self.relay.admit_ask(method, params, &key.to_lexeme())?;
-        self.relay.server_asks.enter(key, ServerAsk { call, since: Instant::now() });
-        Ok(())
+        let call = self.relay.admit_ask(method, params, &own.to_lexeme())?;
+        let ask = ServerAsk { call, since: Instant::now(), own };
+        Ok(self.relay.server_asks.enter(ask, self.pipe.generation))
     }
 
     /// Requests that the server makes inside something else (since 2026-07-28): each is judged like one that it makes by
@@ -208,18 +234,27 @@ impl<'r> FromServer<'r> {
         reply: Reply<'c>,
         place: Option<Place>,
     ) {
-        let Some(asked) = self.relay.pending.answer(&id.as_key()) else {
+        let Some(asked) = self.relay.pending.answer(&id.as_key(), self.pipe.generation) else {
             out.skip(place);
             // Not its words: they may be the second half of what was not to be kept.
             let why = format!("an answer nobody waits for, of {} bytes", message.wire().len());
             self.relay.noise.heard(&self.relay.journal, b"", &why);
             return;
         };
+        // Before anybody else sees the answer, and also of one that nobody waits for any more: the server did what it says.
+        let lost = match &asked.what {
+            What::Call(call, _) => self.relay.codegen.answered(call, reply),
+            _ => None,
+        };
+        if asked.late {
+            out.skip(place);
+            return self.came_late(&asked);
+        }
         if let What::Call(call, _) = &asked.what {
             // The call is over before its answer is seen, so that the next one finds its place free.
             self.relay.journal.call_over(call);
         }
-        if !matches!(asked.what, What::OwnList { .. })
+        if asked.what.is_clients()
             && let Err(no) = self.requests_in(reply)
         {
             out.skip(place);
@@ -236,7 +271,6 @@ impl<'r> FromServer<'r> {
         }
         match asked.what {
             What::Call(call, expects) => {
-                let lost = self.relay.codegen.answered(&call, reply);
                 out.settled.push(Settled { call, since: asked.since, reply: Booked::Reply(reply) });
                 match lost {
                     None => out.deliver(message, place),
@@ -253,10 +287,37 @@ impl<'r> FromServer<'r> {
                 if let Reply::Result(result) = reply
                     && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result)
                 {
-                    self.relay.list_tools(Some(&next), &meta);
+                    self.relay.list_tools(&self.pipe, Some(&next), &meta);
                 }
             }
+            What::Greeting => {
+                out.skip(place);
+                let reply = match reply {
+                    Reply::Result(result) => Ok(result.text().to_owned()),
+                    Reply::Error(error) => Err(error.text().to_owned()),
+                };
+                self.relay.tell(News::Greeted(self.pipe.generation, reply));
+            }
+            What::Quiet => out.skip(place),
+            What::Initialize => {
+                if let Reply::Result(result) = reply {
+                    self.relay.handshake.answered(result);
+                }
+                out.deliver(message, place);
+            }
             What::Other => out.deliver(message, place),
+        }
+    }
+
+    /// An answer to a call that was given up. The client has had one.
+    fn came_late(&self, asked: &Asked) {
+        if let What::Call(call, _) = &asked.what {
+            let text = format!(
+                "the answer to call {} came after {} s, when it had been given up, and was dropped",
+                call.id(),
+                asked.since.elapsed().as_secs()
+            );
+            self.relay.journal.event(Event { kind: EventKind::Note, text: &text });
         }
     }
 
@@ -336,7 +397,7 @@ impl<'r> FromServer<'r> {
             }
             Answer::To(id) => {
                 let text = format!("Callgate: {reason}");
-                self.relay.to_server.answer(answer::error(Some(id), malformed.code(), &text));
+                self.pipe.post(answer::error(Some(id), malformed.code(), &text));
             }
             Answer::Unaddressed | Answer::Nobody => {}
         }
@@ -344,8 +405,17 @@ impl<'r> FromServer<'r> {
     }
 
     fn unusable(&self, out: &mut Delivery<'_>, id: &IdKey, reason: &str) {
-        let Some(asked) = self.relay.pending.answer(id) else { return };
+        let Some(asked) = self.relay.pending.answer(id, self.pipe.generation) else { return };
+        if asked.late {
+            return self.came_late(&asked);
+        }
         let text = format!("Callgate: the server's answer cannot be used: {reason}");
+        if !asked.what.is_clients() {
+            if matches!(asked.what, What::Greeting) {
+                self.relay.tell(News::Greeted(self.pipe.generation, Err(reason.to_owned())));
+            }
+            return;
+        }
         out.append(&answer::error(Some(id), wording::INTERNAL, &text));
         if let What::Call(call, _) = asked.what {
             out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });

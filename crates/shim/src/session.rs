@@ -1,17 +1,20 @@
 //! One session from start to end: wires the threads, then waits for the reason to stop.
 //!
 //! Every way to end is here: the client leaves, the server leaves, the server never started, the keeper was
-//! killed, somebody sent a signal. In each, whoever waits for an answer gets one and the process tree ends.
+//! killed, somebody sent a signal. In each, whoever waits for an answer gets one and the process tree ends. How a session
+//! goes on without its server, or with another, is in `revival`.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_protocol::answer;
+use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_secrets::Secret;
 use callgate_store::clock::{SystemClock, wall_ms};
@@ -21,17 +24,20 @@ use callgate_store::{
     Settings,
 };
 use callgate_store::{catalogue, lease};
-use callgate_supervise::{Ending, Grace, Keeper, Launch, Server, SessionState};
+use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server, SessionState};
 
 use crate::client::FromClient;
 use crate::codegen::Codegen;
 use crate::gate::Gate;
+use crate::handshake::Handshake;
 use crate::outlet::Outlet;
-use crate::pending::{Pending, ServerAsks, What};
-use crate::relay::{ClientName, Noise, Relay, ServerPipe, Stop};
-use crate::server::FromServer;
+use crate::pending::{Asked, Door, Pending, ServerAsks, What};
+use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
+use crate::restarts::Restarts;
+use crate::revival::{self, Standing};
 use crate::stderr::StderrTee;
-use crate::toolbook::{Shelf, ToolBook};
+use crate::toolbook::{Listed, Shelf, ToolBook};
+use crate::watching::Watched;
 use crate::{program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
@@ -88,23 +94,31 @@ pub fn run(options: Options) -> u8 {
     }
 }
 
-struct Session {
-    relay: Arc<Relay>,
-    keeper: Arc<Keeper>,
-    stops: Receiver<Stop>,
-    /// Kept so that `stops` never closes by itself.
-    _stop: Sender<Stop>,
-    server: String,
-    stderr: StderrTee,
+pub(crate) struct Session {
+    pub(crate) relay: Arc<Relay>,
+    pub(crate) keeper: Arc<Keeper>,
+    /// Never closes by itself: the relay holds the other end.
+    news: Receiver<News>,
+    /// Came while something else was waited for.
+    backlog: VecDeque<News>,
+    pub(crate) server: String,
+    pub(crate) stderr: StderrTee,
     reader: stdio::ReaderWatch,
     _watch: Option<watch::Watch>,
+    pub(crate) standing: Standing,
+    /// Nothing is left of the server that was started last.
+    pub(crate) gone: bool,
+    pub(crate) restarts: Restarts,
+    /// The request that is being dealt with.
+    pub(crate) turn: Option<u64>,
+    pub(crate) watched: Watched,
 }
 
 impl Session {
     /// `moved`: values that the server got from the keychain.
     fn open(options: Options, session: SessionId, server: Server, moved: &[Secret]) -> io::Result<Session> {
         let Options { home, server: name, client, program, args, demo } = options;
-        let Server { stdin, stdout, stderr, keeper, held } = server;
+        let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
         let prepared = home.prepare();
@@ -127,23 +141,30 @@ impl Session {
             demo,
             secrets,
         };
-        let (stop, stops) = mpsc::channel();
+        let (tell, news) = mpsc::channel();
         let to_client = stdio::take_stdout()?;
         let reader = stdio::watch_reader(&to_client, {
-            let stop = stop.clone();
-            move || drop(stop.send(Stop::ClientGone))
+            let tell = tell.clone();
+            move || drop(tell.send(News::ClientGone))
         })?;
+        let differs = {
+            let tell = tell.clone();
+            move || drop(tell.send(News::ToolsDiffer))
+        };
+        let shelf = Shelf { keep: keep_catalogue(&home, &name, masker.clone()), differs: Arc::new(differs) };
         let relay = Arc::new(Relay {
             gate,
             journal: open_journal(&home, prepared, &info),
             pending: Pending::default(),
             server_asks: ServerAsks::default(),
             to_client: Outlet::new("to-client", to_client)?,
-            to_server: ServerPipe::new(stdin)?,
+            server: Current::new(ServerPipe::new(0, stdin)?),
+            handshake: Handshake::default(),
+            news: tell.clone(),
             client: ClientName::new(client.as_deref()),
             listed: AtomicBool::new(false),
             noise: Noise::default(),
-            tools: ToolBook::new(keep_catalogue(&home, &name, masker.clone())),
+            tools: ToolBook::new(shelf),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: Codegen::new(home.clone(), &name),
@@ -151,90 +172,128 @@ impl Session {
         });
         changes.iter().for_each(|change| relay.note(change));
         let keeper = Arc::new(keeper);
-        let stderr = StderrTee::start(&home, &name, masker, stderr)?;
-        spawn("from-server", &stop, {
-            let relay = relay.clone();
-            move || FromServer::new(&relay).run(stdout)
-        })?;
-        spawn("from-client", &stop, {
-            let relay = relay.clone();
-            move || FromClient::new(&relay).run(stdio::stdin())
-        })?;
-        spawn("keeper", &stop, {
-            let (keeper, relay) = (keeper.clone(), relay.clone());
-            move || {
-                let ending = keeper.wait();
-                if ending == Ending::KeeperLost {
-                    // Whatever else is going on: what the keeper owned is ours to end now.
-                    keeper.take_over();
-                    relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
-                }
-                Stop::Ended(ending)
-            }
-        })?;
-        stdio::on_signal({
-            let stop = stop.clone();
-            move |signal| drop(stop.send(Stop::Signal(signal)))
-        })?;
+        let tee = StderrTee::new(&home, &name, masker)?;
+        tee.follow(stderr)?;
+        revival::attend(&relay, &keeper, relay.server.pipe(), stdout)?;
+        spawn("from-client", &relay, |relay| FromClient::new(relay).run(stdio::stdin()))?;
+        stdio::on_signal(move |signal| drop(tell.send(News::Signal(signal))))?;
         drop(held);
         let watch = watch::Watch::start(&home, relay.clone());
         sweep_leftovers(&home, relay.clone())?;
-        Ok(Session { relay, keeper, stops, _stop: stop, server: name, stderr, reader, _watch: watch })
+        Ok(Session {
+            relay,
+            keeper,
+            news,
+            backlog: VecDeque::new(),
+            server: name,
+            stderr: tee,
+            reader,
+            _watch: watch,
+            standing: Standing::Serving,
+            gone: false,
+            restarts: Restarts::default(),
+            turn: None,
+            watched: Watched::new(),
+        })
     }
 
-    /// Waits for the first reason to stop and sees it through.
-    fn conduct(self) -> u8 {
-        let Ok(stop) = self.stops.recv() else { return 1 };
-        match stop {
-            Stop::Signal(signal) => self.signalled(signal),
-            Stop::ClientClosed => self.client_closed(),
-            Stop::ClientGone => self.part(),
-            Stop::ServerClosed => self.output_closed(),
-            Stop::Ended(ending) => self.process_ended(&ending),
+    /// Deals with what comes until there is a reason to stop, and sees that through.
+    fn conduct(mut self) -> u8 {
+        loop {
+            let said = match self.next() {
+                Some(News::Signal(signal)) => return self.signalled(signal),
+                Some(News::ClientClosed) => return self.client_closed(),
+                Some(News::ClientGone) => return self.part(),
+                Some(News::ServerClosed(generation)) if self.is_current(generation) => {
+                    // How the server did is known in a moment.
+                    let ending = self.other_sign(|news| match news {
+                        News::Ended(_, ending) => Ok(ending),
+                        other => Err(other),
+                    });
+                    self.server_down(ending.as_ref())
+                }
+                Some(News::Ended(generation, ending)) if self.is_current(generation) => {
+                    self.await_output_end();
+                    self.server_down(Some(&ending))
+                }
+                Some(News::TreeGone(generation)) => self.tree_gone(generation),
+                Some(News::Greeted(generation, reply)) if self.is_current(generation) => self.greeted(reply),
+                Some(News::Asked(request)) => self.asked(&request),
+                Some(News::ToolsDiffer) => {
+                    self.relay.tell_list_changed();
+                    None
+                }
+                Some(News::Wanted) => {
+                    self.wanted();
+                    None
+                }
+                // What is due may be another.
+                Some(News::Rules) => None,
+                // Of a server that is no more.
+                Some(News::ServerClosed(_) | News::Ended(..) | News::Greeted(..)) => None,
+                None => self.due(),
+            };
+            if let Some(said) = said {
+                return self.server_ended(&said);
+            }
         }
     }
 
-    /// The server's output ended; how the server did is known in a moment.
-    fn output_closed(self) -> u8 {
-        let ending = self.other_sign(|stop| match stop {
-            Stop::Ended(ending) => Some(ending),
-            _ => None,
+    /// What came first; none when the time has come for what is due.
+    fn next(&mut self) -> Option<News> {
+        if let Some(news) = self.backlog.pop_front() {
+            return Some(news);
+        }
+        match self.deadline() {
+            None => self.news.recv().ok(),
+            Some(at) => self.news.recv_timeout(at.saturating_duration_since(Instant::now())).ok(),
+        }
+    }
+
+    /// What came, without waiting for it.
+    fn try_next(&mut self) -> Option<News> {
+        self.backlog.pop_front().or_else(|| self.news.try_recv().ok())
+    }
+
+    /// What a server wrote before its process ended may still be in the pipe.
+    fn await_output_end(&mut self) {
+        self.other_sign(|news| match news {
+            News::ServerClosed(_) => Ok(()),
+            other => Err(other),
         });
-        self.server_ended(ending.as_ref())
     }
 
-    /// The server's process ended; what it wrote before may still be in the pipe.
-    fn process_ended(self, ending: &Ending) -> u8 {
-        self.other_sign(|stop| matches!(stop, Stop::ServerClosed).then_some(()));
-        self.server_ended(Some(ending))
-    }
-
-    /// Waits a moment for the event that `wanted` picks out.
-    fn other_sign<T>(&self, wanted: impl Fn(Stop) -> Option<T>) -> Option<T> {
+    /// Waits a moment for the news that `wanted` picks out. The rest is kept for later.
+    fn other_sign<T>(&mut self, wanted: impl Fn(News) -> Result<T, News>) -> Option<T> {
         let deadline = Instant::now() + BOTH_SIGNS;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.stops.recv_timeout(left) {
-                Ok(stop) => {
-                    if let Some(found) = wanted(stop) {
-                        return Some(found);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            let news = self.news.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;
+            match wanted(news) {
+                Ok(found) => return Some(found),
+                Err(other) => self.backlog.push_back(other),
             }
         }
     }
 
     /// The client closed its end. It may still be reading: calls under way are answered first.
-    fn client_closed(self) -> u8 {
+    fn client_closed(mut self) -> u8 {
         let deadline = Instant::now() + LAST_ANSWERS;
         while !self.relay.pending.wait_empty(LOOK) && Instant::now() < deadline {
-            match self.stops.try_recv() {
-                Ok(Stop::Signal(signal)) => return self.signalled(signal),
-                Ok(Stop::ClientGone) => break,
-                Ok(Stop::ServerClosed) => return self.output_closed(),
-                Ok(Stop::Ended(ending)) => return self.process_ended(&ending),
-                Ok(Stop::ClientClosed) | Err(_) => {}
+            match self.try_next() {
+                Some(News::Signal(signal)) => return self.signalled(signal),
+                Some(News::ClientGone) => break,
+                Some(News::ServerClosed(generation)) if self.is_current(generation) => {
+                    let ending = self.other_sign(|news| match news {
+                        News::Ended(_, ending) => Ok(ending),
+                        other => Err(other),
+                    });
+                    return self.server_ended(&Farewell::of(ending.as_ref()));
+                }
+                Some(News::Ended(generation, ending)) if self.is_current(generation) => {
+                    self.await_output_end();
+                    return self.server_ended(&Farewell::of(Some(&ending)));
+                }
+                _ => {}
             }
         }
         match self.hand_over(deadline) {
@@ -244,32 +303,33 @@ impl Session {
     }
 
     /// Waits until the client has what was left for it. Cut short when nobody reads, or by a signal, which it returns.
-    fn hand_over(&self, deadline: Instant) -> Option<i32> {
+    fn hand_over(&mut self, deadline: Instant) -> Option<i32> {
         while !self.relay.to_client.flush(LOOK) && Instant::now() < deadline {
-            match self.stops.try_recv() {
-                Ok(Stop::Signal(signal)) => return Some(signal),
-                Ok(Stop::ClientGone) => return None,
-                Ok(_) | Err(_) => {}
+            match self.try_next() {
+                Some(News::Signal(signal)) => return Some(signal),
+                Some(News::ClientGone) => return None,
+                _ => {}
             }
         }
         None
     }
 
     /// Ends the server because the client is done, and waits for its tree to be gone.
-    fn part(self) -> u8 {
-        self.relay.to_server.close();
+    fn part(mut self) -> u8 {
+        self.relay.server.pipe().close();
         self.keeper.finish();
         let deadline = Instant::now() + TREE_END;
         let mut code = 0;
-        loop {
-            match self.stops.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Stop::Ended(ending)) => {
+        while !self.gone {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.backlog.pop_front().map_or_else(|| self.news.recv_timeout(left), Ok) {
+                Ok(News::Ended(generation, ending)) if self.is_current(generation) => {
                     if let Ending::Exited { code: own } = ending {
                         code = own;
                     }
                     break;
                 }
-                Ok(Stop::Signal(_)) | Err(_) => break,
+                Ok(News::Signal(_)) | Err(_) => break,
                 Ok(_) => {}
             }
         }
@@ -280,11 +340,9 @@ impl Session {
     }
 
     /// The server is gone: everybody who waits hears it, then our output closes.
-    fn server_ended(self, ending: Option<&Ending>) -> u8 {
+    fn server_ended(mut self, said: &Farewell) -> u8 {
         // First of all, whatever the client does or does not read: nothing of the tree stays.
         self.keeper.finish();
-        self.relay.codegen.server_gone(wall_ms());
-        let said = Farewell::of(ending);
         stdio::complain(&format!("{}: {}", self.server, said.reason));
         self.relay.pending.wait_used(FIRST_REQUEST);
         self.leave_waiting(&said.reason, said.outcome);
@@ -301,7 +359,7 @@ impl Session {
 
     /// Somebody wants us gone, perhaps with a kill half a second behind: the keeper ends the tree without us.
     fn signalled(self, signal: i32) -> u8 {
-        self.relay.to_server.close();
+        self.relay.server.pipe().close();
         self.keeper.finish();
         self.close_journal(EndReason::Signal);
         exit_byte(128 + signal)
@@ -313,29 +371,35 @@ impl Session {
     }
 
     fn leave_waiting(&self, reason: &str, outcome: Outcome) {
+        let left = self.relay.pending.sever(Door::Ended(reason.into()));
+        self.answer_all(left, reason, outcome);
+    }
+
+    /// Gives each of these its one answer: that there is none.
+    pub(crate) fn answer_all(&self, left: Vec<(IdKey, Asked)>, reason: &str, outcome: Outcome) {
         let text = format!("Callgate: {reason}");
-        for (id, asked) in self.relay.pending.end(reason) {
-            match asked.what {
-                What::Call(call, _) => self.relay.journal.settle_one(&call, outcome),
-                // Nobody but us waits for it.
-                What::OwnList { .. } => continue,
-                What::List { .. } | What::Other => {}
+        for (id, asked) in left {
+            if let What::Call(call, _) = &asked.what {
+                self.relay.journal.settle_one(call, outcome);
             }
-            self.relay.to_client.post_last(answer::error(Some(&id), wording::INTERNAL, &text));
+            // Of our own requests nobody but us waits for an answer.
+            if asked.what.is_clients() {
+                self.relay.to_client.post_last(answer::error(Some(&id), wording::INTERNAL, &text));
+            }
         }
     }
 }
 
 /// How a server's end is told to the client, the record and the shell.
-struct Farewell {
-    reason: String,
-    outcome: Outcome,
-    end: EndReason,
-    code: u8,
+pub(crate) struct Farewell {
+    pub(crate) reason: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) end: EndReason,
+    pub(crate) code: u8,
 }
 
 impl Farewell {
-    fn of(ending: Option<&Ending>) -> Farewell {
+    pub(crate) fn of(ending: Option<&Ending>) -> Farewell {
         let gone = |reason: String, code: i32| Farewell {
             reason,
             outcome: Outcome::ServerEnded,
@@ -379,13 +443,13 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
 }
 
 /// Writes down what the server lists, for people who write rules for it.
-fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Shelf {
+fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Arc<dyn Fn(Vec<Listed>) + Send + Sync> {
     let (home, server) = (home.clone(), server.to_owned());
-    Shelf(Arc::new(move |tools| {
+    Arc::new(move |tools| {
         // Nothing is decided by it; when it cannot be written, the next list is another chance.
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
         drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
-    }))
+    })
 }
 
 /// Ends what sessions of this home left behind whose shim and keeper were both killed.
@@ -413,13 +477,18 @@ fn exit_byte(code: i32) -> u8 {
     u8::try_from(code).unwrap_or(1)
 }
 
-fn spawn(name: &str, stop: &Sender<Stop>, work: impl FnOnce() -> Stop + Send + 'static) -> io::Result<()> {
-    let stop = stop.clone();
+/// A thread whose last word is news.
+pub(crate) fn spawn(
+    name: &str,
+    relay: &Arc<Relay>,
+    work: impl FnOnce(&Relay) -> News + Send + 'static,
+) -> io::Result<()> {
+    let relay = relay.clone();
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {
-            // The receiver is gone only when the session is over; nobody is left to tell then.
-            drop(stop.send(work()));
+            let last = work(&relay);
+            relay.tell(last);
         })
         .map(drop)
 }

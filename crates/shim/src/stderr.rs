@@ -2,9 +2,11 @@
 //!
 //! Always drained, whoever reads or does not read our own error output: a server must not hang on it.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,31 +18,115 @@ use crate::stdio;
 
 /// A server's log is begun anew above this; the one before is kept.
 const LOG_BYTES: u64 = 1024 * 1024;
+/// What is remembered of a server's last words: enough for a trace, little enough for an answer.
+const TAIL_LINES: usize = 40;
+const TAIL_LINE: usize = 300;
 
-/// Handle on the thread that drains the server's error output.
+/// Drains the error output of one server after another.
 #[derive(Debug)]
 pub(crate) struct StderrTee {
     ours: Outlet,
+    path: PathBuf,
+    masker: Masker,
+    tail: Arc<Tail>,
 }
 
 impl StderrTee {
-    pub(crate) fn start(
-        home: &Home,
-        server: &str,
-        masker: Masker,
-        source: impl Read + Send + 'static,
-    ) -> io::Result<StderrTee> {
+    pub(crate) fn new(home: &Home, server: &str, masker: Masker) -> io::Result<StderrTee> {
         let ours = Outlet::new("to-stderr", stdio::stderr()?)?;
-        let log = Log::new(home.logs().join(format!("{}.log", slug(server))), masker);
-        let to = ours.clone();
-        thread::Builder::new().name("stderr".to_owned()).spawn(move || drain(source, &to, log))?;
-        Ok(StderrTee { ours })
+        let path = home.logs().join(format!("{}.log", slug(server)));
+        Ok(StderrTee { ours, path, masker, tail: Arc::default() })
+    }
+
+    /// Takes in what this server says. What the one before said last is forgotten.
+    pub(crate) fn follow(&self, source: impl Read + Send + 'static) -> io::Result<()> {
+        self.tail.begin();
+        let log = Log::new(self.path.clone(), self.masker.clone(), self.tail.clone());
+        let (to, tail) = (self.ours.clone(), self.tail.clone());
+        let work = move || {
+            drain(source, &to, log);
+            tail.end();
+        };
+        thread::Builder::new().name("stderr".to_owned()).spawn(work).map(drop)
     }
 
     /// Waits until what was taken so far is passed on.
     pub(crate) fn flush(&self, limit: Duration) {
         self.ours.flush(limit);
     }
+
+    /// The last lines of the server, masked and harmless, oldest first; waits a moment for a server that ended to have
+    /// said them.
+    pub(crate) fn last_lines(&self, limit: Duration) -> Vec<String> {
+        let said = self.tail.said();
+        let waited = self.tail.ended.wait_timeout_while(said, limit, |said| said.open > 0);
+        waited.unwrap_or_else(PoisonError::into_inner).0.lines.iter().cloned().collect()
+    }
+}
+
+/// The last words of the server of this moment.
+#[derive(Debug, Default)]
+struct Tail {
+    said: Mutex<Said>,
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    lines: VecDeque<String>,
+    /// How many error outputs are open.
+    open: usize,
+}
+
+impl Tail {
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self) {
+        let mut said = self.said();
+        said.lines.clear();
+        said.open += 1;
+    }
+
+    fn end(&self) {
+        self.said().open -= 1;
+        self.ended.notify_all();
+    }
+
+    /// Takes in masked text.
+    fn keep(&self, text: &str) {
+        let mut said = self.said();
+        for line in text.lines().map(plain).filter(|line| !line.trim().is_empty()) {
+            if said.lines.len() == TAIL_LINES {
+                said.lines.pop_front();
+            }
+            said.lines.push_back(line);
+        }
+    }
+}
+
+/// A line without colours, without what could hide or move text, and not too long.
+fn plain(line: &str) -> String {
+    let mut out = String::new();
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
+            // A colour, up to its letter.
+            while chars.next_if(|c| !c.is_ascii_alphabetic()).is_some() {}
+            chars.next();
+            continue;
+        }
+        let hides = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if !hides {
+            out.push(if c.is_control() { ' ' } else { c });
+        }
+        if out.chars().count() >= TAIL_LINE {
+            out.push('…');
+            break;
+        }
+    }
+    out.trim_end().to_owned()
 }
 
 fn drain(mut source: impl Read, to: &Outlet, mut log: Log) {
@@ -77,11 +163,12 @@ struct Log {
     written: u64,
     /// A line that is not complete yet: a secret must not escape the mask by being cut in two.
     unfinished: Vec<u8>,
+    tail: Arc<Tail>,
 }
 
 impl Log {
-    fn new(path: PathBuf, masker: Masker) -> Log {
-        Log { path, masker, file: None, written: 0, unfinished: Vec::new() }
+    fn new(path: PathBuf, masker: Masker, tail: Arc<Tail>) -> Log {
+        Log { path, masker, file: None, written: 0, unfinished: Vec::new(), tail }
     }
 
     /// A log that cannot be written is no reason to disturb the session.
@@ -97,6 +184,7 @@ impl Log {
         };
         let lines: Vec<u8> = self.unfinished.drain(..whole).collect();
         let masked = self.masker.keep_text(&String::from_utf8_lossy(&lines)).into_owned();
+        self.tail.keep(&masked);
         if self.open().and_then(|file| file.write_all(masked.as_bytes())).is_err() {
             self.file = None;
             return;
@@ -132,3 +220,32 @@ fn private(options: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 fn private(_options: &mut OpenOptions) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_hidden_characters_do_not_get_into_last_words() {
+        for (said, shown) in [
+            ("\u{1b}[31mError\u{1b}[0m: no", "Error: no"),
+            ("a\tb\u{7}", "a b"),
+            ("x\u{202e}y\u{200b}z", "xyz"),
+            ("\u{1b}[", ""),
+        ] {
+            assert_eq!(plain(said), shown);
+        }
+        assert_eq!(plain(&"x".repeat(1000)).chars().count(), TAIL_LINE + 1);
+    }
+
+    #[test]
+    fn only_the_last_lines_are_kept() {
+        let tail = Tail::default();
+        tail.begin();
+        for n in 0..100 {
+            tail.keep(&format!("line {n}\n\n"));
+        }
+        let lines: Vec<String> = tail.said().lines.iter().cloned().collect();
+        assert_eq!((lines.len(), lines[0].as_str(), lines[39].as_str()), (40, "line 60", "line 99"));
+    }
+}

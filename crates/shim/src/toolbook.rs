@@ -4,6 +4,7 @@
 //! Lists come in pages; only a whole one counts. Reading one takes a moment, so the thread that carries the answers only
 //! copies the pages, and a clerk reads them. The clerk starts with the first list.
 
+use std::hash::BuildHasher;
 use std::io;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use callgate_protocol::json::Raw;
 use callgate_protocol::tools::{learn_tools, next_cursor};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::schema::{Checker, Misfit, ToolSchema};
 
@@ -49,7 +50,11 @@ pub(crate) struct ToolBook {
 
 /// Where whole lists go.
 #[derive(Clone)]
-pub(crate) struct Shelf(pub(crate) Arc<dyn Fn(Vec<Listed>) + Send + Sync>);
+pub(crate) struct Shelf {
+    pub(crate) keep: Arc<dyn Fn(Vec<Listed>) + Send + Sync>,
+    /// Called when the first list of a server that was started again is not the last one of the server before.
+    pub(crate) differs: Arc<dyn Fn() + Send + Sync>,
+}
 
 impl std::fmt::Debug for Shelf {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -83,6 +88,10 @@ struct Known {
     /// How many lists were read.
     read: u64,
     asked: Option<Instant>,
+    /// Tells one list from another.
+    mark: u64,
+    /// The next list is the first of another server.
+    another: bool,
 }
 
 impl ToolBook {
@@ -141,7 +150,8 @@ impl ToolBook {
             let _at_work = at_work;
             for pages in work {
                 let tools = read(&pages);
-                {
+                let mark = FxBuildHasher.hash_one(&tools);
+                let differs = {
                     let mut known = lock(&known.0);
                     // What is known of a schema (that it takes too long, above all) stays known while it is the same.
                     let schemas = tools.iter().map(|(name, _, schema)| {
@@ -155,9 +165,13 @@ impl ToolBook {
                     known.schemas = schemas.collect();
                     known.current = true;
                     known.read += 1;
-                }
+                    std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
+                };
                 known.1.notify_all();
-                (shelf.0)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect());
+                if differs {
+                    (shelf.differs)();
+                }
+                (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect());
             }
         };
         thread::Builder::new().name("tool-list".to_owned()).stack_size(512 * 1024).spawn(read)?;
@@ -167,6 +181,14 @@ impl ToolBook {
     /// The server says that its tools are not what they were.
     pub(crate) fn outdated(&self) {
         lock(&self.known.0).current = false;
+    }
+
+    /// Another server has taken the place of the one that listed its tools.
+    pub(crate) fn another_server(&self) {
+        *self.pages.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
+        let mut known = lock(&self.known.0);
+        (known.current, known.asked) = (false, None);
+        known.another = known.read > 0;
     }
 
     /// Should the server be asked for its tools, to check a call of this one? Says yes once in a while only; then it gives
@@ -247,8 +269,13 @@ mod tests {
 
     fn book() -> (ToolBook, Arc<Mutex<Vec<Listed>>>) {
         let kept: Arc<Mutex<Vec<Listed>>> = Arc::default();
+        (shelved(&kept, || {}), kept)
+    }
+
+    fn shelved(kept: &Arc<Mutex<Vec<Listed>>>, differs: impl Fn() + Send + Sync + 'static) -> ToolBook {
         let into = kept.clone();
-        (ToolBook::new(Shelf(Arc::new(move |tools| *into.lock().unwrap() = tools))), kept)
+        let keep = Arc::new(move |tools| *into.lock().unwrap() = tools);
+        ToolBook::new(Shelf { keep, differs: Arc::new(differs) })
     }
 
     fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
@@ -328,5 +355,31 @@ mod tests {
         book.outdated();
         let Err(Misfit::Uncheckable(said)) = book.check("b", None) else { panic!("checked") };
         assert!(said.contains("in time"), "{said}");
+    }
+
+    #[test]
+    fn another_server_with_other_tools_is_noticed_once() {
+        let (kept, told) = (Arc::default(), Arc::new(Mutex::new(0)));
+        let counter = told.clone();
+        let book = shelved(&kept, move || *counter.lock().unwrap() += 1);
+        let mut read = 0;
+        let mut list = |text: &str| {
+            page(&book, true, text);
+            assert!(book.wait_newer(read, PATIENCE));
+            read += 1;
+        };
+        book.another_server();
+        list(B);
+        list(r#"{"tools":[]}"#);
+        assert_eq!(*told.lock().unwrap(), 0, "one and the same server tells of its changes by itself");
+        book.another_server();
+        list(r#"{"tools":[]}"#);
+        assert_eq!(*told.lock().unwrap(), 0, "the same tools");
+        book.another_server();
+        assert!(matches!(book.check("b", None), Err(Misfit::Uncheckable(_))), "not read yet");
+        list(B);
+        list(r#"{"tools":[]}"#);
+        book.finish();
+        assert_eq!(*told.lock().unwrap(), 1);
     }
 }

@@ -1,18 +1,18 @@
-//! Makes rule changes arrive while nobody calls.
+//! Makes rule changes arrive while nobody calls, and what a person asks of the server.
 //!
 //! Enforcement does not depend on this: each group of lines looks for itself. But a client should hear at once that
-//! its list of tools changed. Where no watcher can be had (inotify instances run out), the files are looked at
-//! every 50 ms.
+//! its list of tools changed. Requests about the server are looked for here alone, because they change no judgement. Where
+//! no watcher can be had (inotify instances run out), the files are looked at every 50 ms.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use callgate_store::Home;
+use callgate_store::{Home, control};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::relay::Relay;
+use crate::relay::{News, Relay};
 
 const POLL: Duration = Duration::from_millis(50);
 /// With a watcher at work, a look now and then covers what it may have missed.
@@ -39,6 +39,7 @@ impl Watch {
         })
         .ok();
         let every = if watcher.is_some() { ROUND } else { POLL };
+        let (home, mut dealt_with) = (home.clone(), 0);
         thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(512 * 1024)
@@ -49,6 +50,11 @@ impl Watch {
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                     }
                     relay.rules();
+                    let request = control::read(&home, relay.journal.session());
+                    if let Some(request) = request.filter(|request| request.turn != dealt_with) {
+                        dealt_with = request.turn;
+                        relay.tell(News::Asked(request));
+                    }
                 }
             })
             .ok()?;

@@ -21,6 +21,9 @@ pub const INTERNAL: i64 = -32603;
 /// Of the revisions with a handshake.
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
+/// To a request that came while the server was being started again, and could not wait any longer.
+pub(crate) const RESTARTING: &str = "Callgate: the server is being started again; call again in a moment";
+
 /// Which kind of answer the refused request expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expects {

@@ -103,6 +103,16 @@ impl Home {
         self.control_dir().join("allowances.lock")
     }
 
+    /// What is asked of a running session.
+    pub fn requests(&self, session: SessionId) -> PathBuf {
+        self.control_dir().join(format!("session-{session}.json"))
+    }
+
+    /// Held while a request is written.
+    pub(crate) fn requests_lock(&self) -> PathBuf {
+        self.control_dir().join("requests.lock")
+    }
+
     pub fn leases_dir(&self) -> PathBuf {
         self.path.join("leases")
     }

@@ -296,6 +296,11 @@ fn describe(who: &SessionInfo, settings: &Settings, now: &Moment) -> Lease {
         watch_only: who.watch_only,
         started_ms: now.wall_ms,
         demo: who.demo,
+        stand: lease::Stand::default(),
+        stand_words: None,
+        restarts: 0,
+        restarted_ms: None,
+        turn: 0,
     }
 }
 

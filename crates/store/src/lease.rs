@@ -42,6 +42,44 @@ pub struct Lease {
     pub started_ms: i64,
     #[serde(default)]
     pub demo: bool,
+    #[serde(default)]
+    pub stand: Stand,
+    /// Why it does not run, where it does not; masked.
+    #[serde(default)]
+    pub stand_words: Option<String>,
+    /// How often the server was started again in this session, and when last.
+    #[serde(default)]
+    pub restarts: u32,
+    #[serde(default)]
+    pub restarted_ms: Option<i64>,
+    /// The number of the last request (see [`crate::control`]) that was dealt with.
+    #[serde(default)]
+    pub turn: u64,
+}
+
+/// How the server of a session stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stand {
+    #[default]
+    Running,
+    /// By a person.
+    Stopped,
+    /// It is being started again.
+    Starting,
+    /// It crashed too often, or could not be started again: a person has to start it.
+    Down,
+}
+
+impl Stand {
+    pub fn word(self) -> &'static str {
+        match self {
+            Stand::Running => "running",
+            Stand::Stopped => "stopped",
+            Stand::Starting => "starting",
+            Stand::Down => "crash loop",
+        }
+    }
 }
 
 /// A held lease: ours as long as this lives.
@@ -108,6 +146,7 @@ pub(crate) fn write(home: &Home, lease: &Lease) -> Result<(), StoreError> {
 /// Removes a lease that we hold.
 pub(crate) fn remove(home: &Home, session: SessionId, held: Held) {
     let _gone = fs::remove_file(home.lease(session));
+    let _gone = fs::remove_file(home.requests(session));
     let _gone = fs::remove_file(home.lease_lock(session));
     drop(held);
 }

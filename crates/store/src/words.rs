@@ -62,6 +62,8 @@ vocabulary! {
         Unsupported = "unsupported",
         /// Let through although a rule refuses it, because that rule is only observed.
         WouldDeny = "would_deny",
+        /// Its server was not running: a person had stopped it, or it had crashed too often.
+        Stopped = "stopped",
     }
 }
 
@@ -92,6 +94,8 @@ vocabulary! {
         NotSent = "not_sent",
         /// The shim was stopped before the answer was on record.
         Unknown = "unknown",
+        /// It took longer than its policy lets a call take, and was given up.
+        TimedOut = "timed_out",
     }
 }
 
@@ -105,7 +109,8 @@ impl Outcome {
             | Outcome::NotDelivered
             | Outcome::ServerEnded
             | Outcome::Unusable
-            | Outcome::Unknown => true,
+            | Outcome::Unknown
+            | Outcome::TimedOut => true,
             Outcome::Ok | Outcome::Cancelled | Outcome::NotSent => false,
         }
     }
@@ -175,6 +180,20 @@ vocabulary! {
         Forgotten = "forgotten",
         Swept = "swept",
         Note = "note",
+        /// An entry of a client's file had lost its gate, and got it back by itself.
+        GateRepaired = "gate_repaired",
+        /// Another program takes the gate away again and again, so it is left away.
+        GateContested = "gate_contested",
+        /// The server was stopped by a person.
+        Stopped = "stopped",
+        /// The server was started again: after it crashed, or because a person wanted it.
+        Restarted = "restarted",
+        /// The server crashed, or could not be started again.
+        Crashed = "crashed",
+        /// The server is beyond one of its limits.
+        Limit = "limit",
+        /// The server did not get as far as serving.
+        StartFailed = "start_failed",
     }
 }
 

@@ -1,6 +1,7 @@
 //! What to start, for which session, and how patient to be with it at the end.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{PipeReader, PipeWriter};
 use std::time::Duration;
 
 /// The environment variable that marks every process of a session with the session's name.
@@ -19,6 +20,14 @@ pub struct Launch {
     /// The session's name: the value of [`MARKER`].
     pub session: String,
     pub grace: Grace,
+}
+
+/// The shim's ends of the pipes of a server that was started. Each start has its own.
+#[derive(Debug)]
+pub struct Pipes {
+    pub stdin: PipeWriter,
+    pub stdout: PipeReader,
+    pub stderr: PipeReader,
 }
 
 /// The `PATH` under which a server's program is looked up: the server's own, where it is set.

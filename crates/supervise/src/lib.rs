@@ -8,14 +8,19 @@
 //!
 //! ```text
 //! client ── shim (subreaper) ── keeper (subreaper, own session) ── server ── npx, node, browsers …
-//!              │    control pipe ──▶│        its end closed: end the tree
+//!              │  control socket ──▶│        start (with the server's pipes), end; closed: end the tree and go
 //!              │◀── status pipe     │        started, failed, exited, done
 //!              └─ stdin, stdout, stderr of the server: shim and server only
 //! ```
 //!
+//! A session can outlive its server: [`Keeper::end`] ends the tree and keeps the keeper, [`Keeper::again`] makes new pipes
+//! and has the keeper start the server anew. Each start is a *generation*; the next one begins only when nothing of the one
+//! before is left, so no process ever has two generations around it.
+//!
 //! - **The shim ends in any way**: the kernel closes its end of the control pipe. The keeper waits for the tree to end by
 //!   itself (its stdin is closed as well), then SIGTERM, then SIGKILL, and looks again.
-//! - **The server ends**: its status is reported at once, then what is left of its tree is ended.
+//! - **The server ends**: its status is reported at once, then what is left of its tree is ended. The keeper waits for what
+//!   it is told next.
 //! - **The keeper is killed**: the server dies with it (parent-death signal), the rest comes to the shim, whose
 //!   [`Keeper::take_over`] ends it.
 //! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session; [`sweep`] finds it.
@@ -23,13 +28,15 @@
 //! A shim that needs time or threads before it knows all that the server is to be started with calls [`prepare`] instead: the
 //! keeper is forked at once, and waits for the rest.
 //!
-//! Windows has no fork and needs no keeper: a Job Object that dies with the shim does the work. macOS has no subreaper:
+//! Windows has no fork and needs no keeper: a Job Object that dies with the shim does the work, and one inside it for each
+//! generation. macOS has no subreaper:
 //! process group and descendants as far as they can be seen, see `macos/tree.rs`.
 //!
 //! This crate knows nothing of the protocol, of policies or of the store: it is told a command and a session's name.
 
 mod ending;
 mod launch;
+mod measure;
 mod search;
 
 #[cfg(unix)]
@@ -55,7 +62,8 @@ use windows as platform;
 use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
-pub use launch::{Grace, Launch, MARKER};
+pub use launch::{Grace, Launch, MARKER, Pipes};
+pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::wider_path;
 pub use system::{session_above, sweep};

@@ -31,7 +31,10 @@ pub(crate) async fn settings(state: State<'_, AppState>) -> Reply<SettingsView> 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn save_settings(state: State<'_, AppState>, settings: UserSettings) -> Reply<SettingsView> {
-    ask(&state, move |desk| desk.save_settings(&settings).map(as_it_is)).await
+    let saved = ask(&state, move |desk| desk.save_settings(&settings).map(as_it_is)).await;
+    // A lost gate may be for the guard to put back now.
+    state.guarding.wake();
+    saved
 }
 
 #[tauri::command]

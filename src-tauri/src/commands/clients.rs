@@ -1,7 +1,8 @@
 //! AI clients and the gate in front of their servers.
 
 use callgate_desk::view::{
-    BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, ServerTest,
+    BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, SecretsAct, SecretsChange,
+    SecretsPreview, ServerTest,
 };
 use tauri::State;
 
@@ -49,10 +50,19 @@ pub(crate) async fn leave_open(state: State<'_, AppState>, entries: Vec<EntryKey
     Ok(())
 }
 
+/// What somebody else did to these is not told again.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn take_note(state: State<'_, AppState>, entries: Vec<EntryKey>) -> Reply<()> {
+    ask(&state, move |desk| desk.take_note(&entries)).await
+}
+
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn drop_queued(state: State<'_, AppState>, client: String) -> Reply<()> {
-    ask(&state, move |desk| desk.drop_queued(&client)).await
+    ask(&state, move |desk| desk.drop_queued(&client)).await?;
+    state.pulse.wake();
+    Ok(())
 }
 
 #[tauri::command]
@@ -89,4 +99,28 @@ pub(crate) async fn reopen_client(state: State<'_, AppState>, client: String) ->
 #[specta::specta]
 pub(crate) async fn test_server(state: State<'_, AppState>, entry: EntryKey) -> Reply<ServerTest> {
     ask(&state, move |desk| desk.test_server(&entry)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn preview_secrets(
+    state: State<'_, AppState>,
+    act: SecretsAct,
+    entry: EntryKey,
+) -> Reply<SecretsPreview> {
+    ask(&state, move |desk| desk.preview_secrets(act, &entry)).await
+}
+
+/// May take as long as a person needs to unlock the keychain, within its bound.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn change_secrets(
+    state: State<'_, AppState>,
+    act: SecretsAct,
+    entry: EntryKey,
+    now: bool,
+) -> Reply<SecretsChange> {
+    let changed = ask(&state, move |desk| desk.change_secrets(act, &entry, now)).await;
+    state.pulse.wake();
+    changed
 }

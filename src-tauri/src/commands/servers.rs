@@ -1,7 +1,8 @@
 //! Servers and what they take.
 
 use callgate_desk::sampling::Sampler;
-use callgate_desk::view::{ServerView, Usage};
+use callgate_desk::view::{Done, ServerView, Usage};
+use callgate_store::control::Wish;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 
@@ -43,4 +44,42 @@ pub(crate) async fn stop_usage(state: State<'_, AppState>) -> Reply<()> {
 #[specta::specta]
 pub(crate) async fn stderr_tail(state: State<'_, AppState>, session: String) -> Reply<String> {
     ask(&state, move |desk| desk.stderr_tail(&session)).await
+}
+
+/// Ends the server's processes, in one session or in all; its calls are refused until it is started.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_server(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Done> {
+    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Stop)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn start_server(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Done> {
+    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Start)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn restart_server(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Done> {
+    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Restart)).await
+}
+
+/// Pauses every call and ends the processes of every server.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_everything(state: State<'_, AppState>) -> Reply<Done> {
+    ask(&state, |desk| desk.stop_everything()).await
 }

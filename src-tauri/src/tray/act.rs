@@ -15,7 +15,8 @@ pub(crate) fn perform(app: &AppHandle, act: &TrayAct) {
         Step::Cap(target) => at_once(app, move |desk| desk.cap_as_advised(&target)),
         Step::Show(place) => front::show(app, place),
         Step::Quit => start::quit(app),
-        Step::Unsupported => {}
+        Step::Server { server, wish } => at_once(app, move |desk| desk.ask_server(&server, None, wish)),
+        Step::StopEverything => at_once(app, Desk::stop_everything),
     }
 }
 

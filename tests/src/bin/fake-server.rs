@@ -153,6 +153,9 @@ struct Server {
     /// Our requests to the client: our id, and the call that waits for the reply.
     asked: HashMap<String, String>,
     out: Arc<Mutex<std::io::Stdout>>,
+    /// Memory that was asked to be taken.
+    hoard: Vec<Vec<u8>>,
+    pids: Option<PathBuf>,
 }
 
 fn serve(options: &Options) -> anyhow::Result<ExitCode> {
@@ -167,6 +170,8 @@ fn serve(options: &Options) -> anyhow::Result<ExitCode> {
         held: Vec::new(),
         asked: HashMap::new(),
         out: Arc::new(Mutex::new(std::io::stdout())),
+        hoard: Vec::new(),
+        pids: options.pids.clone(),
     };
     server.play("start", "null", None);
     let (mut chunk, mut pending) = (vec![0; 1 << 16], Vec::new());
@@ -233,6 +238,7 @@ impl Server {
                 Act::Release => std::mem::take(&mut self.held).iter().for_each(|line| self.write(line)),
                 Act::Answer => ordinary.iter().for_each(|line| self.write(line)),
                 Act::CloseOutput => close_output(),
+                Act::Stderr(text) => drop(std::io::stderr().lock().write_all(&text)),
             }
         }
     }
@@ -292,6 +298,29 @@ impl Server {
                 });
                 return None;
             }
+            // Tells of progress at each step, and answers after the last.
+            "working" => {
+                let (out, line) = (Arc::clone(&self.out), echo(id, tool, &arguments));
+                let (steps, wait) = (number("steps"), Duration::from_millis(number("ms") as u64));
+                let token = progress_token(params);
+                std::thread::spawn(move || {
+                    let (_sender, receiver) = mpsc::channel::<()>();
+                    for step in 1..=steps {
+                        let _ = receiver.recv_timeout(wait);
+                        write(&out, &progress(&token, step));
+                    }
+                    write(&out, &line);
+                });
+                return None;
+            }
+            // Takes memory and keeps it.
+            "hog" => self.hoard.push(vec![1; number("mb") << 20]),
+            // So many processes, each with its own session, deaf to TERM.
+            "breed" => {
+                for _ in 0..number("count").min(64) {
+                    let _ = again(&Options { pids: self.pids.clone(), ..Options::default() }, "--sleeper");
+                }
+            }
             "flood" => {
                 let line = notification(&"x".repeat(number("bytes")));
                 (0..number("lines")).for_each(|_| self.write(&line));
@@ -318,12 +347,8 @@ impl Server {
                 return None;
             }
             "progress" => {
-                let token = params
-                    .and_then(|params| params.at(&["_meta", "progressToken"]))
-                    .map_or("null".to_owned(), Json::to_text);
-                for step in 1..=number("steps") {
-                    self.write(format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{token},\"progress\":{step}}}}}\n").as_bytes());
-                }
+                let token = progress_token(params);
+                (1..=number("steps")).for_each(|step| self.write(&progress(&token, step)));
             }
             "stderr" => {
                 let text = arguments.get("text").and_then(Json::as_text).unwrap_or_default();
@@ -367,6 +392,14 @@ fn echo(id: &str, tool: &str, arguments: &Json) -> Vec<u8> {
             r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{{"echo":{arguments}}}}}"#
         ),
     )
+}
+
+fn progress_token(params: Option<&Json>) -> String {
+    params.and_then(|params| params.at(&["_meta", "progressToken"])).map_or("null".to_owned(), Json::to_text)
+}
+
+fn progress(token: &str, step: usize) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{token},\"progress\":{step}}}}}\n").into_bytes()
 }
 
 fn notification(text: &str) -> Vec<u8> {

@@ -13,6 +13,7 @@ export const decisionWords: Record<Decision, string> = {
   unrecorded: 'Unrecorded',
   unsupported: 'Unsupported',
   would_deny: 'Would deny',
+  stopped: 'Stopped',
 };
 
 export const decisionHints: Record<Decision, string> = {
@@ -26,6 +27,7 @@ export const decisionHints: Record<Decision, string> = {
   unrecorded: 'Refused: it could not be put on record',
   unsupported: 'Refused: a kind of message that is not let through',
   would_deny: 'Let through while only watching; rules would have denied it',
+  stopped: 'Refused: its server was not running',
 };
 
 export const outcomeWords: Record<Outcome, string> = {
@@ -38,6 +40,7 @@ export const outcomeWords: Record<Outcome, string> = {
   unusable: 'The answer could not be used',
   not_sent: 'Not sent to the server',
   unknown: 'How it ended is not known',
+  timed_out: 'Given up: it took too long',
 };
 
 /** Ended, and not well, although it was let through. */

@@ -18,6 +18,16 @@ export const wants: readonly Want[] = [
     use: 'Clients, Backups, Restore…',
     command: 'callgate clients restore',
   },
+  {
+    want: "keep tokens out of a client's file",
+    use: 'Clients, Move to the keychain…',
+    command: 'callgate secrets move',
+  },
+  {
+    want: 'keep the gate where another program takes it away',
+    use: 'Settings, Put a lost gate back by itself',
+    command: null,
+  },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },

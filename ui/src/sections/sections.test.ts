@@ -220,6 +220,14 @@ describe('Settings', () => {
     expect(fake.world.settings.historyDays).toBe(12);
   });
 
+  it('puts lost gates back by itself only for who switched it on', async () => {
+    start('#/settings');
+    const repair = await screen.findByTestId<HTMLInputElement>('settings-repair', {}, { timeout: 20_000 });
+    expect(repair.checked).toBe(false);
+    await fireEvent.click(repair);
+    await waitFor(() => expect(fake.world.settings.repairGates).toBe(true));
+  });
+
   it('a switch that could not be saved goes back', async () => {
     start('#/settings', 20, ['saveSettings']);
     const alarms = await screen.findByTestId<HTMLInputElement>('settings-notify-alarms', {}, { timeout: 20_000 });

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::test;
+use super::{real_clients, test};
 use crate::packages::{self, WINDOWS_COMPILER};
 use crate::shell::{cargo, command, run as go, works};
 use crate::steps::{NotHere, Steps};
@@ -24,8 +24,9 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
     Ok(test::close(&steps, tests))
 }
 
+/// Also what is not run here.
 fn clippy() -> Result<()> {
-    let features = ["--features", test::FEATURES];
+    let features = ["--features", real_clients::FEATURES];
     let scope = ["clippy", "--workspace", "--all-targets"];
     go(cargo(&[&scope[..], &features, &["--", "--deny", "warnings"]].concat()))
 }

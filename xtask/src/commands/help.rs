@@ -6,6 +6,9 @@ const HELP: &str = "\
 cargo xtask run [WORDS…]          build and start the app; without a display: the live log in the terminal, or the demo
                                   (WORDS go to `callgate`: `cargo xtask run demo`)
 cargo xtask test [NEXTEST WORDS…] all tests with all set-up; with words, only the tests that they choose
+cargo xtask test --real-clients [NEXTEST WORDS…]
+                                  only the tests with large published clients (Claude Code, Codex, Gemini CLI, Qwen Code,
+                                  OpenCode; 1.6 GB from npm), which are no part of the others; no account is needed
 cargo xtask ui                    only the page: types, lint, tests, build, and a look in Chromium
 cargo xtask setup                 only the set-up of the tests: system packages, packages from npm and PyPI
 cargo xtask ci                    what CI runs: format, clippy, deny, a check for Windows, then all of `test`

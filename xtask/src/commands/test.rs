@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::fuzz;
+use super::{fuzz, real_clients};
 use crate::count::{self, Tests};
 use crate::packages::{
     self, C_COMPILER, CHROMIUM, CPP_COMPILER, FONTS, KEYRING, NPM, Need, PYTHON, SESSION_BUS,
@@ -25,6 +25,9 @@ pub(super) const FEATURES: &str = "callgate/failpoints";
 const FUZZ_SECONDS: u32 = 15;
 
 pub(super) fn run(rest: &[String]) -> Result<bool> {
+    if let Some(words) = real_clients::asked_for(rest) {
+        return real_clients::run(&words);
+    }
     let mut steps = Steps::default();
     if !ready(&mut steps) {
         return Ok(close(&steps, None));
@@ -66,7 +69,7 @@ pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
     if !steps.run("build", build) {
         return None;
     }
-    steps.run("tests", || counted(runner(words), &mut tests));
+    steps.run("tests", || counted(runner(&["--workspace", "--features", FEATURES], words), &mut tests));
     if all {
         steps.run("package", || packaged::check(kept));
     }
@@ -82,7 +85,7 @@ pub(super) fn test_page(steps: &mut Steps, tests: &mut Tests) {
 }
 
 /// Runs a test runner and adds what it counted.
-fn counted(runner: Command, tests: &mut Tests) -> Result<()> {
+pub(super) fn counted(runner: Command, tests: &mut Tests) -> Result<()> {
     let (status, found) = count::run(runner)?;
     tests.add(found);
     ensure!(status.success(), "the tests failed ({status})");
@@ -106,30 +109,34 @@ const PROGRAMS: [&str; 2] = ["callgate", "callgate-app"];
 /// Builds what the tests drive, and puts it where no other build replaces it: side by side, as they are installed.
 pub(super) fn build() -> Result<()> {
     go(cargo(&["build", "--workspace", "--all-targets", "--features", FEATURES]))?;
-    for name in PROGRAMS {
-        let (built, kept) = (project::built("debug", name), kept(name));
-        let folder = kept.parent().context("a built program lies nowhere")?;
-        fs::create_dir_all(folder)?;
-        // A copy over a program that still runs fails; a new file in its place does not.
-        let fresh = folder.join("fresh");
-        fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
-        fs::rename(&fresh, &kept)?;
-    }
-    Ok(())
+    PROGRAMS.into_iter().try_for_each(keep)
+}
+
+/// Puts a program that was just built where the tests look for it.
+pub(super) fn keep(name: &str) -> Result<()> {
+    let (built, kept) = (project::built("debug", name), kept(name));
+    let folder = kept.parent().context("a built program lies nowhere")?;
+    fs::create_dir_all(folder)?;
+    // A copy over a program that still runs fails; a new file in its place does not.
+    let fresh = folder.join("fresh");
+    fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
+    Ok(fs::rename(&fresh, &kept)?)
 }
 
 pub(super) fn kept(name: &str) -> PathBuf {
     project::built("callgate-for-tests", name)
 }
 
-fn runner(words: &[String]) -> Command {
-    let scope = ["--workspace", "--features", FEATURES];
+/// The test runner for what `scope` says to cargo; with words, for the tests that they choose.
+pub(super) fn runner(scope: &[&str], words: &[String]) -> Command {
     let mut runner = if works("cargo-nextest", &["nextest", "--version"]) {
         let settings = ["--config-file", "xtask/nextest.toml", "--no-fail-fast"];
-        cargo(&[&["nextest", "run"], &settings[..], &scope].concat())
+        cargo(&[&["nextest", "run"], &settings[..], scope].concat())
     } else {
         println!("cargo-nextest is not installed: cargo's own test runner takes its place");
-        cargo(&[&["test", "--no-fail-fast", "--all-targets"], &scope[..]].concat())
+        // As nextest does it: no examples in comments, which are a step of their own.
+        let targets: &[&str] = if scope.contains(&"--test") { &[] } else { &["--all-targets"] };
+        cargo(&[&["test", "--no-fail-fast"], targets, scope].concat())
     };
     runner.args(words);
     runner.env("CALLGATE_BIN", kept("callgate")).env("CALLGATE_APP_BIN", kept("callgate-app"));

@@ -39,10 +39,21 @@ fn object(event: &EventRow) -> serde_json::Value {
 
 fn line(screen: &Screen, event: &EventRow) -> String {
     let style = match event.kind {
-        EventKind::Loosened | EventKind::PolicyBroken | EventKind::Gap | EventKind::DatabaseMovedAside => {
-            screen::BAD
-        }
-        EventKind::Paused | EventKind::KeeperLost | EventKind::Noise | EventKind::Swept => screen::WARN,
+        EventKind::Loosened
+        | EventKind::PolicyBroken
+        | EventKind::Gap
+        | EventKind::DatabaseMovedAside
+        | EventKind::GateContested
+        | EventKind::Crashed
+        | EventKind::StartFailed => screen::BAD,
+        EventKind::Paused
+        | EventKind::KeeperLost
+        | EventKind::Noise
+        | EventKind::Swept
+        | EventKind::GateRepaired
+        | EventKind::Stopped
+        | EventKind::Restarted
+        | EventKind::Limit => screen::WARN,
         _ => screen::DIM,
     };
     let kind = event.kind.word().replace('_', " ");

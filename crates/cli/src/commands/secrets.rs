@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use callgate_clients::secrets::find::{self, Finding, Slot, Why};
+use callgate_clients::Client;
+use callgate_clients::secrets::find::{self, Slot, Why};
+use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
 use callgate_clients::survey::{Entry, State, Surveyed};
-use callgate_clients::{Client, Document, entry};
 use callgate_secrets::SystemKeychain;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
@@ -60,40 +61,27 @@ impl Chosen {
         Chosen::new(home, args.client.as_ref(), &args.servers, &args.project)
     }
 
+    fn files(&self) -> impl Iterator<Item = &Surveyed> {
+        let of_client = |file: &&Surveyed| self.client.is_none_or(|client| client.id == file.found.client.id);
+        self.surveyed.iter().filter(of_client)
+    }
+
+    fn means(&self, entry: &Entry) -> bool {
+        self.servers.is_empty() || self.servers.contains(&entry.key.name)
+    }
+
     fn entries(&self) -> impl Iterator<Item = (&Surveyed, &Entry)> {
-        let files = self
-            .surveyed
-            .iter()
-            .filter(|file| self.client.is_none_or(|client| client.id == file.found.client.id));
-        files
-            .flat_map(|file| {
-                file.read.iter().flat_map(move |read| read.entries.iter().map(move |entry| (file, entry)))
-            })
-            .filter(|(_, entry)| self.servers.is_empty() || self.servers.contains(&entry.key.name))
+        let entries = self.files().flat_map(|file| file.entries().iter().map(move |entry| (file, entry)));
+        entries.filter(|(_, entry)| self.means(entry))
     }
-}
 
-/// One secret of an entry, as far as it may be told.
-struct Told {
-    slot: Slot,
-    name: String,
-    /// How long it is and what gave it away, if it stands in the file.
-    plain: Option<(usize, Why)>,
-}
-
-fn told(file: &Surveyed, entry: &Entry) -> Vec<Told> {
-    let plain = |finding: Finding| Told {
-        plain: Some((finding.length(), finding.why)),
-        slot: finding.slot,
-        name: finding.name,
-    };
-    if let Some(local) = entry.local() {
-        let moved = find::references(local).into_iter().map(|(slot, name)| Told { slot, name, plain: None });
-        return find::secrets(local).into_iter().map(plain).chain(moved).collect();
+    /// Every secret of theirs.
+    fn secrets(&self) -> impl Iterator<Item = (&Surveyed, &Entry, Listed)> {
+        let secrets = self.files().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
+        secrets
+            .filter(|(_, entry, _)| self.means(entry))
+            .flat_map(|(file, entry, all)| all.into_iter().map(move |one| (file, entry, one)))
     }
-    let Ok(read) = &file.read else { return Vec::new() };
-    let Ok(document) = Document::parse(entry.place.syntax, &read.snapshot.bytes) else { return Vec::new() };
-    find::in_headers(&entry::headers(&document, &entry.server)).into_iter().map(plain).collect()
 }
 
 fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
@@ -101,28 +89,30 @@ fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let chosen = Chosen::new(&home, args.client.as_ref(), &args.servers, &args.project)?;
     let (mut plain, mut moved, mut movable) = (0, 0, 0);
-    for (file, entry) in chosen.entries() {
-        for one in told(file, entry) {
-            if args.json {
-                object(&screen, file, entry, &one);
-                continue;
+    for (file, entry, one) in chosen.secrets() {
+        if args.json {
+            object(&screen, file, entry, &one);
+            continue;
+        }
+        let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        let (style, words) = match one.stands {
+            Stands::InFile { length, .. } => (screen::WARN, format!("in the file, {length} characters")),
+            Stands::InKeychain => (screen::GOOD, "in the keychain".to_owned()),
+        };
+        let line = format!(
+            "{}  {}  {}{}",
+            screen::pad(&screen::clip(&known, 40), 28),
+            screen::pad(&screen::clip(&screen::harmless(&one.name), 40), 28),
+            screen.paint(style, &words),
+            screen.paint(screen::DIM, &remark(entry, &one)),
+        );
+        screen.line(&line);
+        match one.stands {
+            Stands::InKeychain => moved += 1,
+            Stands::InFile { .. } => {
+                plain += 1;
+                movable += usize::from(cannot_move(entry).is_none());
             }
-            let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
-            let (style, words) = match one.plain {
-                Some((length, _)) => (screen::WARN, format!("in the file, {length} characters")),
-                None => (screen::GOOD, "in the keychain".to_owned()),
-            };
-            let line = format!(
-                "{}  {}  {}{}",
-                screen::pad(&screen::clip(&known, 40), 28),
-                screen::pad(&screen::clip(&screen::harmless(&one.name), 40), 28),
-                screen.paint(style, &words),
-                screen.paint(screen::DIM, &remark(entry, &one)),
-            );
-            screen.line(&line);
-            plain += usize::from(one.plain.is_some());
-            moved += usize::from(one.plain.is_none());
-            movable += usize::from(one.plain.is_some() && cannot_move(entry).is_none());
         }
     }
     if !args.json {
@@ -134,10 +124,10 @@ fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn remark(entry: &Entry, one: &Told) -> String {
-    match (one.plain, cannot_move(entry)) {
-        (Some(_), Some(why)) => format!("  ({why})"),
-        (Some((_, Why::Looks)), None) => "  (by its looks)".to_owned(),
+fn remark(entry: &Entry, one: &Listed) -> String {
+    match (one.stands, cannot_move(entry)) {
+        (Stands::InFile { .. }, Some(why)) => format!("  ({why})"),
+        (Stands::InFile { why: Why::Looks, .. }, None) => "  (by its looks)".to_owned(),
         _ => String::new(),
     }
 }
@@ -150,7 +140,11 @@ fn cannot_move(entry: &Entry) -> Option<&'static str> {
     }
 }
 
-fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Told) {
+fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Listed) {
+    let plain = match one.stands {
+        Stands::InFile { length, why } => Some((length, why)),
+        Stands::InKeychain => None,
+    };
     let (kind, at) = match &one.slot {
         Slot::Variable(name) => ("variable", json!(name)),
         Slot::Argument(index) => ("argument", json!(index)),
@@ -159,10 +153,10 @@ fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Told) {
     let object = json!({
         "client": file.found.client.id, "path": file.found.path.display().to_string(), "project": entry.key.project,
         "name": entry.key.name, "secret": one.name, "kind": kind, "at": at,
-        "state": if one.plain.is_some() { "file" } else { "keychain" },
-        "length": one.plain.map(|(length, _)| length),
-        "by": one.plain.map(|(_, why)| match why { Why::Name => "name", Why::Looks => "looks", Why::Both => "both" }),
-        "why_not": one.plain.and_then(|_| cannot_move(entry)),
+        "state": if plain.is_some() { "file" } else { "keychain" },
+        "length": plain.map(|(length, _)| length),
+        "by": plain.map(|(_, why)| match why { Why::Name => "name", Why::Looks => "looks", Why::Both => "both" }),
+        "why_not": plain.and_then(|_| cannot_move(entry)),
     });
     screen.line(&object.to_string());
 }
@@ -257,6 +251,19 @@ fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
     Ok(done.code())
 }
 
+/// With the command that helps.
+fn told(error: &MoveError) -> String {
+    let help = match error {
+        MoveError::NotProtected => ": callgate clients protect",
+        MoveError::Unnamed => ": callgate clients unprotect, then protect",
+        MoveError::Edited { .. } => {
+            ". If you changed it yourself, say so at a terminal: the same command without --yes"
+        }
+        _ => "",
+    };
+    format!("{error}{help}")
+}
+
 type Change<'a> = &'a dyn Fn(&Surveyed, &Entry, &SystemKeychain, i64) -> Result<Moved, MoveError>;
 
 #[derive(Default)]
@@ -291,7 +298,7 @@ fn change(
                 "{} runs and would write its own copy over it. {} Or write at once and risk that it is lost: --force",
                 client.name, client.reload
             )),
-            false => make(file, entry, &keychain, now_ms).map_err(|error| error.to_string()),
+            false => make(file, entry, &keychain, now_ms).map_err(|error| told(&error)),
         };
         match result {
             Ok(moved) => {

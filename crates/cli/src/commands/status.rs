@@ -8,7 +8,7 @@ use callgate_desk::view::Protection;
 use callgate_store::allowance;
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::pause::{self, Switch};
-use callgate_store::{Home, Lease, Settings, running};
+use callgate_store::{EventKind, History, Home, Lease, Settings, Stand, running};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -17,6 +17,11 @@ use crate::commands::allowance::{described, ending};
 use crate::commands::log::current;
 use crate::duration::{iso, words};
 use crate::screen::{self, Screen};
+
+/// How far back failed starts are shown, in milliseconds, how many of them, and among how many events.
+const LATELY: i64 = 24 * 60 * 60 * 1000;
+const FAILURES: usize = 3;
+const EVENTS: usize = 1_000;
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
@@ -33,6 +38,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
                 "session": lease.session.to_string(), "server": lease.server,
                 "client": lease.client.as_deref().unwrap_or("unknown"), "pid": lease.pid, "started": iso(lease.started_ms),
                 "command": lease.command, "policy": lease.policy_version.as_deref().unwrap_or_default(),
+                "stand": lease.stand.word(), "stand_words": lease.stand_words, "restarts": lease.restarts,
                 "protection": state.protection.word(), "problem": state.problem.map(|problem| problem.1), "calls": calls, "refused": refused,
             });
             screen.line(&object.to_string());
@@ -41,6 +47,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if !args.json {
+        start_failures(&screen, &history)?;
         summary(&home, &screen, sessions.len());
     }
     Ok(ExitCode::SUCCESS)
@@ -73,9 +80,32 @@ fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u
         screen::DIM,
         &format!("    session {}, pid {}, policy {policy}, {command}", lease.session, lease.pid),
     ));
+    if lease.stand != Stand::Running || lease.restarts > 0 || lease.stand_words.is_some() {
+        let times = if lease.restarts > 0 {
+            format!(", started again {} times", lease.restarts)
+        } else {
+            String::new()
+        };
+        let words = lease.stand_words.as_deref().map(|words| format!(": {words}")).unwrap_or_default();
+        let text = screen::harmless(&format!("server {}{times}{words}", lease.stand.word()));
+        screen.line(&format!("    {}", screen.paint(screen::WARN, &text)));
+    }
     if let Some((_, problem)) = &state.problem {
         screen.line(&format!("    {}", screen.paint(screen::BAD, &screen::harmless(problem))));
     }
+}
+
+/// Servers that did not get as far as serving lately: nothing else here would show them.
+fn start_failures(screen: &Screen, history: &History) -> anyhow::Result<()> {
+    let since = Timestamp::now().as_millisecond() - LATELY;
+    let events = history.events(Some(since), EVENTS)?;
+    let failed = events.iter().filter(|event| event.kind == EventKind::StartFailed);
+    for event in failed.rev().take(FAILURES) {
+        let server = event.server.as_deref().unwrap_or_default();
+        let text = format!("{server} did not start {} ago: {}", age(event.at_ms), event.text);
+        screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
+    }
+    Ok(())
 }
 
 fn summary(home: &Home, screen: &Screen, sessions: usize) {

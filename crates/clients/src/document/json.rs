@@ -21,15 +21,11 @@ pub(super) fn parse_strict(text: &str) -> Result<Node, Unreadable> {
     }
 }
 
-pub(super) fn parse_with_comments(text: &str) -> Result<Node, Unreadable> {
-    parse(text, Syntax::Jsonc)
-}
-
-fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
-    let lenient = syntax == Syntax::Jsonc;
+/// As far as the syntax goes; of the strict one the words for what is wrong.
+pub(super) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
     let options = ParseOptions {
-        allow_comments: lenient,
-        allow_trailing_commas: lenient,
+        allow_comments: syntax != Syntax::Json,
+        allow_trailing_commas: syntax == Syntax::Jsonc,
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,

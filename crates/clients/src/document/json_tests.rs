@@ -54,8 +54,17 @@ fn with_comments_takes_comments_and_trailing_commas_and_no_more() {
 }
 
 #[test]
+fn with_comments_alone_takes_no_trailing_comma() {
+    parse(Syntax::Commented, "// a\n{/*b*/\"a\":[1]}//c").unwrap();
+    for text in ["{\"a\":[1,]}", "{\"a\":1,}", "{\"a\":1,/*b*/}"] {
+        let parsed = parse(Syntax::Commented, text);
+        assert!(matches!(parsed, Err(Unreadable::Syntax { .. })), "{text:?}: {parsed:?}");
+    }
+}
+
+#[test]
 fn a_file_that_clients_may_read_otherwise_is_refused() {
-    for syntax in [Syntax::Json, Syntax::Jsonc] {
+    for syntax in [Syntax::Json, Syntax::Commented, Syntax::Jsonc] {
         let twice = parse(syntax, "{\"x\":{\n\"a\":1,\n\"\\u0061\":2}}").unwrap_err();
         assert_eq!(twice, Unreadable::Twice { key: "a".into(), line: 3 });
         assert_eq!(parse(syntax, "\u{feff}{}").unwrap_err(), Unreadable::ByteOrderMark);

@@ -23,8 +23,19 @@ pub(super) fn lead(text: &str, at: usize) -> &str {
     &text[line_start(text, at)..at]
 }
 
+/// The blanks that the line of `at` begins with.
+pub(super) fn indent(text: &str, at: usize) -> &str {
+    let lead = lead(text, at);
+    &lead[..lead.len() - lead.trim_start_matches([' ', '\t']).len()]
+}
+
 pub(super) fn blank(text: &str) -> bool {
     text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+/// Without the blanks at its end. Only those that every syntax takes for blanks: others may be part of a comment.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_end_matches([' ', '\t', '\r', '\n'])
 }
 
 /// The line break at `at`, if there is one.
@@ -49,10 +60,15 @@ pub(super) fn before_break(text: &str, at: usize) -> usize {
     if text[..start].ends_with("\r\n") { start - 2 } else { start.saturating_sub(1) }
 }
 
+/// Where the line break at `at` ends; `at`, if there is none.
+pub(super) fn after_break(text: &str, at: usize) -> usize {
+    at + break_at(text, at).map_or(0, str::len)
+}
+
 /// Whether a gap between two values has a comment in it. A gap holds blanks, commas and comments only.
 pub(super) fn has_comment(syntax: Syntax, gap: &str) -> bool {
     gap.contains(match syntax {
-        Syntax::Json | Syntax::Jsonc => '/',
+        Syntax::Json | Syntax::Commented | Syntax::Jsonc => '/',
         Syntax::Toml | Syntax::Yaml => '#',
     })
 }
@@ -63,10 +79,11 @@ pub(super) fn comma(syntax: Syntax, gap: &str) -> Option<usize> {
     while let Some(c) = gap[at..].chars().next() {
         let rest = &gap[at..];
         let comment = match syntax {
-            Syntax::Json | Syntax::Jsonc if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
-            Syntax::Json | Syntax::Jsonc if rest.starts_with("//") => rest.find(['\n', '\r']),
             Syntax::Toml | Syntax::Yaml if c == '#' => rest.find(['\n', '\r']),
             _ if c == ',' => return Some(at),
+            Syntax::Toml | Syntax::Yaml => Some(c.len_utf8()),
+            _ if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+            _ if rest.starts_with("//") => rest.find(['\n', '\r']),
             _ => Some(c.len_utf8()),
         };
         at += comment?;

@@ -61,6 +61,9 @@ impl Document {
                 let colon = self.colon(member)?;
                 Ok(vec![Splice::insert(colon + 1, " []"), Splice::remove(from..last.span.end)])
             }
+            (None, _) if self.is_bare(list, first, last) => {
+                Ok(vec![Splice::remove(list.span.start + 1..list.span.end - 1)])
+            }
             (None, _) => {
                 let mut splices = vec![Splice::remove(first.span.start..last.span.end)];
                 let after = last.span.end..list.span.end;
@@ -72,8 +75,16 @@ impl Document {
         }
     }
 
+    /// Whether these elements are all that a list was ever laid out for. Ours stand right behind the bracket of a list that
+    /// was empty; if there is room before the first, somebody wrote the list anew around them, and that room goes with them.
+    fn is_bare(&self, list: &Node, first: &Node, last: &Node) -> bool {
+        let before = self.source(&(list.span.start + 1..first.span.start));
+        let after = self.source(&(last.span.end..list.span.end - 1));
+        !before.is_empty() && blank(before) && blank(&after.replacen(',', "", 1))
+    }
+
     /// Where the `-` of a block's element stands, alone at the head of its line.
-    fn dash(&self, item: &Node) -> Result<usize, Odd> {
+    pub(super) fn dash(&self, item: &Node) -> Result<usize, Odd> {
         let unclear = || Odd::new("an element of its list does not stand behind a `-` of its own line");
         let lead = lead(&self.text, item.span.start);
         let dash = lead.trim_end_matches([' ', '\t']).strip_suffix('-').ok_or_else(unclear)?;

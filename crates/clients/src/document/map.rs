@@ -116,7 +116,7 @@ impl Document {
         match self.syntax {
             _ if plain && !own.is_empty() => own,
             Syntax::Toml => " = ",
-            Syntax::Json | Syntax::Jsonc | Syntax::Yaml => ": ",
+            Syntax::Json | Syntax::Commented | Syntax::Jsonc | Syntax::Yaml => ": ",
         }
     }
 

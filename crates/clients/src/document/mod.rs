@@ -2,6 +2,9 @@
 //!
 //! Owns: syntax. Knows no client and no key. Everything that a splice does not name stays byte for byte.
 
+mod add;
+mod cut;
+mod fresh;
 mod json;
 mod lines;
 mod list;
@@ -20,7 +23,10 @@ mod yaml_tests;
 
 use std::ops::Range;
 
+pub use add::Addition;
+pub use fresh::Fresh;
 pub use quote::Literal;
+pub(crate) use quote::quote as quoted;
 pub use splice::{Crossed, Splice, apply};
 
 /// Deeper than any configuration, and shallow enough for every stack that walks the tree.
@@ -30,6 +36,8 @@ const DEPTH: usize = 120;
 pub enum Syntax {
     /// Strict: a comment or a trailing comma makes the client drop the file, so it makes us refuse it.
     Json,
+    /// With comments, and strict in all else: a trailing comma makes the client refuse the file.
+    Commented,
     /// With comments and trailing commas.
     Jsonc,
     Toml,
@@ -40,7 +48,7 @@ impl Syntax {
     pub fn name(self) -> &'static str {
         match self {
             Syntax::Json => "JSON",
-            Syntax::Jsonc => "JSON with comments",
+            Syntax::Commented | Syntax::Jsonc => "JSON with comments",
             Syntax::Toml => "TOML",
             Syntax::Yaml => "YAML",
         }
@@ -157,7 +165,7 @@ impl Document {
         let text = std::str::from_utf8(bytes).map_err(|e| Unreadable::NotUtf8 { at: e.valid_up_to() })?;
         let root = match syntax {
             Syntax::Json => json::parse_strict(text)?,
-            Syntax::Jsonc => json::parse_with_comments(text)?,
+            Syntax::Commented | Syntax::Jsonc => json::parse(text, syntax)?,
             Syntax::Toml => toml::parse(text)?,
             Syntax::Yaml => yaml::parse(text)?,
         };

@@ -61,7 +61,7 @@ pub(super) fn stands_in_flow(source: &str) -> bool {
 }
 
 /// Between double quotes: the one form that JSON, TOML and YAML (in every place) read alike.
-pub(super) fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

@@ -60,6 +60,29 @@ fn same_start(old: &Server, new: &Server, values: Values) -> bool {
     words && env(old) == env(new)
 }
 
+/// Checks that `with` is `without` and these entries, and nothing else: the section that holds them may be new with them.
+pub fn differ_by(
+    without: &Document,
+    with: &Document,
+    shape: &Shape,
+    entries: &[ServerId],
+) -> Result<(), Broken> {
+    let (was, is) = (servers(without, shape), servers(with, shape));
+    let mut outside = Outside { document: with, edited: Vec::new(), free: Vec::new() };
+    for id in entries {
+        let there = is.find(id).filter(|_| was.find(id).is_none());
+        let entry = there.and_then(|server| locate(with, server).ok());
+        outside.edited.push(entry.ok_or_else(|| Broken::Gone { name: id.name.clone() })?);
+    }
+    let before = Outside { document: without, edited: Vec::new(), free: Vec::new() };
+    let (before, after) = (before.tree(&without.root), outside.tree(&with.root));
+    if before.without_nothing(shape) == after.without_nothing(shape) {
+        Ok(())
+    } else {
+        Err(Broken::Elsewhere)
+    }
+}
+
 /// Whether taking the gates away again gives back `before`, byte for byte. If not, its text has to be kept.
 pub fn comes_back(before: &Document, after: &Document, shape: &Shape, edited: &[ServerId]) -> bool {
     let Ok(text) = ungated(after, shape, edited) else {
@@ -121,12 +144,34 @@ impl<'a> Outside<'a> {
             return Tree::Free;
         }
         match &node.value {
-            Value::List(items) => Tree::List(items.iter().map(|n| self.tree(n)).collect()),
+            Value::List(items) => {
+                let kept = items.iter().filter(|n| !self.edited.contains(&(&raw const **n)));
+                Tree::List(kept.map(|n| self.tree(n)).collect())
+            }
             Value::Map(members) => {
                 let kept = members.iter().filter(|m| !self.edited.contains(&(&raw const m.value)));
                 Tree::Map(kept.map(|m| (m.key.as_str(), self.tree(&m.value))).collect())
             }
             Value::Text(_) | Value::Other => Tree::Scalar(node.text(), self.document.source(&node.span)),
+        }
+    }
+}
+
+impl Tree<'_> {
+    /// Without a section that holds nothing: to clients that is as good as none.
+    fn without_nothing(mut self, shape: &Shape) -> Self {
+        if let Tree::Map(members) = &mut self {
+            members.retain(|(key, value)| shape.section.first() != Some(key) || !value.is_nothing());
+        }
+        self
+    }
+
+    fn is_nothing(&self) -> bool {
+        match self {
+            Tree::List(items) => items.is_empty(),
+            Tree::Map(members) => members.is_empty(),
+            Tree::Scalar(_, source) => source.is_empty(),
+            Tree::Free => false,
         }
     }
 }

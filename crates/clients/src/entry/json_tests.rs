@@ -178,3 +178,24 @@ fn a_gate_comes_off_after_the_client_rewrote_the_file() {
         assert_eq!(ungated(Jsonc, &CLAUDE, &text), format!("{{\"mcpServers\":{{\"s\":{want}}}}}"));
     }
 }
+
+/// Claude Code and Gemini CLI write a list one element a line whenever they write their file.
+#[test]
+fn a_list_that_was_empty_and_that_its_client_wrote_anew_is_empty_again_without_a_blank_line() {
+    for (args, want) in [
+        ("[\n  @,\n  \"--\",\n  \"npx\"\n]", "[]"),
+        ("[\r\n\t@,\r\n\t\"--\",\r\n\t\"npx\",\r\n]", "[]"),
+        // As it was put there: what stands behind it is the person's.
+        ("[@, \"--\", \"npx\" ]", "[ ]"),
+        ("[@, \"--\", \"npx\"\n]", "[\n]"),
+        // Nobody's words are thrown away.
+        ("[ /* mine */ @, \"--\", \"npx\" ]", "[ /* mine */  ]"),
+        ("[\n  @, \"--\", \"npx\" // mine\n]", "[\n   // mine\n]"),
+    ] {
+        let entry = |command: &str, args: &str| {
+            format!(r#"{{"mcpServers":{{"s":{{"command":"{command}","args":{args}}}}}}}"#)
+        };
+        let text = entry("/x/callgate", &args.replace('@', FRONT));
+        assert_eq!(ungated(Jsonc, &CLAUDE, &text), entry("npx", want));
+    }
+}

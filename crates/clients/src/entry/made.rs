@@ -29,7 +29,7 @@ pub(super) fn dice() -> impl Strategy<Value = Dice> {
     prop::collection::vec(any::<u8>(), 0..300).prop_map(|v| Dice(v.into_iter()))
 }
 
-fn word() -> impl Strategy<Value = String> {
+pub(super) fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(
             &[

@@ -7,6 +7,7 @@
 mod check;
 mod gate;
 mod gated;
+mod place;
 mod read;
 mod ungate;
 
@@ -18,6 +19,10 @@ mod json_tests;
 mod made;
 #[cfg(test)]
 mod made_lines;
+#[cfg(test)]
+mod place_property_tests;
+#[cfg(test)]
+mod place_tests;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]
@@ -33,10 +38,11 @@ use std::ops::Range;
 
 use crate::document::{Odd, Splice};
 
-pub use check::{Broken, Values, comes_back, verify};
+pub use check::{Broken, Values, comes_back, differ_by, verify};
 pub use gate::gate;
 pub use gated::is_callgate;
-pub use read::{headers, servers};
+pub use place::{NewServer, cut, place};
+pub use read::{address, headers, servers};
 pub use ungate::ungate;
 
 /// What a document says about servers.

@@ -109,7 +109,7 @@ fn total(syntax: Syntax, shape: &Shape, bytes: &[u8]) {
     }
 }
 
-fn mutated(text: &str, cuts: &[(u16, u8, u8)]) -> Vec<u8> {
+pub(super) fn mutated(text: &str, cuts: &[(u16, u8, u8)]) -> Vec<u8> {
     const PIECES: &[&[u8]] = &[
         b"",
         b"\"",
@@ -153,7 +153,7 @@ fn mutated(text: &str, cuts: &[(u16, u8, u8)]) -> Vec<u8> {
     bytes
 }
 
-fn cuts() -> impl Strategy<Value = Vec<(u16, u8, u8)>> {
+pub(super) fn cuts() -> impl Strategy<Value = Vec<(u16, u8, u8)>> {
     prop::collection::vec(any::<(u16, u8, u8)>(), 1..5)
 }
 
@@ -201,7 +201,7 @@ proptest! {
 
     #[test]
     fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "\\PC{0,100}") {
-        for syntax in [Syntax::Json, Syntax::Jsonc, Syntax::Toml, Syntax::Yaml] {
+        for syntax in [Syntax::Json, Syntax::Commented, Syntax::Jsonc, Syntax::Toml, Syntax::Yaml] {
             total(syntax, &CLAUDE, &bytes);
             total(syntax, &CLAUDE, text.as_bytes());
         }

@@ -265,6 +265,13 @@ pub fn headers(document: &Document, server: &Server) -> Vec<(String, Text)> {
     maps.flat_map(|member| texts(&member.value)).collect()
 }
 
+/// Where a server is that a client reaches over the network.
+pub fn address(document: &Document, shape: &Shape, server: &Server) -> Option<String> {
+    let entry = locate(document, server).ok()?;
+    let said = shape.remote.iter().filter_map(|key| entry.member(key)?.value.text());
+    said.map(str::to_owned).find(|text| !text.trim().is_empty())
+}
+
 fn refuse_twins(servers: &mut [Server]) {
     let mut count: HashMap<ServerId, usize> = HashMap::new();
     for server in servers.iter() {

@@ -14,11 +14,13 @@ pub(super) const CLAUDE: Shape = Shape {
     start: SPLIT,
     env: "env",
     remote: &["url", "serverUrl"],
+    besides: &[],
+    named: false,
 };
 pub(super) const PROJECTS: Shape = Shape { section: &["projects", "*", "mcpServers"], ..CLAUDE };
 pub(super) const ZED: Shape = Shape { section: &["context_servers"], ..CLAUDE };
 pub(super) const CODEX: Shape = Shape { section: &["mcp_servers"], ..CLAUDE };
-pub(super) const CONTINUE: Shape = Shape { entries: Entries::List, ..CLAUDE };
+pub(super) const CONTINUE: Shape = Shape { entries: Entries::List, named: true, ..CLAUDE };
 pub(super) const OPENCODE: Shape =
     Shape { section: &["mcp"], start: Start::Array("command"), env: "environment", ..CLAUDE };
 pub(super) const GOOSE: Shape = Shape {

@@ -28,7 +28,14 @@ pub struct Snapshot {
     /// Where the bytes really are: links followed.
     pub target: PathBuf,
     pub bytes: Vec<u8>,
-    metadata: Metadata,
+    /// None: there was no file.
+    metadata: Option<Metadata>,
+}
+
+impl Snapshot {
+    pub fn exists(&self) -> bool {
+        self.metadata.is_some()
+    }
 }
 
 /// The bytes, as a name for them.
@@ -85,21 +92,36 @@ pub fn read(path: &Path) -> Result<Snapshot, FileError> {
     // It may grow while it is read.
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(FileError::Read)?;
     match u64::try_from(bytes.len()) {
-        Ok(length) if length <= LARGEST => Ok(Snapshot { target, bytes, metadata }),
+        Ok(length) if length <= LARGEST => Ok(Snapshot { target, bytes, metadata: Some(metadata) }),
         _ => Err(FileError::Large(LARGEST + 1)),
+    }
+}
+
+/// The same of a file that need not be there.
+pub fn read_or_absent(path: &Path) -> Result<Snapshot, FileError> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(Snapshot { target: path.to_owned(), bytes: Vec::new(), metadata: None })
+        }
+        _ => read(path),
     }
 }
 
 /// Replaces the file that `before` was read from: whole, with its permissions and its owner, and only if it still says what
 /// it said then. Between the last look and the rename lies a moment in which another program may write; no program that we
 /// know takes a lock, so that moment is made as short as it can be and the result is read back.
+///
+/// Where no file was, one is made, unless one is there by now.
 pub fn replace(before: &Snapshot, bytes: &[u8]) -> Result<(), FileError> {
+    let Some(metadata) = &before.metadata else {
+        return create(&before.target, bytes);
+    };
     unchanged(before)?;
-    if owner::names(&before.metadata) > 1 {
+    if owner::names(metadata) > 1 {
         return Err(FileError::OtherNames);
     }
     let fresh = beside(&before.target);
-    let dress = |file: &File| owner::keep(file, &before.metadata).map_err(FileError::Owner);
+    let dress = |file: &File| owner::keep(file, metadata).map_err(FileError::Owner);
     let written = fill(&fresh, bytes, dress).and_then(|()| {
         unchanged(before)?;
         owner::rename(&fresh, &before.target).map_err(FileError::Write)
@@ -114,6 +136,14 @@ pub fn replace(before: &Snapshot, bytes: &[u8]) -> Result<(), FileError> {
         Ok(_) => Err(FileError::Overwritten),
         Err(error) => Err(FileError::Read(error)),
     }
+}
+
+/// Removes the file that `before` was read from, if it still says what it said then.
+pub fn remove(before: &Snapshot) -> Result<(), FileError> {
+    unchanged(before)?;
+    fs::remove_file(&before.target).map_err(FileError::Write)?;
+    sync_folder(&before.target);
+    Ok(())
 }
 
 /// Makes a file that is not there, readable by its owner alone. Whoever looks sees all of it or nothing.
@@ -142,6 +172,15 @@ fn appear(fresh: &Path, path: &Path) -> Result<(), FileError> {
 /// For files of ours, which are for their owner alone.
 pub(crate) fn private_options() -> OpenOptions {
     owner::private()
+}
+
+/// Held by one process of ours at a time, below `home`; released when the process ends, however it ends.
+pub(crate) fn lock(home: &Path, name: &str) -> io::Result<File> {
+    let control = home.join("control");
+    private_folder(&control)?;
+    let lock = private_options().create(true).truncate(false).write(true).open(control.join(name))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 /// A folder for its owner alone.

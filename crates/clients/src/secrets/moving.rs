@@ -4,23 +4,26 @@
 //! written, what was stored is removed again. Putting back: read, write the file, then remove.
 
 use std::ffi::OsStr;
-use std::ops::Range;
 use std::path::Path;
 
-use callgate_secrets::{BadReference, Identity, Item, Keychain, KeychainError, Reference, Secret, referring};
+use callgate_secrets::{
+    BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, referring,
+};
 
 use super::find::secrets;
+use super::open::{Open, Swap, swapped, texts};
 use super::shapes::is_filled_in;
-use crate::backup::Backups;
 use crate::discover::Found;
-use crate::document::{Document, Odd, Splice, Unreadable};
-use crate::entry::{Local, ServerId, Text, Values, servers, verify};
-use crate::file::{FileError, replace};
-use crate::ledger::{Held, Key, LedgerError, hold};
-use crate::names::identity;
+use crate::document::{Odd, Unreadable};
+use crate::entry::Local;
+use crate::file::FileError;
+use crate::ledger::{Key, LedgerError, hold};
 use crate::running;
-use crate::survey::{Entry, Refusal, State, look};
+use crate::survey::{Entry, Refusal};
 use crate::table::Client;
+
+/// In place of a number that nobody knows yet.
+const UNKNOWN: &str = "…";
 
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
@@ -35,11 +38,11 @@ pub enum MoveError {
     #[error("the entry is not there any more")]
     Gone,
     #[error(
-        "it is not behind the gate, which is what would put the values back in place when the server starts. First: callgate clients protect"
+        "it is not behind the gate, which is what would put the values back in place when the server starts. Protect it first"
     )]
     NotProtected,
     #[error(
-        "its gate names no server or no client, so it cannot be told from others. First: callgate clients unprotect, then protect"
+        "its gate names no server or no client, so it cannot be told from others. Unprotect it and protect it again first"
     )]
     Unnamed,
     #[error(
@@ -56,9 +59,7 @@ pub enum MoveError {
         "{name} was stored for another entry; nothing was changed. Somebody may have copied the reference"
     )]
     Foreign { name: String },
-    #[error(
-        "{name} was stored for another command than the entry has now; nothing was changed. If you changed it yourself, say so at a terminal: the same command without --yes"
-    )]
+    #[error("{name} was stored for another command than the entry has now; nothing was changed")]
     Edited { name: String },
     #[error("it cannot be edited: {0}; nothing was changed")]
     Odd(#[from] Odd),
@@ -105,38 +106,21 @@ pub fn move_in(
     keychain: &dyn Keychain,
     now_ms: i64,
 ) -> Result<Moved, MoveError> {
-    let open = Open::of(home, found, key)?;
-    let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
-    let (Some(server), Some(client)) = (&gate.server, &gate.client) else { return Err(MoveError::Unnamed) };
-    // Named by its place: what it says may be a password.
-    if let Some(at) = open.local.words().position(|word| is_filled_in(word) || word.contains('$')) {
-        let which = if at == 0 { "program".to_owned() } else { format!("argument {at}") };
-        return Err(MoveError::FilledIn(which));
-    }
-    let mut swaps = Vec::new();
-    let mut fresh = Vec::new();
-    for finding in secrets(&open.local) {
-        let reference =
-            Reference::fresh(&finding.name).map_err(|error| MoveError::Random(error.to_string()))?;
-        let before = finding.text.get(..finding.before).unwrap_or_default();
-        let literal = open.document.source(&finding.span).to_owned();
-        swaps.push(Swap { span: finding.span.clone(), text: format!("{before}{reference}"), literal: None });
-        fresh.push((reference, Secret::new(finding.value().to_owned()), Secret::new(literal)));
-    }
-    let args: Vec<String> = open.local.args.iter().map(|arg| swapped(&swaps, arg).to_owned()).collect();
-    let program = OsStr::new(&open.local.program.value);
-    let start = Identity::of(server, Some(client), program, args.iter().map(OsStr::new));
+    let held = hold(home)?;
+    let open = Open::of(found, key)?;
+    let Leaving { swaps, fresh, start, before } = Leaving::of(&open)?;
     let place = place_of(key);
 
-    let mut stored = Stored { keychain, done: Vec::new() };
-    for reference in open.references()? {
+    let mut stored = Stored::new(keychain);
+    let references = open.references()?;
+    let accepted = edited == Edited::Accept && !references.is_empty();
+    for reference in references {
         let name = reference.name();
         let old = read(keychain, &reference)?;
         if old.place != place {
             return Err(MoveError::Foreign { name: name.to_owned() });
         }
         // Fresh references among the arguments change what is started, by our own hand.
-        let before = open.start(server, client);
         if old.start != start {
             if old.start != before && edited == Edited::Refuse {
                 return Err(MoveError::Edited { name: name.to_owned() });
@@ -149,17 +133,95 @@ pub fn move_in(
         let item = Item { start: start.clone(), place: place.clone(), value, literal };
         stored.put(reference, &item, None)?;
     }
-    if !swaps.is_empty()
-        && let Err(error) = open.write(home, &swaps, now_ms)
-    {
-        // The file may hold the references already: what they lead to must stay.
-        if error.may_be_written() {
-            stored.keep();
-        }
-        return Err(error);
+    let written = match swaps.is_empty() {
+        false => open.write(home, held, &swaps, now_ms),
+        true if accepted => open.note(held, &open.local),
+        true => Ok(()),
+    };
+    // If it failed late, the file may hold the references already: what they lead to must stay.
+    if written.as_ref().err().is_none_or(MoveError::may_be_written) {
+        stored.keep();
     }
-    stored.keep();
-    Ok(Moved { names, left: Vec::new() })
+    written.map(|()| Moved { names, left: Vec::new() })
+}
+
+/// What a file says now and what it would say, for a person to look at once it is masked. The keychain is not asked for it.
+pub struct Preview {
+    pub before: String,
+    pub after: String,
+}
+
+impl std::fmt::Debug for Preview {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Preview(…)")
+    }
+}
+
+/// What moving the secrets of an entry would write. The references that are written get numbers of their own.
+pub fn preview_move(found: &Found, key: &Key) -> Result<Preview, MoveError> {
+    let open = Open::of(found, key)?;
+    let Leaving { swaps, fresh, .. } = Leaving::of(&open)?;
+    let (mut after, _) = open.exchanged(&swaps)?;
+    for (reference, ..) in fresh {
+        after = after.replace(&reference.to_string(), &format!("{SCHEME}{UNKNOWN}/{}", reference.name()));
+    }
+    Ok(Preview { before: open.document.text, after })
+}
+
+/// What putting them back would write, the values left out.
+pub fn preview_return(found: &Found, key: &Key) -> Result<Preview, MoveError> {
+    let open = Open::of(found, key)?;
+    let mut swaps = Vec::new();
+    for text in open.texts() {
+        let Some(found) = referring(&text.value) else { continue };
+        let value = format!("{}[masked]", found?.before);
+        swaps.push(Swap { span: text.span.clone(), text: value, literal: None });
+    }
+    let (after, _) = open.exchanged(&swaps)?;
+    Ok(Preview { before: open.document.text, after })
+}
+
+/// What leaves an entry, and what comes in its place.
+struct Leaving {
+    swaps: Vec<Swap>,
+    /// With the value, and the text that it was written as.
+    fresh: Vec<(Reference, Secret, Secret)>,
+    /// What is started then.
+    start: Identity,
+    /// What is started now.
+    before: Identity,
+}
+
+impl Leaving {
+    fn of(open: &Open<'_>) -> Result<Leaving, MoveError> {
+        let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
+        let (Some(server), Some(client)) = (&gate.server, &gate.client) else {
+            return Err(MoveError::Unnamed);
+        };
+        if let Some(which) = filled_in(&open.local) {
+            return Err(MoveError::FilledIn(which));
+        }
+        let (mut swaps, mut fresh) = (Vec::new(), Vec::new());
+        for finding in secrets(&open.local) {
+            let reference =
+                Reference::fresh(&finding.name).map_err(|error| MoveError::Random(error.to_string()))?;
+            let before = finding.text.get(..finding.before).unwrap_or_default();
+            let literal = open.document.source(&finding.span).to_owned();
+            let text = format!("{before}{reference}");
+            swaps.push(Swap { span: finding.span.clone(), text, literal: None });
+            fresh.push((reference, Secret::new(finding.value().to_owned()), Secret::new(literal)));
+        }
+        let args: Vec<String> = open.local.args.iter().map(|arg| swapped(&swaps, arg).to_owned()).collect();
+        let program = OsStr::new(&open.local.program.value);
+        let start = Identity::of(server, Some(client), program, args.iter().map(OsStr::new));
+        Ok(Leaving { swaps, fresh, start, before: open.start(server, client) })
+    }
+}
+
+/// The word of a command that its client fills in, by its place: what it says may be a password.
+pub(crate) fn filled_in(local: &Local) -> Option<String> {
+    let at = local.words().position(|word| is_filled_in(word) || word.contains('$'))?;
+    Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") })
 }
 
 /// Puts the values back in place of the references of an entry, byte for byte as they were.
@@ -170,7 +232,8 @@ pub fn put_back(
     keychain: &dyn Keychain,
     now_ms: i64,
 ) -> Result<Moved, MoveError> {
-    let open = Open::of(home, found, key)?;
+    let held = hold(home)?;
+    let open = Open::of(found, key)?;
     let place = place_of(key);
     let (mut swaps, mut taken) = (Vec::new(), Vec::new());
     for text in open.texts() {
@@ -192,8 +255,8 @@ pub fn put_back(
         return Ok(moved);
     }
     // A client that runs may write the references back from its memory; then they still have to lead somewhere.
-    let may_return = found.client.caches && may_run(found.client);
-    open.write(home, &swaps, now_ms)?;
+    let may_return = may_return(found.client);
+    open.write(home, held, &swaps, now_ms)?;
     for reference in taken {
         if may_return || keychain.remove(&reference).is_err() {
             moved.left.push(reference.account());
@@ -203,9 +266,10 @@ pub fn put_back(
     Ok(moved)
 }
 
-fn may_run(client: &Client) -> bool {
-    let seen = std::env::home_dir().and_then(|person| running::processes(client, &person));
-    seen.is_none_or(|processes| !processes.is_empty())
+/// Whether what is taken out of its file now may be there again when it quits.
+pub(crate) fn may_return(client: &Client) -> bool {
+    let seen = || std::env::home_dir().and_then(|person| running::processes(client, &person));
+    client.caches && seen().is_none_or(|processes| !processes.is_empty())
 }
 
 /// Whether an entry holds references, be they good or not.
@@ -218,21 +282,30 @@ fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveErro
     keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })
 }
 
-fn place_of(key: &Key) -> Identity {
+pub(crate) fn place_of(key: &Key) -> Identity {
     let project = key.project.as_deref().unwrap_or_default();
     let parts = [key.client.as_ref(), key.path.as_os_str(), project.as_ref(), key.name.as_ref()];
     Identity::of_place(parts)
 }
 
 /// What was stored for a change that is not made yet; undone, unless the change is made.
-struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     keychain: &'a dyn Keychain,
     /// With what was there before.
     done: Vec<(Reference, Option<Item>)>,
 }
 
-impl Stored<'_> {
-    fn put(&mut self, reference: Reference, item: &Item, before: Option<Item>) -> Result<(), MoveError> {
+impl<'a> Stored<'a> {
+    pub(crate) fn new(keychain: &'a dyn Keychain) -> Stored<'a> {
+        Stored { keychain, done: Vec::new() }
+    }
+
+    pub(crate) fn put(
+        &mut self,
+        reference: Reference,
+        item: &Item,
+        before: Option<Item>,
+    ) -> Result<(), MoveError> {
         let name = reference.name().to_owned();
         let kept = self.keychain.write(&reference, item).and_then(|()| self.keychain.read(&reference));
         self.done.push((reference, before));
@@ -243,7 +316,7 @@ impl Stored<'_> {
         }
     }
 
-    fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.done.clear();
     }
 }
@@ -257,107 +330,6 @@ impl Drop for Stored<'_> {
                 None => self.keychain.remove(&reference),
             };
         }
-    }
-}
-
-/// One text of an entry, and what comes in its place.
-struct Swap {
-    span: Range<usize>,
-    text: String,
-    /// How to write it, if that still says the same.
-    literal: Option<Secret>,
-}
-
-fn swapped<'a>(swaps: &'a [Swap], text: &'a Text) -> &'a str {
-    swaps.iter().find(|swap| swap.span == text.span).map_or(&text.value, |swap| &swap.text)
-}
-
-fn texts(local: &Local) -> impl Iterator<Item = &Text> {
-    local.env.iter().map(|(_, text)| text).chain(&local.args)
-}
-
-/// An entry that is about to be changed, with the ledger held.
-struct Open<'a> {
-    found: &'a Found,
-    entry: Entry,
-    local: Local,
-    document: Document,
-    snapshot: crate::file::Snapshot,
-    held: Held,
-}
-
-impl<'a> Open<'a> {
-    fn of(home: &Path, found: &'a Found, key: &Key) -> Result<Open<'a>, MoveError> {
-        let held = hold(home)?;
-        let contents = look(found)?;
-        let entry = contents.entries.into_iter().find(|entry| entry.key == *key).ok_or(MoveError::Gone)?;
-        let local = match &entry.state {
-            State::NotCoverable(why) => return Err(Odd::new(why.clone()).into()),
-            State::Open | State::Protected { .. } => entry.local().cloned().ok_or(MoveError::Gone)?,
-        };
-        let parsed = Document::parse(entry.place.syntax, &contents.snapshot.bytes);
-        let document = parsed.map_err(Refusal::from)?;
-        Ok(Open { found, entry, local, document, snapshot: contents.snapshot, held })
-    }
-
-    /// What is started now.
-    fn start(&self, server: &str, client: &str) -> Identity {
-        let args = self.local.args.iter().map(|arg| OsStr::new(&arg.value));
-        Identity::of(server, Some(client), OsStr::new(&self.local.program.value), args)
-    }
-
-    fn texts(&self) -> impl Iterator<Item = &Text> {
-        texts(&self.local)
-    }
-
-    fn references(&self) -> Result<Vec<Reference>, BadReference> {
-        let found = self.texts().filter_map(|text| referring(&text.value));
-        found.map(|found| found.map(|found| found.reference)).collect()
-    }
-
-    /// Writes the file with these texts in place, if it then says what it should and nothing else.
-    fn write(mut self, home: &Path, swaps: &[Swap], now_ms: i64) -> Result<(), MoveError> {
-        let as_it_was = |swap: &Swap| match &swap.literal {
-            Some(literal) => Ok(Splice::replace(swap.span.clone(), literal.expose())),
-            None => self.document.replace(&swap.span, &swap.text),
-        };
-        let quoted = |swap: &Swap| self.document.replace(&swap.span, &swap.text);
-        let exact = swaps.iter().map(as_it_was).collect::<Result<Vec<_>, _>>()?;
-        let (after, local) = match self.spliced(swaps, &exact) {
-            Ok(done) => done,
-            // The text around it was edited meanwhile: the value still comes back, in our own writing.
-            Err(_) => self.spliced(swaps, &swaps.iter().map(quoted).collect::<Result<Vec<_>, _>>()?)?,
-        };
-        let key = &self.entry.key;
-        Backups::of(home).keep(&key.client, &self.found.path, &self.snapshot.bytes, now_ms)?;
-        let old = self.held.ledger.clone();
-        if let Some(row) = self.held.ledger.rows.iter_mut().find(|row| row.key == *key) {
-            // Otherwise it would look as if somebody had edited the entry.
-            row.original = identity(&local);
-        }
-        replace(&self.snapshot, after.as_bytes())?;
-        if self.held.ledger == old { Ok(()) } else { self.held.save().map_err(MoveError::Unrecorded) }
-    }
-
-    /// The text after these splices, and what the entry starts then.
-    fn spliced(&self, swaps: &[Swap], splices: &[Splice]) -> Result<(String, Local), MoveError> {
-        let check = |why: String| MoveError::Check(why);
-        let shape = &self.entry.place.shape;
-        let after = self.document.spliced(splices).map_err(|error| check(error.to_string()))?;
-        let id: &ServerId = &self.entry.server.id;
-        verify(&self.document, &after, shape, std::slice::from_ref(id), Values::MayDiffer)
-            .map_err(|broken| check(broken.to_string()))?;
-        let listing = servers(&after, shape);
-        let server = listing.find(id).ok_or(MoveError::Gone)?;
-        let entry = Entry { server: server.clone(), ..self.entry.clone() };
-        let local = entry.local().cloned().ok_or(MoveError::Gone)?;
-        let wanted = self.texts().map(|text| swapped(swaps, text));
-        if !wanted.eq(texts(&local).map(|text| text.value.as_str()))
-            || entry.server.gated != self.entry.server.gated
-        {
-            return Err(check("another value would have changed".to_owned()));
-        }
-        Ok((after.text, local))
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use callgate_secrets::{Item, Keychain, KeychainError, MemoryKeychain, Reference, SCHEME};
 use tempfile::TempDir;
 
-use super::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
+use super::moving::{Edited, MoveError, Moved, move_in, preview_move, preview_return, put_back, refers};
 use crate::change::carry_out;
 use crate::discover::{Found, known};
 use crate::ledger::{self, Key};
@@ -113,6 +113,33 @@ fn secrets_move_and_come_back_byte_for_byte() {
         world.act(Act::Unprotect);
         assert_eq!(world.text(), world.original, "{name}");
     }
+}
+
+#[test]
+fn what_would_be_written_is_seen_first_without_the_keychain() {
+    for (client, name, text) in FILES {
+        let world = World::new(client, name, text);
+        world.protect();
+        let protected = world.text();
+        let shown = preview_move(&world.found, &world.key()).unwrap();
+        assert_eq!(shown.before, protected, "{name}");
+        assert_eq!(world.text(), protected, "nothing was written");
+        world.move_in(&world.keychain).unwrap();
+        // The same but for the numbers, which nobody knows before.
+        assert_eq!(shown.after, unnumbered(&world.text()), "{name}");
+
+        let back = preview_return(&world.found, &world.key()).unwrap();
+        assert_eq!(back.before, world.text());
+        assert_eq!(back.after.matches("[masked]").count(), 2, "{}", back.after);
+        assert!(!back.after.contains(SCHEME) && !back.after.contains(TOKEN));
+    }
+}
+
+/// The text with the numbers of its references left out.
+fn unnumbered(text: &str) -> String {
+    let mut parts = text.split(SCHEME);
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |text, part| format!("{text}{SCHEME}…/{}", part.split_once('/').unwrap().1))
 }
 
 #[test]

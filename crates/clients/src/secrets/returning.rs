@@ -1,18 +1,15 @@
 //! Secrets back into the file before a gate is taken away: without its gate, a server would get references in their place.
 
-use std::cell::OnceCell;
 use std::path::Path;
 
-use callgate_secrets::{KeychainError, SystemKeychain};
-
+use super::lazily::Lazily;
 use super::moving::{Moved, put_back, refers};
 use crate::survey::{Entry, Surveyed};
 
-/// The keychain, opened only if a secret has to come out of it: it may have to ask the person.
 #[derive(Debug)]
 pub struct Returning<'h> {
     home: &'h Path,
-    keychain: OnceCell<Result<SystemKeychain, KeychainError>>,
+    keychain: Lazily<'h>,
 }
 
 /// What became of the secrets of one entry. An error: the entry has to stay behind the gate.
@@ -24,7 +21,7 @@ pub struct Returned<'e> {
 
 impl<'h> Returning<'h> {
     pub fn to(home: &'h Path) -> Returning<'h> {
-        Returning { home, keychain: OnceCell::new() }
+        Returning { home, keychain: Lazily::at(home) }
     }
 
     /// Puts back what the chosen entries of a file refer to.
@@ -39,7 +36,7 @@ impl<'h> Returning<'h> {
     }
 
     fn one(&self, file: &Surveyed, entry: &Entry, now_ms: i64) -> Result<Moved, String> {
-        match self.keychain.get_or_init(|| SystemKeychain::open(self.home)) {
+        match self.keychain.open() {
             Ok(keychain) => put_back(self.home, &file.found, &entry.key, keychain, now_ms)
                 .map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),

@@ -6,6 +6,7 @@ mod tests;
 
 use crate::document::Syntax;
 use crate::system::Os;
+pub(crate) use rows::USUAL;
 
 /// Every client that is known, Claude Desktop first.
 pub fn clients() -> &'static [Client] {
@@ -43,6 +44,8 @@ pub struct Place {
     pub syntax: Syntax,
     pub shape: Shape,
     pub sure: Sure,
+    /// With servers alone in it, a new file of this kind means what it should.
+    pub stands_alone: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,10 @@ pub struct Shape {
     pub env: &'static str,
     /// Members of which any one says that the entry is reached over the network: `url`, `serverUrl`, `httpUrl`.
     pub remote: &'static [&'static str],
+    /// What a new entry says besides, each as it is written in every syntax: `type`, `"local"`.
+    pub besides: &'static [(&'static str, &'static str)],
+    /// A new entry says its own name, too.
+    pub named: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

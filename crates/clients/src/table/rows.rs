@@ -1,7 +1,7 @@
 //! The rows. What they say was tried with the real client, read in its documentation, or told by others: see `sure`.
 
 use super::{Client, Entries, Place, Scope, Shape, Start, Sure};
-use crate::document::Syntax::{self, Json, Jsonc, Toml, Yaml};
+use crate::document::Syntax::{self, Commented, Json, Jsonc, Toml, Yaml};
 use crate::system::Os::{self, Linux, Mac, Windows};
 
 const EVERYWHERE: &[Os] = &[Linux, Mac, Windows];
@@ -10,31 +10,46 @@ const UNIX: &[Os] = &[Linux, Mac];
 const SPLIT: Start = Start::Split { command: "command", args: "args" };
 
 /// `mcpServers` with `command` and `args`, as nearly everybody has it.
-const USUAL: Shape = Shape {
+pub(crate) const USUAL: Shape = Shape {
     section: &["mcpServers"],
     entries: Entries::ByName,
     start: SPLIT,
     env: "env",
     remote: &["url", "serverUrl", "httpUrl"],
+    besides: &[],
+    named: false,
 };
 /// Claude Code's servers for one project each, in the user's own file.
 const PER_PROJECT: Shape = Shape { section: &["projects", "*", "mcpServers"], ..USUAL };
-const SERVERS: Shape = Shape { section: &["servers"], ..USUAL };
+const SERVERS: Shape = Shape { section: &["servers"], besides: &[("type", "\"stdio\"")], ..USUAL };
 const ZED: Shape = Shape { section: &["context_servers"], ..USUAL };
 const CODEX: Shape = Shape { section: &["mcp_servers"], ..USUAL };
-const OPENCODE: Shape =
-    Shape { section: &["mcp"], start: Start::Array("command"), env: "environment", ..USUAL };
+const OPENCODE: Shape = Shape {
+    section: &["mcp"],
+    start: Start::Array("command"),
+    env: "environment",
+    besides: &[("type", "\"local\""), ("enabled", "true")],
+    ..USUAL
+};
+const COPILOT: Shape = Shape { besides: &[("type", "\"local\""), ("tools", "[\"*\"]")], ..USUAL };
 const GOOSE: Shape = Shape {
     section: &["extensions"],
     start: Start::Split { command: "cmd", args: "args" },
     env: "envs",
     remote: &["uri", "url"],
+    besides: &[("type", "\"stdio\""), ("enabled", "true"), ("description", "\"\""), ("timeout", "300")],
+    named: true,
     ..USUAL
 };
-const CONTINUE: Shape = Shape { entries: Entries::List, ..USUAL };
+const CONTINUE: Shape = Shape { entries: Entries::List, named: true, ..USUAL };
 
 const fn user(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> Place {
-    Place { os: EVERYWHERE, path, scope: Scope::User, syntax, shape, sure }
+    Place { os: EVERYWHERE, path, scope: Scope::User, syntax, shape, sure, stands_alone: true }
+}
+
+/// A file that says more than servers, and would be wrong without it.
+const fn whole(place: Place) -> Place {
+    Place { stands_alone: false, ..place }
 }
 
 const fn project(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> Place {
@@ -247,8 +262,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "gemini",
         "Gemini CLI",
         &[
-            user("~/.gemini/settings.json", Jsonc, USUAL, Sure::Tried),
-            project("{project}/.gemini/settings.json", Jsonc, USUAL, Sure::Said),
+            user("~/.gemini/settings.json", Commented, USUAL, Sure::Tried),
+            project("{project}/.gemini/settings.json", Commented, USUAL, Sure::Said),
         ],
         "Type /mcp reload, or start Gemini again.",
     ),
@@ -256,8 +271,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "qwen",
         "Qwen Code",
         &[
-            user("~/.qwen/settings.json", Jsonc, USUAL, Sure::Tried),
-            project("{project}/.qwen/settings.json", Jsonc, USUAL, Sure::Told),
+            user("~/.qwen/settings.json", Commented, USUAL, Sure::Tried),
+            project("{project}/.qwen/settings.json", Commented, USUAL, Sure::Told),
         ],
         "Start Qwen Code again.",
     ),
@@ -277,8 +292,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "copilot",
         "Copilot CLI",
         &[
-            user("{COPILOT_HOME:-~/.copilot}/mcp-config.json", Json, USUAL, Sure::Tried),
-            project("{project}/.github/mcp.json", Json, USUAL, Sure::Said),
+            user("{COPILOT_HOME:-~/.copilot}/mcp-config.json", Json, COPILOT, Sure::Tried),
+            project("{project}/.github/mcp.json", Json, COPILOT, Sure::Said),
         ],
         "Start Copilot again.",
     ),
@@ -295,7 +310,7 @@ pub(super) const CLIENTS: &[Client] = &[
         "continue",
         "Continue",
         &[
-            user("~/.continue/config.yaml", Yaml, CONTINUE, Sure::Said),
+            whole(user("~/.continue/config.yaml", Yaml, CONTINUE, Sure::Said)),
             project("{project}/.continue/mcpServers/*.yaml", Yaml, CONTINUE, Sure::Said),
             project("{project}/.continue/mcpServers/*.json", Json, USUAL, Sure::Told),
         ],
@@ -352,7 +367,7 @@ pub(super) const CLIENTS: &[Client] = &[
         "Amazon Q",
         &[
             user("~/.aws/amazonq/cli-agents/*.json", Json, USUAL, Sure::Told),
-            user("~/.aws/amazonq/agents/default.json", Json, USUAL, Sure::Said),
+            whole(user("~/.aws/amazonq/agents/default.json", Json, USUAL, Sure::Said)),
             scoped(Scope::Legacy, user("~/.aws/amazonq/mcp.json", Json, USUAL, Sure::Said)),
             project("{project}/.amazonq/mcp.json", Json, USUAL, Sure::Said),
         ],

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use callgate_clients::change::carry_out;
+use callgate_clients::change::{carry_out, repair};
+use callgate_clients::entry::Local;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
@@ -11,8 +12,9 @@ use callgate_clients::queue::{self, Todo};
 use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
+use callgate_store::mask::Masker;
 
-use super::{Look, entry_key, masker, shown};
+use super::{Look, entry_key, masker, masker_of, shown};
 use crate::text::{harmless, name};
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
 use crate::{Desk, DeskError};
@@ -20,6 +22,11 @@ use crate::{Desk, DeskError};
 impl Desk {
     /// What the act would write. No entries: all that it can be done to.
     pub fn preview_clients(&self, act: ClientAct, entries: &[EntryKey]) -> Result<ClientPreview, DeskError> {
+        if act == ClientAct::Place {
+            return Err(DeskError::BadInput(
+                "what placing a server writes is shown when it is added".to_owned(),
+            ));
+        }
         let look = self.look_at_clients()?;
         let binary = self.gate_for(act)?;
         let mut names = look.names();
@@ -44,8 +51,21 @@ impl Desk {
         entries: &[EntryKey],
         now: bool,
     ) -> Result<ClientChange, DeskError> {
+        self.change_entries(as_todo(act), entries, now)
+    }
+
+    pub(super) fn change_entries(
+        &self,
+        todo: Todo,
+        entries: &[EntryKey],
+        now: bool,
+    ) -> Result<ClientChange, DeskError> {
+        if todo == Todo::Place {
+            return self.place_servers(entries, now);
+        }
         self.forget_not_done();
         let look = self.look_at_clients()?;
+        let act = act_of(todo);
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
         let mut names = look.names();
@@ -64,18 +84,24 @@ impl Desk {
             if !now && !keys.is_empty() && would_write_over(file.found.client, &self.machine.home) {
                 change.waiting.extend(keys.iter().map(entry_key));
                 change.refused.extend(refused(&planned, entries));
-                queue::add(self.home.path(), &keys, as_todo(act), now_ms)?;
+                queue::add(self.home.path(), &keys, todo, now_ms)?;
                 continue;
             }
-            let stuck = match act {
+            let stuck = match todo {
                 // What keeps its gate keeps its references.
-                Act::Unprotect => {
+                Todo::Unprotect => {
                     self.secrets_back(file, &|entry| keys.contains(&entry.key), &mut change, now_ms)
                 }
-                Act::Protect { .. } => BTreeSet::new(),
+                Todo::Protect | Todo::Repair | Todo::Place => BTreeSet::new(),
             };
             let free = |entry: &Entry| chosen(entry) && !stuck.contains(&entry.key);
-            match carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms) {
+            let written = match todo {
+                Todo::Repair => repair(self.home.path(), &file.found, &binary, &keys, &mut names, now_ms),
+                Todo::Protect | Todo::Unprotect | Todo::Place => {
+                    carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms)
+                }
+            };
+            match written {
                 Ok(done) => {
                     change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                     change.refused.extend(refused(&done, entries));
@@ -136,15 +162,17 @@ impl Desk {
             if would_write_over(client, &self.machine.home) {
                 continue;
             }
-            for (todo, act) in [(Todo::Protect, ClientAct::Protect), (Todo::Unprotect, ClientAct::Unprotect)]
-            {
+            for todo in [Todo::Place, Todo::Protect, Todo::Repair, Todo::Unprotect] {
                 let of_this = |queued: &&queue::Queued| queued.key.client == id && queued.todo == todo;
                 let keys: Vec<_> =
                     waiting.iter().filter(of_this).map(|queued| entry_key(&queued.key)).collect();
                 if keys.is_empty() {
                     continue;
                 }
-                let done = self.change_clients(act, &keys, true)?;
+                let done = self.change_entries(todo, &keys, true)?;
+                if todo == Todo::Repair {
+                    self.say_repaired(&done);
+                }
                 // What could not be done is told, and not tried again every second.
                 self.not_done(&done);
                 let tried: Vec<_> = keys.iter().filter(|key| !done.waiting.contains(key)).collect();
@@ -161,13 +189,13 @@ impl Desk {
         queue::read(self.home.path()).is_ok_and(|queue| !queue.is_empty())
     }
 
-    fn no_longer_waits(&self, done: &Plan) -> Result<(), DeskError> {
+    pub(super) fn no_longer_waits(&self, done: &Plan) -> Result<(), DeskError> {
         let keys: Vec<&Key> = done.edits.iter().map(|edit| &edit.key).collect();
         Ok(queue::remove(self.home.path(), |queued| keys.contains(&&queued.key))?)
     }
 
     /// A configuration file holds text, so the path has to be some.
-    fn gate_for(&self, act: ClientAct) -> Result<String, DeskError> {
+    pub(super) fn gate_for(&self, act: ClientAct) -> Result<String, DeskError> {
         if act == ClientAct::Unprotect {
             return Ok(String::new());
         }
@@ -183,7 +211,7 @@ impl Desk {
 
 impl Look<'_> {
     /// Who has which name at the gate now.
-    fn names(&self) -> Names {
+    pub(super) fn names(&self) -> Names {
         Names::of(entries(&self.surveyed), &self.ledger)
     }
 
@@ -193,6 +221,16 @@ impl Look<'_> {
     }
 
     fn diff(&self, plan: &Plan) -> Option<FileDiff> {
+        self.masked_diff(plan, &masker(&plan.contents.entries))
+    }
+
+    /// The same with a server in it that no file has yet.
+    pub(super) fn diff_with(&self, plan: &Plan, new: &Local) -> Option<FileDiff> {
+        let locals = plan.contents.entries.iter().filter_map(Entry::local);
+        self.masked_diff(plan, &masker_of(locals.chain([new])))
+    }
+
+    fn masked_diff(&self, plan: &Plan, masker: &Masker) -> Option<FileDiff> {
         if plan.changes_nothing() {
             return None;
         }
@@ -202,11 +240,7 @@ impl Look<'_> {
         Some(FileDiff {
             client: client.id.to_owned(),
             client_name: client.name.to_owned(),
-            diff: shown::diff(
-                (plan.before(), &plan.after),
-                (&before, &shown),
-                &masker(&plan.contents.entries),
-            ),
+            diff: shown::diff((plan.before(), &plan.after), (&before, &shown), masker),
             shown,
             entries: plan.edits.iter().map(|edit| edit.key.name.clone()).collect(),
         })
@@ -219,20 +253,32 @@ fn is_meant(entry: &Entry, act: ClientAct, keys: &[EntryKey]) -> bool {
         (false, _) => keys.contains(&entry_key(&entry.key)),
         (true, ClientAct::Protect) => entry.state == State::Open,
         (true, ClientAct::Unprotect) => matches!(entry.state, State::Protected { .. }),
+        (true, ClientAct::Place) => false,
     }
 }
 
+/// What is done to entries that are there; placing has its own way.
 fn as_act(act: ClientAct, binary: &str) -> Act<'_> {
     match act {
-        ClientAct::Protect => Act::Protect { binary },
+        ClientAct::Protect | ClientAct::Place => Act::Protect { binary },
         ClientAct::Unprotect => Act::Unprotect,
     }
 }
 
-fn as_todo(act: Act<'_>) -> Todo {
+fn as_todo(act: ClientAct) -> Todo {
     match act {
-        Act::Protect { .. } => Todo::Protect,
-        Act::Unprotect => Todo::Unprotect,
+        ClientAct::Protect => Todo::Protect,
+        ClientAct::Unprotect => Todo::Unprotect,
+        ClientAct::Place => Todo::Place,
+    }
+}
+
+/// What it does to an entry, whoever wants it.
+pub(super) fn act_of(todo: Todo) -> ClientAct {
+    match todo {
+        Todo::Protect | Todo::Repair => ClientAct::Protect,
+        Todo::Unprotect => ClientAct::Unprotect,
+        Todo::Place => ClientAct::Place,
     }
 }
 

@@ -5,7 +5,13 @@
 
 mod backups;
 mod change;
+mod command_line;
 mod guard;
+mod own;
+#[cfg(test)]
+mod own_tests;
+mod repair;
+mod secrets;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -13,21 +19,21 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::backup::{Backup, Backups};
-use callgate_clients::drift::{Drift, drift};
+use callgate_clients::drift::{Drift, drift, take_note};
 use callgate_clients::ledger::{self, Key, Ledger};
 use callgate_clients::queue::{self, Queued, Todo};
+use callgate_clients::repair::Rests;
+use callgate_clients::secrets::listing::{Listed, listed};
 use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
 use callgate_clients::{Client, System, program, reopen, running, table};
 
 use crate::text::{harmless, name};
-use crate::view::{
-    ClientAct, ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, ServerTest,
-};
+use crate::view::{ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, ServerTest};
 use crate::{Desk, DeskError};
 
 pub(crate) use guard::Guard;
-pub use shown::masker;
+pub use shown::{masker, masker_of};
 
 /// All files of all clients, at one moment.
 struct Look<'d> {
@@ -54,9 +60,27 @@ impl Desk {
         self.guard()
     }
 
-    /// What waits for this client to quit is not done after all.
+    /// What somebody else did to these entries, their edit or their removal, is known and not told again.
+    pub fn take_note(&self, entries: &[EntryKey]) -> Result<(), DeskError> {
+        let look = self.look_at_clients()?;
+        let mut held = ledger::hold(self.home.path())?;
+        for drift in look.drift() {
+            if look.to_be_noted(&drift).is_some_and(|key| entries.contains(&entry_key(key))) {
+                take_note(&drift, &look.surveyed, &mut held.ledger);
+            }
+        }
+        held.save()?;
+        self.guard()
+    }
+
+    /// What waits for this client to quit is not done after all; a gate that was to be put back by itself stays away.
     pub fn drop_queued(&self, client: &str) -> Result<(), DeskError> {
-        Ok(queue::remove(self.home.path(), |queued| queued.key.client == client)?)
+        let of_client = |queued: &Queued| queued.key.client == client;
+        let waiting = queue::read(self.home.path())?;
+        let lost = waiting.iter().filter(|queued| of_client(queued) && queued.todo == Todo::Repair);
+        self.rest(lost.map(|queued| &queued.key), Rests::Declined)?;
+        queue::remove(self.home.path(), of_client)?;
+        self.guard()
     }
 
     /// Quits the client, writes what waited for that, and starts it again.
@@ -137,8 +161,7 @@ impl Look<'_> {
 
     fn view(&self, client: &'static Client, file: ClientFile) -> ClientView {
         let mains = running::mains(client, &self.machine.home).filter(|_| !client.processes.is_empty());
-        let rows = self.ledger.rows.iter().filter(|row| row.key.client == client.id);
-        let edited = rows.map(|row| row.at_ms).max();
+        let edited = self.ledger.written_ms.get(client.id).copied();
         let since = mains.as_ref().and_then(|mains| mains.iter().map(|main| main.since_ms).min());
         let queued = self.queue.iter().filter(|queued| queued.key.client == client.id);
         ClientView {
@@ -168,10 +191,20 @@ impl Look<'_> {
             shown: shown::path(&self.machine.home, path),
             problem: file.read.as_ref().err().map(|why| harmless(&why.to_string())),
             notes,
-            entries: file.entries().iter().map(client_entry).collect(),
+            entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets)).collect(),
             drift: guard::of_file(self, drifts, client.id, path),
             backups: u32::try_from(copies).unwrap_or(u32::MAX),
         }
+    }
+
+    fn entry(&self, entry: &Entry, secrets: &[Listed]) -> ClientEntry {
+        let (state, server, why) = match &entry.state {
+            State::Protected { server } => (EntryState::Protected, Some(server.clone()), None),
+            State::Open => (EntryState::Open, None, None),
+            State::NotCoverable(why) => (EntryState::NotCoverable, None, Some(harmless(why))),
+        };
+        let (key, command) = (entry_key(&entry.key), shown::command(entry));
+        ClientEntry { key, state, server, command, why, secrets: self.entry_secrets(entry, secrets) }
     }
 
     fn drift(&self) -> Vec<Drift> {
@@ -184,15 +217,6 @@ impl Look<'_> {
     }
 }
 
-fn client_entry(entry: &Entry) -> ClientEntry {
-    let (state, server, why) = match &entry.state {
-        State::Protected { server } => (EntryState::Protected, Some(server.clone()), None),
-        State::Open => (EntryState::Open, None, None),
-        State::NotCoverable(why) => (EntryState::NotCoverable, None, Some(harmless(why))),
-    };
-    ClientEntry { key: entry_key(&entry.key), state, server, command: shown::command(entry), why }
-}
-
 fn entry_key(key: &Key) -> EntryKey {
     EntryKey {
         client: key.client.clone(),
@@ -203,11 +227,9 @@ fn entry_key(key: &Key) -> EntryKey {
 }
 
 fn queued_change(queued: &Queued) -> QueuedChange {
-    let act = match queued.todo {
-        Todo::Protect => ClientAct::Protect,
-        Todo::Unprotect => ClientAct::Unprotect,
-    };
-    QueuedChange { act, entry: entry_key(&queued.key), since_ms: queued.since_ms }
+    let by_itself = queued.todo == Todo::Repair;
+    let (act, entry) = (change::act_of(queued.todo), entry_key(&queued.key));
+    QueuedChange { act, by_itself, entry, since_ms: queued.since_ms }
 }
 
 /// Did it start before its file was edited? Systems tell the start of a process to the second, and count from a start of their

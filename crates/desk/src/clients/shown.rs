@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use callgate_clients::entry::Local;
 use callgate_clients::survey::Entry;
 use callgate_policy::diff::unified;
+use callgate_secrets::SCHEME;
 use callgate_store::mask::{self, Masker};
 
 use crate::text::harmless;
@@ -26,15 +28,41 @@ pub(super) fn command(entry: &Entry) -> String {
 /// What an edit changes, line by line.
 pub(super) fn diff(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> String {
     let lines = unified(texts.0, texts.1, names);
-    let lines: Vec<_> = lines.lines().map(|line| masker.keep_text(line).into_owned()).collect();
+    let lines: Vec<_> = lines.lines().map(|line| masked(line, masker)).collect();
     lines.join("\n")
+}
+
+/// A reference to the keychain is no secret, whatever it stands for: it is shown.
+fn masked(line: &str, masker: &Masker) -> String {
+    let (mut rest, mut without, mut references) = (line, String::new(), Vec::new());
+    while let Some(at) = rest.find(SCHEME) {
+        let (before, reference) = rest.split_at(at);
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '/' | '.' | '_' | '-' | '…');
+        let end = reference.find(|c| !name(c)).unwrap_or(reference.len());
+        without.push_str(before);
+        // A mask is not masked once more.
+        without.push_str(&format!("[masked {}]", references.len()));
+        references.push(&reference[..end]);
+        rest = &reference[end..];
+    }
+    without.push_str(rest);
+    let mut masked = masker.keep_text(&without).into_owned();
+    for (at, reference) in references.iter().enumerate() {
+        masked = masked.replacen(&format!("[masked {at}]"), reference, 1);
+    }
+    masked
 }
 
 /// Knows the values of every variable that an entry sets, whatever they look like, and the arguments that follow a telling
 /// flag: in a file they stand apart from it.
 pub fn masker<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Masker {
+    masker_of(entries.into_iter().filter_map(Entry::local))
+}
+
+/// The same for what is in no file yet.
+pub fn masker_of<'a>(locals: impl IntoIterator<Item = &'a Local>) -> Masker {
     let mut secrets = Vec::new();
-    for local in entries.into_iter().filter_map(Entry::local) {
+    for local in locals {
         let variables = || local.env.iter().map(|(name, value)| (name, &value.value));
         secrets.extend(mask::secret_values(variables().map(|(name, value)| (name.into(), value.into()))));
         // A folder is no secret, and masked it would make every path below it unreadable.

@@ -1,5 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod repairing;
+mod secrets;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -20,15 +23,15 @@ const FILE: &str = r#"{
 "#;
 
 /// A home with Cursor's and Claude Desktop's files, and our program in its place.
-struct World {
-    place: Place,
-    desk: Desk,
-    cursor: PathBuf,
-    claude: PathBuf,
+pub(super) struct World {
+    pub(super) place: Place,
+    pub(super) desk: Desk,
+    pub(super) cursor: PathBuf,
+    pub(super) claude: PathBuf,
     _person: tempfile::TempDir,
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     let place = Place::new();
     let person = tempfile::tempdir().unwrap();
     let cursor = person.path().join(".cursor/mcp.json");
@@ -52,7 +55,7 @@ impl World {
         view.files.into_iter().flat_map(|file| file.entries).collect()
     }
 
-    fn states(&self, client: &str) -> Vec<(String, EntryState)> {
+    pub(super) fn states(&self, client: &str) -> Vec<(String, EntryState)> {
         self.entries(client).into_iter().map(|entry| (entry.key.name, entry.state)).collect()
     }
 }
@@ -139,6 +142,35 @@ fn a_new_server_is_asked_about_once() {
 }
 
 #[test]
+fn what_somebody_else_edited_or_removed_is_told_until_it_is_noted() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let gated = fs::read_to_string(&world.cursor).unwrap();
+    let removed = r#"{ "mcpServers": { "far": { "url": "https://example.com/mcp" } } }"#;
+    for (text, words) in [
+        (
+            gated.replace("@playwright/mcp", "@playwright/mcp@2"),
+            "Cursor: play was edited; it is behind the gate",
+        ),
+        (removed.to_owned(), "Cursor: play was removed from the file"),
+    ] {
+        fs::write(&world.cursor, &text).unwrap();
+        let drift = || world.desk.clients().unwrap().remove(1).files.remove(0).drift;
+        let told = drift();
+        assert_eq!(told[0].words, words);
+        assert!(world.desk.overview().unwrap().needs.is_empty(), "theirs to do");
+        let Some(DriftFix::TakeNote { entries }) = &told[0].fix else { panic!("{told:?}") };
+        world.desk.take_note(entries).unwrap();
+        assert_eq!(drift(), []);
+        assert_eq!(fs::read_to_string(&world.cursor).unwrap(), text, "nothing is written");
+    }
+    // What comes back after that is new.
+    fs::write(&world.cursor, FILE).unwrap();
+    let told = world.desk.clients().unwrap().remove(1).files.remove(0).drift;
+    assert_eq!(told.len(), 0, "no entry of this file is behind the gate any more");
+}
+
+#[test]
 fn servers_that_claude_wiped_come_back_behind_their_gates() {
     let world = world();
     world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
@@ -152,6 +184,27 @@ fn servers_that_claude_wiped_come_back_behind_their_gates() {
     world.desk.restore_backup(backup, false).unwrap();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
     assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn servers_come_back_as_they_were_last_and_not_as_they_were_before_the_last_edit() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let text = fs::read_to_string(&world.claude).unwrap();
+    let text = text.replace(r#""far": {"#, r#""more": { "command": "uvx" }, "far": {"#);
+    fs::write(&world.claude, &text).unwrap();
+    world.desk.guard().unwrap();
+    let copies = world.desk.client_backups().unwrap().len();
+    fs::write(&world.claude, text.replace("\n}", ",\n  \"scale\": 1\n}")).unwrap();
+    world.desk.guard().unwrap();
+    assert_eq!(world.desk.client_backups().unwrap().len(), copies, "the servers are the same");
+
+    fs::write(&world.claude, "{}").unwrap();
+    world.desk.guard().unwrap();
+    let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
+    let Some(DriftFix::Restore { backup }) = &drift[0].fix else { panic!("{drift:?}") };
+    world.desk.restore_backup(backup, false).unwrap();
+    assert_eq!(fs::read_to_string(&world.claude).unwrap(), text);
 }
 
 #[test]
@@ -207,10 +260,10 @@ fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
     let world = world();
     let far = world.entries("claude-desktop").into_iter().find(|entry| entry.key.name == "far").unwrap().key;
     let key = callgate_clients::ledger::Key {
-        client: far.client.clone(),
+        client: far.client,
         path: world.claude.clone(),
         project: None,
-        name: far.name.clone(),
+        name: far.name,
     };
     queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
     world.desk.settle_queue().unwrap();

@@ -81,7 +81,7 @@ fn session(desk: &Desk, history: &History, call: &CallRow) -> Result<Option<Sess
             .or(row.client)
             .or_else(|| call.client.clone()),
         server: row.server,
-        pid: lease.map(|lease| lease.pid),
+        pid: lease.as_ref().map(|lease| lease.pid),
         started_ms: row.started_ms,
         ended_ms: row.end.map(|(at_ms, _)| at_ms),
         end: row.end.map(|(_, reason)| reason.word().to_owned()),
@@ -89,5 +89,9 @@ fn session(desk: &Desk, history: &History, call: &CallRow) -> Result<Option<Sess
         calls,
         refused,
         demo: row.demo,
+        stand: lease.as_ref().map(|lease| lease.stand.into()).unwrap_or_default(),
+        stand_words: lease.as_ref().and_then(|lease| lease.stand_words.as_deref()).map(harmless),
+        restarts: lease.as_ref().map_or(0, |lease| lease.restarts),
+        restarted_ms: lease.and_then(|lease| lease.restarted_ms),
     }))
 }

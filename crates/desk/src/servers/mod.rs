@@ -12,7 +12,7 @@ use callgate_store::{EndReason, History, Lease, catalogue, running};
 use crate::protection::{Guarded, Guards};
 use crate::standing::Standing;
 use crate::text::{clip, day_start, harmless};
-use crate::view::{Protection, ServerState, ServerView, SessionView};
+use crate::view::{Protection, ServerState, ServerView, SessionView, StandView};
 use crate::{Desk, DeskError, codegen};
 
 /// Servers are known from the sessions of so many days,
@@ -167,6 +167,10 @@ impl Look<'_> {
             calls,
             refused,
             demo: lease.demo,
+            stand: lease.stand.into(),
+            stand_words: lease.stand_words.as_deref().map(|words| clip(&harmless(words), ERROR)),
+            restarts: lease.restarts,
+            restarted_ms: lease.restarted_ms,
         })
     }
 
@@ -186,6 +190,10 @@ impl Look<'_> {
             calls,
             refused,
             demo: row.demo,
+            stand: StandView::default(),
+            stand_words: None,
+            restarts: 0,
+            restarted_ms: None,
         })
     }
 }

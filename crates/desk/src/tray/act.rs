@@ -3,6 +3,7 @@
 //! An act travels as the id of its menu entry and comes back as the same act. Restricting acts are done at once;
 //! whatever loosens only leads to the window's question.
 
+use callgate_store::control::Wish;
 use serde::{Deserialize, Serialize};
 
 use crate::view::{Fix, Loosening, Place, Restriction, Target};
@@ -38,6 +39,9 @@ pub enum TrayAct {
     Stop {
         server: String,
     },
+    Start {
+        server: String,
+    },
     Restart {
         server: String,
     },
@@ -48,6 +52,8 @@ pub enum TrayAct {
         id: String,
     },
     RestoreDefault,
+    /// Pause all, and end every server.
+    StopEverything,
 }
 
 /// What the shell has to do for an act.
@@ -60,8 +66,13 @@ pub enum Step {
     /// Bring the window to the front and show this.
     Show(Place),
     Quit,
-    /// Supervision cannot do it yet; the entry is not enabled.
-    Unsupported,
+    /// At once, with [`crate::Desk::ask_server`].
+    Server {
+        server: String,
+        wish: Wish,
+    },
+    /// At once, with [`crate::Desk::stop_everything`].
+    StopEverything,
 }
 
 impl TrayAct {
@@ -94,7 +105,10 @@ impl TrayAct {
             TrayAct::RestoreDefault => Step::Show(Place::Question { loosening: Loosening::RestoreDefault }),
             TrayAct::Rules { server } => Step::Show(Place::Rules { server }),
             TrayAct::EndAllowance { id } => Step::Restrict(Restriction::EndAllowance { id }),
-            TrayAct::Stop { .. } | TrayAct::Restart { .. } => Step::Unsupported,
+            TrayAct::Stop { server } => Step::Server { server, wish: Wish::Stop },
+            TrayAct::Start { server } => Step::Server { server, wish: Wish::Start },
+            TrayAct::Restart { server } => Step::Server { server, wish: Wish::Restart },
+            TrayAct::StopEverything => Step::StopEverything,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::acts::cap_for;
 use crate::text::{clip, count, harmless, local, subject};
 use crate::view::{Alarm, Target};
 use crate::view::{
-    AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView,
+    AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView, StandView,
 };
 
 pub use act::{Step, TrayAct};
@@ -196,15 +196,32 @@ fn server(overview: &Overview, server: &ServerView) -> MenuItem {
         items.push(MenuItem::Label(shown(problem, TEXT)));
     }
     items.push(MenuItem::Label(format!("{} today", count(server.calls_today, "call"))));
-    items.push(MenuItem::greyed(TrayAct::Stop { server: name.clone() }, "Stop"));
-    items.push(MenuItem::greyed(TrayAct::Restart { server: name.clone() }, "Restart"));
+    if server.sessions.iter().any(|session| session.stand.is_still()) {
+        items.push(MenuItem::entry(TrayAct::Start { server: name.clone() }, "Start"));
+    } else {
+        items.push(MenuItem::entry(TrayAct::Stop { server: name.clone() }, "Stop"));
+        items.push(MenuItem::entry(TrayAct::Restart { server: name.clone() }, "Restart"));
+    }
     let one = Some(name.clone());
     items.push(match overview.paused_servers.contains(&name) {
         true => MenuItem::entry(TrayAct::Resume { server: one }, "Resume server…"),
         false => MenuItem::entry(TrayAct::Pause { server: one }, "Pause server"),
     });
     items.push(MenuItem::entry(TrayAct::Rules { server: name }, "Rules"));
-    MenuItem::Submenu { text: format!("{}: {}", shown(&server.name, NAME), state(server.protection)), items }
+    let state = standing(server).unwrap_or_else(|| state(server.protection));
+    MenuItem::Submenu { text: format!("{}: {state}", shown(&server.name, NAME)), items }
+}
+
+/// That a server does not run although a client is connected, in words.
+fn standing(server: &ServerView) -> Option<&'static str> {
+    server.sessions.iter().filter(|session| session.ended_ms.is_none()).find_map(|session| {
+        match session.stand {
+            StandView::Running => None,
+            StandView::Starting => Some("starting"),
+            StandView::Stopped => Some("stopped"),
+            StandView::Down => Some("crash loop"),
+        }
+    })
 }
 
 /// How well a server is watched, in words.
@@ -224,12 +241,16 @@ fn whole(overview: &Overview) -> Vec<MenuItem> {
         true => MenuItem::entry(TrayAct::Resume { server: None }, "Resume all…"),
         false => MenuItem::entry(TrayAct::Pause { server: None }, "Pause all"),
     };
-    vec![
-        pause,
+    let mut items = vec![pause];
+    if overview.servers_running > 0 {
+        items.push(MenuItem::entry(TrayAct::StopEverything, "Stop everything"));
+    }
+    items.extend([
         MenuItem::entry(TrayAct::Open, "Open Callgate"),
         MenuItem::entry(TrayAct::Settings, "Settings"),
         MenuItem::entry(TrayAct::Quit, "Quit"),
-    ]
+    ]);
+    items
 }
 
 /// Text of others: nothing hidden in it, and short.

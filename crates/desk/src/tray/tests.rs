@@ -1,5 +1,6 @@
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
+use callgate_store::control::Wish;
 
 const NOW: i64 = 1_800_000_000_000;
 
@@ -184,18 +185,19 @@ playwright_delete allowed for cursor for 12 more min >
 --
 browser: running, watch-only >
   [1 call today]
-  (Stop)
-  (Restart)
+  Stop
+  Restart
   Pause server
   Rules
 files: paused >
   [1 call today]
-  (Stop)
-  (Restart)
+  Stop
+  Restart
   Resume server…
   Rules
 --
 Pause all
+Stop everything
 Open Callgate
 Settings
 Quit
@@ -206,7 +208,12 @@ Quit
 
 #[test]
 fn a_quiet_menu_is_short() {
-    let overview = Overview { status: "no servers running".to_owned(), paused_all: true, ..overview() };
+    let overview = Overview {
+        status: "no servers running".to_owned(),
+        servers_running: 0,
+        paused_all: true,
+        ..overview()
+    };
     let expected = "[no servers running]\n--\nResume all…\nOpen Callgate\nSettings\nQuit\n";
     assert_eq!(drawn(&menu(&overview, &[], NOW).items, 0), expected);
 }
@@ -241,7 +248,10 @@ fn restricting_acts_at_once_and_loosening_only_asks() {
             | (TrayAct::EndAllowance { .. }, Step::Restrict(Restriction::EndAllowance { .. }))
             | (TrayAct::Cap { max: None, .. }, Step::Cap(_))
             | (TrayAct::Cap { max: Some(_), .. }, Step::Restrict(Restriction::Cap { .. }))
-            | (TrayAct::Stop { .. } | TrayAct::Restart { .. }, Step::Unsupported)
+            | (TrayAct::Stop { .. }, Step::Server { wish: Wish::Stop, .. })
+            | (TrayAct::Start { .. }, Step::Server { wish: Wish::Start, .. })
+            | (TrayAct::Restart { .. }, Step::Server { wish: Wish::Restart, .. })
+            | (TrayAct::StopEverything, Step::StopEverything)
             | (TrayAct::Quit, Step::Quit)
             | (_, Step::Show(_)) => {}
             (act, step) => panic!("{act:?} does {step:?}"),

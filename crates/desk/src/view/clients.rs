@@ -30,6 +30,8 @@ pub struct ClientView {
 #[serde(rename_all = "camelCase")]
 pub struct QueuedChange {
     pub act: ClientAct,
+    /// Nobody asked for it: a lost gate is put back.
+    pub by_itself: bool,
     pub entry: EntryKey,
     pub since_ms: i64,
 }
@@ -65,6 +67,20 @@ pub struct ClientEntry {
     pub command: String,
     /// Why it cannot be covered.
     pub why: Option<String>,
+    pub secrets: EntrySecrets,
+}
+
+/// Tokens and passwords of an entry, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct EntrySecrets {
+    /// Those in the file, where every program can read them.
+    pub plain: Vec<String>,
+    /// Those in the keychain.
+    pub kept: Vec<String>,
+    /// Those in the keychain were stored for another command than it has now, so it is not started.
+    pub unbound: bool,
 }
 
 /// Which entry of which file.
@@ -94,6 +110,8 @@ pub enum EntryState {
 pub enum ClientAct {
     Protect,
     Unprotect,
+    /// Write a server of Callgate's own list into the file, by its name.
+    Place,
 }
 
 /// What happened to a file that was edited, and what mends it.
@@ -115,6 +133,8 @@ pub enum DriftFix {
     Protect { entries: Vec<EntryKey> },
     /// Put the file back as this copy has it.
     Restore { backup: String },
+    /// Nothing to mend: what somebody did to these is known and not told again.
+    TakeNote { entries: Vec<EntryKey> },
 }
 
 /// What an act would write, before it does.
@@ -188,4 +208,61 @@ pub struct ServerTest {
     pub tools: Option<u32>,
     /// What went wrong, and what to do.
     pub problem: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum SecretsAct {
+    /// Out of the file into the keychain.
+    Move,
+    /// What is in the keychain is for the command that the entry has now.
+    Rebind,
+    /// Back into the file.
+    PutBack,
+}
+
+/// What an act does to an entry's secrets, before it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct SecretsPreview {
+    pub client_name: String,
+    pub shown: String,
+    /// What the entry starts, secrets masked.
+    pub command: String,
+    pub secrets: Vec<SecretView>,
+    /// A unified diff, secrets masked; empty if the file stays as it is.
+    pub diff: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct SecretView {
+    pub name: String,
+    pub place: SecretPlace,
+    /// In characters; nothing for one in the keychain.
+    pub length: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum SecretPlace {
+    Variable,
+    /// Other programs can see it while the server runs, wherever it is kept.
+    Argument,
+    Header,
+}
+
+/// What an act did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct SecretsChange {
+    /// Moved, or put back.
+    pub names: Vec<String>,
+    /// Put back, and still in the keychain.
+    pub left: Vec<String>,
 }

@@ -10,6 +10,7 @@ mod codegen;
 mod error;
 mod log;
 mod overview;
+mod own;
 mod place;
 mod rules;
 mod servers;
@@ -23,7 +24,8 @@ pub use acts::{
 pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
     BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
-    DriftView, EntryKey, EntryState, FileDiff, QueuedChange, RefusedEntry, ServerTest,
+    DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry, SecretPlace,
+    SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 pub use codegen::{CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
@@ -32,12 +34,13 @@ pub use log::{
     LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
+pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft, ServerPlace};
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
     PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RulesView,
     SaveAnswer, Severity, ToolRule, ToolState, Tried,
 };
-pub use servers::{Protection, ServerState, ServerView, SessionView, Usage};
+pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
 pub use words::{Decision, Outcome};

@@ -1,5 +1,6 @@
 //! Servers and their sessions.
 
+use callgate_store::Stand;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +68,46 @@ pub struct SessionView {
     pub calls: u64,
     pub refused: u64,
     pub demo: bool,
+    /// How its server stands, while it runs.
+    pub stand: StandView,
+    /// Why the server does not run, where it does not: text of a server may be in it.
+    pub stand_words: Option<String>,
+    /// How often the server was started again in this session, and when last.
+    pub restarts: u32,
+    pub restarted_ms: Option<i64>,
+}
+
+/// How the server of a running session stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum StandView {
+    #[default]
+    Running,
+    /// By a person.
+    Stopped,
+    /// It is being started again.
+    Starting,
+    /// It crashed too often, or could not be started again.
+    Down,
+}
+
+impl StandView {
+    /// Only a person brings it back.
+    pub fn is_still(self) -> bool {
+        matches!(self, StandView::Stopped | StandView::Down)
+    }
+}
+
+impl From<Stand> for StandView {
+    fn from(stand: Stand) -> StandView {
+        match stand {
+            Stand::Running => StandView::Running,
+            Stand::Stopped => StandView::Stopped,
+            Stand::Starting => StandView::Starting,
+            Stand::Down => StandView::Down,
+        }
+    }
 }
 
 /// What the whole process tree of a running session takes at this moment.

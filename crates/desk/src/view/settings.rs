@@ -30,6 +30,8 @@ pub struct UserSettings {
     /// Names of arguments that are masked besides the known ones.
     pub mask_names: Vec<String>,
     pub notifications: NotificationSettings,
+    /// A lost gate is put back without asking.
+    pub repair_gates: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

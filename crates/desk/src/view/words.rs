@@ -31,6 +31,7 @@ mirror! {
     /// What was decided about a call.
     Decision of store::Decision {
         Allowed, Denied, Capped, Hidden, Paused, Malformed, Broken, Unrecorded, Unsupported, WouldDeny,
+        Stopped,
     }
 }
 
@@ -38,5 +39,6 @@ mirror! {
     /// How a call ended.
     Outcome of store::Outcome {
         Ok, ToolError, RpcError, Cancelled, NotDelivered, ServerEnded, Unusable, NotSent, Unknown,
+        TimedOut,
     }
 }

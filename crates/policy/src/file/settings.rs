@@ -80,34 +80,56 @@ pub(super) fn loops(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Opt
     Some(Spot { value, place: cursor.place.clone() })
 }
 
+/// Whether a server that crashed is started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     Never,
-    OnFailure,
+    /// Only if no call was under way.
+    BetweenCalls,
     Always,
+}
+
+/// What happens to a server that is beyond a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLimit {
+    /// It is said.
+    Warn,
+    /// It is ended, but never during a call.
+    End,
 }
 
 /// How the server's process is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessSettings {
     pub restart: Option<Restart>,
-    /// Bytes.
+    /// Bytes, of everything that the server started together.
     pub memory: Option<u64>,
+    /// How many processes the server may have, itself among them.
+    pub processes: Option<NonZeroU32>,
+    /// How long it may go on without a call.
     pub idle: Option<Window>,
+    pub on_limit: Option<OnLimit>,
+    /// How long a call may take without a sign of life.
     pub call_time: Option<Window>,
 }
 
 pub(super) fn process(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<ProcessSettings>> {
-    let fields = reader.fields(cursor, "`process`", &["restart", "memory", "idle", "call_time"])?;
+    let keys = ["restart", "memory", "processes", "idle", "on_limit", "call_time"];
+    let fields = reader.fields(cursor, "`process`", &keys)?;
     let restarts =
-        [("never", Restart::Never), ("on-failure", Restart::OnFailure), ("always", Restart::Always)];
+        [("never", Restart::Never), ("between-calls", Restart::BetweenCalls), ("always", Restart::Always)];
+    let ends = [("warn", OnLimit::Warn), ("end", OnLimit::End)];
     let value = ProcessSettings {
         restart: fields
             .get("restart")
             .and_then(|c| reader.choice(c, "`restart`", &restarts))
             .map(|r| r.value),
         memory: fields.get("memory").and_then(|c| memory(reader, c)),
+        processes: fields
+            .get("processes")
+            .and_then(|c| reader.count(c, "`processes`", "leave it out to have no limit")),
         idle: fields.get("idle").and_then(|c| window(reader, c)),
+        on_limit: fields.get("on_limit").and_then(|c| reader.choice(c, "`on_limit`", &ends)).map(|r| r.value),
         call_time: fields.get("call_time").and_then(|c| window(reader, c)),
     };
     Some(Spot { value, place: cursor.place.clone() })

@@ -14,12 +14,12 @@ use crate::error::StoreError;
 use crate::home::Home;
 use crate::id::{CallId, SessionId};
 use crate::lease;
-use crate::words::{Decision, Outcome};
+use crate::words::{Decision, EventKind, Outcome};
 
 /// Sessions of the gate that are looked through for one answer, the newest.
 const LOOKED_AT: i64 = 200;
 /// Events after which the server's process is another one, or none.
-const DEPARTURES: &str = "'stopped', 'crashed', 'restarted'";
+const DEPARTURES: [EventKind; 3] = [EventKind::Stopped, EventKind::Crashed, EventKind::Restarted];
 /// How far back a session is looked for that a call names.
 const LATELY_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
@@ -178,8 +178,9 @@ fn follow(connection: &Connection, gate: &Gate) -> rusqlite::Result<Follower> {
 
 /// When the server went away while its session of the gate went on.
 fn departures(connection: &Connection, gate: &Gate) -> rusqlite::Result<Vec<i64>> {
+    let kinds = DEPARTURES.map(|kind| format!("'{}'", kind.word())).join(", ");
     let sql = format!(
-        "SELECT at_ms FROM events WHERE session = ?1 AND at_ms >= ?2 AND kind IN ({DEPARTURES}) ORDER BY at_ms"
+        "SELECT at_ms FROM events WHERE session = ?1 AND at_ms >= ?2 AND kind IN ({kinds}) ORDER BY at_ms"
     );
     connection
         .prepare_cached(&sql)?
@@ -224,7 +225,11 @@ fn came(outcome: Outcome) -> Came {
     match outcome {
         Outcome::Ok => Came::Done,
         Outcome::ToolError | Outcome::RpcError | Outcome::NotDelivered | Outcome::NotSent => Came::Failed,
-        Outcome::Cancelled | Outcome::ServerEnded | Outcome::Unusable | Outcome::Unknown => Came::Unknown,
+        Outcome::Cancelled
+        | Outcome::ServerEnded
+        | Outcome::Unusable
+        | Outcome::Unknown
+        | Outcome::TimedOut => Came::Unknown,
     }
 }
 

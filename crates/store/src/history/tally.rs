@@ -199,7 +199,7 @@ impl History {
             "SELECT s.server, c.at_ms, x.tool, c.outcome, substr(c.result, 1, {SAID})
              FROM (SELECT max(c.rev) AS rev FROM calls c JOIN sessions s ON s.id = c.session
                    WHERE c.rev > (SELECT coalesce(max(rev), 0) FROM calls) - ?1
-                   AND c.outcome IN ('tool_error', 'rpc_error', 'server_ended', 'unusable', 'not_delivered')
+                   AND c.outcome IN ('tool_error', 'rpc_error', 'server_ended', 'unusable', 'not_delivered', 'timed_out')
                    GROUP BY s.server) newest
              JOIN calls c ON c.rev = newest.rev JOIN sessions s ON s.id = c.session
              JOIN contexts x ON x.id = c.context"

@@ -2,12 +2,14 @@
 
 mod above;
 mod keeper;
+mod measure;
 mod process;
 mod sweep;
 mod tree;
 
 pub use above::session_above;
 pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
+pub(crate) use measure::measure;
 pub(crate) use process::await_end;
 pub use sweep::sweep;
 pub(crate) use tree::Tree;

@@ -2,30 +2,29 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader};
+use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::errand::Errand;
-use super::keeper::{self, Ends, When};
+use super::errand::{Errand, ServerEnds};
+use super::keeper::{self, Ends};
 use super::program;
 use super::raw::{self, HeldSignals};
 use super::report::Report;
 use crate::launch::search_path;
 use crate::system::{self, Tree};
-use crate::{Ending, Launch, StartError, StartFailure};
+use crate::{Ending, Launch, Measured, Pipes, StartError, StartFailure};
 
 /// A started server: the shim's ends of its pipes, and the handle on its tree.
 ///
-/// Dropping `stdin` is the server's end of input; dropping `keeper` ends the tree.
+/// Dropping `pipes.stdin` is the server's end of input; dropping `keeper` ends the tree.
 #[derive(Debug)]
 pub struct Server {
-    pub stdin: PipeWriter,
-    pub stdout: PipeReader,
-    pub stderr: PipeReader,
+    pub pipes: Pipes,
     pub keeper: Keeper,
     /// To be dropped, by the thread that called [`start`], once it listens for these signals.
     pub held: HeldSignals,
@@ -39,106 +38,98 @@ pub struct Server {
 ///
 /// The calling process becomes a child subreaper (Linux): what a killed keeper leaves behind comes to it.
 pub fn start(launch: Launch) -> Result<Server, StartError> {
-    begin(launch, When::Now)
+    let held = HeldSignals::hold();
+    let keeper = fork_keeper(launch)?;
+    let pipes = keeper.again()?;
+    Ok(Server { pipes, keeper, held })
 }
 
 /// A keeper that waits to be told what to start. It ends with the shim; until it is told, signals have their usual effect.
 #[derive(Debug)]
 pub struct Prepared {
-    stdin: PipeWriter,
-    stdout: PipeReader,
-    stderr: PipeReader,
     keeper: Keeper,
 }
 
 /// Forks the keeper, like [`start`] and under the same conditions, and lets it wait. The caller may make threads then.
 pub fn prepare(launch: Launch) -> Result<Prepared, StartError> {
-    let Server { stdin, stdout, stderr, keeper, held } = begin(launch, When::Told)?;
-    drop(held);
-    Ok(Prepared { stdin, stdout, stderr, keeper })
+    // Held while there are two of us: the keeper sets its own mind about them.
+    let _held = HeldSignals::hold();
+    Ok(Prepared { keeper: fork_keeper(launch)? })
 }
 
 impl Prepared {
-    /// Starts the server with these arguments and additions to the environment, in place of those that it was prepared with.
+    /// Starts the server with these arguments and additions to the environment, in place of those that it was prepared
+    /// with; also each time that it is started again.
     pub fn start(
         mut self,
         args: Vec<OsString>,
         env: Vec<(OsString, OsString)>,
     ) -> Result<Server, StartError> {
+        let held = HeldSignals::hold();
         self.keeper.search_path = search_path(&env);
-        Ok(self.tell(&Errand::Start { args, env }))
+        let (pipes, ends) = pipes()?;
+        self.keeper.tell(&Errand::StartWith { ends, args, env });
+        Ok(Server { pipes, keeper: self.keeper, held })
     }
 
     /// Starts nothing. The session ends as it does when a command cannot be run, with these words.
     pub fn withhold(mut self, why: String) -> Result<Server, StartError> {
-        self.keeper.withheld = Some(why);
-        Ok(self.tell(&Errand::Withhold))
-    }
-
-    fn tell(self, errand: &Errand) -> Server {
-        let Prepared { stdin, stdout, stderr, mut keeper } = self;
         let held = HeldSignals::hold();
-        if let Some(control) = keeper.control.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            // A keeper that does not hear it is lost, and whoever waits for its word learns so.
-            _ = errand.send(control);
-        }
-        Server { stdin, stdout, stderr, keeper, held }
+        self.keeper.withheld = Some(why);
+        // The other ends are closed at once, as those of a server that ended are.
+        let (pipes, _) = pipes()?;
+        self.keeper.tell(&Errand::Withhold);
+        Ok(Server { pipes, keeper: self.keeper, held })
     }
 }
 
-fn begin(launch: Launch, when: When) -> Result<Server, StartError> {
+fn fork_keeper(launch: Launch) -> Result<Keeper, StartError> {
     system::single_threaded()?;
-    let (server_stdin, stdin) = pipe()?;
-    let (stdout, server_stdout) = pipe()?;
-    let (stderr, server_stderr) = pipe()?;
-    let (keeper_control, control) = pipe()?;
-    let (status, keeper_status) = pipe()?;
+    let (control, keeper_control) = UnixStream::pair().map_err(StartError::Pipe)?;
+    let (status, keeper_status) = io::pipe().map_err(StartError::Pipe)?;
     system::adopt_orphans();
-    let held = HeldSignals::hold();
 
-    let ours = (stdin, stdout, stderr, control, status);
-    let theirs = Ends {
-        stdin: server_stdin,
-        stdout: server_stdout,
-        stderr: server_stderr,
-        control: keeper_control,
-        status: keeper_status,
-    };
+    let ours = (control, status);
+    let theirs = Ends { control: keeper_control, status: keeper_status };
     // Both sides hold all ends for a moment; each drops the other's.
     let mut both = Some((ours, theirs, launch.clone()));
     let pid = raw::fork(|| {
         let Some((ours, theirs, launch)) = both.take() else { return 1 };
         drop(ours);
-        keeper::keep(launch, theirs, when)
+        keeper::keep(launch, theirs)
     })
     .map_err(StartError::Fork)?;
-    let Some(((stdin, stdout, stderr, control, status), theirs, _)) = both.take() else {
+    let Some(((control, status), theirs, _)) = both.take() else {
         return Err(StartError::Fork(io::Error::other("the pipes are gone")));
     };
     drop(theirs);
 
     let search_path = search_path(&launch.env);
-    let keeper = Keeper {
+    Ok(Keeper {
         pid,
         control: Mutex::new(Some(control)),
         heard: Mutex::new(Heard { status, server: None, ending: None, done: false, reaped: false }),
         program: launch.program,
         search_path,
         withheld: None,
-    };
-    Ok(Server { stdin, stdout, stderr, keeper, held })
+    })
 }
 
-/// Close-on-exec at both ends: a pipe that leaks into a grandchild never ends.
-fn pipe() -> Result<(PipeReader, PipeWriter), StartError> {
-    io::pipe().map_err(StartError::Pipe)
+/// Close-on-exec at all ends: a pipe that leaks into a grandchild never ends.
+fn pipes() -> Result<(Pipes, ServerEnds), StartError> {
+    let pipe = || io::pipe().map_err(StartError::Pipe);
+    let ((server_stdin, stdin), (stdout, server_stdout), (stderr, server_stderr)) =
+        (pipe()?, pipe()?, pipe()?);
+    let ends =
+        ServerEnds { stdin: server_stdin.into(), stdout: server_stdout.into(), stderr: server_stderr.into() };
+    Ok((Pipes { stdin, stdout, stderr }, ends))
 }
 
 /// The handle on the process that owns the server's tree. Its methods may be called from any thread.
 pub struct Keeper {
     pid: Pid,
     /// Taken and closed to end the session.
-    control: Mutex<Option<PipeWriter>>,
+    control: Mutex<Option<UnixStream>>,
     heard: Mutex<Heard>,
     program: OsString,
     search_path: Option<OsString>,
@@ -146,7 +137,7 @@ pub struct Keeper {
     withheld: Option<String>,
 }
 
-/// What the keeper has said so far.
+/// What the keeper has said so far of this generation.
 struct Heard {
     status: PipeReader,
     server: Option<Pid>,
@@ -185,7 +176,8 @@ impl Keeper {
         }
     }
 
-    /// Waits until the server itself has ended. Its tree may be in the process of being ended still, see [`Keeper::join`].
+    /// Waits until the server itself has ended: the one that was started last. Its tree may be in the process of being
+    /// ended still, see [`Keeper::join`].
     pub fn wait(&self) -> Ending {
         let mut heard = self.heard();
         loop {
@@ -196,23 +188,55 @@ impl Keeper {
         }
     }
 
-    /// Ends the tree: time to close, SIGTERM, time to end, SIGKILL. Does not wait for it. The server's stdin should be
-    /// closed already, or its time to close is wasted.
+    /// Ends the tree, and the keeper with it: time to close, SIGTERM, time to end, SIGKILL. Does not wait for it. The
+    /// server's stdin should be closed already, or its time to close is wasted.
     pub fn finish(&self) {
         self.control.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
+    /// Ends the tree in the same way, and keeps the keeper: the server can be started [`again`](Keeper::again).
+    pub fn end(&self) {
+        self.tell(&Errand::End);
+    }
+
+    /// Starts the server again, as it was started before, once nothing is left of the tree of the one before; waits for
+    /// that. From here on the keeper's words are about the new one.
+    pub fn again(&self) -> Result<Pipes, StartError> {
+        let mut heard = self.heard();
+        if heard.server.is_some() || heard.ending.is_some() {
+            while !heard.done && self.listen(&mut heard) {}
+        }
+        let (pipes, ends) = pipes()?;
+        if heard.ending != Some(Ending::KeeperLost) {
+            (heard.server, heard.ending, heard.done) = (None, None, false);
+        }
+        self.tell(&Errand::Start(ends));
+        Ok(pipes)
+    }
+
+    /// What the server and everything below it take at this moment; `None` where the system does not tell.
+    pub fn measure(&self) -> Option<Measured> {
+        system::measure(self.pid)
+    }
+
+    /// A keeper that does not hear it is lost, and whoever waits for its word learns so.
+    fn tell(&self, errand: &Errand) {
+        if let Some(control) = &*self.control.lock().unwrap_or_else(PoisonError::into_inner) {
+            _ = errand.send(control);
+        }
+    }
+
     /// Waits until nothing of the tree is left, standing in for a keeper that was lost on the way. After
-    /// [`Keeper::finish`] this takes no longer than the times of grace and a moment more.
+    /// [`Keeper::finish`] or [`Keeper::end`] this takes no longer than the times of grace and a moment more.
     ///
     /// The shim need not wait for this: the keeper does its work without it.
     pub fn join(&self) {
         let mut heard = self.heard();
         while !heard.done && self.listen(&mut heard) {}
-        if heard.done {
-            self.reap(&mut heard);
-        } else {
+        if !heard.done {
             self.end_all(&mut heard);
+        } else if self.control.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.reap(&mut heard);
         }
     }
 

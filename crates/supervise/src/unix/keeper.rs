@@ -1,13 +1,15 @@
-//! The keeper's process: starts the server, owns everything below it, and ends it in stages.
+//! The keeper's process: starts the server when it is told to, owns everything below it, and ends it in stages.
 //!
-//! Runs in the forked child of the shim, single-threaded, and is never returned from. It knows no protocol and, once the
-//! server runs, holds no end of a pipe that the server or the client reads or writes.
+//! Runs in the forked child of the shim, single-threaded, and is never returned from. It knows no protocol and, while a
+//! server runs, holds no end of a pipe that the server or the client reads or writes. One server after another may run
+//! below it, each a *generation*: the next is started only when nothing of the one before is left.
 
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Read};
+use std::io::{self, PipeWriter, Read};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,18 +21,15 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 use rustix::time::Timespec;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::errand::Errand;
+use super::errand::{Errand, ServerEnds};
 use super::raw;
 use super::report::Report;
 use crate::system::{self, Tree};
-use crate::{Grace, Launch, MARKER};
+use crate::{Launch, MARKER};
 
-/// The pipe ends that go to the keeper.
+/// The ends that go to the keeper.
 pub(super) struct Ends {
-    pub(super) stdin: PipeReader,
-    pub(super) stdout: PipeWriter,
-    pub(super) stderr: PipeWriter,
-    pub(super) control: PipeReader,
+    pub(super) control: UnixStream,
     pub(super) status: PipeWriter,
 }
 
@@ -38,16 +37,8 @@ pub(super) struct Ends {
 const KILLING_LIMIT: Duration = Duration::from_secs(3);
 const KILLING_PAUSE: Duration = Duration::from_millis(50);
 
-/// When the server is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    Now,
-    /// When the shim says so.
-    Told,
-}
-
 /// The keeper's whole life. Returns its exit code.
-pub(super) fn keep(launch: Launch, ends: Ends, when: When) -> i32 {
+pub(super) fn keep(launch: Launch, ends: Ends) -> i32 {
     raw::unblock_signals();
     // Away from the client's terminal and process group: its signals are for the shim. Cannot fail in a forked child.
     _ = rustix::process::setsid();
@@ -55,63 +46,113 @@ pub(super) fn keep(launch: Launch, ends: Ends, when: When) -> i32 {
     system::name_keeper();
     let badge = system::wear_badge(&launch.session);
 
-    let Ends { stdin, stdout, stderr, control, status } = ends;
+    let Ends { control, status } = ends;
     let signals = match Signals::listen() {
         Ok(signals) => signals,
-        Err(error) => return fail(&status, &error),
+        Err(error) => {
+            fail(&status, &error);
+            return 1;
+        }
     };
-    let launch = match when {
-        When::Now => launch,
-        When::Told => match Errand::receive(&control) {
-            Some(Errand::Start { args, env }) => Launch { args, env, ..launch },
-            Some(Errand::Withhold) => return fail(&status, &io::Error::from(io::ErrorKind::Other)),
-            // The shim ended before it knew; there is nobody to report to.
-            None => return 0,
-        },
-    };
-    let server = match spawn(&launch, stdin, stdout, stderr) {
-        Ok(server) => server,
-        Err(error) => return fail(&status, &error),
-    };
-    _ = Report::Started { pid: server.as_raw_nonzero().get() }.send(&status);
+    // A server starts where the shim was started, each time.
+    let directory = std::env::current_dir().ok();
     let mut kept = signals.senders.clone();
     kept.extend([control.as_raw_fd(), status.as_raw_fd(), signals.bell.as_raw_fd()]);
     kept.extend(badge.iter().map(|badge| badge.as_raw_fd()));
     let_go(&kept);
-
-    let watch = Watch {
-        tree: Tree::below(getpid(), Some(server)),
-        server: Some(server),
-        control: Some(control),
-        status,
-        signals,
-        grace: launch.grace,
-        phase: Phase::Serving,
-    };
-    watch.run()
+    Keeping { launch, directory, control: Some(control), status, signals }.run()
 }
 
-fn fail(status: &PipeWriter, error: &io::Error) -> i32 {
+fn fail(status: &PipeWriter, error: &io::Error) {
     _ = Report::Failed { errno: error.raw_os_error().unwrap_or(0) }.send(status);
     _ = Report::Done.send(status);
-    1
 }
 
-/// The command and all that it holds is gone when this returns: of the server's pipes nothing stays with the keeper.
-fn spawn(launch: &Launch, stdin: PipeReader, stdout: PipeWriter, stderr: PipeWriter) -> io::Result<Pid> {
-    let mut command = Command::new(&launch.program);
-    command
-        .args(&launch.args)
-        .envs(launch.env.iter().map(|(name, value)| (name, value)))
-        .env(MARKER, &launch.session)
-        .stdin(stdin)
-        .stdout(stdout)
-        .stderr(stderr)
-        .process_group(0);
-    raw::prepare_child(&mut command);
-    // Not reaped through `Child`: the keeper reaps whatever ends below it, the server among the rest.
-    let child = command.spawn()?;
-    Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::Error::other("the server has no process id"))
+/// A keeper between errands.
+struct Keeping {
+    launch: Launch,
+    directory: Option<PathBuf>,
+    /// `None` once it has been closed by the shim.
+    control: Option<UnixStream>,
+    status: PipeWriter,
+    signals: Signals,
+}
+
+impl Keeping {
+    fn run(mut self) -> i32 {
+        while let Some(errand) = self.next_errand() {
+            let ends = match errand {
+                Errand::Start(ends) => ends,
+                Errand::StartWith { ends, args, env } => {
+                    (self.launch.args, self.launch.env) = (args, env);
+                    ends
+                }
+                // Nothing runs.
+                Errand::End => continue,
+                Errand::Withhold => {
+                    fail(&self.status, &io::Error::from(io::ErrorKind::Other));
+                    return 1;
+                }
+            };
+            let server = match self.spawn(ends) {
+                Ok(server) => server,
+                Err(error) => {
+                    fail(&self.status, &error);
+                    continue;
+                }
+            };
+            _ = Report::Started { pid: server.as_raw_nonzero().get() }.send(&self.status);
+            let tree = Tree::below(getpid(), Some(server));
+            if (Watch { keeping: &mut self, tree, server: Some(server), phase: Phase::Serving })
+                .run()
+                .is_err()
+            {
+                // Without the last word: a living shim then tries for itself.
+                return 1;
+            }
+            _ = Report::Done.send(&self.status);
+        }
+        0
+    }
+
+    /// Sleeps until there is something to do; `None` when everything is over.
+    fn next_errand(&mut self) -> Option<Errand> {
+        loop {
+            let control = self.control.as_ref()?;
+            if self.signals.asked_to_end.load(Ordering::Relaxed) {
+                return None;
+            }
+            let mut sources =
+                [PollFd::new(&self.signals.bell, PollFlags::IN), PollFd::new(control, PollFlags::IN)];
+            let told = poll(&mut sources, None).is_ok() && !sources[1].revents().is_empty();
+            if told {
+                return Errand::receive(control);
+            }
+            self.signals.quiet_bell();
+        }
+    }
+
+    /// The command and all that it holds is gone when this returns: of the server's pipes nothing stays with the keeper.
+    fn spawn(&self, ends: ServerEnds) -> io::Result<Pid> {
+        let launch = &self.launch;
+        let mut command = Command::new(&launch.program);
+        command
+            .args(&launch.args)
+            .envs(launch.env.iter().map(|(name, value)| (name, value)))
+            .env(MARKER, &launch.session)
+            .stdin(ends.stdin)
+            .stdout(ends.stdout)
+            .stderr(ends.stderr)
+            .process_group(0);
+        if let Some(directory) = self.directory.as_ref().filter(|directory| directory.is_dir()) {
+            command.current_dir(directory);
+        }
+        raw::prepare_child(&mut command);
+        // Not reaped through `Child`: the keeper reaps whatever ends below it, the server among the rest.
+        let child = command.spawn()?;
+        Pid::from_raw(child.id().cast_signed())
+            .ok_or_else(|| io::Error::other("the server has no process id"))
+    }
 }
 
 /// Lets go of all that was inherited: the client's pipes above all (a client waits for their end), the working directory,
@@ -159,7 +200,7 @@ impl Signals {
     }
 }
 
-/// Where a session stands between serving and gone.
+/// Where a generation stands between serving and gone.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Serving,
@@ -178,30 +219,23 @@ enum Phase {
 }
 
 /// A running server and what is to be done about it.
-struct Watch {
+struct Watch<'k> {
+    keeping: &'k mut Keeping,
     tree: Tree,
     /// `None` once it has ended.
     server: Option<Pid>,
-    /// `None` once it has been closed by the shim, or does not matter any more.
-    control: Option<PipeReader>,
-    status: PipeWriter,
-    signals: Signals,
-    grace: Grace,
     phase: Phase,
 }
 
-impl Watch {
-    fn run(mut self) -> i32 {
+impl Watch<'_> {
+    /// Until nothing of the tree is left.
+    fn run(mut self) -> Result<(), StillThere> {
         loop {
             let childless = self.reap();
             if self.tree.is_gone(childless) {
-                _ = Report::Done.send(&self.status);
-                return 0;
+                return Ok(());
             }
-            if self.advance(Instant::now()).is_err() {
-                // Without the last word: a living shim then tries for itself.
-                return 1;
-            }
+            self.advance(Instant::now())?;
             self.await_event();
         }
     }
@@ -213,7 +247,7 @@ impl Watch {
                 Ok(Some((pid, status))) if Some(pid) == self.server => {
                     self.server = None;
                     if let Some(report) = verdict(status) {
-                        _ = report.send(&self.status);
+                        _ = report.send(&self.keeping.status);
                     }
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
@@ -227,9 +261,7 @@ impl Watch {
     fn advance(&mut self, now: Instant) -> Result<(), StillThere> {
         match self.phase {
             Phase::Serving if self.server.is_none() => self.terminate(now),
-            Phase::Serving if self.control.is_none() || self.signals.asked_to_end.load(Ordering::Relaxed) => {
-                self.phase = Phase::Closing { until: now + self.grace.closing };
-            }
+            Phase::Serving if self.keeping.signals.asked_to_end.load(Ordering::Relaxed) => self.close(now),
             Phase::Closing { until } if now >= until => self.terminate(now),
             Phase::Terminating { until } if now >= until => {
                 self.tree.signal_all(Signal::KILL);
@@ -244,12 +276,16 @@ impl Watch {
         Ok(())
     }
 
+    fn close(&mut self, now: Instant) {
+        self.phase = Phase::Closing { until: now + self.keeping.launch.grace.closing };
+    }
+
     fn terminate(&mut self, now: Instant) {
         // A stopped process would not hear SIGTERM before it is continued.
         for process in self.tree.signal_all(Signal::TERM) {
             process.signal(Signal::CONT);
         }
-        self.phase = Phase::Terminating { until: now + self.grace.term };
+        self.phase = Phase::Terminating { until: now + self.keeping.launch.grace.term };
     }
 
     /// Sleeps until something ends, somebody asks, or the phase's time is over.
@@ -264,16 +300,20 @@ impl Watch {
             Phase::Killing { .. } => Some(KILLING_PAUSE),
         };
         let time_left = time_left.and_then(|left| Timespec::try_from(left).ok());
-        let mut sources = vec![PollFd::new(&self.signals.bell, PollFlags::IN)];
-        // Once the end has begun, the control pipe has no more to say.
-        let control = self.control.as_ref().filter(|_| matches!(self.phase, Phase::Serving));
+        let mut sources = vec![PollFd::new(&self.keeping.signals.bell, PollFlags::IN)];
+        // Once the end has begun, whatever is said next can wait for it.
+        let control = self.keeping.control.as_ref().filter(|_| matches!(self.phase, Phase::Serving));
         sources.extend(control.map(|control| PollFd::new(control, PollFlags::IN)));
         let polled = poll(&mut sources, time_left.as_ref());
-        let closed = polled.is_ok() && sources.get(1).is_some_and(|control| !control.revents().is_empty());
-        if closed {
-            self.control = None;
+        let told = polled.is_ok() && sources.get(1).is_some_and(|control| !control.revents().is_empty());
+        if told && let Some(control) = control {
+            // Anything but `End` means that the shim is gone: it starts nothing while something runs.
+            if !matches!(Errand::receive(control), Some(Errand::End)) {
+                self.keeping.control = None;
+            }
+            self.close(Instant::now());
         }
-        self.signals.quiet_bell();
+        self.keeping.signals.quiet_bell();
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) enum Report {
     Signalled {
         signal: i32,
     },
-    /// Nothing of the tree is left. The keeper's last word.
+    /// Nothing of the tree is left: the last word about this generation.
     Done,
 }
 

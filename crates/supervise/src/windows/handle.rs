@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io;
 use std::os::windows::io::{AsHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command};
@@ -13,16 +13,16 @@ use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::{program as programs, raw};
 use crate::ending::words;
-use crate::{Ending, Grace, Launch, MARKER, StartError, StartFailure};
+use crate::launch::search_path;
+use crate::{Ending, Launch, MARKER, Measured, Pipes, StartError, StartFailure};
 
 /// A started server: the shim's ends of its pipes, and the handle on its tree.
 ///
-/// Dropping `stdin` is the server's end of input; dropping `keeper` ends the server. The tree below it ends with this process.
+/// Dropping `pipes.stdin` is the server's end of input; dropping `keeper` ends the server. The tree below it ends with this
+/// process at the latest.
 #[derive(Debug)]
 pub struct Server {
-    pub stdin: PipeWriter,
-    pub stdout: PipeReader,
-    pub stderr: PipeReader,
+    pub pipes: Pipes,
     pub keeper: Keeper,
     /// As elsewhere; nothing is held here, because Windows ends a process without asking it.
     pub held: HeldSignals,
@@ -36,29 +36,9 @@ pub struct HeldSignals;
 ///
 /// This process becomes a member of the job itself, so that its children are from their first moment.
 pub fn start(launch: Launch) -> Result<Server, StartError> {
-    let Launch { program, args, env, session, grace } = launch;
-    let search_path = crate::launch::search_path(&env);
     raw::enter_job().map_err(StartError::Job)?;
-    let (server_stdin, stdin) = io::pipe().map_err(StartError::Pipe)?;
-    let (stdout, server_stdout) = io::pipe().map_err(StartError::Pipe)?;
-    let (stderr, server_stderr) = io::pipe().map_err(StartError::Pipe)?;
-    let file = programs::find(&program, search_path.as_deref());
-    let mut command = Command::new(file.as_deref().map_or(program.as_os_str(), |file| file.as_os_str()));
-    command
-        .args(args)
-        .envs(env)
-        .env(MARKER, session)
-        .stdin(server_stdin)
-        .stdout(server_stdout)
-        .stderr(server_stderr)
-        // A console program started by a window program would open a console.
-        .creation_flags(CREATE_NO_WINDOW);
-    let state = command.spawn().and_then(|child| {
-        let process = child.as_handle().try_clone_to_owned()?;
-        Ok(Running { process, child: Mutex::new(child) })
-    });
-    let state = state.map(Arc::new).map_err(|error| explain(&program, search_path.as_deref(), &error));
-    Ok(Server { stdin, stdout, stderr, keeper: Keeper { state, grace }, held: HeldSignals })
+    let (pipes, state) = spawn(&launch)?;
+    Ok(Server { pipes, keeper: Keeper { state: Mutex::new(state), launch }, held: HeldSignals })
 }
 
 /// A server that is not started yet. There is no keeper here that could wait; whoever asks for time gets it.
@@ -73,7 +53,8 @@ pub fn prepare(launch: Launch) -> Result<Prepared, StartError> {
 }
 
 impl Prepared {
-    /// Starts the server with these arguments and additions to the environment, in place of those that it was prepared with.
+    /// Starts the server with these arguments and additions to the environment, in place of those that it was prepared
+    /// with; also each time that it is started again.
     pub fn start(self, args: Vec<OsString>, env: Vec<(OsString, OsString)>) -> Result<Server, StartError> {
         start(Launch { args, env, ..self.launch })
     }
@@ -84,9 +65,40 @@ impl Prepared {
         let (_, stdin) = io::pipe().map_err(StartError::Pipe)?;
         let (stdout, _) = io::pipe().map_err(StartError::Pipe)?;
         let (stderr, _) = io::pipe().map_err(StartError::Pipe)?;
-        let keeper = Keeper { state: Err(StartFailure::Withheld { why }), grace: self.launch.grace };
-        Ok(Server { stdin, stdout, stderr, keeper, held: HeldSignals })
+        let state = Mutex::new(Err(StartFailure::Withheld { why }));
+        let keeper = Keeper { state, launch: self.launch };
+        Ok(Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held: HeldSignals })
     }
+}
+
+/// One generation of the server, or why there is none.
+type State = Result<Arc<Running>, StartFailure>;
+
+fn spawn(launch: &Launch) -> Result<(Pipes, State), StartError> {
+    let Launch { program, args, env, session, .. } = launch;
+    let search_path = search_path(env);
+    let (server_stdin, stdin) = io::pipe().map_err(StartError::Pipe)?;
+    let (stdout, server_stdout) = io::pipe().map_err(StartError::Pipe)?;
+    let (stderr, server_stderr) = io::pipe().map_err(StartError::Pipe)?;
+    let file = programs::find(program, search_path.as_deref());
+    let mut command = Command::new(file.as_deref().map_or(program.as_os_str(), |file| file.as_os_str()));
+    command
+        .args(args)
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .env(MARKER, session)
+        .stdin(server_stdin)
+        .stdout(server_stdout)
+        .stderr(server_stderr)
+        // A console program started by a window program would open a console.
+        .creation_flags(CREATE_NO_WINDOW);
+    let state = command.spawn().and_then(|child| {
+        let process = child.as_handle().try_clone_to_owned()?;
+        // Without one, the server alone is ended, and the rest with this process.
+        let job = raw::job_of(process.as_handle()).ok();
+        Ok(Arc::new(Running { process, job, child: Mutex::new(child) }))
+    });
+    let state = state.map_err(|error| explain(program, search_path.as_deref(), &error));
+    Ok((Pipes { stdin, stdout, stderr }, state))
 }
 
 fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> StartFailure {
@@ -103,13 +115,15 @@ fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> S
 
 /// The handle on the server and its tree. Its methods may be called from any thread.
 pub struct Keeper {
-    state: Result<Arc<Running>, StartFailure>,
-    grace: Grace,
+    state: Mutex<State>,
+    launch: Launch,
 }
 
 struct Running {
     /// For waiting, while `child` stays free for being ended.
     process: OwnedHandle,
+    /// Everything below the server, and the server.
+    job: Option<OwnedHandle>,
     child: Mutex<Child>,
 }
 
@@ -127,17 +141,17 @@ impl Keeper {
 
     /// The server's process id, or why it does not run.
     pub fn started(&self) -> Result<u32, Ending> {
-        match &self.state {
+        match self.state() {
             Ok(running) => Ok(running.child().id()),
-            Err(cause) => Err(Ending::FailedToStart { cause: cause.clone() }),
+            Err(cause) => Err(Ending::FailedToStart { cause }),
         }
     }
 
-    /// Waits until the server itself has ended.
+    /// Waits until the server itself has ended: the one that was started last.
     pub fn wait(&self) -> Ending {
-        let running = match &self.state {
+        let running = match self.state() {
             Ok(running) => running,
-            Err(cause) => return Ending::FailedToStart { cause: cause.clone() },
+            Err(cause) => return Ending::FailedToStart { cause },
         };
         raw::await_end(running.process.as_handle(), None);
         let status = running.child().wait();
@@ -150,29 +164,50 @@ impl Keeper {
     /// Ends the server: time to close, then at once (there is no SIGTERM here). Does not wait for it. What is below the
     /// server ends with this process.
     pub fn finish(&self) {
-        let Ok(running) = &self.state else { return };
-        let running = Arc::clone(running);
-        let closing = self.grace.closing;
+        self.end();
+    }
+
+    /// Ends the server in the same way, and all that is below it. It can be started [`again`](Keeper::again).
+    pub fn end(&self) {
+        let Ok(running) = self.state() else { return };
+        let closing = self.launch.grace.closing;
         thread::spawn(move || {
-            if !raw::await_end(running.process.as_handle(), Some(closing)) {
-                _ = running.child().kill();
-            }
+            raw::await_end(running.process.as_handle(), Some(closing));
+            running.end();
         });
+    }
+
+    /// Starts the server again, as it was started before, once the one before has ended; waits for that.
+    pub fn again(&self) -> Result<Pipes, StartError> {
+        self.join();
+        if let Ok(running) = self.state() {
+            // What it left behind.
+            running.end();
+        }
+        let (pipes, state) = spawn(&self.launch)?;
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        Ok(pipes)
+    }
+
+    /// Not measured here.
+    pub fn measure(&self) -> Option<Measured> {
+        None
     }
 
     /// Waits until the server has ended.
     pub fn join(&self) {
-        if let Ok(running) = &self.state {
+        if let Ok(running) = self.state() {
             raw::await_end(running.process.as_handle(), None);
         }
     }
 
     /// Ends the server at once. Returns how many processes are left that could not be ended.
     pub fn take_over(&self) -> usize {
-        match &self.state {
-            Ok(running) => usize::from(running.child().kill().is_err()),
-            Err(_) => 0,
-        }
+        self.state().map_or(0, |running| usize::from(!running.end()))
+    }
+
+    fn state(&self) -> State {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -185,5 +220,13 @@ impl Drop for Keeper {
 impl Running {
     fn child(&self) -> MutexGuard<'_, Child> {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// At once, with everything below it. False when that could not be done.
+    fn end(&self) -> bool {
+        match &self.job {
+            Some(job) => raw::end_job(job).is_ok(),
+            None => self.child().kill().is_ok(),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! All that needs `unsafe` on Windows: the job, and waiting for a process without borrowing it for change.
+//! All that needs `unsafe` on Windows: jobs, and waiting for a process without borrowing it for change.
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
@@ -9,6 +9,7 @@ use windows_sys::Win32::Foundation::WAIT_OBJECT_0;
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
+    TerminateJobObject,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, INFINITE, WaitForSingleObject};
 
@@ -18,6 +19,25 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, INFINITE, WaitFor
 /// would be our own end: the kernel does it, however this process ends.
 #[expect(unsafe_code, reason = "Job Objects have no safe form")]
 pub(super) fn enter_job() -> io::Result<()> {
+    let job = new_job()?;
+    // SAFETY: the handle of this process is always valid.
+    join_job(&job, unsafe { BorrowedHandle::borrow_raw(GetCurrentProcess()) })?;
+    std::mem::forget(job);
+    Ok(())
+}
+
+/// A job of its own for a process, inside the one that it is in: it and what it starts can be ended together.
+///
+/// What the process has started already is not in it. That is next to nothing, and ends with this process.
+pub(super) fn job_of(process: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
+    let job = new_job()?;
+    join_job(&job, process)?;
+    Ok(job)
+}
+
+/// A job that ends all its members when its last handle is closed.
+#[expect(unsafe_code, reason = "Job Objects have no safe form")]
+fn new_job() -> io::Result<OwnedHandle> {
     // SAFETY: no attributes and no name are valid arguments.
     let handle = unsafe { CreateJobObjectW(null(), null()) };
     if handle.is_null() {
@@ -28,18 +48,26 @@ pub(super) fn enter_job() -> io::Result<()> {
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
     let length = u32::try_from(size_of_val(&limits)).map_err(io::Error::other)?;
-    // SAFETY: the structure is the one that this class of information asks for, of the length said; both handles are valid.
-    let done = unsafe {
+    // SAFETY: the structure is the one that this class of information asks for, of the length said; the handle is valid.
+    let set = unsafe {
         SetInformationJobObject(handle, JobObjectExtendedLimitInformation, (&raw const limits).cast(), length)
-            != 0
-            && AssignProcessToJobObject(handle, GetCurrentProcess()) != 0
     };
-    if !done {
-        // Not a member, or not one that is ended: closing the handle harms nobody.
-        return Err(io::Error::last_os_error());
-    }
-    std::mem::forget(job);
-    Ok(())
+    if set == 0 { Err(io::Error::last_os_error()) } else { Ok(job) }
+}
+
+#[expect(unsafe_code, reason = "Job Objects have no safe form")]
+fn join_job(job: &OwnedHandle, process: BorrowedHandle<'_>) -> io::Result<()> {
+    // SAFETY: both handles are valid during the call.
+    let joined = unsafe { AssignProcessToJobObject(job.as_raw_handle(), process.as_raw_handle()) };
+    if joined == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Ends every process of a job, at once.
+#[expect(unsafe_code, reason = "Job Objects have no safe form")]
+pub(super) fn end_job(job: &OwnedHandle) -> io::Result<()> {
+    // SAFETY: the handle is valid during the call.
+    let ended = unsafe { TerminateJobObject(job.as_raw_handle(), 1) };
+    if ended == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Waits for a process to end; without a limit when there is none. True when it has ended.

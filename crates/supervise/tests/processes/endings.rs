@@ -207,6 +207,7 @@ fn the_keeper_holds_no_pipe_of_client_or_server() {
 fn an_idle_keeper_never_wakes() {
     let mut shim = Shim::of(&["/bin/cat"]);
     let keeper = shim.hear_pid("keeper");
+    shim.hear("started");
     await_settled(keeper);
     let before = switches(keeper);
     for round in 0..500 {

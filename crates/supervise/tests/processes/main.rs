@@ -4,5 +4,6 @@
 
 mod endings;
 mod failures;
+mod generations;
 mod leftovers;
 mod world;

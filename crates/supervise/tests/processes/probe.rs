@@ -1,7 +1,8 @@
 //! The other processes of the tests: a shim without a protocol, and servers with bad manners.
 //!
 //! - `shim SESSION CLOSING_MS TERM_MS -- COMMAND…`: starts the command under a keeper and tells on stdout what happens, one word
-//!   and a value a line. Its stdin goes to the server; `!close` closes the server's stdin; the end of input ends the session.
+//!   and a value a line. Its stdin goes to the server; `!close` closes the server's stdin, `!end` ends the tree, `!again`
+//!   starts the server again once that is done; the end of input ends the session.
 //! - `late ADDED SESSION …`: the same, but the keeper waits until the shim has made a thread; ADDED is one more argument for the
 //!   server, or `!` if it is not to be started.
 //! - `linger WORD`: does nothing, for ever.
@@ -10,12 +11,14 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, PipeReader, Write};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
 use callgate_supervise::{
-    Ending, Grace, Launch, Server, SessionState, StartError, prepare, session_above, start, sweep,
+    Ending, Grace, Keeper, Launch, Pipes, Server, SessionState, StartError, prepare, session_above, start,
+    sweep,
 };
 
 fn main() {
@@ -59,13 +62,52 @@ fn shim(args: &[OsString], start: impl FnOnce(Launch) -> Result<Server, StartErr
         session: text(0).to_owned(),
         grace: Grace { closing: millis(1), term: millis(2) },
     };
-    let Server { stdin, stdout, stderr, keeper, held } = match start(launch) {
+    let Server { pipes, keeper, held } = match start(launch) {
         Ok(server) => server,
         Err(error) => return say(&format!("error {error}")),
     };
     drop(held);
     say(&format!("keeper {}", keeper.id()));
     let keeper = &*Box::leak(Box::new(keeper));
+    let Pipes { stdin, stdout, stderr } = pipes;
+    let (generations, next) = channel();
+    _ = generations.send((stdout, stderr));
+    thread::spawn(move || {
+        let mut stdin = Some(stdin);
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            match line.as_str() {
+                "!close" => stdin = None,
+                "!end" => {
+                    stdin = None;
+                    keeper.end();
+                }
+                "!again" => {
+                    stdin = None;
+                    match keeper.again() {
+                        Ok(pipes) => {
+                            stdin = Some(pipes.stdin);
+                            _ = generations.send((pipes.stdout, pipes.stderr));
+                        }
+                        Err(error) => say(&format!("error {error}")),
+                    }
+                }
+                _ => {
+                    if let Some(stdin) = &mut stdin {
+                        _ = writeln!(stdin, "{line}");
+                    }
+                }
+            }
+        }
+        drop((stdin, generations));
+        keeper.finish();
+    });
+    for (stdout, stderr) in next {
+        follow(keeper, stdout, stderr);
+    }
+}
+
+/// One generation, until nothing is left of it.
+fn follow(keeper: &Keeper, stdout: PipeReader, stderr: PipeReader) {
     let heard = thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             say(&format!("out {line}"));
@@ -73,18 +115,6 @@ fn shim(args: &[OsString], start: impl FnOnce(Launch) -> Result<Server, StartErr
         say("out-end");
     });
     thread::spawn(move || io::copy(&mut BufReader::new(stderr), &mut io::stderr()));
-    thread::spawn(move || {
-        let mut stdin = Some(stdin);
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if line == "!close" {
-                stdin = None;
-            } else if let Some(stdin) = &mut stdin {
-                _ = writeln!(stdin, "{line}");
-            }
-        }
-        drop(stdin);
-        keeper.finish();
-    });
     if let Ok(pid) = keeper.started() {
         say(&format!("started {pid}"));
     }
@@ -94,7 +124,7 @@ fn shim(args: &[OsString], start: impl FnOnce(Launch) -> Result<Server, StartErr
         say(&format!("left {}", keeper.take_over()));
     }
     keeper.join();
-    // Nothing of the tree is left to hold the pipe open: what the server said last is said before the probe goes.
+    // Nothing of the tree is left to hold the pipe open: what the server said last is said before the probe goes on.
     _ = heard.join();
     say("joined");
 }

@@ -8,6 +8,7 @@ mod codegen;
 mod drawer;
 mod hardening;
 mod looking;
+mod secrets;
 mod starting;
 
 use callgate_tests::json::Json;

@@ -79,6 +79,12 @@ export interface Backend {
   codegenSession(id: string): Promise<T.CodegenDetail>;
   /** As a Playwright test, in a new file. */
   exportCodegen(id: string): Promise<T.Exported>;
+  /** In one session, or (null) in all that run. */
+  stopServer(server: string, session: string | null): Promise<T.Done>;
+  startServer(server: string, session: string | null): Promise<T.Done>;
+  restartServer(server: string, session: string | null): Promise<T.Done>;
+  /** Pauses all, and ends every server. */
+  stopEverything(): Promise<T.Done>;
   overview(): Promise<T.Overview>;
 
   /** Only those that have a file here; Claude Desktop first. */
@@ -89,6 +95,8 @@ export interface Backend {
   changeClients(act: T.ClientAct, entries: T.EntryKey[], now: boolean): Promise<T.ClientChange>;
   /** Not to be asked about again. */
   leaveOpen(entries: T.EntryKey[]): Promise<void>;
+  /** What somebody else did to these is not told again. */
+  takeNote(entries: T.EntryKey[]): Promise<void>;
   /** What waits for this client is not written after all. */
   dropQueued(client: string): Promise<void>;
   clientBackups(): Promise<T.BackupView[]>;
@@ -99,6 +107,15 @@ export interface Backend {
   reopenClient(id: string): Promise<void>;
   /** Starts it through the gate, without its client, and asks for its tools. */
   testServer(entry: T.EntryKey): Promise<T.ServerTest>;
+  /** The keychain is not asked for it. */
+  previewSecrets(act: T.SecretsAct, entry: T.EntryKey): Promise<T.SecretsPreview>;
+  /** May wait for a person who is asked to unlock the keychain; what fails changes nothing. */
+  changeSecrets(act: T.SecretsAct, entry: T.EntryKey, now: boolean): Promise<T.SecretsChange>;
+  /** The clients that a server of one's own can be placed in. */
+  serverPlaces(): Promise<T.ServerPlace[]>;
+  /** What adding it would write, and what is wrong with what was typed. The values of secrets need not be in it. */
+  previewServer(draft: T.ServerDraft): Promise<T.DraftPreview>;
+  addServer(draft: T.ServerDraft): Promise<T.ClientChange>;
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;

@@ -55,12 +55,20 @@ export const commands = {
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
 	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
+	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
+	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
+	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
+	restartServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("restart_server", { server, session })),
+	/**  Pauses every call and ends the processes of every server. */
+	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
 	/**  `now`: also while a client runs that may write over it. */
 	changeClients: (act: ClientAct, entries: EntryKey[], now: boolean) => typedError<ClientChange, UiError>(__TAURI_INVOKE("change_clients", { act, entries, now })),
 	/**  Nobody is asked about these again. */
 	leaveOpen: (entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("leave_open", { entries })),
+	/**  What somebody else did to these is not told again. */
+	takeNote: (entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("take_note", { entries })),
 	dropQueued: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client })),
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
@@ -69,6 +77,13 @@ export const commands = {
 	reopenClient: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { client })),
 	/**  Takes as long as the server needs to start. */
 	testServer: (entry: EntryKey) => typedError<ServerTest, UiError>(__TAURI_INVOKE("test_server", { entry })),
+	previewSecrets: (act: SecretsAct, entry: EntryKey) => typedError<SecretsPreview, UiError>(__TAURI_INVOKE("preview_secrets", { act, entry })),
+	/**  May take as long as a person needs to unlock the keychain, within its bound. */
+	changeSecrets: (act: SecretsAct, entry: EntryKey, now: boolean) => typedError<SecretsChange, UiError>(__TAURI_INVOKE("change_secrets", { act, entry, now })),
+	serverPlaces: () => typedError<ServerPlace[], UiError>(__TAURI_INVOKE("server_places")),
+	previewServer: (draft: ServerDraft) => typedError<DraftPreview, UiError>(__TAURI_INVOKE("preview_server", { draft })),
+	/**  What a running client would write over waits until that has quit. */
+	addServer: (draft: ServerDraft) => typedError<ClientChange, UiError>(__TAURI_INVOKE("add_server", { draft })),
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
@@ -245,7 +260,9 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
-export type ClientAct = "protect" | "unprotect";
+export type ClientAct = "protect" | "unprotect" | 
+/**  Write a server of Callgate's own list into the file, by its name. */
+"place";
 
 /**  What an act did. */
 export type ClientChange = {
@@ -267,6 +284,7 @@ export type ClientEntry = {
 	command: string,
 	/**  Why it cannot be covered. */
 	why: string | null,
+	secrets: EntrySecrets,
 };
 
 /**  One configuration file of a client. */
@@ -392,7 +410,7 @@ export type Counter = {
 };
 
 /**  What was decided about a call. */
-export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny";
+export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny" | "stopped";
 
 export type DenyIf = {
 	conditions: Condition[],
@@ -422,11 +440,39 @@ export type Done = {
 	endsMs: number | null,
 };
 
+export type DraftPart = "name" | "command" | "variables" | 
+/**  Not in what was typed. */
+"elsewhere";
+
+/**  What adding would write, before it does. */
+export type DraftPreview = {
+	/**  The first thing that is not as it should be; then nothing else is known. */
+	problem: DraftProblem | null,
+	/**  Variables whose values look like secrets, and are not kept as such. */
+	looksSecret: string[],
+	/**  Callgate's own list first. */
+	edits: ClientPreview,
+};
+
+export type DraftProblem = {
+	part: DraftPart,
+	words: string,
+};
+
+export type DraftVariable = {
+	name: string,
+	value: string,
+	/**  Its value goes into the keychain. */
+	secret: boolean,
+};
+
 export type DriftFix = 
 /**  Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again. */
 { kind: "protect"; entries: EntryKey[] } | 
 /**  Put the file back as this copy has it. */
-{ kind: "restore"; backup: string };
+{ kind: "restore"; backup: string } | 
+/**  Nothing to mend: what somebody did to these is known and not told again. */
+{ kind: "takeNote"; entries: EntryKey[] };
 
 /**  What happened to a file that was edited, and what mends it. */
 export type DriftView = {
@@ -460,6 +506,16 @@ export type EntryKey = {
 	/**  The project that it is for, where one file holds several. */
 	project: string | null,
 	name: string,
+};
+
+/**  Tokens and passwords of an entry, by name. */
+export type EntrySecrets = {
+	/**  Those in the file, where every program can read them. */
+	plain: string[],
+	/**  Those in the keychain. */
+	kept: string[],
+	/**  Those in the keychain were stored for another command than it has now, so it is not started. */
+	unbound: boolean,
 };
 
 export type EntryState = "protected" | "open" | "notCoverable";
@@ -638,7 +694,7 @@ export type NotificationSettings = {
 export type Only = "calls" | "changes" | "events";
 
 /**  How a call ended. */
-export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown";
+export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out";
 
 export type Overview = {
 	icon: IconState,
@@ -715,6 +771,8 @@ export type Question = {
 
 export type QueuedChange = {
 	act: ClientAct,
+	/**  Nobody asked for it: a lost gate is put back. */
+	byItself: boolean,
 	entry: EntryKey,
 	sinceMs: number,
 };
@@ -845,6 +903,64 @@ export type SaveAnswer = {
 /**  The file is not what was edited: here is what it says now. */
 ({ kind: "conflict"; theirs: string; version: string | null; diff: string }) & { diagnostics?: never } | ({ kind: "broken"; diagnostics: Diagnostic[] }) & { diff?: never; theirs?: never; version?: never };
 
+export type SecretPlace = "variable" | 
+/**  Other programs can see it while the server runs, wherever it is kept. */
+"argument" | "header";
+
+export type SecretView = {
+	name: string,
+	place: SecretPlace,
+	/**  In characters; nothing for one in the keychain. */
+	length: number | null,
+};
+
+export type SecretsAct = 
+/**  Out of the file into the keychain. */
+"move" | 
+/**  What is in the keychain is for the command that the entry has now. */
+"rebind" | 
+/**  Back into the file. */
+"putBack";
+
+/**  What an act did. */
+export type SecretsChange = {
+	/**  Moved, or put back. */
+	names: string[],
+	/**  Put back, and still in the keychain. */
+	left: string[],
+};
+
+/**  What an act does to an entry's secrets, before it does. */
+export type SecretsPreview = {
+	clientName: string,
+	shown: string,
+	/**  What the entry starts, secrets masked. */
+	command: string,
+	secrets: SecretView[],
+	/**  A unified diff, secrets masked; empty if the file stays as it is. */
+	diff: string,
+/**  What a person typed so far. */
+export type ServerDraft = {
+	name: string,
+	/**  As in a terminal: words between blanks, quotes around what has blanks in it. */
+	command: string,
+	variables: DraftVariable[],
+	/**  Ids of the clients that it is to be placed in. */
+	clients: string[],
+};
+
+/**  A client that a server can be placed in. */
+export type ServerPlace = {
+	client: string,
+	clientName: string,
+	/**  Its file, with `~` for the home. */
+	shown: string,
+	/**  The file is not there yet and would be made. */
+	newFile: boolean,
+	/**  Why nothing can be written there. */
+	problem: string | null,
+};
+
 export type ServerState = "running" | "stopped" | 
 /**  In `servers.json` and never started. */
 "neverStarted";
@@ -893,6 +1009,13 @@ export type SessionView = {
 	calls: number,
 	refused: number,
 	demo: boolean,
+	/**  How its server stands, while it runs. */
+	stand: StandView,
+	/**  Why the server does not run, where it does not: text of a server may be in it. */
+	standWords: string | null,
+	/**  How often the server was started again in this session, and when last. */
+	restarts: number,
+	restartedMs: number | null,
 };
 
 /**  The settings, and what is true about them now. */
@@ -922,6 +1045,15 @@ export type SinceLastLook = {
 	/**  Loops that were stopped: refusals by caps that came again and again. */
 	loops: number,
 };
+
+/**  How the server of a running session stands. */
+export type StandView = "running" | 
+/**  By a person. */
+"stopped" | 
+/**  It is being started again. */
+"starting" | 
+/**  It crashed too often, or could not be started again. */
+"down";
 
 /**  Whom a rule is for: one tool or the whole server, one client or everyone. */
 export type Target = {
@@ -1008,6 +1140,8 @@ export type UserSettings = {
 	/**  Names of arguments that are masked besides the known ones. */
 	maskNames: string[],
 	notifications: NotificationSettings,
+	/**  A lost gate is put back without asking. */
+	repairGates: boolean,
 };
 
 /**  Why it was decided so. */

@@ -6,9 +6,10 @@ import { applicable, keyText, leavable, queuedFor, sameKey, tally, unmended, wou
 const entry = (name: string, state: EntryState, project: string | null = null): ClientEntry => ({
   key: { client: 'claude-desktop', path: '/c.json', project, name },
   state,
-  server: state === 'notCoverable' ? null : name,
+  server: state === 'protected' ? name : null,
   command: 'npx',
   why: null,
+  secrets: { plain: [], kept: [], unbound: false },
 });
 
 const view = (entries: ClientEntry[], more: Partial<ClientView> = {}): ClientView => ({
@@ -40,7 +41,9 @@ it('an act is about what is not so yet and does not wait to be', () => {
     entry('c', 'protected'),
     entry('d', 'notCoverable'),
   ];
-  const one = view([open!, waits!, gated!, url!], { queued: [{ act: 'protect', entry: waits!.key, sinceMs: 0 }] });
+  const one = view([open!, waits!, gated!, url!], {
+    queued: [{ act: 'protect', byItself: false, entry: waits!.key, sinceMs: 0 }],
+  });
   expect(applicable([one], 'protect').map((key) => key.name)).toEqual(['a']);
   expect(applicable([one], 'unprotect').map((key) => key.name)).toEqual(['c']);
   expect(queuedFor(one, waits!.key)?.act).toBe('protect');
@@ -60,7 +63,9 @@ it('what waits to be protected is not complained about; everything else is', () 
   const a = entry('a', 'open');
   const drift = { words: '', serious: false, fix: { kind: 'protect' as const, entries: [a.key] } };
   expect(unmended(view([a]), drift)).toBe(true);
-  expect(unmended(view([a], { queued: [{ act: 'protect', entry: a.key, sinceMs: 0 }] }), drift)).toBe(false);
+  expect(unmended(view([a], { queued: [{ act: 'protect', byItself: false, entry: a.key, sinceMs: 0 }] }), drift)).toBe(
+    false,
+  );
   expect(unmended(view([a]), { ...drift, fix: null })).toBe(true);
 });
 

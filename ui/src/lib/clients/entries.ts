@@ -1,5 +1,14 @@
 // Entries of clients' files: which is which, how they stand, and what can be done about them. Pure.
-import type { ClientAct, ClientEntry, ClientView, DriftView, EntryKey, EntryState, QueuedChange } from '../backend';
+import type {
+  ClientAct,
+  ClientEntry,
+  ClientView,
+  DriftView,
+  EntryKey,
+  EntryState,
+  QueuedChange,
+  ServerView,
+} from '../backend';
 
 /** The words of docs/words.md. */
 export const stateWords: Record<EntryState, string> = {
@@ -49,6 +58,17 @@ export function tally(views: readonly ClientView[]): Tally {
     open: of('open'),
     notCoverable: of('notCoverable'),
   };
+}
+
+/** How many tools its server has, if it ever said so. Before it is protected it goes by its own name, if nobody else does. */
+export function toolsOf(
+  views: readonly ClientView[],
+  servers: readonly ServerView[],
+  { server, key }: ClientEntry,
+): number | null {
+  if (server === null && allEntries(views).some((other) => other.server === key.name)) return null;
+  const tools = servers.find(({ name }) => name === (server ?? key.name))?.tools ?? 0;
+  return tools > 0 ? tools : null;
 }
 
 /** A change to this client's file would be lost now, so that it waits. */

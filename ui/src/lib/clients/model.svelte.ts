@@ -9,11 +9,13 @@ import {
   type ClientView,
   type EntryKey,
   type QueuedChange,
+  type SecretsAct,
+  type ServerDraft,
   type ServerTest,
   type ServerView,
 } from '../backend';
 import { keyText } from './entries';
-import { doneWords, listed, refusedWords, waitingWords } from './words';
+import { did, doneWords, listed, refusedWords, waitingWords } from './words';
 
 /** What is to be written, before the person who is asked. */
 export interface Review {
@@ -24,6 +26,12 @@ export interface Review {
   first?: () => Promise<void>;
   /** What came of it is seen where it was asked for. */
   quiet?: boolean;
+}
+
+/** The secrets that a person is asked about. */
+export interface AboutSecrets {
+  act: SecretsAct;
+  entry: EntryKey;
 }
 
 export type Tested = { state: 'running' } | { state: 'done'; test: ServerTest };
@@ -38,6 +46,10 @@ export class Clients {
   review: Review | null = $state.raw(null);
   /** The backup that is about to be put back. */
   restoring: string | null = $state.raw(null);
+  /** The dialog about an entry's secrets. */
+  secrets: AboutSecrets | null = $state.raw(null);
+  /** The dialog for a server of one's own. */
+  adding = $state(false);
   /** Something is being written. */
   writing = $state(false);
   /** Clients that are being quit and started again. */
@@ -108,6 +120,18 @@ export class Clients {
     }
   }
 
+  /** Adds a server and places it; what went wrong is said where it was asked for. */
+  async add(draft: ServerDraft): Promise<ClientChange> {
+    this.writing = true;
+    try {
+      return await this.#app.backend.addServer(draft);
+    } finally {
+      this.writing = false;
+      await this.load(true);
+      void this.#app.refresh();
+    }
+  }
+
   #tell(change: ClientChange, quiet: boolean): void {
     const { toasts } = this.#app;
     const views = this.views ?? [];
@@ -116,7 +140,7 @@ export class Clients {
     const nothing = change.done.length + change.waiting.length === 0;
     if (change.refused.length > 0)
       toasts.error(
-        `${nothing ? 'Nothing' : 'Not everything'} was ${change.act === 'protect' ? 'protected' : 'unprotected'}.`,
+        `${nothing ? 'Nothing' : 'Not everything'} was ${did[change.act].toLowerCase()}.`,
         change.refused.map(refusedWords).join('\n'),
       );
   }
@@ -135,7 +159,7 @@ export class Clients {
       'Write now',
     );
     if (!yes) return;
-    for (const act of ['protect', 'unprotect'] as const) {
+    for (const act of ['place', 'protect', 'unprotect'] as const) {
       const entries = queuedKeys(view.queued, act);
       if (entries.length > 0) await this.change(act, entries, true);
     }
@@ -159,6 +183,11 @@ export class Clients {
     if (serious && !(await this.#app.ask({ words: `Leave ${names} without the gate?`, loosened }, 'Leave it open')))
       return;
     await this.#act(() => this.#app.backend.leaveOpen(entries));
+  }
+
+  /** What somebody else did to these is known. */
+  async takeNote(entries: EntryKey[]): Promise<void> {
+    await this.#act(() => this.#app.backend.takeNote(entries));
   }
 
   async test(key: EntryKey): Promise<void> {

@@ -1,5 +1,14 @@
 // What acts on clients' files did or will do, in words.
-import type { ClientAct, ClientChange, ClientView, EntryKey, RefusedEntry, ServerTest } from '../backend';
+import type {
+  ClientAct,
+  ClientChange,
+  ClientView,
+  EntryKey,
+  RefusedEntry,
+  SecretsAct,
+  SecretsChange,
+  ServerTest,
+} from '../backend';
 import { count } from '../format';
 import type { Tally } from './entries';
 
@@ -23,7 +32,7 @@ function byClient(views: readonly ClientView[], keys: readonly EntryKey[]): { na
   return [...found].map(([id, servers]) => ({ name: clientName(views, id), servers }));
 }
 
-const did: Record<ClientAct, string> = { protect: 'Protected', unprotect: 'Unprotected' };
+export const did: Record<ClientAct, string> = { protect: 'Protected', unprotect: 'Unprotected', place: 'Placed' };
 
 /** "Protected files and github in Claude Desktop." */
 export function doneWords(views: readonly ClientView[], change: ClientChange): string {
@@ -56,6 +65,15 @@ export function tallyWords(all: Tally): string {
 export function testWords(test: ServerTest): string {
   const said = [test.says ?? '', test.tools === null ? '' : count(test.tools, 'tool')].filter(Boolean);
   return said.length > 0 ? `answers: ${said.join(', ')}` : 'answers';
+}
+
+/** "Moved 2 secrets of github into the keychain." */
+export function secretsDone(act: SecretsAct, entry: EntryKey, change: SecretsChange): string {
+  const secrets = `${count(change.names.length, 'secret')} of ${entry.name}`;
+  if (act === 'rebind') return `The secrets of ${entry.name} are for the command that it has now.`;
+  if (act === 'move') return `Moved ${secrets} into the keychain.`;
+  if (change.left.length === 0) return `Put ${secrets} back into the file.`;
+  return `Put ${secrets} back into the file. Still in the keychain, until you remove it there: ${listed(change.left)}.`;
 }
 
 export const notQuitting = 'Closing its window is not quitting: quit it from its menu or its icon in the tray.';

@@ -51,6 +51,7 @@ export const decisions: Decision[] = [
   'unrecorded',
   'unsupported',
   'would_deny',
+  'stopped',
 ];
 
 /** With "failed" or without. What was refused cannot have failed: asking for both would show nothing for ever. */

@@ -53,7 +53,10 @@ describe('Clients', () => {
     expect(state(linear)).toBe('Not coverable');
     expect(linear.textContent).toContain('reached over the network');
     expect(within(linear).queryByRole('button')).toBeNull();
-    expect((await row('cursor', 'files')).textContent).toContain('at the gate: files@cursor');
+    fake.machine.clients.find(({ id }) => id === 'cursor')!.files[0]!.entries[0]!.gated = true;
+    await waitFor(async () =>
+      expect((await row('cursor', 'files')).textContent).toContain('at the gate: files@cursor'),
+    );
     expect((await card('zed')).textContent).toContain('Left alone: it is not valid JSON');
   });
 
@@ -124,6 +127,15 @@ describe('Clients', () => {
     expect(gated('claude-desktop')).toEqual(['files']);
   });
 
+  it('tells what somebody else edited until that is noted', async () => {
+    start('#/clients');
+    fake.machine.clients.find(({ id }) => id === 'claude-code')!.files[0]!.edited = ['fetch'];
+    const drift = await within(await card('claude-code')).findByTestId('drift');
+    expect(drift.textContent).toContain('fetch was edited');
+    await press('drift-note', drift);
+    await waitFor(async () => expect(within(await card('claude-code')).queryByTestId('drift')).toBeNull());
+  });
+
   it('tests a server through the gate and says what it answers, or what to do', async () => {
     start('#/clients');
     const files = await row('claude-desktop', 'files');
@@ -173,6 +185,97 @@ describe('Clients', () => {
     start('#/clients?review=protect');
     await screen.findByTestId('edits-dialog');
     expect(location.hash).toBe('#/clients');
+  });
+});
+
+describe('Secrets', () => {
+  const long = 'a-server-with-a-rather-long-name-that-does-not-fit-anywhere';
+  const secrets = (client: string, name: string) =>
+    fake.machine.clients
+      .find((one) => one.id === client)!
+      .files[0]!.entries.find((one) => one.name === name)!
+      .secrets.map(({ name, kept }) => `${name} ${kept ? 'kept' : 'plain'}`);
+
+  it('are told by name, with what can be done about them', async () => {
+    start('#/clients');
+    const plain = within(await row('claude-code', long)).getByTestId('secrets-plain');
+    expect(plain.textContent).toContain('2 secrets in plain text: token and TOOLS_SIGNING_KEY_OF_PRODUCTION');
+    const kept = within(await row('claude-code', 'fetch')).getByTestId('secrets-kept');
+    expect(kept.textContent).toContain('2 secrets in the keychain: FETCH_API_KEY and PROXY_PASSWORD');
+    expect(within(kept).queryByTestId('secrets-rebind')).toBeNull();
+    const remote = within(await row('claude-desktop', 'linear')).getByTestId('secrets-plain');
+    expect(remote.textContent).toContain('No gate can stand before it, so it stays');
+    expect(within(remote).queryByRole('button')).toBeNull();
+    // Only behind the gate.
+    const open = await row('claude-desktop', 'github');
+    expect(within(open).queryByTestId('secrets-move')).toBeNull();
+    await press('secrets-protect', open);
+    expect(await screen.findByTestId('edits-dialog')).toBeTruthy();
+  });
+
+  it('move after their names and the lines that change were seen, and no is no', async () => {
+    start('#/clients');
+    await press('secrets-move', await row('claude-code', long));
+    const dialog = await screen.findByTestId('secrets-dialog');
+    expect((await within(dialog).findByTestId('secrets-names')).textContent).toContain('token argument, 36 characters');
+    expect((await within(dialog).findByTestId('diff')).textContent).toContain('keychain://callgate/…/token');
+    expect(dialog.textContent).toMatch(/other programs can\s+see an argument as before/);
+    await fireEvent.click(within(dialog).getByTestId('secrets-no'));
+    expect(secrets('claude-code', long)).toEqual(['token plain', 'TOOLS_SIGNING_KEY_OF_PRODUCTION plain']);
+    await press('secrets-move', await row('claude-code', long));
+    await answer('secrets-yes');
+    expect((await screen.findByTestId('secrets-waiting')).textContent).toContain('Asking the keychain');
+    await waitFor(() => expect(screen.queryByTestId('secrets-dialog')).toBeNull());
+    expect(secrets('claude-code', long)).toEqual(['token kept', 'TOOLS_SIGNING_KEY_OF_PRODUCTION kept']);
+    expect((await screen.findByTestId('toast')).textContent).toContain('into the keychain.');
+    expect(await within(await row('claude-code', long)).findByTestId('secrets-kept')).toBeTruthy();
+  });
+
+  it('come back only after a second step that is deaf at first', async () => {
+    start('#/clients');
+    await press('secrets-back', await row('claude-code', 'fetch'));
+    const yes = await screen.findByTestId('secrets-yes');
+    // A busy machine may have let the moment pass.
+    if (yes.getAttribute('aria-disabled') === 'true') await fireEvent.click(yes);
+    expect(secrets('claude-code', 'fetch')).toEqual(['FETCH_API_KEY kept', 'PROXY_PASSWORD kept']);
+    expect(screen.getByTestId('secrets-dialog').textContent).toContain('every program of yours can read them');
+    await answer('secrets-yes');
+    await waitFor(() =>
+      expect(secrets('claude-code', 'fetch')).toEqual(['FETCH_API_KEY plain', 'PROXY_PASSWORD plain']),
+    );
+  });
+
+  it('stay where they are without a keychain, and that is said', async () => {
+    start('#/clients', { keychain: 'none' });
+    await press('secrets-move', await row('claude-code', long));
+    await answer('secrets-yes');
+    expect((await screen.findByTestId('secrets-problem')).textContent).toContain('no keychain can be reached here');
+    expect(secrets('claude-code', long)).toEqual(['token plain', 'TOOLS_SIGNING_KEY_OF_PRODUCTION plain']);
+    await waitFor(() => expect(screen.getByTestId('secrets-yes').getAttribute('aria-disabled')).toBe('false'));
+  });
+
+  it('of a running client that would write over it wait for a person who insists', async () => {
+    start('#/clients');
+    fake.machine.clients[0]!.files[0]!.entries.find(({ name }) => name === 'github')!.gated = true;
+    await waitFor(async () => expect(state(await row('claude-desktop', 'github'))).toBe('Protected'));
+    await press('secrets-move', await row('claude-desktop', 'github'));
+    const yes = await screen.findByTestId('secrets-yes');
+    expect(yes.getAttribute('aria-disabled')).toBe('true');
+    await fireEvent.click(screen.getByTestId('secrets-now'));
+    await answer('secrets-yes');
+    await waitFor(() => expect(secrets('claude-desktop', 'github')).toEqual(['GITHUB_TOKEN kept']));
+  });
+
+  it('that were stored for another command are given to the new one only by a person', async () => {
+    start('#/clients');
+    fake.machine.clients.find(({ id }) => id === 'claude-code')!.files[0]!.entries[0]!.unbound = true;
+    const kept = async () => within(await row('claude-code', 'fetch')).getByTestId('secrets-kept');
+    await waitFor(async () => expect((await kept()).textContent).toContain('so it is not started'));
+    await press('secrets-rebind', await kept());
+    const dialog = await screen.findByTestId('secrets-dialog');
+    await waitFor(() => expect(dialog.textContent).toContain('uvx mcp-server-fetch'));
+    await answer('secrets-yes');
+    await waitFor(async () => expect((await kept()).textContent).not.toContain('so it is not started'));
   });
 });
 

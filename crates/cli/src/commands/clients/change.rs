@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::change::carry_out;
@@ -17,13 +15,10 @@ use callgate_clients::{Client, ledger, program};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
-use super::{look, may_run, named, shown};
+use super::{look, named, quiet, shown};
 use crate::args::{ChangeArgs, EntriesArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
-
-/// How often a client is looked for while we wait for it to quit.
-const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) fn diff(args: &EntriesArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
@@ -39,15 +34,21 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         return work.show(act);
     }
-    home.prepare()?;
-    let own = std::env::current_exe().context("this program cannot be found")?;
-    program::install_unless_newer(&own, env!("CARGO_PKG_VERSION"), home.path())
-        .with_context(|| format!("{} cannot be written", binary.display()))?;
+    put_program(&home)?;
     work.write(act, args)
 }
 
+/// The program that clients start is at its place from here on.
+pub(in crate::commands) fn put_program(home: &Home) -> anyhow::Result<()> {
+    home.prepare()?;
+    let own = std::env::current_exe().context("this program cannot be found")?;
+    program::install_unless_newer(&own, env!("CARGO_PKG_VERSION"), home.path())
+        .with_context(|| format!("{} cannot be written", program::place(home.path()).display()))?;
+    Ok(())
+}
+
 /// A configuration file holds text.
-fn text(binary: &Path) -> anyhow::Result<&str> {
+pub(in crate::commands) fn text(binary: &Path) -> anyhow::Result<&str> {
     binary.to_str().with_context(|| {
         format!("{} cannot be written into a client's file: it is not text", binary.display())
     })
@@ -198,23 +199,10 @@ impl<'a> Work<'a> {
 
     /// A client that writes its whole file back from memory must not run, unless the person insists.
     fn ready(&self, screen: &Screen, file: &Surveyed, act: Act<'_>, args: &ChangeArgs) -> Result<(), String> {
-        let client = file.found.client;
-        let runs = || may_run(client);
-        if !client.caches || args.force || !self.would_write(file, act) || !runs() {
-            return Ok(());
+        match self.would_write(file, act) {
+            true => quiet(screen, file.found.client, args.running),
+            false => Ok(()),
         }
-        if !args.wait {
-            return Err(format!(
-                "{0} runs and would write its own copy over it. {1} Or let this wait for that: --wait. Or write at once and \
-                 risk that it is lost: --force",
-                client.name, client.reload
-            ));
-        }
-        screen.line(&format!("Waiting for {} to quit (closing its window is not quitting)…", client.name));
-        while runs() {
-            thread::sleep(LOOK);
-        }
-        Ok(())
     }
 
     fn would_write(&self, file: &Surveyed, act: Act<'_>) -> bool {
@@ -271,12 +259,16 @@ impl<'a> Work<'a> {
     }
 }
 
-fn done(act: Act<'_>, dry: bool) -> &'static str {
+pub(in crate::commands) fn done(act: Act<'_>, dry: bool) -> &'static str {
     match (act, dry) {
         (Act::Protect { .. }, false) => "protected",
         (Act::Protect { .. }, true) => "would protect",
         (Act::Unprotect, false) => "no longer protected:",
         (Act::Unprotect, true) => "would no longer protect",
+        (Act::Place { .. }, false) => "placed",
+        (Act::Place { .. }, true) => "would place",
+        (Act::Remove, false) => "removed",
+        (Act::Remove, true) => "would remove",
     }
 }
 

@@ -1,12 +1,14 @@
 //! `callgate clients`: the AI clients of this machine, and the gate in front of their servers.
 
 mod backups;
-mod change;
+pub(super) mod change;
 mod list;
 pub(super) mod shown;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::ledger;
@@ -16,7 +18,11 @@ use callgate_clients::{Client, System, running};
 
 use callgate_store::Home;
 
-use crate::args::{ClientsArgs, ClientsCommand};
+use crate::args::{ClientsArgs, ClientsCommand, WhileRunning};
+use crate::screen::Screen;
+
+/// How often a client is looked for while we wait for it to quit.
+const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
@@ -43,7 +49,7 @@ pub(super) fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surv
 }
 
 /// Whose clients these are.
-fn person() -> anyhow::Result<PathBuf> {
+pub(super) fn person() -> anyhow::Result<PathBuf> {
     std::env::home_dir().context("there is no home directory to look for clients in")
 }
 
@@ -51,6 +57,26 @@ fn person() -> anyhow::Result<PathBuf> {
 pub(super) fn may_run(client: &Client) -> bool {
     let seen = person().ok().and_then(|home| running::processes(client, &home));
     seen.is_none_or(|processes| !processes.is_empty())
+}
+
+/// A client that writes its whole file back from memory must not run, unless the person insists: why not now, or after it has
+/// quit, if they want to wait for that.
+pub(super) fn quiet(screen: &Screen, client: &Client, running: WhileRunning) -> Result<(), String> {
+    if !client.caches || running.force || !may_run(client) {
+        return Ok(());
+    }
+    if !running.wait {
+        return Err(format!(
+            "{0} runs and would write its own copy over it. {1} Or let this wait for that: --wait. Or write at once and \
+             risk that it is lost: --force",
+            client.name, client.reload
+        ));
+    }
+    screen.line(&format!("Waiting for {} to quit (closing its window is not quitting)…", client.name));
+    while may_run(client) {
+        thread::sleep(LOOK);
+    }
+    Ok(())
 }
 
 pub(super) fn named(id: &str) -> anyhow::Result<&'static Client> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use callgate_clients::survey::Entry;
 use callgate_desk::clients::masker;
 use callgate_policy::diff::unified;
+use callgate_store::mask::Masker;
 
 use crate::screen::{self, Screen};
 
@@ -33,7 +34,10 @@ pub(in crate::commands) fn command(entry: &Entry) -> String {
 
 /// What an edit changes, line by line.
 pub(in crate::commands) fn diff(screen: &Screen, file: &Path, texts: (&str, &str), entries: &[Entry]) {
-    let masker = masker(entries);
+    masked_diff(screen, file, texts, &masker(entries));
+}
+
+pub(in crate::commands) fn masked_diff(screen: &Screen, file: &Path, texts: (&str, &str), masker: &Masker) {
     let name = path(file);
     let before = format!("{name} (now)");
     for line in unified(texts.0, texts.1, (&before, &name)).lines() {

@@ -1,5 +1,14 @@
 // Clients' files of the made-up machine: what a person with three clients would have, and some text that nobody should trust.
-import type { ClientView } from '../backend';
+import type { ClientView, SecretPlace } from '../backend';
+
+/** A token or a password of an entry. */
+export interface FakeSecret {
+  name: string;
+  place: SecretPlace;
+  length: number;
+  /** In the keychain, with a reference in the file. */
+  kept: boolean;
+}
 
 /** A server as a file has it, before any gate. */
 export interface FakeEntry {
@@ -11,6 +20,9 @@ export interface FakeEntry {
   args: string[];
   url: string | null;
   env: Record<string, string>;
+  secrets: FakeSecret[];
+  /** Its command is not the one that its secrets were stored for. */
+  unbound: boolean;
   gated: boolean;
   why: string | null;
   /** What it calls itself, and how many tools it has; a text: what is wrong with it. */
@@ -28,6 +40,8 @@ export interface FakeFile {
   /** What drifted: an entry that lost its gate, one that is new. */
   lost: string[];
   fresh: string[];
+  /** Behind the gate, and changed by somebody else. */
+  edited: string[];
 }
 
 export interface FakeClient extends Pick<
@@ -48,10 +62,19 @@ const entry = (name: string, command: string, args: string[], more: Partial<Fake
   args,
   url: null,
   env: {},
+  secrets: [],
+  unbound: false,
   gated: false,
   why: null,
   answers: { says: `${name} 1.2.3`, tools: 6 },
   ...more,
+});
+
+const secret = (name: string, place: SecretPlace, length: number, kept = false): FakeSecret => ({
+  name,
+  place,
+  length,
+  kept,
 });
 
 const file = (shown: string, entries: FakeEntry[], more: Partial<FakeFile> = {}): FakeFile => ({
@@ -63,6 +86,7 @@ const file = (shown: string, entries: FakeEntry[], more: Partial<FakeFile> = {})
   rest: {},
   lost: [],
   fresh: [],
+  edited: [],
   ...more,
 });
 
@@ -88,10 +112,15 @@ export function clientFiles(first: boolean): FakeClient[] {
               answers: { says: 'secure-filesystem-server 0.2.0', tools: 6 },
             }),
             entry('github', 'docker', ['run', '-i', '--rm', '-e', 'GITHUB_TOKEN', 'ghcr.io/github/github-mcp-server'], {
-              env: { GITHUB_TOKEN: '<masked>' },
+              secrets: [secret('GITHUB_TOKEN', 'variable', 40)],
               answers: { says: 'github-mcp-server 0.18.0', tools: 5 },
             }),
-            entry('linear', '', [], { server: null, url: 'https://mcp.linear.app/sse', why: network }),
+            entry('linear', '', [], {
+              server: null,
+              url: 'https://mcp.linear.app/sse',
+              why: network,
+              secrets: [secret('Authorization', 'header', 48)],
+            }),
           ],
           {
             rest: { preferences: { menuBarEnabled: true, quickEntryShortcut: 'off' } },
@@ -115,6 +144,7 @@ export function clientFiles(first: boolean): FakeClient[] {
           file('~/.claude.json', [
             entry('fetch', 'uvx', ['mcp-server-fetch'], {
               gated: true,
+              secrets: [secret('FETCH_API_KEY', 'variable', 32, true), secret('PROXY_PASSWORD', 'variable', 12, true)],
               answers: { says: 'mcp-fetch 1.20.0', tools: 1 },
             }),
             entry(
@@ -125,11 +155,12 @@ export function clientFiles(first: boolean): FakeClient[] {
                 '--config',
                 '/home/ada/work/a-project-with-a-rather-long-name-too/.config/tools/servers/production.toml',
                 '--token',
-                '<masked>',
+                '[masked, 36 characters]',
               ],
               {
                 project: '/home/ada/work/a-project-with-a-rather-long-name-too',
                 gated: true,
+                secrets: [secret('token', 'argument', 36), secret('TOOLS_SIGNING_KEY_OF_PRODUCTION', 'variable', 64)],
                 answers:
                   'It could not be started: /opt/tools/bin/run was not found. Looked in /usr/bin, /usr/local/bin and /home/ada/.nvm. Install it, or mend the command in ~/.claude.json.',
               },

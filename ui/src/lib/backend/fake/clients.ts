@@ -4,6 +4,8 @@ import { BackendError, type Backend } from '../backend';
 import type * as T from '../backend';
 import { clientFiles, type FakeClient, type FakeEntry, type FakeFile } from './clientfiles';
 import { unified } from './jsonc';
+import { fakeSecrets, namesOf, written } from './secrets';
+import { entryOf, looksSecret, problemOf } from './own';
 import type { World } from './world';
 
 type Clients = Pick<
@@ -12,17 +14,28 @@ type Clients = Pick<
   | 'previewClients'
   | 'changeClients'
   | 'leaveOpen'
+  | 'takeNote'
   | 'dropQueued'
   | 'clientBackups'
   | 'previewBackup'
   | 'restoreBackup'
   | 'reopenClient'
   | 'testServer'
+  | 'previewSecrets'
+  | 'changeSecrets'
+  | 'serverPlaces'
+  | 'previewServer'
+  | 'addServer'
 >;
 
 interface Backup extends T.BackupView {
   path: string;
   entries: FakeEntry[];
+}
+
+interface Change {
+  entry: FakeEntry;
+  act: T.ClientAct;
 }
 
 export interface FakeClients extends Clients {
@@ -45,6 +58,8 @@ export function fakeClients(world: World): FakeClients {
   const clients = world.options.clients === 'none' ? [] : clientFiles(first);
   const backups: Backup[] = [];
   let pid = 61_000;
+  /** What waits to be placed, by its name. */
+  const drafts = new Map<string, T.ServerDraft>();
 
   const keyOf = (client: FakeClient, file: FakeFile, entry: FakeEntry): T.EntryKey => ({
     client: client.id,
@@ -113,11 +128,12 @@ export function fakeClients(world: World): FakeClients {
     return { chosen, refused };
   }
 
-  function write(client: FakeClient, file: FakeFile, changes: { entry: FakeEntry; act: T.ClientAct }[]): void {
+  function write(client: FakeClient, file: FakeFile, changes: Change[]): void {
     if (changes.length === 0) return;
     keep(client, file);
     for (const { entry, act } of changes) {
-      entry.gated = act === 'protect';
+      if (act === 'place') file.entries.push(entry);
+      entry.gated = act !== 'unprotect';
       file.lost = file.lost.filter((name) => name !== entry.name);
       file.fresh = file.fresh.filter((name) => name !== entry.name);
     }
@@ -129,7 +145,9 @@ export function fakeClients(world: World): FakeClients {
       write(
         client,
         file,
-        client.queued.flatMap(({ act, entry: key }) => {
+        client.queued.flatMap(({ act, entry: key }): Change[] => {
+          const draft = drafts.get(key.name);
+          if (act === 'place') return draft && key.path === file.path ? [{ entry: entryOf(draft), act }] : [];
           const entry = file.entries.find((one) => same(keyOf(client, file, one), key));
           return entry ? [{ entry, act }] : [];
         }),
@@ -169,6 +187,13 @@ export function fakeClients(world: World): FakeClients {
     }
   }
 
+  const taken = 'another server of this name is there already; choose another name';
+  /** The files that a server is to be placed in. */
+  const targets = (draft: T.ServerDraft): { client: FakeClient; file: FakeFile }[] =>
+    clients
+      .filter((client) => draft.clients.includes(client.id))
+      .flatMap((client) => (client.files[0] ? [{ client, file: client.files[0] }] : []));
+
   const backup = (id: string): Backup => {
     const found = backups.find((one) => one.id === id);
     if (!found) throw gone('This backup');
@@ -197,9 +222,10 @@ export function fakeClients(world: World): FakeClients {
             key: keyOf(theClient(client.id), file, entry),
             state:
               entry.why !== null ? ('notCoverable' as const) : entry.gated ? ('protected' as const) : ('open' as const),
-            server: entry.server,
+            server: entry.gated ? entry.server : null,
             command: entry.url ?? [entry.command, ...entry.args].join(' '),
             why: entry.why,
+            secrets: namesOf(entry),
           })),
           drift: driftOf(theClient(client.id), file, keyOf),
           backups: backups.filter((one) => one.path === file.path).length,
@@ -229,6 +255,10 @@ export function fakeClients(world: World): FakeClients {
     },
 
     async changeClients(act, entries, now) {
+      if (act === 'place') {
+        for (const client of clients.filter((one) => entries.some((key) => key.client === one.id))) flush(client);
+        return { act, done: entries, waiting: [], refused: [] };
+      }
       const { chosen, refused } = plan(act, entries);
       const done: T.EntryKey[] = [];
       const waiting: T.EntryKey[] = [];
@@ -237,7 +267,7 @@ export function fakeClients(world: World): FakeClients {
         if (mine.length === 0) continue;
         client.queued = client.queued.filter((queued) => !mine.some((one) => same(one.key, queued.entry)));
         if (client.waits && client.running && !now) {
-          client.queued.push(...mine.map(({ key }) => ({ act, entry: key, sinceMs: world.now() })));
+          client.queued.push(...mine.map(({ key }) => ({ act, byItself: false, entry: key, sinceMs: world.now() })));
           waiting.push(...mine.map(({ key }) => key));
           continue;
         }
@@ -258,6 +288,13 @@ export function fakeClients(world: World): FakeClients {
         if (!file) continue;
         file.lost = file.lost.filter((name) => name !== key.name);
         file.fresh = file.fresh.filter((name) => name !== key.name);
+      }
+    },
+
+    async takeNote(entries) {
+      for (const key of entries) {
+        const file = find(key)?.file;
+        if (file) file.edited = file.edited.filter((name) => name !== key.name);
       }
     },
 
@@ -301,6 +338,74 @@ export function fakeClients(world: World): FakeClients {
       start(id);
     },
 
+    async serverPlaces() {
+      const found = clients.map(({ id, name, files: [first] }) => ({
+        client: id,
+        clientName: name,
+        shown: first!.shown,
+        newFile: false,
+        problem: first!.problem,
+      }));
+      if (clients.length === 0) return [];
+      return [
+        ...found,
+        { client: 'codex', clientName: 'Codex', shown: '~/.codex/config.toml', newFile: true, problem: null },
+      ];
+    },
+
+    async previewServer(draft) {
+      const nothing: T.ClientPreview = { files: [], refused: [] };
+      const problem = problemOf(draft, world.own);
+      if (problem) return { problem, looksSecret: [], edits: nothing };
+      const entry = entryOf(draft);
+      const list = (names: Iterable<string>) =>
+        JSON.stringify({ mcpServers: Object.fromEntries([...names].map((one) => [one, {}])) }, null, 2);
+      const edits: T.ClientPreview = { files: [], refused: [] };
+      for (const { client, file } of targets(draft)) {
+        if (file.entries.some((one) => one.name === draft.name))
+          edits.refused.push({ clientName: client.name, name: draft.name, why: taken });
+        else
+          edits.files.push({
+            client: client.id,
+            clientName: client.name,
+            shown: file.shown,
+            diff: unified(text(file, file.entries, client.id), text(file, [...file.entries, entry], client.id)),
+            entries: [draft.name],
+          });
+      }
+      edits.files.push({
+        client: 'callgate',
+        clientName: "Callgate's own list",
+        shown: '~/.callgate/servers.json',
+        diff: unified(list(world.own.keys()), list([...world.own.keys(), draft.name])),
+        entries: [draft.name],
+      });
+      return { problem: null, looksSecret: looksSecret(draft), edits };
+    },
+
+    async addServer(draft) {
+      const problem = problemOf(draft, world.own);
+      if (problem)
+        throw new BackendError({ code: 'badInput', message: `${problem.words}; nothing was added`, detail: null });
+      const change: T.ClientChange = { act: 'place', done: [], waiting: [], refused: [] };
+      const entry = entryOf(draft);
+      world.own.set(draft.name, [entry.command, ...entry.args]);
+      drafts.set(draft.name, draft);
+      for (const { client, file } of targets(draft)) {
+        const key = keyOf(client, file, entry);
+        if (file.entries.some((one) => one.name === draft.name))
+          change.refused.push({ clientName: client.name, name: draft.name, why: taken });
+        else if (client.waits && client.running) {
+          client.queued.push({ act: 'place', entry: key, sinceMs: world.now() });
+          change.waiting.push(key);
+        } else {
+          write(client, file, [{ entry: structuredClone(entry), act: 'place' }]);
+          change.done.push(key);
+        }
+      }
+      return change;
+    },
+
     async testServer(key) {
       const { entry } = find(key) ?? {};
       if (!entry) throw gone(`The entry ${key.name}`);
@@ -309,6 +414,16 @@ export function fakeClients(world: World): FakeClients {
         ? { says: null, tools: null, problem: entry.answers }
         : { ...entry.answers, problem: null };
     },
+
+    ...fakeSecrets(world, {
+      find: (key) => {
+        const found = find(key);
+        if (!found) throw gone(`The entry ${key.name}`);
+        return found;
+      },
+      text: ({ client, file }, entries) => text(file, entries, client.id),
+      keep: ({ client, file }) => keep(client, file),
+    }),
   };
 }
 
@@ -330,6 +445,11 @@ function driftOf(
       serious: false,
       fix: { kind: 'protect' as const, entries: keys(name) },
     })),
+    ...file.edited.map((name) => ({
+      words: `${name} was edited; it is behind the gate`,
+      serious: false,
+      fix: { kind: 'takeNote' as const, entries: keys(name) },
+    })),
   ];
 }
 
@@ -337,10 +457,17 @@ function driftOf(
 function text(file: FakeFile, entries: readonly FakeEntry[], client = 'claude-desktop'): string {
   const body = (entry: FakeEntry) => {
     if (entry.url !== null) return { url: entry.url };
-    const env = Object.keys(entry.env).length > 0 ? { env: entry.env } : {};
-    if (!entry.gated) return { command: entry.command, args: entry.args, ...env };
+    const of = (place: T.SecretPlace) => entry.secrets.filter((secret) => secret.place === place);
+    const variables = { ...entry.env, ...Object.fromEntries(of('variable').map((one) => [one.name, written(one)])) };
+    const env = Object.keys(variables).length > 0 ? { env: variables } : {};
+    // A secret among the arguments follows its flag.
+    const args = entry.args.map((arg, at) => {
+      const secret = of('argument').find(({ name }) => entry.args[at - 1] === `--${name}`);
+      return secret ? written(secret) : arg;
+    });
+    if (!entry.gated) return { command: entry.command, args, ...env };
     const gate = ['run', '--server', entry.server ?? entry.name, '--client', client, '--'];
-    return { command: program, args: [...gate, entry.command, ...entry.args], ...env };
+    return { command: program, args: [...gate, entry.command, ...args], ...env };
   };
   const block = (project: string | null) =>
     Object.fromEntries(entries.filter((entry) => entry.project === project).map((entry) => [entry.name, body(entry)]));

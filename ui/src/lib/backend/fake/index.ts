@@ -1,6 +1,6 @@
 // The made-up gate: the same interface as the real one, all in memory. Development, component tests and browser tests run on
 // it. In the address: ?calls=200000&rate=50&seed=3&fail=logPage,call (calls=0: the first start; rate=0: nothing new; clients=none:
-// no client is installed).
+// no client is installed; keychain=none: secrets cannot be stored).
 import { BackendError, type Backend } from '../backend';
 import { fakeActs } from './acts';
 import { fakeClients, type FakeClients } from './clients';
@@ -50,7 +50,7 @@ function fromAddress(search: string): Partial<Options> {
     const value = query.get(name);
     if (value !== null && Number.isFinite(Number(value))) options[name] = Number(value);
   }
-  if (query.get('clients') === 'none') options.clients = 'none';
+  for (const name of ['clients', 'keychain'] as const) if (query.get(name) === 'none') options[name] = 'none';
   options.fail = query.get('fail')?.split(',') ?? [];
   return options;
 }

@@ -4,7 +4,10 @@ import type * as T from '../backend';
 import { clients } from './policies';
 import type { World } from './world';
 
-type Servers = Pick<Backend, 'servers' | 'usage' | 'stderrTail'>;
+type Servers = Pick<
+  Backend,
+  'servers' | 'usage' | 'stderrTail' | 'stopServer' | 'startServer' | 'restartServer' | 'stopEverything'
+>;
 
 const minute = 60_000;
 const megabyte = 1024 * 1024;
@@ -30,6 +33,17 @@ const stderr = `Starting…
 export function fakeServers(world: World): Servers {
   const extra = world.options.calls > 0 ? extras(world.now()) : [];
   const all = () => [...world.sessions, ...extra.flatMap((server) => server.sessions)];
+  const meant = (server: string | null, session: string | null) =>
+    all().filter(
+      (one) =>
+        one.endedMs === null &&
+        (server === null || one.server === server) &&
+        (session === null || one.session === session),
+    );
+  const stand = (server: string | null, session: string | null, to: T.StandView, words: string): T.Done => {
+    for (const one of meant(server, session)) one.stand = to;
+    return { words, undo: null, server, version: null, endsMs: null };
+  };
 
   return {
     async servers() {
@@ -37,6 +51,9 @@ export function fakeServers(world: World): Servers {
       return [
         ...extra.map((server) => withPause(world, server)),
         ...known.map((server) => viewOf(world, server.name, server.command, server.tools.length)),
+        ...[...world.own]
+          .filter(([name]) => !known.some((server) => server.name === name))
+          .map(([name, command]): T.ServerView => ({ ...viewOf(world, name, command, 0), state: 'neverStarted' })),
       ];
     },
 
@@ -70,6 +87,24 @@ export function fakeServers(world: World): Servers {
     async stderrTail(session) {
       const found = all().find((one) => one.session === session);
       return found?.server === 'github' ? '' : stderr;
+    },
+
+    async stopServer(server, session) {
+      return stand(server, session, 'stopped', `Stopped: ${server}`);
+    },
+    async startServer(server, session) {
+      return stand(server, session, 'running', `Running: ${server}`);
+    },
+    async restartServer(server, session) {
+      for (const one of meant(server, session)) {
+        one.restarts += 1;
+        one.restartedMs = world.now();
+      }
+      return stand(server, session, 'running', `Running: ${server}`);
+    },
+    async stopEverything() {
+      world.pausedAll = true;
+      return stand(null, null, 'stopped', 'Paused every server. Stopped: every server');
     },
   };
 }
@@ -134,6 +169,10 @@ function extras(now: number): T.ServerView[] {
     calls,
     refused,
     demo: false,
+    stand: 'running',
+    standWords: null,
+    restarts: 0,
+    restartedMs: null,
   });
   const [first = 'claude-ai', second = 'cursor-vscode'] = clients.playwright ?? [];
   return [

@@ -57,6 +57,10 @@ export function fakeSettings(world: World): Settings {
         calls: 0,
         refused: 0,
         demo: true,
+        stand: 'running',
+        standWords: null,
+        restarts: 0,
+        restartedMs: null,
       };
       world.sessions.push(session);
       let made = 0;

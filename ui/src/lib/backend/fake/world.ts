@@ -18,6 +18,8 @@ export interface Options {
   looks: number;
   /** The clients of the machine: as usual, or none at all. */
   clients: 'usual' | 'none';
+  /** Whether secrets can be stored. */
+  keychain: 'usual' | 'none';
   now: () => number;
 }
 
@@ -28,6 +30,7 @@ export const defaults: Options = {
   fail: [],
   looks: 5_000,
   clients: 'usual',
+  keychain: 'usual',
   now: () => Date.now(),
 };
 
@@ -48,6 +51,7 @@ const refusedDecisions: T.Decision[] = [
   'broken',
   'unrecorded',
   'unsupported',
+  'stopped',
 ];
 
 export class World {
@@ -76,11 +80,14 @@ export class World {
     recording: 'full',
     maskNames: [],
     notifications: { blocked: true, alarms: true },
+    repairGates: false,
   };
   startsAtLogin = false;
   /** Start at login was never asked about. */
   askLogin: boolean;
   demoRunning = false;
+  /** Servers of one's own, with what they start. */
+  own = new Map<string, string[]>();
   /** What is done when a question is answered with yes, by its token. */
   questions = new Map<string, { untilMs: number; act: () => T.Done }>();
   /** Takes a change of a policy back; none if the change is not one of a policy text. */
@@ -280,6 +287,10 @@ export class World {
       calls: 0,
       refused: 0,
       demo: false,
+      stand: 'running',
+      standWords: null,
+      restarts: 0,
+      restartedMs: null,
     };
     this.sessions.push(session);
     return session;

@@ -1,0 +1,166 @@
+//! `callgate remove`: a server of one's own out of the clients, and out of `servers.json`.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use callgate_clients::entry::{How, Local};
+use callgate_clients::ledger::Key;
+use callgate_clients::own::{self, placing};
+use callgate_clients::plan::{Act, plan};
+use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::survey::{Entry, Surveyed};
+use callgate_store::Home;
+use callgate_store::clock::{Clock as _, SystemClock};
+
+use super::{Around, left_behind, refused};
+use crate::args::RemoveArgs;
+use crate::commands::clients::{named, quiet, shown};
+use crate::confirm;
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    let screen = Screen::new();
+    let clients: BTreeSet<&str> =
+        args.client.iter().map(|id| Ok(named(id)?.id)).collect::<anyhow::Result<_>>()?;
+    let around = Around::of(&home)?;
+    let local = own::find(home.path(), &args.name)?;
+    let removing = Removing { home: &home, args, clients, around: &around };
+    let is_listed = own::read(home.path())?.servers.iter().any(|server| server.id.name == args.name);
+    let files = removing.files(&screen, local.as_ref());
+    let gone = removing.gone();
+    if files.is_empty() && gone.is_empty() && (!is_listed || !args.client.is_empty()) {
+        let whom = if args.client.is_empty() { "Callgate" } else { "these clients" };
+        bail!("{whom} added no server {} here; `callgate servers` lists them", shown::name(&args.name));
+    }
+    if args.dry_run {
+        return removing.show(&screen, &files);
+    }
+    if !args.yes {
+        let mut from: Vec<_> = files.iter().map(|(file, _)| file.found.client.name).collect();
+        from.extend((is_listed && args.client.is_empty()).then_some("Callgate's own list"));
+        from.extend(from.is_empty().then_some("what Callgate remembers"));
+        confirm::asking(&format!("take {} out of {}", shown::name(&args.name), from.join(", ")), "remove")?;
+    }
+    let keychain = Lazily::at(home.path());
+    let all = removing.take_out(&screen, &files, &keychain);
+    placing::forget_gone(home.path(), &gone)?;
+    if !args.client.is_empty() || !is_listed {
+        return Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    if !all {
+        bail!("{} stays in Callgate's own list until it is out of every client", shown::name(&args.name));
+    }
+    if let Some(server) = own::forget(home.path(), &args.name)? {
+        if let How::Local(local) = &server.how {
+            let open = || keychain.open();
+            left_behind(&screen, &placing::forget_own_secrets(home.path(), &args.name, local, &open));
+        }
+        let path = shown::path(&own::path(home.path()));
+        screen.line(&format!("{} is no longer in {path}.", shown::name(&args.name)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Removing<'a> {
+    home: &'a Home,
+    args: &'a RemoveArgs,
+    clients: BTreeSet<&'a str>,
+    around: &'a Around,
+}
+
+impl<'a> Removing<'a> {
+    fn is_meant(&self, key: &Key) -> bool {
+        self.clients.is_empty() || self.clients.contains(key.client.as_str())
+    }
+
+    /// The entries to take out, by their files. One that we did not write is taken out only if its client is named.
+    fn files(&self, screen: &Screen, local: Option<&Local>) -> Vec<(&'a Surveyed, Vec<Key>)> {
+        let mut files: Vec<(&Surveyed, Vec<Key>)> = Vec::new();
+        for (file, entry) in
+            own::entries_of(&self.around.surveyed, &self.around.ledger, &self.args.name, local)
+        {
+            if !self.is_meant(&entry.key) {
+                continue;
+            }
+            if self.around.ledger.placed(&entry.key).is_none() && self.clients.is_empty() {
+                let text = format!(
+                    "{}: the same server is there, but not by Callgate's hand, so it stays. Take it out as well: --client {}",
+                    file.found.client.name, file.found.client.id
+                );
+                screen.line(&screen.paint(screen::DIM, &text));
+                continue;
+            }
+            match files.last_mut() {
+                Some((last, keys)) if std::ptr::eq(*last, file) => keys.push(entry.key.clone()),
+                _ => files.push((file, vec![entry.key.clone()])),
+            }
+        }
+        files
+    }
+
+    /// What was placed and is not there any more, in files that could be read.
+    fn gone(&self) -> Vec<Key> {
+        let there = |key: &Key| {
+            self.around.surveyed.iter().any(|file| match &file.read {
+                Ok(contents) => contents.entries.iter().any(|entry| entry.key == *key),
+                Err(_) => file.found.path == key.path,
+            })
+        };
+        let placed = self.around.ledger.placed.iter().map(|placed| &placed.key);
+        let of_name = placed.filter(|key| key.name == self.args.name && self.is_meant(key));
+        of_name.filter(|key| !there(key)).cloned().collect()
+    }
+
+    fn show(&self, screen: &Screen, files: &[(&Surveyed, Vec<Key>)]) -> anyhow::Result<ExitCode> {
+        for (file, keys) in files {
+            let chosen = |entry: &Entry| keys.contains(&entry.key);
+            let mut names = self.around.names();
+            match plan(&file.found, Act::Remove, &chosen, &mut names, &self.around.ledger) {
+                Ok(plan) => {
+                    let texts = (plan.before(), plan.after.as_str());
+                    shown::diff(screen, &plan.found.path, texts, &plan.contents.entries);
+                    plan.refused.iter().for_each(|one| refused(screen, file.found.client.name, &one.why));
+                }
+                Err(error) => refused(screen, file.found.client.name, &error.to_string()),
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether all of it is out.
+    fn take_out(&self, screen: &Screen, files: &[(&Surveyed, Vec<Key>)], keychain: &Lazily<'_>) -> bool {
+        let now_ms = SystemClock::default().now().wall_ms;
+        let open = || keychain.open();
+        let mut names = self.around.names();
+        let mut all = true;
+        for (file, keys) in files {
+            let client = file.found.client;
+            let taken = quiet(screen, client, self.args.running).and_then(|()| {
+                placing::take_out(self.home.path(), &file.found, keys, &mut names, &open, now_ms)
+                    .map_err(|error| error.to_string())
+            });
+            match taken {
+                Ok(taken) => {
+                    left_behind(screen, &taken.left);
+                    for one in &taken.plan.refused {
+                        all = false;
+                        refused(screen, client.name, &one.why);
+                    }
+                    if !taken.plan.edits.is_empty() {
+                        let path = shown::path(&file.found.path);
+                        let name = shown::name(&self.args.name);
+                        screen.line(&format!("{}: removed {name} from {path}", client.name));
+                        screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
+                    }
+                }
+                Err(why) => {
+                    all = false;
+                    refused(screen, client.name, &why);
+                }
+            }
+        }
+        all
+    }
+}

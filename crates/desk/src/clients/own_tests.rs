@@ -1,0 +1,136 @@
+//! Servers of one's own, from what was typed to what stands in clients' files.
+
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+
+use callgate_clients::ledger::Key;
+use callgate_clients::queue::{self, Todo};
+
+use super::tests::{World, world};
+use crate::DeskError;
+use crate::view::{ClientAct, DraftPart, DraftVariable, EntryState, ErrorCode, ServerDraft, ServerState};
+
+fn draft(name: &str, command: &str, clients: &[&str]) -> ServerDraft {
+    ServerDraft {
+        name: name.to_owned(),
+        command: command.to_owned(),
+        variables: vec![DraftVariable { name: "MODE".into(), value: "fast".into(), secret: false }],
+        clients: clients.iter().map(|id| (*id).to_owned()).collect(),
+    }
+}
+
+fn problem(world: &World, draft: &ServerDraft) -> DraftPart {
+    world.desk.preview_server(draft).unwrap().problem.unwrap().part
+}
+
+#[test]
+fn a_server_is_shown_then_added_and_placed_behind_the_gate() {
+    let world = world();
+    let before = fs::read_to_string(&world.cursor).unwrap();
+    let draft = draft("notes", "npx -y 'my notes'", &["cursor", "claude-desktop"]);
+    let preview = world.desk.preview_server(&draft).unwrap();
+    assert_eq!((preview.problem, preview.looks_secret), (None, Vec::new()));
+    let shown: Vec<_> = preview.edits.files.iter().map(|file| file.client.as_str()).collect();
+    assert_eq!(shown, ["cursor", "claude-desktop", "callgate"]);
+    assert!(preview.edits.files[0].diff.contains(r#""my notes""#), "{}", preview.edits.files[0].diff);
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), before, "nothing was written");
+
+    let change = world.desk.add_server(&draft).unwrap();
+    assert_eq!((change.act, change.done.len(), change.refused.len()), (ClientAct::Place, 2, 0));
+    let state = world.states("cursor").into_iter().find(|(name, _)| name == "notes").unwrap().1;
+    assert_eq!(state, EntryState::Protected);
+    assert!(world.desk.overview().unwrap().needs.iter().all(|need| !need.words.contains("notes")));
+    let servers = world.desk.servers().unwrap();
+    let view = servers.iter().find(|view| view.name == "notes").unwrap();
+    assert_eq!((view.state, view.command.len()), (ServerState::NeverStarted, 3));
+    // The same again is no edit.
+    let after = fs::read_to_string(&world.cursor).unwrap();
+    assert_eq!(world.desk.add_server(&draft).unwrap().done.len(), 2);
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), after);
+}
+
+#[test]
+fn what_is_wrong_is_told_where_it_was_typed() {
+    let world = world();
+    assert_eq!(problem(&world, &draft("", "npx", &[])), DraftPart::Name);
+    assert_eq!(problem(&world, &draft("a b", "npx", &[])), DraftPart::Name);
+    assert_eq!(problem(&world, &draft("a", "", &[])), DraftPart::Command);
+    assert_eq!(problem(&world, &draft("a", "npx 'x", &[])), DraftPart::Command);
+    let mut twice = draft("a", "npx", &[]);
+    twice.variables.push(twice.variables[0].clone());
+    assert_eq!(problem(&world, &twice), DraftPart::Variables);
+    let told = world.desk.add_server(&twice).unwrap_err();
+    assert_eq!(told.code(), ErrorCode::BadInput);
+    world.desk.add_server(&draft("taken", "npx", &[])).unwrap();
+    assert_eq!(problem(&world, &draft("taken", "uvx", &[])), DraftPart::Name);
+    fs::write(world.place.home.path().join("servers.json"), "{").unwrap();
+    assert_eq!(problem(&world, &draft("b", "npx", &[])), DraftPart::Elsewhere);
+}
+
+#[test]
+fn a_value_that_looks_like_a_secret_is_named_and_never_shown() {
+    let world = world();
+    let mut draft = draft("notes", "npx", &["cursor"]);
+    let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    let variable = |secret| DraftVariable { name: "TOKEN".into(), value: token.into(), secret };
+    draft.variables = vec![variable(false)];
+    let preview = world.desk.preview_server(&draft).unwrap();
+    assert_eq!(preview.looks_secret, ["TOKEN"]);
+    assert!(!format!("{preview:?}{draft:?}").contains(token));
+    draft.variables = vec![variable(true)];
+    let preview = world.desk.preview_server(&draft).unwrap();
+    assert_eq!(preview.looks_secret, [""; 0]);
+    assert!(!format!("{preview:?}").contains(token));
+}
+
+#[test]
+fn a_name_that_a_client_has_is_left_alone_there() {
+    let world = world();
+    let preview = world.desk.preview_server(&draft("play", "other", &["cursor", "zed"])).unwrap();
+    let told: Vec<_> = preview.edits.refused.iter().map(|one| one.client_name.as_str()).collect();
+    assert_eq!(told, ["Zed", "Cursor"], "{:?}", preview.edits.refused);
+    assert!(preview.edits.refused[1].why.contains("another server of this name"));
+}
+
+#[test]
+fn a_file_is_offered_where_its_client_is() {
+    let world = world();
+    let places = |world: &World| -> Vec<(String, bool)> {
+        world.desk.places_for_server().into_iter().map(|one| (one.client, one.new_file)).collect()
+    };
+    let there = [("claude-desktop".to_owned(), false), ("cursor".to_owned(), false)];
+    assert_eq!(places(&world), there);
+    fs::create_dir_all(world.cursor.parent().unwrap().parent().unwrap().join(".codex")).unwrap();
+    assert_eq!(places(&world)[2], ("codex".to_owned(), true));
+    fs::write(&world.cursor, "{").unwrap();
+    let cursor = &world.desk.places_for_server()[1];
+    assert!(cursor.problem.as_ref().unwrap().contains("not valid JSON"), "{cursor:?}");
+}
+
+#[test]
+fn what_waits_is_placed_once_its_client_has_quit_or_told_if_it_cannot_be() {
+    let world = world();
+    world.desk.add_server(&draft("notes", "npx", &[])).unwrap();
+    let key = |name: &str| Key {
+        client: "claude-desktop".into(),
+        path: world.claude.clone(),
+        project: None,
+        name: name.into(),
+    };
+    let home = world.place.home.path();
+    queue::add(home, &[key("notes"), key("gone")], Todo::Place, 5).unwrap();
+    assert_eq!(world.desk.clients().unwrap()[0].queued[0].act, ClientAct::Place);
+    world.desk.settle_queue().unwrap();
+    assert!(!world.desk.has_queued(), "it is not tried for ever");
+    let names: Vec<_> = world.states("claude-desktop").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["play", "far", "notes"]);
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs.iter().any(|need| need.words.contains("gone was not placed")), "{needs:?}");
+}
+
+#[test]
+fn placing_is_shown_where_a_server_is_added_and_nowhere_else() {
+    let told = world().desk.preview_clients(ClientAct::Place, &[]).unwrap_err();
+    assert!(matches!(told, DeskError::BadInput(_)));
+}

@@ -1,0 +1,113 @@
+//! The secrets of clients' entries: named, moved into the keychain, and put back. Their values are never shown.
+
+use callgate_clients::drift::is_unedited;
+use callgate_clients::secrets::find::Slot;
+use callgate_clients::secrets::listing::{Listed, Stands, listed};
+use callgate_clients::secrets::moving::{Edited, Moved, move_in, preview_move, preview_return, put_back};
+use callgate_clients::survey::{Entry, Surveyed};
+use callgate_secrets::{Keychain, SystemKeychain};
+
+use super::change::would_write_over;
+use super::{Look, entry_key, masker, shown};
+use crate::text::name;
+use crate::view::{
+    EntryKey, EntrySecrets, SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview,
+};
+use crate::{Desk, DeskError};
+
+impl Desk {
+    /// What the act is about and what it would write. The keychain is not asked yet.
+    pub fn preview_secrets(&self, act: SecretsAct, entry: &EntryKey) -> Result<SecretsPreview, DeskError> {
+        let look = self.look_at_clients()?;
+        let (file, found, secrets) = look.secrets_of(entry)?;
+        let texts = match act {
+            SecretsAct::Move => Some(preview_move(&file.found, &found.key)?),
+            SecretsAct::PutBack => Some(preview_return(&file.found, &found.key)?),
+            // Only the keychain learns of it.
+            SecretsAct::Rebind => None,
+        };
+        let path = shown::path(&self.machine.home, &file.found.path);
+        let names = (&*format!("{path} (now)"), &*path);
+        let masker = masker(file.entries());
+        let diff = texts.map(|texts| shown::diff((&texts.before, &texts.after), names, &masker));
+        let of_act = |one: &&Listed| matches!(one.stands, Stands::InFile { .. }) == (act == SecretsAct::Move);
+        Ok(SecretsPreview {
+            client_name: file.found.client.name.to_owned(),
+            secrets: secrets.iter().filter(of_act).map(secret_view).collect(),
+            command: shown::command(found),
+            diff: diff.unwrap_or_default(),
+            shown: path,
+        })
+    }
+
+    /// Does it. May wait for a person who is asked to unlock the keychain, for a bounded time; what fails changes nothing.
+    /// `now`: also while a client runs that may write over it.
+    pub fn change_secrets(
+        &self,
+        act: SecretsAct,
+        entry: &EntryKey,
+        now: bool,
+    ) -> Result<SecretsChange, DeskError> {
+        self.change_secrets_in(&|| SystemKeychain::open(self.home.path()), act, entry, now)
+    }
+
+    pub(super) fn change_secrets_in<K: Keychain>(
+        &self,
+        keychain: &dyn Fn() -> Result<K, callgate_secrets::KeychainError>,
+        act: SecretsAct,
+        entry: &EntryKey,
+        now: bool,
+    ) -> Result<SecretsChange, DeskError> {
+        let look = self.look_at_clients()?;
+        let (file, found, _) = look.secrets_of(entry)?;
+        let client = file.found.client;
+        if !now && would_write_over(client, &self.machine.home) {
+            return Err(DeskError::Conflict(format!(
+                "{} runs and would write its own copy over it; nothing was changed. {}",
+                client.name, client.reload
+            )));
+        }
+        let keychain = keychain().map_err(DeskError::Keychain)?;
+        let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
+        let into = |edited| move_in(home, &file.found, &found.key, edited, &keychain, now_ms);
+        let Moved { names, left } = match act {
+            SecretsAct::Move => into(Edited::Refuse)?,
+            SecretsAct::Rebind => into(Edited::Accept)?,
+            SecretsAct::PutBack => put_back(home, &file.found, &found.key, &keychain, now_ms)?,
+        };
+        self.guard()?;
+        let names = names.iter().map(|one| name(one)).collect();
+        Ok(SecretsChange { names, left: left.iter().map(|one| name(one)).collect() })
+    }
+}
+
+impl Look<'_> {
+    fn secrets_of(&self, key: &EntryKey) -> Result<(&Surveyed, &Entry, Vec<Listed>), DeskError> {
+        let mut all =
+            self.surveyed.iter().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
+        let found = all.find(|(_, entry, _)| entry_key(&entry.key) == *key);
+        found.ok_or_else(|| DeskError::NotFound(format!("{} is not in the file any more", name(&key.name))))
+    }
+
+    pub(super) fn entry_secrets(&self, entry: &Entry, secrets: &[Listed]) -> EntrySecrets {
+        let (kept, plain): (Vec<_>, Vec<_>) =
+            secrets.iter().partition(|secret| secret.stands == Stands::InKeychain);
+        let named = |all: Vec<&Listed>| all.into_iter().map(|secret| name(&secret.name)).collect::<Vec<_>>();
+        let row = self.ledger.row(&entry.key).filter(|_| !kept.is_empty());
+        let unbound = row.is_some_and(|row| !is_unedited(entry, row));
+        EntrySecrets { plain: named(plain), kept: named(kept), unbound }
+    }
+}
+
+fn secret_view(secret: &Listed) -> SecretView {
+    let length = match secret.stands {
+        Stands::InFile { length, .. } => u32::try_from(length).ok(),
+        Stands::InKeychain => None,
+    };
+    let place = match secret.slot {
+        Slot::Variable(_) => SecretPlace::Variable,
+        Slot::Argument(_) => SecretPlace::Argument,
+        Slot::Header(_) => SecretPlace::Header,
+    };
+    SecretView { name: name(&secret.name), place, length }
+}

@@ -1,0 +1,156 @@
+//! Secrets named, moved into a keychain in memory, and put back.
+
+use std::rc::Rc;
+
+use callgate_secrets::{Item, Keychain, KeychainError, MemoryKeychain, Reference, SCHEME};
+
+use super::*;
+use crate::view::{ErrorCode, SecretPlace, SecretsAct, SecretsChange};
+
+const TOKEN: &str = "sk-1234567890abcdef";
+
+/// One that a test can look into.
+#[derive(Clone, Default)]
+struct Shared(Rc<MemoryKeychain>);
+
+impl Keychain for Shared {
+    fn read(&self, reference: &Reference) -> Result<Item, KeychainError> {
+        self.0.read(reference)
+    }
+
+    fn write(&self, reference: &Reference, item: &Item) -> Result<(), KeychainError> {
+        self.0.write(reference, item)
+    }
+
+    fn remove(&self, reference: &Reference) -> Result<(), KeychainError> {
+        self.0.remove(reference)
+    }
+}
+
+/// A keychain, and Cursor's servers behind the gate.
+struct Safe {
+    world: World,
+    keychain: Shared,
+    gated: String,
+}
+
+impl Safe {
+    fn new() -> Safe {
+        let world = world();
+        world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+        let gated = fs::read_to_string(&world.cursor).unwrap();
+        Safe { world, keychain: Shared::default(), gated }
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.world.cursor).unwrap()
+    }
+
+    fn play(&self) -> ClientEntry {
+        self.world.entries("cursor").remove(0)
+    }
+
+    fn change(&self, act: SecretsAct) -> Result<SecretsChange, crate::DeskError> {
+        self.world.desk.change_secrets_in(&|| Ok(self.keychain.clone()), act, &self.play().key, false)
+    }
+}
+
+#[test]
+fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
+    let safe = Safe::new();
+    assert_eq!(safe.play().secrets.plain, ["API_TOKEN"]);
+    let preview = safe.world.desk.preview_secrets(SecretsAct::Move, &safe.play().key).unwrap();
+    let [secret] = &preview.secrets[..] else { panic!("{preview:?}") };
+    assert_eq!(
+        (secret.name.as_str(), secret.place, secret.length),
+        ("API_TOKEN", SecretPlace::Variable, Some(19))
+    );
+    assert!(preview.diff.contains(&format!("\"{SCHEME}…/API_TOKEN\"")), "{}", preview.diff);
+    assert!(!format!("{preview:?}").contains(TOKEN), "{preview:?}");
+    assert_eq!(safe.text(), safe.gated, "nothing was written");
+
+    assert_eq!(safe.change(SecretsAct::Move).unwrap().names, ["API_TOKEN"]);
+    assert!(!safe.text().contains(TOKEN));
+    let secrets = safe.play().secrets;
+    assert_eq!(
+        (secrets.plain.len(), secrets.kept, secrets.unbound),
+        (0, vec!["API_TOKEN".to_owned()], false)
+    );
+    assert!(safe.world.desk.overview().unwrap().needs.is_empty(), "our own edit is no drift");
+
+    let preview = safe.world.desk.preview_secrets(SecretsAct::PutBack, &safe.play().key).unwrap();
+    assert!(
+        preview.diff.contains("+") && preview.diff.contains("\"API_TOKEN\": \"[masked]\""),
+        "{}",
+        preview.diff
+    );
+    assert!(preview.diff.contains(SCHEME), "what goes is shown: {}", preview.diff);
+    assert_eq!(safe.change(SecretsAct::PutBack).unwrap().names, ["API_TOKEN"]);
+    assert_eq!(safe.text(), safe.gated);
+    assert!(safe.keychain.0.is_empty());
+}
+
+#[test]
+fn what_is_not_behind_the_gate_keeps_its_secrets_and_says_what_to_do() {
+    let world = world();
+    let play = world.entries("claude-desktop").remove(0).key;
+    let told = world.desk.preview_secrets(SecretsAct::Move, &play).unwrap_err();
+    assert!(told.to_string().ends_with("Protect it first"), "{told}");
+    let keychain = Shared::default();
+    let told =
+        world.desk.change_secrets_in(&|| Ok(keychain.clone()), SecretsAct::Move, &play, false).unwrap_err();
+    assert!(told.to_string().ends_with("Protect it first"), "{told}");
+    assert_eq!(fs::read_to_string(&world.claude).unwrap(), FILE);
+    assert!(keychain.0.is_empty());
+}
+
+#[test]
+fn a_header_of_a_remote_server_is_told_and_stays() {
+    let world = world();
+    let text = FILE.replace(
+        r#""https://example.com/mcp""#,
+        r#""https://example.com/mcp", "headers": { "Authorization": "Bearer sk-1234567890abcdef" }"#,
+    );
+    fs::write(&world.cursor, text).unwrap();
+    let far = world.entries("cursor").remove(1);
+    assert_eq!((far.state, far.secrets.plain), (EntryState::NotCoverable, vec!["Authorization".to_owned()]));
+    assert!(world.desk.preview_secrets(SecretsAct::Move, &far.key).is_err());
+}
+
+#[test]
+fn without_a_keychain_nothing_is_moved_and_the_reason_is_told() {
+    let safe = Safe::new();
+    for error in
+        [KeychainError::Absent("no bus".to_owned()), KeychainError::Busy(std::time::Duration::from_secs(20))]
+    {
+        let words = error.to_string();
+        let open = || Err::<Shared, _>(error.clone());
+        let told =
+            safe.world.desk.change_secrets_in(&open, SecretsAct::Move, &safe.play().key, false).unwrap_err();
+        assert_eq!(told.code(), ErrorCode::Failed);
+        assert_eq!(told.to_string(), format!("{words}. Nothing was changed."));
+        assert_eq!(safe.text(), safe.gated);
+    }
+}
+
+#[test]
+fn an_entry_that_was_edited_gets_its_secrets_only_if_a_person_says_so() {
+    let safe = Safe::new();
+    safe.change(SecretsAct::Move).unwrap();
+    fs::write(&safe.world.cursor, safe.text().replace("@playwright/mcp", "@evil/mcp")).unwrap();
+    assert!(safe.play().secrets.unbound);
+    let drift = safe.world.desk.clients().unwrap().remove(1).files.remove(0).drift;
+    assert!(
+        drift[0].words.contains("was edited") && drift[0].fix.is_none(),
+        "not to be forgotten: {drift:?}"
+    );
+    let told = safe.change(SecretsAct::Move).unwrap_err();
+    assert!(told.to_string().contains("stored for another command"), "{told}");
+
+    let preview = safe.world.desk.preview_secrets(SecretsAct::Rebind, &safe.play().key).unwrap();
+    assert_eq!((preview.command.as_str(), preview.diff.as_str()), ("npx -y @evil/mcp", ""));
+    assert_eq!(preview.secrets.len(), 1);
+    assert_eq!(safe.change(SecretsAct::Rebind).unwrap(), SecretsChange { names: vec![], left: vec![] });
+    assert!(!safe.play().secrets.unbound);
+    assert_eq!(safe.change(SecretsAct::Move).unwrap().names.len(), 0, "it is its own now");
+}

@@ -1,0 +1,219 @@
+//! Why a server did not get as far as serving, from how it ended and what it said last: a code, and words for people.
+//!
+//! Pure. What it recognises is what real servers and their tools print; what it does not recognise is shown as it is. Each
+//! code has a page in `docs/errors`.
+
+use callgate_supervise::{Ending, StartFailure};
+
+/// How many of a server's last lines are shown.
+const SHOWN: usize = 8;
+
+/// A cause that is known by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Explanation {
+    pub(crate) code: &'static str,
+    /// What is wrong and what to do; none where the ending says it already.
+    words: Option<&'static str>,
+    /// What the server said last.
+    said: Vec<String>,
+}
+
+/// One thing that servers say when they cannot start.
+struct Sign {
+    code: &'static str,
+    /// Any of these, in lower case, in any line.
+    any: &'static [&'static str],
+    words: &'static str,
+}
+
+/// In this order: what is more particular comes first.
+const SIGNS: &[Sign] = &[
+    Sign {
+        code: "CG-112",
+        any: &[
+            "executable doesn't exist",
+            "playwright install",
+            "browser is not installed",
+            "could not find chrome",
+            "could not find chromium",
+            "chromium distribution 'chrome' is not found",
+        ],
+        words: "its browser is not installed; install it (for Playwright: npx playwright install chromium)",
+    },
+    Sign {
+        code: "CG-114",
+        any: &[
+            "processsingleton",
+            "profile is already in use",
+            "browser is already in use",
+            "user data directory is already in use",
+            "profile appears to be in use",
+        ],
+        words: "its browser profile is in use by another browser; close that one, or give this server a profile of its own",
+    },
+    Sign {
+        code: "CG-113",
+        any: &["eaddrinuse", "address already in use"],
+        words: "the port that it wants is in use by another program; end that one, or give this server another port",
+    },
+    Sign {
+        code: "CG-111",
+        any: &[
+            "unsupported engine",
+            "ebadengine",
+            "err_require_esm",
+            "err_unknown_builtin_module",
+            "requires node",
+            "node.js version",
+            "unsupported node",
+            "syntaxerror: unexpected token",
+            "syntaxerror: the requested module",
+            "syntaxerror: invalid regular expression flags",
+            "referenceerror: fetch is not defined",
+        ],
+        words: "it was probably started with a Node.js that is too old for it; start it with a newer one (node --version)",
+    },
+    Sign {
+        code: "CG-115",
+        any: &[
+            "npm error code e404",
+            "npm err! code e404",
+            "npm error code enotfound",
+            "npm err! code enotfound",
+            "npm error code eai_again",
+            "npm err! code eai_again",
+            "could not determine executable to run",
+            "no matching distribution found",
+        ],
+        words: "its package could not be installed; check the name of the package and the network",
+    },
+    Sign {
+        code: "CG-116",
+        any: &["cannot find module", "err_module_not_found", "modulenotfounderror", "importerror:"],
+        words: "a part of it is not installed; install its dependencies again",
+    },
+];
+
+/// What is known about a server that ended before it and its client had met.
+pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<Explanation> {
+    let plain = |code| Some(Explanation { code, words: None, said: Vec::new() });
+    match ending {
+        Some(Ending::FailedToStart { cause }) => match cause {
+            StartFailure::NotFound { .. } | StartFailure::NoSuchFile { .. } => plain("CG-101"),
+            StartFailure::Withheld { .. } => plain("CG-103"),
+            StartFailure::Directory { .. }
+            | StartFailure::NotExecutable { .. }
+            | StartFailure::Forbidden { .. }
+            | StartFailure::BadInterpreter { .. }
+            | StartFailure::MissingLoader { .. }
+            | StartFailure::NotAProgram { .. }
+            | StartFailure::Other { .. } => plain("CG-102"),
+        },
+        Some(Ending::KeeperLost) => None,
+        // Done, as if nothing was wrong, and nothing was said: there is nothing to explain.
+        Some(Ending::Exited { code: 0 }) if last_lines.is_empty() => None,
+        Some(Ending::Exited { .. } | Ending::Signalled { .. }) | None => {
+            let heard: Vec<String> = last_lines.iter().map(|line| line.to_lowercase()).collect();
+            let says =
+                |sign: &&Sign| heard.iter().any(|line| sign.any.iter().any(|text| line.contains(text)));
+            let sign = SIGNS.iter().find(says);
+            let said = last_lines[last_lines.len().saturating_sub(SHOWN)..].to_vec();
+            let (code, words) = sign.map_or(("CG-110", None), |sign| (sign.code, Some(sign.words)));
+            Some(Explanation { code, words, said })
+        }
+    }
+}
+
+impl Explanation {
+    /// To be put behind a sentence about the end.
+    pub(crate) fn after(&self, sentence: &str) -> String {
+        let mut text = sentence.to_owned();
+        if let Some(words) = self.words {
+            text.push_str(": ");
+            text.push_str(words);
+        }
+        text.push_str(&format!(" (see docs/errors/{}.md)", self.code));
+        if !self.said.is_empty() {
+            text.push_str(&format!(". Its last words: {}", self.said.join(" | ")));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_real_servers_say_is_recognised() {
+        for (said, code) in [
+            (
+                "browserType.launch: Executable doesn't exist at /home/u/.cache/ms-playwright/chromium-1148/chrome-linux/chrome",
+                "CG-112",
+            ),
+            ("║     npx playwright install                              ║", "CG-112"),
+            ("Error: listen EADDRINUSE: address already in use :::3000", "CG-113"),
+            ("OSError: [Errno 98] Address already in use", "CG-113"),
+            (
+                "[1:2:ERROR:process_singleton_posix.cc] Failed to create a ProcessSingleton for your profile directory.",
+                "CG-114",
+            ),
+            (
+                "Error: Browser is already in use for /tmp/p, use --isolated to run multiple instances",
+                "CG-114",
+            ),
+            ("npm WARN EBADENGINE Unsupported engine {", "CG-111"),
+            ("Error [ERR_REQUIRE_ESM]: require() of ES Module not supported", "CG-111"),
+            ("    at x\nSyntaxError: Unexpected token '??='", "CG-111"),
+            ("npm error code E404\nnpm error 404 Not Found", "CG-115"),
+            ("Error: Cannot find module '/srv/index.js'", "CG-116"),
+            ("ModuleNotFoundError: No module named 'mcp'", "CG-116"),
+            ("AttributeError: module 'mcp' has no attribute 'x'", "CG-110"),
+            ("", "CG-110"),
+        ] {
+            let ending = Ending::Exited { code: 1 };
+            let found = explain(Some(&ending), &lines(said)).map(|found| found.code);
+            assert_eq!(found, Some(code), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_run_has_its_own_codes() {
+        let failed = |cause| Ending::FailedToStart { cause };
+        for (ending, code) in [
+            (failed(StartFailure::NotFound { program: "npx".into(), looked_in: Vec::new() }), Some("CG-101")),
+            (failed(StartFailure::NoSuchFile { path: "/x".into() }), Some("CG-101")),
+            (failed(StartFailure::NotExecutable { path: "/x".into() }), Some("CG-102")),
+            (failed(StartFailure::Withheld { why: "no".into() }), Some("CG-103")),
+            (Ending::KeeperLost, None),
+            (Ending::Exited { code: 0 }, None),
+        ] {
+            assert_eq!(explain(Some(&ending), &[]).map(|found| found.code), code, "{ending}");
+        }
+    }
+
+    #[test]
+    fn the_words_name_the_page_and_end_with_what_was_said() {
+        let said: Vec<String> =
+            (0..20).map(|n| format!("line {n}")).chain(["EADDRINUSE".to_owned()]).collect();
+        let found = explain(Some(&Ending::Exited { code: 1 }), &said);
+        let text = found.map(|found| found.after("it ended")).unwrap_or_default();
+        assert!(text.starts_with("it ended: the port that it wants is in use"), "{text}");
+        assert!(text.contains("(see docs/errors/CG-113.md). Its last words: line 13 | "), "{text}");
+        assert!(text.ends_with("| EADDRINUSE"), "{text}");
+    }
+
+    #[test]
+    fn every_code_has_its_page() {
+        let pages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors");
+        let others = ["CG-101", "CG-102", "CG-103", "CG-110", "CG-120", "CG-130"];
+        for code in SIGNS.iter().map(|sign| sign.code).chain(others) {
+            let page = std::fs::read_to_string(format!("{pages}/{code}.md")).unwrap_or_default();
+            assert!(page.starts_with(&format!("# {code}: ")), "docs/errors/{code}.md");
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! A session that outlives its server: stopped by a person, started again, given up after too many crashes.
+//!
+//! The main thread alone decides where the server stands. Whoever waits for a server is answered when it goes ([`sever`]),
+//! in the same step in which the table of the waiting turns to the next one; until that has repeated the handshake, requests
+//! wait at the door. What the client and the first server agreed on holds for every later one, or the session ends.
+//!
+//! [`sever`]: Session::sever
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_policy::{Call, Judgement, Restart, Waived};
+use callgate_protocol::answer;
+use callgate_protocol::id::IdKey;
+use callgate_protocol::json::Raw;
+use callgate_store::clock::wall_ms;
+use callgate_store::control::{Request, Wish};
+use callgate_store::{EndReason, Event, EventKind, Lease, Outcome, Stand};
+use callgate_supervise::{Ending, Keeper, Pipes};
+
+use crate::explain::explain;
+use crate::handshake::Terms;
+use crate::pending::{Asked, Door, Generation, Shut, What};
+use crate::relay::{News, Relay, ServerPipe};
+use crate::restarts::{Restarts, is_wanted};
+use crate::server::FromServer;
+use crate::session::{Farewell, Session, spawn};
+use crate::stdio;
+use crate::watching::Watched;
+
+/// How long a request waits for a server that is being started, beyond the pause before the start.
+pub(crate) const AT_THE_DOOR: Duration = Duration::from_secs(30);
+/// How long a server may take to answer the handshake: one that is installed first takes its time.
+const GREETING: Duration = Duration::from_secs(60);
+/// How long our own words may take to get into a server's pipe before the client's follow.
+const FIRST_WORDS: Duration = Duration::from_secs(2);
+/// How long a server that is about to be ended has to hear which calls are not wanted any more.
+const CANCELLING: Duration = Duration::from_millis(50);
+/// How long to wait for the last words of a server that is gone.
+const LAST_LINES: Duration = Duration::from_millis(300);
+/// How many of them an agent gets to read.
+const SHOWN_LINES: usize = 8;
+
+/// Where the server stands.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    Serving,
+    /// To be started when nothing of the one before is left, and not before this.
+    Waiting {
+        at: Instant,
+        why: Why,
+    },
+    /// It runs, and has to answer the handshake as the first one did.
+    Greeting {
+        terms: Terms,
+        until: Instant,
+        why: Why,
+    },
+    /// Ended by its limits; the next call starts it.
+    Resting,
+    /// By a person, who alone starts it again.
+    Stopped,
+    /// It crashed too often, or could not be started again. A person may try.
+    Down,
+}
+
+/// Why a server is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    User,
+    Crash,
+    Call,
+}
+
+impl Why {
+    fn words(self) -> &'static str {
+        match self {
+            Why::User => "by the user",
+            Why::Crash => "after it crashed",
+            Why::Call => "for a call, after it was ended by its limits",
+        }
+    }
+}
+
+/// The two threads that every server has: one reads what it says, one waits for its end.
+pub(crate) fn attend(
+    relay: &Arc<Relay>,
+    keeper: &Arc<Keeper>,
+    pipe: Arc<ServerPipe>,
+    stdout: io::PipeReader,
+) -> io::Result<()> {
+    let generation = pipe.generation;
+    spawn("from-server", relay, move |relay| FromServer::new(relay, pipe).run(stdout))?;
+    let (relay, keeper) = (relay.clone(), keeper.clone());
+    let work = move || {
+        let ending = keeper.wait();
+        if ending == Ending::KeeperLost {
+            // Whatever else is going on: what the keeper owned is ours to end now.
+            keeper.take_over();
+            relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
+        }
+        relay.tell(News::Ended(generation, ending));
+        keeper.join();
+        relay.tell(News::TreeGone(generation));
+    };
+    thread::Builder::new().name("keeper".to_owned()).spawn(work).map(drop)
+}
+
+impl Session {
+    /// Is this the server of this moment?
+    pub(crate) fn is_current(&self, generation: Generation) -> bool {
+        self.relay.pending.generation() == generation
+    }
+
+    /// When something is due without anything having happened.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match &self.standing {
+            Standing::Waiting { at, .. } => self.gone.then_some(*at),
+            Standing::Greeting { until, .. } => Some(*until),
+            Standing::Serving => self.next_look(),
+            Standing::Resting | Standing::Stopped | Standing::Down => None,
+        }
+    }
+
+    /// Does what is due.
+    pub(crate) fn due(&mut self) -> Option<Farewell> {
+        let now = Instant::now();
+        match &self.standing {
+            Standing::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
+            Standing::Serving => self.look_after(now),
+            Standing::Greeting { until, .. } if now >= *until => {
+                let seconds = GREETING.as_secs();
+                self.fell(&format!("it did not answer the handshake within {seconds} s"));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// The server of this moment ended, and nobody had asked it to. What to say, if the session ends with it.
+    pub(crate) fn server_down(&mut self, ending: Option<&Ending>) -> Option<Farewell> {
+        let why = ending.map_or_else(|| "it closed its output".to_owned(), Ending::to_string);
+        match self.standing {
+            Standing::Serving => {
+                let restart = self.restart_policy();
+                // Before the two have met there is nothing to go on with.
+                let met = !self.relay.handshake.is_open() && self.relay.pending.wait_used(Duration::ZERO);
+                if !met {
+                    return Some(self.failed_to_start(ending));
+                }
+                // What it recorded is lost with it: its client is not to go on as if nothing had happened.
+                let recorded = self.relay.codegen.has_open();
+                if recorded || !is_wanted(restart, ending, self.relay.pending.calls()) {
+                    return Some(Farewell::of(ending));
+                }
+                self.fell(&why);
+            }
+            Standing::Greeting { .. } if ending == Some(&Ending::KeeperLost) => {
+                return Some(Farewell::of(ending));
+            }
+            Standing::Greeting { .. } => self.fell(&why),
+            Standing::Waiting { .. } | Standing::Resting | Standing::Stopped | Standing::Down => {}
+        }
+        None
+    }
+
+    /// The server ended before it and its client had met: what is known about why.
+    fn failed_to_start(&self, ending: Option<&Ending>) -> Farewell {
+        let mut said = Farewell::of(ending);
+        if let Some(known) = explain(ending, &self.stderr.last_lines(LAST_LINES)) {
+            said.reason = known.after(&said.reason);
+            self.note(EventKind::StartFailed, &said.reason);
+        }
+        said
+    }
+
+    fn restart_policy(&self) -> Restart {
+        self.relay.gate.last().policy.process().restart.unwrap_or(Restart::Never)
+    }
+
+    /// The server crashed, or did not get as far as serving: it is started again after a while, or given up.
+    fn fell(&mut self, why: &str) {
+        let again = match self.restart_policy() {
+            // A person started it; nobody but a person does so again.
+            Restart::Never => Err(format!("it could not be started again ({why})")),
+            Restart::BetweenCalls | Restart::Always => self
+                .restarts
+                .next(Instant::now(), chance())
+                .ok_or_else(|| format!("{}, last: {why}", Restarts::words())),
+        };
+        match again {
+            Ok(pause) => {
+                let at = Instant::now() + pause;
+                let words = format!("the server crashed ({why}) during this call; it is being started again");
+                self.sever(Door::Ajar { until: at + AT_THE_DOOR }, &words, Outcome::ServerEnded);
+                self.keeper.end();
+                self.standing = Standing::Waiting { at, why: Why::Crash };
+                let text = format!("{why}; it is started again in {:.1} s", pause.as_secs_f64());
+                self.note(EventKind::Crashed, &text);
+                self.say(Stand::Starting, Some(why.to_owned()), |_| {});
+            }
+            Err(why) => self.give_up(&why),
+        }
+    }
+
+    fn give_up(&mut self, why: &str) {
+        self.keeper.end();
+        let lines = self.stderr.last_lines(LAST_LINES);
+        let shown = lines.len().saturating_sub(SHOWN_LINES);
+        let last = match &lines[shown..] {
+            [] => String::new(),
+            lines => format!(". Its last words: {}", lines.join(" | ")),
+        };
+        let page = "see docs/errors/CG-120.md";
+        let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
+        let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into() };
+        self.sever(Door::Shut(shut), &reason, Outcome::ServerEnded);
+        self.standing = Standing::Down;
+        stdio::complain(&format!("{}: {reason}", self.server));
+        self.note(EventKind::Crashed, &reason);
+        self.say(Stand::Down, Some(reason), |_| {});
+        self.turn_is_over();
+    }
+
+    /// What a person asks for.
+    pub(crate) fn asked(&mut self, request: &Request) -> Option<Farewell> {
+        self.turn = Some(request.turn);
+        match (request.wish, &self.standing) {
+            (Wish::Stop, Standing::Stopped) => {}
+            (Wish::Stop, _) => {
+                let reason = "the server was stopped by the user";
+                let shut = Shut { rule: "(stopped)", reason: reason.into() };
+                self.sever(Door::Shut(shut), &format!("{reason} during this call"), Outcome::ServerEnded);
+                self.keeper.end();
+                self.standing = Standing::Stopped;
+                self.note(EventKind::Stopped, "by the user");
+                self.say(Stand::Stopped, None, |_| {});
+                if !self.gone {
+                    // It is over when its processes are.
+                    return None;
+                }
+            }
+            (
+                Wish::Start | Wish::Restart,
+                Standing::Stopped | Standing::Down | Standing::Resting | Standing::Waiting { .. },
+            ) => {
+                self.bring_back(Why::User);
+                return None;
+            }
+            (Wish::Restart, Standing::Serving | Standing::Greeting { .. }) => {
+                let until = Instant::now() + AT_THE_DOOR;
+                let words = "the server is started again by the user; this call was ended";
+                self.sever(Door::Ajar { until }, words, Outcome::ServerEnded);
+                self.keeper.end();
+                self.bring_back(Why::User);
+                return None;
+            }
+            (Wish::Start, Standing::Serving | Standing::Greeting { .. }) => {}
+        }
+        self.turn_is_over();
+        None
+    }
+
+    /// To be started as soon as nothing is left of the one before. What it did before does not count against it.
+    fn bring_back(&mut self, why: Why) {
+        let now = Instant::now();
+        self.restarts.forget();
+        self.relay.pending.set_door(Door::Ajar { until: now + AT_THE_DOOR });
+        self.standing = Standing::Waiting { at: now, why };
+        self.say(Stand::Starting, None, |_| {});
+    }
+
+    /// A client wants a server that was ended by its limits.
+    pub(crate) fn wanted(&mut self) {
+        if matches!(self.standing, Standing::Resting) {
+            self.bring_back(Why::Call);
+        }
+    }
+
+    /// Ends a server that is beyond its limits, if nobody waits for it. A call starts it again where the policy lets a server
+    /// be started again, else a person does.
+    pub(crate) fn put_to_rest(&mut self, beyond: &str) -> bool {
+        let comes_back = self.restart_policy() != Restart::Never;
+        let reason = format!("the server was ended by its limits: {beyond}. A person has to start it");
+        let door = match comes_back {
+            true => Door::Asleep,
+            false => Door::Shut(Shut { rule: "(limit)", reason: reason.as_str().into() }),
+        };
+        let Some(left) = self.relay.pending.sever_if_idle(door) else { return false };
+        self.take_leave(left, &reason, Outcome::ServerEnded);
+        self.keeper.end();
+        self.standing = if comes_back { Standing::Resting } else { Standing::Stopped };
+        self.note(EventKind::Limit, &format!("{beyond}; it was ended"));
+        self.say(Stand::Stopped, Some(format!("ended by its limits: {beyond}")), |_| {});
+        true
+    }
+
+    pub(crate) fn tree_gone(&mut self, generation: Generation) -> Option<Farewell> {
+        // Each server's tree is gone before the next one starts, so only the last can be meant.
+        self.gone |= generation == self.relay.server.pipe().generation;
+        if self.gone && matches!(self.standing, Standing::Stopped) {
+            self.turn_is_over();
+        }
+        None
+    }
+
+    fn start_again(&mut self, why: Why) {
+        match self.open_again() {
+            Ok(pipe) => match self.relay.handshake.replay() {
+                None => self.serve_again(&pipe, why),
+                Some(replay) => {
+                    if self.relay.ask(&pipe, What::Greeting, "initialize", &replay.asked) {
+                        let until = Instant::now() + GREETING;
+                        self.standing = Standing::Greeting { terms: replay.terms, until, why };
+                    } else {
+                        self.fell("the handshake could not be repeated");
+                    }
+                }
+            },
+            Err(error) => self.give_up(&format!("it could not be started again ({error})")),
+        }
+    }
+
+    fn open_again(&mut self) -> io::Result<Arc<ServerPipe>> {
+        let Pipes { stdin, stdout, stderr } = self.keeper.again().map_err(io::Error::other)?;
+        self.gone = false;
+        stdio::widen(&stdin);
+        stdio::widen(&stdout);
+        let pipe = Arc::new(ServerPipe::new(self.relay.pending.generation(), stdin)?);
+        self.relay.server.replace(pipe.clone());
+        self.stderr.follow(stderr)?;
+        attend(&self.relay, &self.keeper, pipe.clone(), stdout)?;
+        Ok(pipe)
+    }
+
+    /// The server that was started again answered the handshake.
+    pub(crate) fn greeted(&mut self, reply: Result<String, String>) -> Option<Farewell> {
+        let Standing::Greeting { terms, why, .. } = &self.standing else { return None };
+        let why = *why;
+        let Some(now) = reply.ok().as_deref().and_then(Terms::of) else {
+            self.fell("it refused the handshake");
+            return None;
+        };
+        if let Some(differs) = terms.differs(&now) {
+            return Some(Farewell {
+                reason: format!(
+                    "the server was started again and came back with {differs}, so this session ends; the client has to connect anew"
+                ),
+                outcome: Outcome::ServerEnded,
+                end: EndReason::ServerEnded,
+                code: 1,
+            });
+        }
+        let pipe = self.relay.server.pipe();
+        if self.relay.handshake.is_initialized() {
+            pipe.post(answer::notification("notifications/initialized"));
+        }
+        self.serve_again(&pipe, why);
+        None
+    }
+
+    /// The server is as it was before, as far as that can be: requests go to it from now on.
+    fn serve_again(&mut self, pipe: &ServerPipe, why: Why) {
+        for (method, params) in self.relay.handshake.restoring() {
+            if self.may_restore(method, &params) {
+                self.relay.ask(pipe, What::Quiet, method, &params);
+            }
+        }
+        self.relay.tools.another_server();
+        if self.relay.handshake.replay().is_some() {
+            self.relay.list_tools(pipe, None, "");
+        } else {
+            // Without a handshake we do not know how to ask; the client does.
+            self.relay.tell_list_changed();
+        }
+        // What was just said has to be there before the client's own words, which go another way.
+        pipe.flush(FIRST_WORDS);
+        self.standing = Standing::Serving;
+        self.relay.pending.set_door(Door::Open);
+        self.watched = Watched::new();
+        self.restarted(why);
+    }
+
+    /// What a client had asked for lasts only as long as the policy of this moment lets it ask.
+    fn may_restore(&self, method: &str, params: &str) -> bool {
+        let rules = self.relay.rules();
+        let Ok(params) = Raw::parse(params) else { return false };
+        let client = self.relay.client.name();
+        let call = Call::method(&client, method, Some(params));
+        let judged = rules.policy.judge(&call, &self.relay.circumstances(&rules, Waived::Nothing));
+        rules.paused.is_none() && matches!(judged, Judgement::Pass(_))
+    }
+
+    /// The one place where it is known that a server serves again and that whatever the one before held is lost: whoever
+    /// keeps account of such things for the agent is told here.
+    fn restarted(&mut self, why: Why) {
+        self.note(EventKind::Restarted, why.words());
+        let at_ms = wall_ms();
+        self.say(Stand::Running, None, |lease| {
+            lease.restarts += 1;
+            lease.restarted_ms = Some(at_ms);
+        });
+        self.turn_is_over();
+    }
+
+    /// The server is gone for whoever waits: each gets its one answer, the table is the next server's, and this one reads
+    /// nothing more from us. What it asked of the client is taken back.
+    fn sever(&self, door: Door, words: &str, outcome: Outcome) {
+        self.take_leave(self.relay.pending.sever(door), words, outcome);
+    }
+
+    fn take_leave(&self, left: Vec<(IdKey, Asked)>, words: &str, outcome: Outcome) {
+        self.relay.codegen.server_gone(wall_ms());
+        let pipe = self.relay.server.pipe();
+        for (id, asked) in &left {
+            if asked.what.is_clients() {
+                pipe.post_last(answer::cancelled(id, "the server is being ended"));
+            }
+        }
+        self.answer_all(left, words, outcome);
+        for (shown, ask) in self.relay.server_asks.sever() {
+            if let Some(call) = ask.call {
+                self.relay.journal.settle_one(&call, Outcome::ServerEnded);
+            }
+            self.relay.to_client.post_last(answer::cancelled(&shown, "the server ended"));
+        }
+        pipe.flush(CANCELLING);
+        pipe.close();
+    }
+
+    pub(crate) fn note(&self, kind: EventKind, text: &str) {
+        self.relay.journal.event(Event { kind, text });
+    }
+
+    /// Lets others see how the server stands. The lease only informs.
+    pub(crate) fn say(&self, stand: Stand, words: Option<String>, more: impl FnOnce(&mut Lease)) {
+        drop(self.relay.journal.update_lease(|lease| {
+            (lease.stand, lease.stand_words) = (stand, words);
+            more(lease);
+        }));
+    }
+
+    /// Whoever asked can see that it is done.
+    fn turn_is_over(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            drop(self.relay.journal.update_lease(|lease| lease.turn = turn));
+        }
+    }
+}
+
+/// From 0 to 1.
+fn chance() -> f64 {
+    let random = u32::try_from(RandomState::new().hash_one(()) >> 32).unwrap_or_default();
+    f64::from(random) / f64::from(u32::MAX)
+}

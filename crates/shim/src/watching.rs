@@ -1,0 +1,132 @@
+//! An eye on a server that serves: its limits, calls that take too long, an installation that takes its time.
+//!
+//! Done by the main thread, which has nothing else to do meanwhile, and only where the policy sets a limit; a session
+//! without one is looked at once, a while after its start.
+
+use std::time::{Duration, Instant};
+
+use callgate_policy::OnLimit;
+use callgate_protocol::answer;
+use callgate_store::{EventKind, Outcome, Stand};
+
+use crate::bounds::{self, Beyond};
+use crate::session::Session;
+use crate::wording;
+
+/// How often a server is measured, and how often calls are looked at.
+const MEASURED: Duration = Duration::from_secs(5);
+const LOOKED: Duration = Duration::from_millis(500);
+/// A server that has not answered the handshake by then may be in the middle of its installation.
+const ANSWERED: Duration = Duration::from_secs(10);
+/// Programs that install what they then run.
+const INSTALLERS: [&str; 7] = ["npm", "npx", "pnpm", "yarn", "uv", "uvx", "pip"];
+
+/// What was seen of a server so far.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    since: Instant,
+    looked: Instant,
+    measured: Instant,
+    /// When it was last seen to be used, and how many requests there had been by then.
+    used: (Instant, u64),
+    /// What was said last about its limits.
+    beyond: Option<Beyond>,
+    /// Whether it was looked for an installation.
+    installing: bool,
+}
+
+impl Watched {
+    pub(crate) fn new() -> Watched {
+        let now = Instant::now();
+        Watched { since: now, looked: now, measured: now, used: (now, 0), beyond: None, installing: false }
+    }
+}
+
+impl Session {
+    /// When a server that serves is to be looked at next.
+    pub(crate) fn next_look(&self) -> Option<Instant> {
+        let policy = self.relay.gate.last().policy;
+        let process = policy.process();
+        let calls = process.call_time.map(|_| self.watched.looked + LOOKED);
+        let limited = bounds::needs_measuring(process) || process.idle.is_some();
+        let limits = limited.then(|| self.watched.measured + MEASURED);
+        let installing = (!self.watched.installing).then(|| self.watched.since + ANSWERED);
+        calls.into_iter().chain(limits).chain(installing).min()
+    }
+
+    pub(crate) fn look_after(&mut self, now: Instant) {
+        if !self.watched.installing && now >= self.watched.since + ANSWERED {
+            self.watched.installing = true;
+            self.look_for_installation();
+        }
+        let policy = self.relay.gate.last().policy;
+        let process = policy.process();
+        self.watched.looked = now;
+        if let Some(limit) = process.call_time {
+            self.give_up_calls(limit.duration());
+        }
+        if now < self.watched.measured + MEASURED {
+            return;
+        }
+        self.watched.measured = now;
+        let (busy, entered) = self.relay.pending.use_of();
+        if busy || entered != self.watched.used.1 {
+            self.watched.used = (now, entered);
+        }
+        let idle = now.duration_since(self.watched.used.0);
+        let measured = bounds::needs_measuring(process).then(|| self.keeper.measure()).flatten();
+        let beyond = bounds::beyond(process, measured.as_ref(), idle);
+        self.beyond(beyond, process.on_limit.unwrap_or(OnLimit::Warn));
+    }
+
+    fn beyond(&mut self, beyond: Option<Beyond>, then: OnLimit) {
+        match beyond {
+            Some(beyond) if then == OnLimit::End && self.put_to_rest(&beyond.to_string()) => {}
+            Some(beyond) => {
+                let known = self.watched.beyond.as_ref().is_some_and(|before| before.same_limit(&beyond));
+                if !known {
+                    let words = beyond.to_string();
+                    self.note(EventKind::Limit, &words);
+                    self.say(Stand::Running, Some(words), |_| {});
+                    self.watched.beyond = Some(beyond);
+                }
+            }
+            None => {
+                if self.watched.beyond.take().is_some() {
+                    self.say(Stand::Running, None, |_| {});
+                }
+            }
+        }
+    }
+
+    /// Answers calls that took too long, and tells the server that nobody waits any more.
+    fn give_up_calls(&self, limit: Duration) {
+        let pipe = self.relay.server.pipe();
+        for (id, call, expects) in self.relay.pending.overdue(limit) {
+            let reason =
+                format!("the call was given up after {} without a sign of life", bounds::span(limit));
+            pipe.post_last(answer::cancelled(&id, &reason));
+            let line = wording::refusal(expects, &id, &reason, &call.id().to_string(), "/process/call_time");
+            self.relay.to_client.post_last(line);
+            self.relay.journal.call_over(&call);
+            self.relay.journal.settle_one(&call, Outcome::TimedOut);
+        }
+    }
+
+    /// A first start may install the server: said, so that nobody takes it for a server that hangs.
+    fn look_for_installation(&self) {
+        if !self.relay.handshake.is_open() {
+            return;
+        }
+        let names = self.keeper.measure().unwrap_or_default().names;
+        if let Some(name) =
+            names.iter().find(|name| INSTALLERS.iter().any(|one| name.split(' ').next() == Some(one)))
+        {
+            let seconds = ANSWERED.as_secs();
+            let text = format!(
+                "it has not answered after {seconds} s, and {name} is at work: it is probably being installed (see docs/errors/CG-130.md)"
+            );
+            self.note(EventKind::Note, &text);
+        }
+    }
+}
