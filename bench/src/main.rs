@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
 use callgate_bench::measure::{
     Effort, Turn, What, calls, cold_start, crowd, edits, lists, memory, payload, pipelined, review, sizes,
-    window,
+    twenty, window,
 };
 use callgate_bench::peer::{Peer, Place, Programs};
 use callgate_bench::stats::median;
@@ -203,13 +203,14 @@ fn close(rows: &[Row], text: &str, out: Option<&Path>) -> Result<bool> {
 
 fn run_rounds(programs: &Programs, options: &Options) -> Result<Vec<Turn>> {
     type Measure = fn(&Place, Peer, Effort, &mut Turn) -> Result<()>;
-    let measures: [(&str, Measure); 6] = [
+    let measures: [(&str, Measure); 7] = [
         ("small calls", calls::measure),
         ("64 in flight", pipelined::measure),
         ("tools/list", lists::measure),
         ("10 MB results", payload::results),
         ("1 MB arguments", payload::arguments),
         ("cold start", cold_start::measure),
+        ("twenty servers at once", twenty::measure),
     ];
     let mut peers = vec![Peer::Relay, Peer::Direct];
     if programs.callgate.is_some() {
@@ -304,6 +305,8 @@ fn ratios(turns: &[Turn]) -> Vec<Row> {
             .budget(AtMost(4.0))
             .stretch(AtMost(2.0)),
         gate("cold start", What::ColdStart).budget(AtMost(2.0)).stretch(AtMost(1.5)),
+        gate("twenty servers at once, to the last answer", What::TwentyStarts),
+        gate("twenty servers at once, memory between", What::TwentyMemory),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! The measures, one file each, and the figures that they yield.
 //!
-//! `calls`, `pipelined`, `payload`, `lists` and `cold_start` run for every peer and are read as ratios;
+//! `calls`, `pipelined`, `payload`, `lists`, `cold_start` and `twenty` run for every peer and are read as ratios;
 //! `memory`, `sizes`, `crowd` and `edits` ask Callgate alone whether it keeps a promise; `review` asks what lies off the
 //! way of a call; `window` asks the app.
 
@@ -14,6 +14,7 @@ pub mod payload;
 pub mod pipelined;
 pub mod review;
 pub mod sizes;
+pub mod twenty;
 pub mod window;
 
 use crate::peer::Peer;
@@ -38,10 +39,14 @@ pub enum What {
     ResultTime,
     ArgumentsTime,
     ColdStart,
+    /// Twenty servers started at once, until the last of them answered `initialize`.
+    TwentyStarts,
+    /// What stands between the client and those twenty, in megabytes.
+    TwentyMemory,
 }
 
 impl What {
-    pub const ALL: [What; 13] = [
+    pub const ALL: [What; 15] = [
         What::CallP50,
         What::CallP90,
         What::CallP99,
@@ -55,6 +60,8 @@ impl What {
         What::ArgumentsRate,
         What::ArgumentsTime,
         What::ColdStart,
+        What::TwentyStarts,
+        What::TwentyMemory,
     ];
 
     pub fn name(self) -> &'static str {
@@ -72,6 +79,8 @@ impl What {
             What::ArgumentsRate => "1 MB arguments, MB/s until recorded and ended",
             What::ArgumentsTime => "1 MB arguments, µs to the answer",
             What::ColdStart => "start to initialize answered, µs",
+            What::TwentyStarts => "twenty servers at once, to the last answer, µs",
+            What::TwentyMemory => "twenty servers at once, memory between, MB",
         }
     }
 }

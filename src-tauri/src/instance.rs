@@ -32,10 +32,6 @@ pub(crate) enum Claim {
     Deaf,
 }
 
-fn lock_path(home: &Home) -> PathBuf {
-    home.control_dir().join("app.lock")
-}
-
 fn bell_path(home: &Home) -> PathBuf {
     home.path().join("bell").join("app")
 }
@@ -46,7 +42,7 @@ pub(crate) fn claim(home: &Home, wanted: Option<&Place>) -> io::Result<Claim> {
 }
 
 fn claim_within(home: &Home, wanted: Option<&Place>, patience: Duration) -> io::Result<Claim> {
-    let (lock, bell) = (lock_path(home), bell_path(home));
+    let (lock, bell) = (home.app_lock(), bell_path(home));
     if let Some(locked) = try_lock(&lock)? {
         // Rung for somebody who is gone.
         let _none = std::fs::remove_file(&bell);

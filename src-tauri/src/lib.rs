@@ -12,7 +12,6 @@ mod demo;
 mod front;
 mod guard;
 mod instance;
-mod login;
 mod notify;
 mod pulse;
 mod route;
@@ -20,6 +19,7 @@ mod say;
 mod start;
 mod state;
 mod stream;
+mod takes;
 mod tray;
 
 pub use start::run;

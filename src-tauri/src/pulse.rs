@@ -19,6 +19,8 @@ const BEAT: Duration = Duration::from_secs(1);
 const AT_LEAST: Duration = Duration::from_secs(5);
 /// And with nothing running.
 const AT_LEAST_IDLE: Duration = Duration::from_secs(30);
+/// What trees that are gone left on the disk is looked for this often.
+const TIDY: Duration = Duration::from_secs(60);
 
 /// Wakes somebody before their time: the heartbeat, the guard.
 #[derive(Debug, Default)]
@@ -62,6 +64,7 @@ struct Beat {
     seen: Option<Vec<Stamp>>,
     looked: Option<Instant>,
     busy: bool,
+    tidied: Option<Instant>,
 }
 
 impl Beat {
@@ -77,7 +80,14 @@ impl Beat {
         self.busy = !callgate_store::running(state.desk.home()).is_empty();
         self.seen = Some(stamps);
         self.looked = Some(Instant::now());
-        state.tray.update(&tray::look(&state.desk, state.clock.now().wall_ms));
+        if self.busy {
+            state.takes.keep_up(&state.desk, state.clock.now().wall_ms);
+        }
+        if self.tidied.is_none_or(|at| at.elapsed() >= TIDY) {
+            self.tidied = Some(Instant::now());
+            state.desk.tidy_trees();
+        }
+        state.tray.update(&tray::look(&state));
         // What cannot be read now is told when it can.
         for telling in state.desk.news().unwrap_or_default() {
             match telling {

@@ -95,7 +95,7 @@ fn begin(app: &AppHandle, args: &Args) {
         let home = home.clone();
         move || put_in_place(&home)
     });
-    state.tray.start(app, tray::look(&state.desk, state.clock.now().wall_ms));
+    state.tray.start(app, tray::look(&state));
     let shown = app.clone();
     instance::listen(&home, move |place| front::show(&shown, place));
     pulse::start(app);

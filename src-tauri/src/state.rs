@@ -15,6 +15,7 @@ use crate::front::Front;
 use crate::notify::{Board, Waiting};
 use crate::pulse::Pulse;
 use crate::stream::Following;
+use crate::takes::Takes;
 use crate::tray::Tray;
 
 /// Shared by all commands.
@@ -29,6 +30,8 @@ pub(crate) struct AppState {
     pub following: Following,
     /// The newest look at what servers take.
     pub sampling: Latest,
+    /// What servers take.
+    pub takes: Arc<Takes>,
     pub clock: Arc<dyn Clock>,
     pub front: Front,
     pub tray: Tray,
@@ -50,6 +53,7 @@ impl AppState {
             trying: Latest::default(),
             following: Following::default(),
             sampling: Latest::default(),
+            takes: Arc::default(),
             clock,
             front: Front::default(),
             tray: Tray::default(),

@@ -7,7 +7,6 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use callgate_desk::sampling::Sampler;
 use callgate_desk::view::{LogBatch, Usage};
 use callgate_desk::{DeskError, Follower};
 use tauri::ipc::Channel;
@@ -102,23 +101,26 @@ impl Following {
     }
 }
 
-/// Sends what each running session takes until a newer question or the end of the window.
+/// Sends what each running session took in the last quarter of an hour, and then what it takes, until a newer question or the end
+/// of the window.
 pub(crate) fn sample(
     app: &AppHandle,
-    mut sampler: Sampler,
     usages: Channel<Vec<Usage>>,
     ended: impl Fn() -> bool + Send + 'static,
 ) {
     let app = app.clone();
     std::thread::spawn(move || {
+        if usages.send(app.state::<AppState>().takes.past()).is_err() {
+            return;
+        }
         while !ended() {
             let state = app.state::<AppState>();
             if !state.front.is_visible() {
                 state.front.wait_until_visible(HIDDEN);
                 continue;
             }
-            let running = callgate_store::running(state.desk.home());
-            if usages.send(sampler.sample(&running, state.clock.now().wall_ms)).is_err() {
+            let now = state.takes.sample(&state.desk, state.clock.now().wall_ms).unwrap_or_default();
+            if usages.send(now).is_err() {
                 return;
             }
             std::thread::park_timeout(SAMPLE);

@@ -11,14 +11,15 @@ mod system;
 
 use std::sync::{Mutex, PoisonError};
 
-use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu};
+use callgate_desk::text;
+use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, status};
 use callgate_desk::view::IconState;
-use callgate_desk::{Desk, text};
 use tauri::AppHandle;
 
 pub(crate) use act::perform;
 
 use crate::say::say;
+use crate::state::AppState;
 
 /// All that the tray shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,13 +31,15 @@ pub(crate) struct Look {
 }
 
 /// How things stand at this moment.
-pub(crate) fn look(desk: &Desk, now_ms: i64) -> Look {
+pub(crate) fn look(state: &AppState) -> Look {
+    let desk = &state.desk;
+    let memory = state.takes.memory();
     let told = desk.overview().and_then(|overview| Ok((desk.servers()?, overview)));
     match told {
         Ok((servers, overview)) => Look {
             icon: overview.icon,
-            tip: text::harmless(&overview.status),
-            menu: menu(&overview, &servers, now_ms),
+            tip: text::harmless(&status(&overview, &memory)),
+            menu: menu(&overview, &servers, &memory, state.clock.now().wall_ms),
         },
         Err(error) => unreadable(&error.to_string()),
     }

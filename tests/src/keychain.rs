@@ -130,6 +130,23 @@ impl Bus {
         Ok(())
     }
 
+    /// Everything that is said on the bus from now on.
+    ///
+    /// # Errors
+    /// If there is no dbus-monitor.
+    pub fn listen(&self) -> anyhow::Result<Listener<'_>> {
+        let file = self.folder().join("said");
+        let monitor = Command::new("dbus-monitor")
+            .args(["--address", &self.address()])
+            .stdout(fs::File::create(&file)?)
+            .stderr(Stdio::null())
+            .spawn()
+            .context("no dbus-monitor")?;
+        let listener = Listener { bus: self, monitor, file };
+        listener.heard();
+        Ok(listener)
+    }
+
     /// What the keyring wrote on its disk.
     pub fn files(&self) -> PathBuf {
         self.folder().join("data")
@@ -146,6 +163,34 @@ fn ask(bus: &str, name: &str, path: &str, words: &[&str]) -> anyhow::Result<Stri
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     anyhow::ensure!(output.status.success(), "{said}");
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Ends with the test.
+#[derive(Debug)]
+pub struct Listener<'b> {
+    bus: &'b Bus,
+    monitor: Child,
+    file: PathBuf,
+}
+
+impl Listener<'_> {
+    /// All that was said until now.
+    pub fn heard(&self) -> String {
+        // A word of our own that comes after everything else. It is said again, because the first may come before the ear.
+        let word = format!("listener-{:?}", std::time::Instant::now());
+        eventually("the listener hears", PATIENCE, || {
+            let said = ["org.freedesktop.DBus.NameHasOwner", &format!("string:{word}")];
+            let _answer = ask(&self.bus.address(), "org.freedesktop.DBus", "/org/freedesktop/DBus", &said);
+            fs::read_to_string(&self.file).ok().filter(|heard| heard.contains(&word))
+        })
+    }
+}
+
+impl Drop for Listener<'_> {
+    fn drop(&mut self) {
+        _ = self.monitor.kill();
+        _ = self.monitor.wait();
+    }
 }
 
 /// Nothing of the person who runs the tests.

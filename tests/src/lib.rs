@@ -25,6 +25,8 @@ pub mod readers;
 pub mod runner;
 pub mod script;
 pub mod session;
+#[cfg(target_os = "linux")]
+pub mod small_disk;
 #[cfg(unix)]
 pub mod terminal;
 pub mod walk;

@@ -1,10 +1,13 @@
-//! Somebody with clients and their files, who uses `callgate clients`, and what the commands said to them.
+//! Somebody with AI clients: their files in a home of its own, and `callgate` as they use it.
+
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -26,6 +29,31 @@ pub const FIXTURES: [(&str, &str); 5] = [
     (".claude.json", "claude-code/home.json"),
 ];
 
+/// The same for every client that is known.
+pub const EVERY_CLIENT: [(&str, &str); 21] = [
+    FIXTURES[0],
+    FIXTURES[1],
+    FIXTURES[2],
+    FIXTURES[3],
+    FIXTURES[4],
+    (".config/Code/User/mcp.json", "vscode/mcp.json"),
+    (".config/Code - Insiders/User/mcp.json", "vscode-insiders/mcp.json"),
+    (".codeium/windsurf/mcp_config.json", "windsurf/mcp_config.json"),
+    (".cline/data/settings/cline_mcp_settings.json", "cline/cline_mcp_settings.json"),
+    (".config/zed/settings.json", "zed/settings.json"),
+    (".gemini/settings.json", "gemini/settings.json"),
+    (".qwen/settings.json", "qwen/settings.json"),
+    (".config/opencode/opencode.jsonc", "opencode/opencode.jsonc"),
+    (".copilot/mcp-config.json", "copilot/mcp-config.json"),
+    (".continue/config.yaml", "continue/config.yaml"),
+    (".lmstudio/mcp.json", "lmstudio/mcp.json"),
+    (".junie/mcp/mcp.json", "junie/mcp.json"),
+    (".kiro/settings/mcp.json", "kiro/mcp.json"),
+    (".warp/.mcp.json", "warp/mcp.json"),
+    (".gemini/config/mcp_config.json", "antigravity/mcp_config.json"),
+    (".aws/amazonq/agents/default.json", "amazon-q/default.json"),
+];
+
 pub fn fixture(name: &str) -> Vec<u8> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     fs::read(workspace.join("crates/clients/fixtures").join(name)).unwrap()
@@ -35,7 +63,12 @@ pub fn fixture(name: &str) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Person {
     pub home: TempDir,
+    /// Beside `HOME` and `PATH`.
+    variables: Vec<(&'static str, OsString)>,
 }
+
+/// What a file or folder is: its mode, and what it says or where it leads.
+pub type Kind = (u32, Option<Vec<u8>>);
 
 /// What a command said, and how it ended.
 #[derive(Debug)]
@@ -59,18 +92,37 @@ impl Said {
     }
 }
 
+impl Default for Person {
+    fn default() -> Person {
+        Person::new()
+    }
+}
+
 impl Person {
-    #[expect(clippy::new_without_default, reason = "a home on the disk is no default value")]
     pub fn new() -> Person {
-        Person { home: TempDir::with_prefix("callgate-person-").unwrap() }
+        Person { home: TempDir::with_prefix("callgate-person-").unwrap(), variables: Vec::new() }
     }
 
     pub fn with_every_fixture() -> Person {
+        Person::with(&FIXTURES)
+    }
+
+    /// With these files, as a client wrote them.
+    pub fn with(fixtures: &[(&str, &str)]) -> Person {
         let person = Person::new();
-        for (path, name) in FIXTURES {
+        for (path, name) in fixtures {
             person.write(path, &fixture(name));
         }
         person
+    }
+
+    /// For everything that is started from now on.
+    pub fn set(&mut self, name: &'static str, value: impl Into<OsString>) {
+        self.variables.push((name, value.into()));
+    }
+
+    pub fn unset(&mut self, name: &str) {
+        self.variables.retain(|(set, _)| *set != name);
     }
 
     pub fn path(&self, path: &str) -> PathBuf {
@@ -97,6 +149,7 @@ impl Person {
             .env_clear()
             .env("HOME", self.home.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.home.path())
             .stdin(Stdio::null());
         command
@@ -108,47 +161,27 @@ impl Person {
         command
     }
 
+    pub fn run(&self, words: &[&str]) -> Said {
+        self.callgate(words).output().unwrap().into()
+    }
+
+    /// At a terminal, where this is typed: how it ended, and all that was on the screen.
+    pub fn typed(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
+        let (status, screen) = at_terminal(self.callgate(words), typed).unwrap();
+        (status.code(), screen)
+    }
+
     /// With success; what was printed.
     pub fn does(&self, words: &[&str]) -> String {
-        let said: Said = self.callgate(words).output().unwrap().into();
+        let said = self.run(words);
         assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
         said.out
-    }
-
-    pub fn clients(&self, words: &[&str]) -> Said {
-        self.callgate(&["clients"]).args(words).output().unwrap().into()
-    }
-
-    /// `callgate clients`, with success; what was printed.
-    pub fn say(&self, words: &[&str]) -> String {
-        self.does(&[&["clients"], words].concat())
-    }
-
-    pub fn clients_at_terminal(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
-        let mut command = self.callgate(&["clients"]);
-        command.args(words);
-        let (status, screen) = at_terminal(command, typed).unwrap();
-        (status.code(), screen)
     }
 
     /// Takes the gate away again, as a person who means it.
     pub fn unprotect(&self, client: &str) {
         let (code, screen) = self.clients_at_terminal(&["unprotect", client, "--force"], "unprotect");
         assert_eq!(code, Some(0), "{screen}");
-    }
-
-    /// Every entry, as `list --json` tells.
-    pub fn entries(&self) -> Vec<Value> {
-        objects(&self.say(&["list", "--json"]))
-    }
-
-    /// How many entries are in this state.
-    pub fn count(&self, state: &str) -> usize {
-        self.entries().iter().filter(|entry| entry["state"] == state).count()
-    }
-
-    pub fn backups(&self, client: &str) -> Vec<Value> {
-        objects(&self.say(&["backups", client, "--json"]))
     }
 
     /// What the history says about calls, in the order of its words: tool, decision, server, client.
@@ -177,6 +210,33 @@ impl Person {
         })
     }
 
+    pub fn clients(&self, words: &[&str]) -> Said {
+        self.run(&[&["clients"], words].concat())
+    }
+
+    /// With success; what was printed.
+    pub fn say(&self, words: &[&str]) -> String {
+        self.does(&[&["clients"], words].concat())
+    }
+
+    pub fn clients_at_terminal(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
+        self.typed(&[&["clients"], words].concat(), typed)
+    }
+
+    /// Every entry, as `list --json` tells.
+    pub fn entries(&self) -> Vec<Value> {
+        objects(&self.say(&["list", "--json"]))
+    }
+
+    /// How many entries are in this state.
+    pub fn count(&self, state: &str) -> usize {
+        self.entries().iter().filter(|entry| entry["state"] == state).count()
+    }
+
+    pub fn backups(&self, client: &str) -> Vec<Value> {
+        objects(&self.say(&["backups", client, "--json"]))
+    }
+
     pub fn assert_fixtures_untouched(&self) {
         for (path, name) in FIXTURES {
             assert!(self.read(path) == fixture(name), "{path} is not as it was:\n{}", self.text(path));
@@ -185,18 +245,61 @@ impl Person {
 
     /// Every file and folder below the home.
     pub fn everything(&self) -> Vec<PathBuf> {
-        let (mut found, mut folders) = (Vec::new(), vec![self.home.path().to_owned()]);
+        self.tree().into_keys().collect()
+    }
+
+    /// The same with all that is in them. Of SQLite's shared memory only that it is there: every reader signs in there.
+    pub fn tree(&self) -> BTreeMap<PathBuf, Kind> {
+        let (mut found, mut folders) = (BTreeMap::new(), vec![self.home.path().to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                if path.is_dir() {
+                let meta = path.symlink_metadata().unwrap();
+                let shared = path.extension() == Some(OsStr::new("db-shm"));
+                let says = match () {
+                    () if meta.is_symlink() => {
+                        Some(fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes())
+                    }
+                    () if meta.is_file() && !shared => Some(fs::read(&path).unwrap()),
+                    () => None,
+                };
+                if meta.is_dir() {
                     folders.push(path.clone());
                 }
-                found.push(path);
+                found.insert(path, (meta.permissions().mode(), says));
             }
         }
-        found.sort();
         found
+    }
+}
+
+/// A process that, by where its program lies, is Claude Desktop. It quits when its input ends.
+#[derive(Debug)]
+pub struct StandIn {
+    child: Child,
+}
+
+impl StandIn {
+    pub fn start(person: &Person) -> StandIn {
+        let folder = person.path("usr/lib/claude-desktop");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("claude-desktop");
+        fs::copy(program("fake-server").unwrap(), &path).unwrap();
+        // Written a moment ago by a process that forks: nobody may still hold it open for writing.
+        let child = eventually("the stand-in starts", PATIENCE, || {
+            Command::new(&path)
+                .env("HOME", person.home.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .ok()
+        });
+        StandIn { child }
+    }
+
+    pub fn quit(mut self) {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap();
     }
 }
 

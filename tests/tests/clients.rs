@@ -5,12 +5,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use callgate_tests::gate::program;
 use callgate_tests::installed::{installed, ours};
-use callgate_tests::person::{CURSOR, DESKTOP, FIXTURES, Person, Said, fixture};
-use callgate_tests::processes::eventually;
+use callgate_tests::person::{CURSOR, DESKTOP, FIXTURES, Person, Said, StandIn, fixture};
 use callgate_tests::session::{PATIENCE, Session};
 use serde_json::{Value, json};
 
@@ -183,6 +181,38 @@ fn a_file_that_is_not_understood_is_left_alone_and_the_others_are_done() {
 }
 
 #[test]
+fn a_byte_order_mark_is_taken_away_when_that_is_all_and_nothing_else_is_mended() {
+    let person = Person::new();
+    let crlf = fixture("claude-desktop/crlf.json");
+    let marked = [b"\xef\xbb\xbf", crlf.as_slice()].concat();
+    person.write(DESKTOP, &marked);
+    person.write(CURSOR, b"\xef\xbb\xbf{,");
+    person.write(".codex/config.toml", &fixture("codex/config.toml"));
+    assert!(person.say(&["list"]).contains("Take it away: callgate clients repair"));
+    let said = person.clients(&["repair", "--dry-run"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains(&format!("~/{DESKTOP}: the byte order mark would go")), "{said:?}");
+    assert!(
+        said.out.contains(&format!("~/{CURSOR}: taking the byte order mark away would not be enough")),
+        "{said:?}"
+    );
+    assert!(person.read(DESKTOP) == marked, "a dry run writes nothing");
+
+    let desktop = StandIn::start(&person);
+    let said = person.clients(&["repair", "claude-desktop"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("Claude Desktop runs and would write its own copy over it"), "{said:?}");
+    assert!(person.read(DESKTOP) == marked);
+    desktop.quit();
+    person.say(&["repair", "claude-desktop"]);
+    assert!(person.read(DESKTOP) == crlf);
+    let copies = person.backups("claude-desktop");
+    assert_eq!(copies.iter().map(|copy| &copy["bytes"]).collect::<Vec<_>>(), [&json!(marked.len())]);
+    assert!(person.say(&["repair", "codex"]).starts_with("Nothing to repair"));
+    assert_eq!(person.read(CURSOR), b"\xef\xbb\xbf{,");
+}
+
+#[test]
 fn a_link_that_leads_nowhere_stays_one_and_a_good_one_stays_a_link() {
     let person = Person::new();
     person.write(CURSOR, &fixture("cursor/mcp.json"));
@@ -201,35 +231,6 @@ fn a_link_that_leads_nowhere_stays_one_and_a_good_one_stays_a_link() {
     assert!(!person.path("dotfiles/claude.json").exists());
     assert_eq!(target(".codex/config.toml"), Path::new("../dotfiles/codex.toml"));
     assert!(person.text("dotfiles/codex.toml").contains(".callgate/bin/callgate"));
-}
-
-/// A process that, by where its program lies, is Claude Desktop. It quits when its input ends.
-struct StandIn {
-    child: Child,
-}
-
-impl StandIn {
-    fn start(person: &Person) -> StandIn {
-        let folder = person.path("usr/lib/claude-desktop");
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("claude-desktop");
-        fs::copy(program("fake-server").unwrap(), &path).unwrap();
-        // Written a moment ago by a process that forks: nobody may still hold it open for writing.
-        let child = eventually("the stand-in starts", PATIENCE, || {
-            Command::new(&path)
-                .env("HOME", person.home.path())
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn()
-                .ok()
-        });
-        StandIn { child }
-    }
-
-    fn quit(mut self) {
-        drop(self.child.stdin.take());
-        self.child.wait().unwrap();
-    }
 }
 
 #[test]
@@ -273,7 +274,10 @@ fn waiting_writes_when_claude_desktop_has_quit() {
     let status = waiting.ended(PATIENCE).unwrap();
     assert!(status.success(), "{} {}", waiting.out.text(), waiting.err.text());
     assert!(person.text(DESKTOP).contains(".callgate/bin/callgate"));
-    assert!(waiting.out.text().contains("Claude Desktop: protected "), "{}", waiting.out.text());
+    // It has ended; what it said may still be on its way.
+    let said =
+        |bytes: &[u8], _| String::from_utf8_lossy(bytes).contains("Claude Desktop: protected ").then_some(());
+    waiting.out.wait("that it is protected", PATIENCE, said).unwrap();
 }
 
 #[test]

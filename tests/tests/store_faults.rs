@@ -3,40 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use callgate_tests::gate::{Bench, DENY_POLICY, Gate, OPEN_POLICY};
 use callgate_tests::history;
 use callgate_tests::json::Json;
 use callgate_tests::processes::eventually;
 use callgate_tests::session::{PATIENCE, Session, is_refusal, result_text};
-use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
-
-/// A small file system of memory, mounted over a directory for as long as this lives.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// `None`, said aloud, when we may not mount.
-    fn over(path: &Path, options: &std::ffi::CStr) -> Option<SmallDisk> {
-        match mount("tmpfs", path, "tmpfs", MountFlags::empty(), options) {
-            Ok(()) => Some(SmallDisk(path.to_owned())),
-            Err(error) => {
-                let _ = writeln!(std::io::stderr(), "skipped: mounting a tmpfs needs root ({error})");
-                None
-            }
-        }
-    }
-
-    fn read_only(&self) {
-        mount_remount(&self.0, MountFlags::RDONLY, c"").unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = unmount(&self.0, UnmountFlags::DETACH);
-    }
-}
+use callgate_tests::small_disk::SmallDisk;
 
 /// A home on a disk of its own, with the corpus policy in it.
 fn home_on_small_disk(options: &std::ffi::CStr) -> Option<(Bench, SmallDisk)> {

@@ -53,7 +53,45 @@ async function reopened(page) {
   await page.getByTestId('started-claude-desktop').getByText('runs with the gate').waitFor();
 }
 
+/** A new server, as far as it can be typed without a mistake. */
+async function typed(page) {
+  await page.getByTestId('clients-add').click();
+  await page.getByTestId('add-name').fill('gh');
+  await page.getByTestId('add-command').fill('npx -y gh-mcp --folder "/home/ada/some where"');
+  await page.getByTestId('add-variable-more').click();
+  await page.getByTestId('add-variable-name').fill('GITHUB_TOKEN');
+  await page.getByTestId('add-variable-value').fill('ghp_1234567890abcdef');
+  await page.getByTestId('add-to-cursor').check();
+  await page.getByTestId('add-to-claude-desktop').check();
+  await page.locator('[data-testid=add-yes][aria-disabled=false]').waitFor();
+}
+
 const places = {
+  'a new server, with what is written': {
+    hash: '#/clients',
+    act: async (page) => {
+      await typed(page);
+      await page.getByTestId('add-variable-suspect').waitFor();
+    },
+  },
+  'a new server with mistakes': {
+    hash: '#/clients',
+    act: async (page) => {
+      await page.getByTestId('clients-add').click();
+      await page.getByTestId('add-name').fill('not good');
+      await page.getByTestId('add-name').blur();
+      await page.getByTestId('add-name-problem').waitFor();
+    },
+  },
+  'a server that was added': {
+    hash: '#/clients',
+    act: async (page) => {
+      await typed(page);
+      await page.getByTestId('add-yes').click();
+      await page.getByTestId('added').getByTestId('entry-test').click();
+      await page.getByTestId('entry-answer').waitFor();
+    },
+  },
   'edits before they are written': {
     hash: '#/clients',
     act: async (page) => {

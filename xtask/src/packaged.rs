@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bundle::{self, Build};
 use crate::display::Display;
-use crate::packages;
-use crate::shell::{command, works};
+use crate::packages::apt_get;
+use crate::shell::{command, run, said, works};
 use crate::steps::NotHere;
 
 const PACKAGE: &str = "callgate";
@@ -23,6 +23,8 @@ const GATE: &str = "/usr/bin/callgate";
 const APP: &str = "/usr/bin/callgate-app";
 /// Newer than whatever this is.
 const NEXT: &str = "99.0.0";
+/// What the package says before it goes while clients still need the gate.
+const WARNING: &str = "AI clients still start their servers through its gate";
 /// For anything that the app or a session does; a debug build on a busy machine takes seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -38,6 +40,10 @@ pub(crate) fn check(program: impl Fn(&str) -> PathBuf) -> Result<()> {
     fs::OpenOptions::new().append(true).open(&staged)?.write_all(b"\nnext\n")?;
     let next = pack(Some(NEXT))?;
 
+    // Nobody has anything behind the gate yet: there is nothing to be warned of.
+    let unused = Installed::install(&first)?.remove()?;
+    ensure!(!unused.contains(WARNING), "the removal warns although no client is protected");
+
     let display = Display::start("1280x800")?;
     let installed = Installed::install(&first)?;
     let app = App::start(&display, &scratch)?;
@@ -45,7 +51,9 @@ pub(crate) fn check(program: impl Fn(&str) -> PathBuf) -> Result<()> {
     let mut session = Session::start(&scratch)?;
     session.call().context("a call through the installed gate fails")?;
 
-    apt(&["install", "--yes", "--quiet", "--no-install-recommends", &next.to_string_lossy()])?;
+    scratch.protect_a_client()?;
+    let upgrade = apt(&["install", "--yes", "--quiet", "--no-install-recommends", &next.to_string_lossy()])?;
+    ensure!(!upgrade.contains(WARNING), "the upgrade warns as if it were a removal");
     session.call().context("the upgrade broke a running session")?;
     drop(app);
     let app = App::start(&display, &scratch)?;
@@ -53,14 +61,20 @@ pub(crate) fn check(program: impl Fn(&str) -> PathBuf) -> Result<()> {
     session.call().context("the new gate's arrival broke a running session")?;
     drop(app);
 
-    installed.remove()?;
+    let removal = installed.remove()?;
+    let user = scratch.user();
+    for words in [WARNING, "~/.callgate/bin/callgate uninstall", &user.to_string_lossy()] {
+        ensure!(removal.contains(words), "the removal does not say {words:?} while a client is protected");
+    }
     for left in [GATE, APP, "/usr/share/applications/Callgate.desktop"] {
         ensure!(!Path::new(left).exists(), "{left} is still there after the removal");
     }
     session.call().context("the removal broke a running session")?;
     ensure!(works(scratch.gate(), &["--version"]), "the removal took the gate that clients start");
     ensure!(scratch.home().join("policies/_default.json").is_file(), "the removal took the policies");
-    println!("installed, started, upgraded under a running session, removed; home and session lived on");
+    println!(
+        "installed, started, upgraded under a running session, removed with a warning; home and session lived on"
+    );
     Ok(())
 }
 
@@ -81,23 +95,39 @@ fn pack(version: Option<&str>) -> Result<PathBuf> {
     bundle::pack(Build::Debug, &["deb"], version)?.pop().context("no package was made")
 }
 
-fn apt(words: &[&str]) -> Result<()> {
-    packages::apt(&[], words)
+/// What it said.
+fn apt(words: &[&str]) -> Result<String> {
+    said(apt_get(&[], words))
 }
 
-/// A home and a user's folder that are gone afterwards.
+/// A user's folder with a home in it, both gone afterwards. It lies where those of users lie: whoever removes the package is told
+/// of what is protected there.
 #[derive(Debug)]
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Result<Scratch> {
-        let folder = std::env::temp_dir().join(format!("callgate-packaged-{}", std::process::id()));
-        fs::create_dir_all(folder.join("user"))?;
+        let folder = Path::new("/home").join(format!("callgate-packaged-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
         Ok(Scratch(folder))
     }
 
+    fn user(&self) -> PathBuf {
+        self.0.clone()
+    }
+
     fn home(&self) -> PathBuf {
-        self.0.join("home")
+        self.0.join(".callgate")
+    }
+
+    /// Cursor, with one server behind the gate.
+    fn protect_a_client(&self) -> Result<()> {
+        let file = self.user().join(".cursor/mcp.json");
+        fs::create_dir_all(self.user().join(".cursor"))?;
+        fs::write(&file, r#"{"mcpServers":{"packaged":{"command":"/bin/cat"}}}"#)?;
+        let mut protect = command(self.gate(), &["clients", "protect", "cursor"]);
+        protect.env("HOME", self.user()).env("CALLGATE_HOME", self.home());
+        run(protect)
     }
 
     /// Where clients find the gate, whatever becomes of the package.
@@ -129,7 +159,8 @@ impl Installed {
         Ok(installed)
     }
 
-    fn remove(mut self) -> Result<()> {
+    /// Says what the removal said.
+    fn remove(mut self) -> Result<String> {
         self.0 = false;
         apt(&["remove", "--yes", "--quiet", PACKAGE])
     }
@@ -150,7 +181,7 @@ impl App {
     fn start(display: &Display, scratch: &Scratch) -> Result<App> {
         let mut app = command(APP, &[]);
         display.show(&mut app);
-        app.env("CALLGATE_HOME", scratch.home()).env("HOME", scratch.0.join("user"));
+        app.env("CALLGATE_HOME", scratch.home()).env("HOME", scratch.user());
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"] {
             app.env_remove(name);
         }

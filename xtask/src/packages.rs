@@ -1,5 +1,7 @@
 //! System packages: looks for what is needed, and installs what is missing where it may.
 
+use std::process::Command;
+
 use anyhow::{Result, bail};
 
 use crate::shell::{self, command, works};
@@ -122,12 +124,16 @@ fn may_install() -> Option<&'static [&'static str]> {
     }
 }
 
+fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
+    shell::run(apt_get(prefix, arguments))
+}
+
 /// `apt-get`, by root or with what goes before it.
-pub(crate) fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
+pub(crate) fn apt_get(prefix: &[&str], arguments: &[&str]) -> Command {
     // Somebody else's installation is waited for, instead of failing beside it; and progress is for terminals.
     let options = ["--option", "DPkg::Lock::Timeout=300", "--option", "Dpkg::Use-Pty=0"];
     let words = [prefix, &["apt-get"], &options, arguments].concat();
     let mut apt = command(words[0], &words[1..]);
     apt.env("DEBIAN_FRONTEND", "noninteractive");
-    shell::run(apt)
+    apt
 }

@@ -30,6 +30,19 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     Ok(())
 }
 
+/// The same; what it said is shown when it has ended, and returned.
+pub(crate) fn said(mut command: Command) -> Result<String> {
+    say(&command);
+    let output = command.output().with_context(|| format!("cannot start {}", shown(&command)))?;
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{}", text.trim_end());
+    if !output.status.success() {
+        bail!("{} failed ({})", shown(&command), output.status);
+    }
+    Ok(text)
+}
+
 /// True when the program is there and succeeds; whatever it says is left out.
 pub(crate) fn works(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut probe = command(program, arguments);

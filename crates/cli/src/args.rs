@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Events(EventsArgs),
     /// What runs now, under which policy
     Status(StatusArgs),
+    /// Every process of every running server, with what it takes, and what dead sessions left
+    Ps(PsArgs),
+    /// End what dead sessions left: their processes, and the temporary profiles of their browsers
+    Sweep(SweepArgs),
     /// Remove calls from the history for good
     Forget(ForgetArgs),
     /// Write, check, try out and go back: everything about policies
@@ -83,6 +87,10 @@ pub(crate) enum Command {
     Servers(ServersArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
     Secrets(SecretsArgs),
+    /// Look for what can keep the gate from working, and say what mends it; changes nothing
+    Doctor(DoctorArgs),
+    /// Take the gate away from every client and remove Callgate's own program (asks first)
+    Uninstall(UninstallArgs),
 }
 
 #[derive(Debug, Args)]
@@ -205,6 +213,29 @@ pub(crate) struct EventsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PsArgs {
+    /// Also automation browsers on a temporary profile that nobody owns any more; they may be from before Callgate
+    #[arg(long)]
+    pub(crate) suspects: bool,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Only list what would be ended
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// End these browsers that `callgate ps --suspects` lists, and nothing else (asks first)
+    #[arg(long, value_name = "PID", num_args = 1..)]
+    pub(crate) suspects: Vec<u32>,
+    /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -617,6 +648,8 @@ pub(crate) enum ClientsCommand {
     Backups(BackupsArgs),
     /// Put a client's file back as a copy has it (asks first)
     Restore(RestoreArgs),
+    /// Take the byte order mark away from files that are left alone for it
+    Repair(RepairArgs),
 }
 
 #[derive(Debug, Args)]
@@ -718,6 +751,48 @@ pub(crate) struct WhileRunning {
     /// Wait until the client has quit, then write
     #[arg(long, conflicts_with = "force")]
     pub(crate) wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// The client, as `callgate clients` names it; every client if none is named
+    pub(crate) client: Option<String>,
+    /// A project's own files in this folder, too
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Keep policies, history, settings and copies of clients' files, without being asked
+    #[arg(long)]
+    pub(crate) keep_history: bool,
+    /// Delete all of it, without being asked
+    #[arg(long, conflicts_with = "keep_history")]
+    pub(crate) delete_history: bool,
+    /// Show all that would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// Leave references to the keychain as they are, though only the gate understands them
+    #[arg(long)]
+    pub(crate) leave_secrets: bool,
+    /// A project's own files in this folder, too; those that Callgate edited are known
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

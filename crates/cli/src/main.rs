@@ -53,6 +53,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Show(args) => commands::show::run(&args),
         Command::Events(args) => commands::events::run(&args),
         Command::Status(args) => commands::status::run(&args),
+        Command::Ps(args) => commands::ps::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
         Command::Forget(args) => commands::forget::run(&args),
         Command::Policy(args) => commands::policy::run(args),
         Command::Block(args) => commands::edit::block(args),
@@ -72,5 +74,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Remove(args) => commands::own::remove::run(&args),
         Command::Servers(args) => commands::own::list::run(&args),
         Command::Secrets(args) => commands::secrets::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Uninstall(args) => commands::uninstall::run(&args),
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-pub(crate) use callgate_desk::text::{clip, harmless};
+pub(crate) use callgate_desk::text::{clip, harmless, quoted};
 
 /// Where lines go, with or without colours.
 #[derive(Debug)]
@@ -68,13 +68,6 @@ pub(crate) fn error(error: &anyhow::Error) {
 /// A word of advice beside an error.
 pub(crate) fn hint(text: &str) {
     drop(writeln!(io::stderr(), "callgate: {text}"));
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);
-    let shown = harmless(word);
-    if shown.chars().all(plain) { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
 }
 
 /// `1 call`, `2 calls`.

@@ -3,15 +3,23 @@
 //! The app brings the program along and puts it there at each start; `callgate clients protect` does if nobody has. Bundles move, mount points vanish; this path does
 //! not. A session that runs keeps the file that it was started from.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 #[cfg_attr(unix, path = "program/unix.rs")]
 #[cfg_attr(windows, path = "program/windows.rs")]
 mod system;
 
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// More than any program says of its version.
+const LONGEST: u64 = 4096;
 const NAME: &str = if cfg!(windows) { "callgate.exe" } else { "callgate" };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +65,68 @@ pub fn install_unless_newer(source: &Path, version: &str, home: &Path) -> io::Re
     }
 }
 
-/// What the program at this path says of itself; nothing, if it does not run.
-fn version_of(program: &Path) -> Option<Vec<u64>> {
-    let said =
-        Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    numbers(String::from_utf8(said.stdout).ok()?.split_whitespace().nth(1)?)
+/// Takes our program away, with what replacing it left. A folder with other things in it stays.
+pub fn remove(home: &Path) -> io::Result<()> {
+    let place = place(home);
+    let Some(folder) = place.parent() else { return Ok(()) };
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name == NAME {
+            system::remove(&entry.path())?;
+        } else if is_litter(&name) {
+            // Somebody may still run it; then its folder stays with it.
+            let _gone = fs::remove_file(entry.path());
+        }
+    }
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
+    }
 }
 
-fn numbers(version: &str) -> Option<Vec<u64>> {
+/// What a copy that did not come to its end leaves, or one that gave way.
+fn is_litter(name: &str) -> bool {
+    let fresh = name.starts_with(&format!(".{NAME}.")) && name.ends_with(".new");
+    fresh || name.starts_with("callgate.") && name.ends_with(".old")
+}
+
+/// The numbers of the version that a program of ours says it has; nothing, if it does not run.
+pub fn version_of(program: &Path) -> Option<Vec<u64>> {
+    numbers(ask_version(program, None)?.split_whitespace().nth(1)?)
+}
+
+/// What a program answers to `--version`, in its first line; nothing, if it does not run or takes too long. `path` is the
+/// `PATH` that it runs with, if not ours.
+pub fn ask_version(program: &Path, path: Option<&OsStr>) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.envs(path.map(|path| ("PATH", path)));
+    // A version manager looks in the folder that it is started in, and may begin to install what it finds there.
+    command.current_dir(program.parent()?);
+    let mut child = command.spawn().ok()?;
+    let stdout = child.stdout.take()?;
+    let (sender, said) = mpsc::channel();
+    // Ends with the program, or with what it started and left behind.
+    thread::spawn(move || {
+        let mut text = String::new();
+        let read = stdout.take(LONGEST).read_to_string(&mut text);
+        let _nobody = sender.send(read.map(|_| text));
+    });
+    let said = said.recv_timeout(PATIENCE);
+    let _ended = child.kill();
+    let _reaped = child.wait();
+    Some(said.ok()?.ok()?.lines().next()?.trim().to_owned())
+}
+
+/// `1.2.3` as numbers that can be compared.
+pub fn numbers(version: &str) -> Option<Vec<u64>> {
     version.split('.').map(|part| part.parse().ok()).collect()
 }
 
@@ -142,6 +204,33 @@ mod tests {
             }
             assert_eq!(install_unless_newer(&source, "0.2.0", &home).unwrap(), expected, "{there:?}");
         }
+    }
+
+    #[test]
+    fn the_program_goes_with_its_litter_and_leaves_what_is_not_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        remove(home).unwrap();
+        for (others, left) in [(&[][..], false), (&["mine"], true)] {
+            for name in ["callgate", ".callgate.77.new", "callgate.77.old"].iter().chain(others) {
+                fs::create_dir_all(home.join("bin")).unwrap();
+                script(&home.join("bin").join(name), "");
+            }
+            remove(home).unwrap();
+            assert_eq!(home.join("bin").exists(), left);
+        }
+        assert_eq!(fs::read_dir(home.join("bin")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_for_a_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("slow");
+        script(&program, "#!/bin/sh\necho v18.2.1 and more\necho twice\n");
+        assert_eq!(ask_version(&program, None).as_deref(), Some("v18.2.1 and more"));
+        script(&program, "#!/bin/sh\nexec sleep 600\n");
+        assert_eq!(ask_version(&program, None), None);
+        assert_eq!(ask_version(&folder.path().join("missing"), None), None);
     }
 
     #[test]

@@ -66,10 +66,7 @@ pub enum State {
 impl Entry {
     /// The program that it starts, behind the gate if there is one.
     pub fn local(&self) -> Option<&Local> {
-        match &self.server.how {
-            How::Local(local) => Some(local),
-            How::Remote | How::Odd(_) => None,
-        }
+        self.server.local()
     }
 }
 

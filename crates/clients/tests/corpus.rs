@@ -247,7 +247,7 @@ fn started(found: &Found, text: &str) -> Vec<String> {
     let section = place.shape.section[0];
     let value: serde_json::Value = match place.syntax {
         callgate_clients::Syntax::Json => serde_json::from_str(text).unwrap(),
-        callgate_clients::Syntax::Jsonc => {
+        callgate_clients::Syntax::Commented | callgate_clients::Syntax::Jsonc => {
             jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default()).unwrap()
         }
         // Of these formats we have one reader only.

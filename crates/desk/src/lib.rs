@@ -12,8 +12,10 @@ pub mod change;
 pub mod clients;
 mod codegen;
 mod demo;
+pub mod doctor;
 mod error;
 mod log;
+pub mod login;
 mod news;
 pub mod notices;
 mod overview;
@@ -21,7 +23,6 @@ pub mod pausing;
 pub mod protection;
 mod recent;
 mod rules;
-#[cfg(feature = "sampling")]
 pub mod sampling;
 mod servers;
 mod settings;
@@ -33,6 +34,7 @@ mod tally;
 mod testing;
 pub mod text;
 pub mod tray;
+mod trees;
 pub mod view;
 
 use std::sync::{Arc, Mutex};

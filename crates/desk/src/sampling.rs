@@ -3,12 +3,18 @@
 //!
 //! A sampler remembers the last look, because the share of a core is a difference of two.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use callgate_store::Lease;
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use callgate_store::mask::Masker;
+use callgate_supervise::arguments;
+use callgate_trees::What;
+use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
-use crate::view::Usage;
+use crate::view::{ProcessView, TreeView, Usage};
+
+/// The longest command line that is shown.
+const COMMAND: usize = 1_024;
 
 #[derive(Debug)]
 pub struct Sampler {
@@ -40,8 +46,7 @@ impl Sampler {
             self.known.clear();
             return Vec::new();
         }
-        let kind = ProcessRefreshKind::nothing().with_cpu().with_memory().without_tasks();
-        self.system.refresh_processes_specifics(ProcessesToUpdate::All, true, kind);
+        self.refresh();
         let shares: HashMap<Pid, Share> = self
             .system
             .processes()
@@ -77,6 +82,95 @@ impl Sampler {
         }
         self.known = known;
         usages
+    }
+
+    /// Looks at every process once, whatever session it belongs to.
+    pub fn refresh(&mut self) {
+        let kind = ProcessRefreshKind::nothing()
+            .with_cpu()
+            .with_memory()
+            .with_cmd(UpdateKind::OnlyIfNotSet)
+            .without_tasks();
+        self.system.refresh_processes_specifics(ProcessesToUpdate::All, true, kind);
+    }
+
+    /// Who was in a session's tree at the last sample: numbers that change when somebody comes or goes.
+    pub fn members(&self, session: &str) -> BTreeSet<(u32, u64)> {
+        let known = self.known.get(session).into_iter().flatten();
+        known.map(|(pid, started)| (pid.as_u32(), *started)).collect()
+    }
+
+    /// The trees of the last sample, process by process.
+    pub fn trees(&self, leases: &[Lease], now_ms: i64, masker: &Masker) -> Vec<TreeView> {
+        let of = |lease: &Lease| {
+            let session = lease.session.to_string();
+            let members: HashSet<Pid> =
+                self.known.get(&session).into_iter().flatten().map(|(pid, _)| *pid).collect();
+            let processes = self.in_order(&members, masker);
+            TreeView {
+                session,
+                server: lease.server.clone(),
+                client: lease.client.clone(),
+                started_ms: lease.started_ms,
+                at_ms: now_ms,
+                cpu_percent: processes.iter().map(|one| one.cpu_percent).sum(),
+                memory_bytes: processes.iter().map(|one| one.memory_bytes).sum(),
+                processes,
+            }
+        };
+        leases.iter().map(of).collect()
+    }
+
+    /// These processes, each parent before its children, as they were at the last look. Who is gone is left out.
+    pub fn views(&self, pids: &[u32], masker: &Masker) -> Vec<ProcessView> {
+        self.in_order(&pids.iter().map(|pid| Pid::from_u32(*pid)).collect(), masker)
+    }
+
+    fn in_order(&self, members: &HashSet<Pid>, masker: &Masker) -> Vec<ProcessView> {
+        let mut there: Vec<(Pid, &Process)> =
+            members.iter().filter_map(|pid| Some((*pid, self.system.process(*pid)?))).collect();
+        // The eldest last: the next one is taken from the end.
+        there.sort_by_key(|(pid, process)| std::cmp::Reverse((process.start_time(), *pid)));
+        let is_inside = |process: &Process| process.parent().is_some_and(|parent| members.contains(&parent));
+        let (inside, mut next): (Vec<_>, Vec<_>) = there
+            .into_iter()
+            .map(|(pid, process)| (pid, process, 0))
+            .partition(|(_, process, _)| is_inside(process));
+        let mut left: Vec<(Pid, &Process)> =
+            inside.into_iter().map(|(pid, process, _)| (pid, process)).collect();
+        let mut views = Vec::new();
+        while let Some((pid, process, depth)) = next.pop() {
+            views.push(view(pid, process, depth, masker));
+            // Taken out, not looked up: a circle, which a torn view could show, must not turn for ever.
+            let (children, others): (Vec<_>, Vec<_>) =
+                left.into_iter().partition(|(_, process)| process.parent() == Some(pid));
+            left = others;
+            next.extend(children.into_iter().map(|(pid, process)| (pid, process, depth + 1)));
+        }
+        views
+    }
+}
+
+fn view(pid: Pid, process: &Process, depth: u32, masker: &Masker) -> ProcessView {
+    // As it is now: a process is forked first and becomes what it is to be a moment later.
+    let mut words = arguments(pid.as_u32());
+    if words.is_empty() {
+        words = process.cmd().iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    }
+    let name = process.name().to_string_lossy();
+    let mut command = masker.command(&words).join(" ");
+    if command.is_empty() {
+        command = format!("[{name}]");
+    }
+    command.truncate(command.floor_char_boundary(COMMAND));
+    ProcessView {
+        pid: pid.as_u32(),
+        depth,
+        what: What::of(&words, &name).to_string(),
+        command,
+        cpu_percent: process.cpu_usage(),
+        memory_bytes: process.memory(),
+        started_ms: i64::try_from(process.start_time()).unwrap_or(0).saturating_mul(1_000),
     }
 }
 

@@ -51,6 +51,17 @@ pub fn name(text: &str) -> String {
     clip(&harmless(text), NAME)
 }
 
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);
+    let shown = harmless(word);
+    if !shown.is_empty() && shown.chars().all(plain) {
+        shown
+    } else {
+        format!("'{}'", shown.replace('\'', "'\\''"))
+    }
+}
+
 /// What a call asked for: a tool by its name, anything else with its method.
 pub fn subject(method: Option<&str>, tool: Option<&str>) -> String {
     match (method, tool) {
@@ -79,6 +90,24 @@ pub fn span(span: Duration) -> String {
     }
 }
 
+/// `640 B`, `12 kB`, `3.1 GB`: three digits are enough to compare by.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1_000 {
+        return format!("{bytes} B");
+    }
+    // In tenths, so that nothing is lost on the way.
+    let (mut tenths, mut unit) = (bytes / 100, 0);
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        tenths /= 1_000;
+        unit += 1;
+    }
+    match tenths {
+        0..100 => format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit]),
+        _ => format!("{} {}", tenths / 10, UNITS[unit]),
+    }
+}
+
 /// A moment as the person's own clock shows it.
 pub fn local(wall_ms: i64) -> Zoned {
     Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
@@ -87,4 +116,18 @@ pub fn local(wall_ms: i64) -> Zoned {
 /// When the day of this moment began for the person.
 pub fn day_start(wall_ms: i64) -> i64 {
     local(wall_ms).start_of_day().map_or(wall_ms, |start| start.timestamp().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_a_unit_and_few_digits() {
+        let cases =
+            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (12_345, "12 kB"), (470_400_000, "470 MB")];
+        for (bytes, wanted) in cases.into_iter().chain([(3_140_000_000, "3.1 GB"), (999_999, "999 kB")]) {
+            assert_eq!(size(bytes), wanted);
+        }
+    }
 }

@@ -18,12 +18,26 @@ pub enum KeychainError {
         "the keychain's entry {account} is not as Callgate wrote it. Remove it in the keychain, and write the value back in the client's file"
     )]
     Strange { account: String },
-    #[error("the keychain did not answer within {} s. Look for a window of it that asks something, then try again", .0.as_secs())]
+    #[error("the keychain did not answer within {} s. {LOOK_FOR_A_WINDOW}", .0.as_secs())]
     Slow(Duration),
-    #[error("another program of Callgate waits for the keychain since more than {} s. Look for a window of it that asks something, then try again", .0.as_secs())]
+    #[error("another program of Callgate waits for the keychain since more than {} s. {LOOK_FOR_A_WINDOW}", .0.as_secs())]
     Busy(Duration),
     #[error("it is too long for this system's keychain")]
     TooLong,
     #[error("the keychain failed: {0}")]
     Failed(String),
 }
+
+impl KeychainError {
+    /// What a person does about a keychain that cannot be used at all; the end of its sentence.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            KeychainError::Absent(_) => Some(crate::system::START_ONE),
+            KeychainError::Locked => Some(crate::system::UNLOCK),
+            KeychainError::Slow(_) | KeychainError::Busy(_) => Some(LOOK_FOR_A_WINDOW),
+            _ => None,
+        }
+    }
+}
+
+const LOOK_FOR_A_WINDOW: &str = "Look for a window of it that asks something, then try again";

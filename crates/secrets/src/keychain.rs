@@ -16,9 +16,9 @@ use crate::{Item, KeychainError, Reference, system};
 /// Where a person may be asked to unlock it: time to find the window and to type.
 const WITH_A_PERSON: Duration = Duration::from_secs(20);
 /// Where nobody can be asked.
-const ALONE: Duration = Duration::from_secs(2);
+pub(crate) const ALONE: Duration = Duration::from_secs(2);
 /// The keychain's name for everything of ours.
-const SERVICE: &str = "callgate";
+pub(crate) const SERVICE: &str = "callgate";
 
 /// Items by reference.
 pub trait Keychain {
@@ -85,7 +85,13 @@ impl SystemKeychain {
         let gone = || KeychainError::Failed("its connection is gone".to_owned());
         self.jobs.send(Box::new(job)).map_err(|_| gone())?;
         match answers.recv_timeout(self.limit) {
-            Ok(answer) => answer.map_err(|error| self.told(error, account)),
+            Ok(answer) => answer.map_err(|error| {
+                let told = told(error, account);
+                if told == KeychainError::Denied {
+                    self.say_no();
+                }
+                told
+            }),
             Err(RecvTimeoutError::Timeout) => {
                 self.say_no();
                 Err(KeychainError::Slow(self.limit))
@@ -94,26 +100,21 @@ impl SystemKeychain {
         }
     }
 
-    fn told(&self, error: Error, account: String) -> KeychainError {
-        match error {
-            Error::NoEntry => KeychainError::NotFound { account },
-            Error::NoStorageAccess(why) => {
-                let told = system::no_access(&*why);
-                if told == KeychainError::Denied {
-                    self.say_no();
-                }
-                told
-            }
-            Error::TooLong(..) => KeychainError::TooLong,
-            // These carry what is stored.
-            Error::BadEncoding(_) | Error::BadDataFormat(..) => KeychainError::Strange { account },
-            Error::Ambiguous(_) => KeychainError::Strange { account },
-            other => KeychainError::Failed(other.to_string()),
-        }
-    }
-
     fn say_no(&self) {
         self.turn.iter().for_each(Turn::refused);
+    }
+}
+
+/// What a store's error means.
+pub(crate) fn told(error: Error, account: String) -> KeychainError {
+    match error {
+        Error::NoEntry => KeychainError::NotFound { account },
+        Error::NoStorageAccess(why) => system::no_access(&*why),
+        Error::TooLong(..) => KeychainError::TooLong,
+        // These carry what is stored.
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => KeychainError::Strange { account },
+        Error::Ambiguous(_) => KeychainError::Strange { account },
+        other => KeychainError::Failed(other.to_string()),
     }
 }
 

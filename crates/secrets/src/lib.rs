@@ -8,6 +8,7 @@
 //! for. Nothing of a keychain runs, and no thread or connection is made, before [`SystemKeychain::open`].
 
 mod errors;
+mod glance;
 mod identity;
 mod item;
 mod keychain;
@@ -23,6 +24,7 @@ mod turn;
 mod system;
 
 pub use errors::KeychainError;
+pub use glance::glance;
 pub use identity::Identity;
 pub use item::Item;
 pub use keychain::{Keychain, SystemKeychain};

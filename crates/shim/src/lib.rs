@@ -28,6 +28,7 @@ mod stderr;
 #[cfg_attr(windows, path = "stdio_windows.rs")]
 mod stdio;
 mod toolbook;
+mod tree;
 mod watch;
 mod watching;
 pub mod wording;

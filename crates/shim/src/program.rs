@@ -25,7 +25,7 @@ pub(crate) fn path_for(options: &Options) -> Option<OsString> {
 }
 
 fn login(home: &Home, has: &dyn Fn(&OsStr) -> bool) -> Option<OsString> {
-    let kept = home.path().join("control").join("login-path");
+    let kept = home.login_path();
     let known = fs::read_to_string(&kept).ok().map(OsString::from);
     let age = fs::metadata(&kept).and_then(|metadata| metadata.modified()).ok();
     let fresh = age.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age < FRESH));

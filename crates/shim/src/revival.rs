@@ -30,6 +30,7 @@ use crate::restarts::{Restarts, is_wanted};
 use crate::server::FromServer;
 use crate::session::{Farewell, Session, spawn};
 use crate::stdio;
+use crate::tree::TreeRecord;
 use crate::watching::Watched;
 
 /// How long a request waits for a server that is being started, beyond the pause before the start.
@@ -90,16 +91,18 @@ impl Why {
 pub(crate) fn attend(
     relay: &Arc<Relay>,
     keeper: &Arc<Keeper>,
+    tree: &TreeRecord,
     pipe: Arc<ServerPipe>,
     stdout: io::PipeReader,
 ) -> io::Result<()> {
     let generation = pipe.generation;
     spawn("from-server", relay, move |relay| FromServer::new(relay, pipe).run(stdout))?;
-    let (relay, keeper) = (relay.clone(), keeper.clone());
+    let (relay, keeper, tree) = (relay.clone(), keeper.clone(), tree.clone());
     let work = move || {
         let ending = keeper.wait();
         if ending == Ending::KeeperLost {
-            // Whatever else is going on: what the keeper owned is ours to end now.
+            // Whatever else is going on: what the keeper owned is ours to end now, after a last look at it.
+            tree.look();
             keeper.take_over();
             relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
         }
@@ -333,7 +336,7 @@ impl Session {
         let pipe = Arc::new(ServerPipe::new(self.relay.pending.generation(), stdin)?);
         self.relay.server.replace(pipe.clone());
         self.stderr.follow(stderr)?;
-        attend(&self.relay, &self.keeper, pipe.clone(), stdout)?;
+        attend(&self.relay, &self.keeper, &self.tree, pipe.clone(), stdout)?;
         Ok(pipe)
     }
 

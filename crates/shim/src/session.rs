@@ -17,14 +17,13 @@ use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_secrets::Secret;
+use callgate_store::catalogue;
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
 use callgate_store::{
-    Disk, EndReason, Event, EventKind, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
-    Settings,
+    Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo, Settings,
 };
-use callgate_store::{catalogue, lease};
-use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server, SessionState};
+use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
 use crate::client::FromClient;
 use crate::codegen::Codegen;
@@ -37,6 +36,7 @@ use crate::restarts::Restarts;
 use crate::revival::{self, Standing};
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
+use crate::tree::TreeRecord;
 use crate::watching::Watched;
 use crate::{program, secrets, stdio, watch, wording};
 
@@ -50,8 +50,6 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 /// What the keeper needs at most to end a tree, with some air.
 const TREE_END: Duration = Duration::from_secs(6);
-/// Housekeeping waits for the session to have started in peace.
-const SETTLED: Duration = Duration::from_secs(1);
 /// How long the two signs of a server's end (its output closes, the keeper reports) may lie apart.
 const BOTH_SIGNS: Duration = Duration::from_millis(700);
 
@@ -70,6 +68,7 @@ pub struct Options {
 /// Runs one session and returns the exit code. To be called before any thread exists.
 pub fn run(options: Options) -> u8 {
     let session = SessionId::random();
+    let began_ms = wall_ms();
     let launch = Launch {
         program: options.program.clone(),
         args: options.args.clone(),
@@ -85,8 +84,13 @@ pub fn run(options: Options) -> u8 {
             return 1;
         }
     };
-    match Session::open(options, session, server, &secrets) {
-        Ok(session) => session.conduct(),
+    match Session::open(options, (session, began_ms), server, &secrets) {
+        Ok(session) => {
+            let tree = session.tree.clone();
+            let code = session.conduct();
+            tree.settle();
+            code
+        }
         Err(error) => {
             stdio::complain(&format!("the session cannot be set up: {error}"));
             1
@@ -104,6 +108,7 @@ pub(crate) struct Session {
     pub(crate) server: String,
     pub(crate) stderr: StderrTee,
     reader: stdio::ReaderWatch,
+    pub(crate) tree: TreeRecord,
     _watch: Option<watch::Watch>,
     pub(crate) standing: Standing,
     /// Nothing is left of the server that was started last.
@@ -116,7 +121,12 @@ pub(crate) struct Session {
 
 impl Session {
     /// `moved`: values that the server got from the keychain.
-    fn open(options: Options, session: SessionId, server: Server, moved: &[Secret]) -> io::Result<Session> {
+    fn open(
+        options: Options,
+        (session, began_ms): (SessionId, i64),
+        server: Server,
+        moved: &[Secret],
+    ) -> io::Result<Session> {
         let Options { home, server: name, client, program, args, demo } = options;
         let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
@@ -172,14 +182,15 @@ impl Session {
         });
         changes.iter().for_each(|change| relay.note(change));
         let keeper = Arc::new(keeper);
+        let tree = TreeRecord::new(&home, &info, began_ms, keeper.id(), masker.clone());
         let tee = StderrTee::new(&home, &name, masker)?;
         tee.follow(stderr)?;
-        revival::attend(&relay, &keeper, relay.server.pipe(), stdout)?;
+        revival::attend(&relay, &keeper, &tree, relay.server.pipe(), stdout)?;
         spawn("from-client", &relay, |relay| FromClient::new(relay).run(stdio::stdin()))?;
         stdio::on_signal(move |signal| drop(tell.send(News::Signal(signal))))?;
         drop(held);
         let watch = watch::Watch::start(&home, relay.clone());
-        sweep_leftovers(&home, relay.clone())?;
+        tree.keep(relay.clone())?;
         Ok(Session {
             relay,
             keeper,
@@ -188,6 +199,7 @@ impl Session {
             server: name,
             stderr: tee,
             reader,
+            tree,
             _watch: watch,
             standing: Standing::Serving,
             gone: false,
@@ -318,6 +330,7 @@ impl Session {
     fn part(mut self) -> u8 {
         self.relay.server.pipe().close();
         self.keeper.finish();
+        self.tree.look();
         let deadline = Instant::now() + TREE_END;
         let mut code = 0;
         while !self.gone {
@@ -343,6 +356,7 @@ impl Session {
     fn server_ended(mut self, said: &Farewell) -> u8 {
         // First of all, whatever the client does or does not read: nothing of the tree stays.
         self.keeper.finish();
+        self.tree.look();
         stdio::complain(&format!("{}: {}", self.server, said.reason));
         self.relay.pending.wait_used(FIRST_REQUEST);
         self.leave_waiting(&said.reason, said.outcome);
@@ -361,6 +375,7 @@ impl Session {
     fn signalled(self, signal: i32) -> u8 {
         self.relay.server.pipe().close();
         self.keeper.finish();
+        self.tree.look();
         self.close_journal(EndReason::Signal);
         exit_byte(128 + signal)
     }
@@ -450,27 +465,6 @@ fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Arc<dyn Fn(Vec<L
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
         drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
     })
-}
-
-/// Ends what sessions of this home left behind whose shim and keeper were both killed.
-fn sweep_leftovers(home: &Home, relay: Arc<Relay>) -> io::Result<()> {
-    let home = home.clone();
-    let work = move || {
-        // It looks at every process there is; the session's own start goes first.
-        thread::sleep(SETTLED);
-        let swept = callgate_supervise::sweep(|session| match session.parse() {
-            Ok(session) if lease::is_live(&home, session) => SessionState::Alive,
-            Ok(session) if lease::was_here(&home, session) => SessionState::Ended,
-            _ => SessionState::Unknown,
-        });
-        for process in swept {
-            let done = if process.gone { "ended" } else { "could not be ended" };
-            let text =
-                format!("process {} of session {} {done}: {}", process.pid, process.session, process.command);
-            relay.journal.event(Event { kind: EventKind::Swept, text: &text });
-        }
-    };
-    thread::Builder::new().name("sweep".to_owned()).stack_size(256 * 1024).spawn(work).map(drop)
 }
 
 fn exit_byte(code: i32) -> u8 {

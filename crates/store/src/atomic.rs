@@ -21,7 +21,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The same without waiting for the disk: for what says something about a running process and is worth nothing after
 /// a power loss.
-pub(crate) fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put(path, bytes, |_| Ok(()))
 }
 

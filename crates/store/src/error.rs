@@ -13,6 +13,8 @@ pub enum HomeError {
     Create { path: PathBuf, source: io::Error },
     #[error("cannot write {path}: {source}. Free space on the disk or make the folder writable", path = path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error("cannot remove {path}: {source}. Remove it by hand", path = path.display())]
+    Remove { path: PathBuf, source: io::Error },
     #[error("cannot read {path}: {source}", path = path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("{path} is not safe to use: {why}", path = path.display())]

@@ -237,7 +237,7 @@ fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Additions of a newer Callgate do no harm; breaking changes do.
-fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+pub(crate) fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let version: i64 = connection
         .query_row("PRAGMA user_version", (), |row| row.get(0))
         .map_err(|error| StoreError::database(path, &error))?;

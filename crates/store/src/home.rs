@@ -15,9 +15,12 @@ use crate::{atomic, slug::slug};
 #[cfg_attr(windows, path = "home/windows.rs")]
 pub(crate) mod private;
 
+mod erase;
+
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
-const FOLDERS: &[&str] = &["policies", "spool", "leases", "bell", "control", "logs", "tools"];
+pub(crate) const FOLDERS: &[&str] =
+    &["policies", "spool", "leases", "bell", "control", "logs", "tools", "trees"];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
 
@@ -43,7 +46,7 @@ impl Home {
     }
 
     /// The home that a program lies in as `bin/callgate`: clients start it there, and pass on no variable that would say so.
-    fn around(program: &Path) -> Option<Home> {
+    pub fn around(program: &Path) -> Option<Home> {
         let folder = program.parent().filter(|folder| folder.ends_with("bin"))?;
         let home = Home::at(folder.parent()?);
         let named = program.file_stem() == Some(std::ffi::OsStr::new("callgate"));
@@ -93,6 +96,16 @@ impl Home {
         self.control_dir().join("paused.lock")
     }
 
+    /// What the login shell last said its `PATH` is.
+    pub fn login_path(&self) -> PathBuf {
+        self.control_dir().join("login-path")
+    }
+
+    /// Held by the app as long as it runs.
+    pub fn app_lock(&self) -> PathBuf {
+        self.control_dir().join("app.lock")
+    }
+
     /// What a person allows for a while.
     pub fn allowances(&self) -> PathBuf {
         self.control_dir().join("allowances.json")
@@ -125,6 +138,15 @@ impl Home {
     /// The file whose lock a running session holds.
     pub fn lease_lock(&self, session: SessionId) -> PathBuf {
         self.leases_dir().join(format!("{session}.lock"))
+    }
+
+    pub fn trees_dir(&self) -> PathBuf {
+        self.path.join("trees")
+    }
+
+    /// Who was seen in the process tree of a session.
+    pub fn tree(&self, session: SessionId) -> PathBuf {
+        self.trees_dir().join(format!("{session}.json"))
     }
 
     pub fn spool_dir(&self) -> PathBuf {
@@ -183,13 +205,20 @@ impl Home {
         if self.path.symlink_metadata().is_err() {
             private::create_folders(&self.path).map_err(|source| self.cannot_create(&self.path, source))?;
         }
+        match self.check()? {
+            true => self.make_folders(),
+            false => self.make(),
+        }
+    }
+
+    /// What [`prepare`](Self::prepare) would find wrong with a folder that is there; makes nothing. False: it is no home yet.
+    pub fn check(&self) -> Result<bool, HomeError> {
         self.check_ours()?;
         match self.read_format()? {
             Some(found) if found > FORMAT => {
                 Err(HomeError::Newer { path: self.format(), found, known: FORMAT })
             }
-            Some(_) => self.make_folders(),
-            None => self.make(),
+            found => Ok(found.is_some()),
         }
     }
 

@@ -200,7 +200,8 @@ pub(crate) fn process_start() -> Option<u64> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-pub(crate) fn pid_namespace() -> Option<String> {
+/// The world in which this process' number means something; `None` where there is only one.
+pub fn pid_namespace() -> Option<String> {
     Some(fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned())
 }
 

@@ -11,6 +11,7 @@ pub mod atomic;
 mod batch;
 pub mod catalogue;
 mod catch_up;
+pub mod checkup;
 pub mod clock;
 pub mod control;
 pub mod counters;

@@ -30,6 +30,7 @@ use crate::home::Home;
 use crate::id::SessionId;
 use crate::words::CounterKind;
 use db::Db;
+pub(crate) use db::check_version;
 use holds::Freed;
 use key::key;
 use memory::Counters;

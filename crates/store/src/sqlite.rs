@@ -51,6 +51,38 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens a file that is only looked at, and leaves nothing beside it. A file that nobody has open has no shared memory; a
+/// reader would make some.
+pub(crate) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
+    let mut shared = path.as_os_str().to_owned();
+    shared.push("-shm");
+    let logged = wal_of(path).metadata().is_ok_and(|log| log.len() > 0);
+    if logged || Path::new(&shared).exists() {
+        return open_reader(path);
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(immutable(path), flags).map_err(|error| StoreError::database(path, &error))
+}
+
+/// The address of a file that does not change while it is read.
+fn immutable(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    let path = path.to_string_lossy().replace('\\', if cfg!(windows) { "/" } else { "\\" });
+    if cfg!(windows) {
+        address.push('/');
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b':' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                address.push(char::from(byte))
+            }
+            _ => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address + "?immutable=1"
+}
+
 /// The switch to WAL does not ask the busy handler, so shims that start together collide on it: try again.
 fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
     let until = Instant::now() + PATIENCE;

@@ -23,7 +23,8 @@
 //!   it is told next.
 //! - **The keeper is killed**: the server dies with it (parent-death signal), the rest comes to the shim, whose
 //!   [`Keeper::take_over`] ends it.
-//! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session; [`sweep`] finds it.
+//! - **Both are killed at once**: what is left still carries the [`MARKER`] of its session, or was written down with its number
+//!   and start by somebody who looked ([`tree_of`]); [`sweep`] finds it by either.
 //!
 //! A shim that needs time or threads before it knows all that the server is to be started with calls [`prepare`] instead: the
 //! keeper is forked at once, and waits for the rest.
@@ -35,6 +36,7 @@
 //! This crate knows nothing of the protocol, of policies or of the store: it is told a command and a session's name.
 
 mod ending;
+mod known;
 mod launch;
 mod measure;
 mod search;
@@ -62,11 +64,14 @@ use windows as platform;
 use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
+pub use known::{Left, ProcessId, Recorded, Seen};
 pub use launch::{Grace, Launch, MARKER, Pipes};
 pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
-pub use search::wider_path;
-pub use system::{session_above, sweep};
+pub use search::{find, wider_path};
+pub use system::{
+    arguments, end, everyone, identify, leftovers, lives, session_above, session_of, sweep, tree_of,
+};
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.
 ///

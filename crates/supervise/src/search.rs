@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::platform::program::{is_bare, is_here, places};
+use crate::platform::program::{file_of, is_bare, places};
 
 /// The newest first: an old version left lying about must not win.
 const NEWEST: &str = "*";
@@ -20,10 +20,10 @@ pub fn wider_path(
     login: impl FnOnce(&dyn Fn(&OsStr) -> bool) -> Option<OsString>,
 ) -> Option<OsString> {
     let own: Vec<PathBuf> = path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
-    if !is_bare(program) || own.iter().any(|folder| is_here(folder, program)) {
+    if !is_bare(program) || own.iter().any(|folder| file_of(folder, program).is_some()) {
         return None;
     }
-    let has = |path: &OsStr| std::env::split_paths(path).any(|folder| is_here(&folder, program));
+    let has = |path: &OsStr| find(program, path).is_some();
     let login = login(&has).unwrap_or_default();
     let mut folders = own;
     for folder in std::env::split_paths(&login).chain(known(home)) {
@@ -32,6 +32,15 @@ pub fn wider_path(
         }
     }
     std::env::join_paths(folders).ok()
+}
+
+/// The file that a program is by this `PATH`; one that is named by its path, if it is a program.
+pub fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if !is_bare(program) {
+        let named = Path::new(program);
+        return file_of(named.parent()?, named.file_name()?);
+    }
+    std::env::split_paths(path).find_map(|folder| file_of(&folder, program))
 }
 
 /// The places of version managers and package managers that are there.
@@ -91,6 +100,20 @@ mod tests {
         assert_eq!((wider("tool"), wider("/some/where"), wider("./here")), (None, None, None));
         assert!(!asked.get());
         assert!(wider("other").is_some() && asked.get());
+    }
+
+    #[test]
+    fn a_program_is_found_by_name_or_by_path_and_a_mere_file_is_none() {
+        let home = tempfile::tempdir().unwrap();
+        let tool = home.path().join("b/tool");
+        program(&tool);
+        fs::create_dir_all(home.path().join("a")).unwrap();
+        fs::write(home.path().join("a/tool"), "").unwrap();
+        let path = std::env::join_paths([home.path().join("a"), home.path().join("b")]).unwrap();
+        assert_eq!(find("tool".as_ref(), &path), Some(tool.clone()));
+        assert_eq!(find(tool.as_os_str(), "".as_ref()), Some(tool));
+        assert_eq!(find(home.path().join("a/tool").as_os_str(), &path), None);
+        assert_eq!(find("other".as_ref(), &path), None);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! How things stand, and the settings.
 
+use callgate_desk::login;
 use callgate_desk::view::{Need, Overview, SettingsView, UserSettings};
 use tauri::State;
 
 use super::Reply;
-use crate::login;
 use crate::state::{AppState, ask, sorry};
 
 #[tauri::command]

@@ -85,6 +85,20 @@ pub(crate) async fn restore_backup(state: State<'_, AppState>, id: String, now: 
     Ok(())
 }
 
+/// Takes the byte order mark away that a file is left alone for.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn repair_file(
+    state: State<'_, AppState>,
+    client: String,
+    path: String,
+    now: bool,
+) -> Reply<()> {
+    ask(&state, move |desk| desk.repair_file(&client, &path, now)).await?;
+    state.pulse.wake();
+    Ok(())
+}
+
 /// Quits the client, lets what waits be written, and starts it again.
 #[tauri::command]
 #[specta::specta]

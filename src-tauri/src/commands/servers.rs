@@ -1,7 +1,8 @@
 //! Servers and what they take.
 
-use callgate_desk::sampling::Sampler;
-use callgate_desk::view::{Done, ServerView, Usage};
+use std::sync::Arc;
+
+use callgate_desk::view::{Done, HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
 use callgate_store::control::Wish;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
@@ -26,9 +27,9 @@ pub(crate) async fn usage(
     usages: Channel<Vec<Usage>>,
 ) -> Reply<()> {
     let ended = state.sampling.begin();
-    let sampler =
-        Sampler::new().ok_or_else(|| sorry("This system does not tell what servers take.".to_owned()))?;
-    stream::sample(&app, sampler, usages, ended);
+    let known = state.takes.sample(&state.desk, state.clock.now().wall_ms);
+    known.ok_or_else(|| sorry("This system does not tell what servers take.".to_owned()))?;
+    stream::sample(&app, usages, ended);
     Ok(())
 }
 
@@ -44,6 +45,51 @@ pub(crate) async fn stop_usage(state: State<'_, AppState>) -> Reply<()> {
 #[specta::specta]
 pub(crate) async fn stderr_tail(state: State<'_, AppState>, session: String) -> Reply<String> {
     ask(&state, move |desk| desk.stderr_tail(&session)).await
+}
+
+/// Every process of a server, as of the last sample.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn trees(state: State<'_, AppState>, server: String) -> Reply<Vec<TreeView>> {
+    let takes = Arc::clone(&state.takes);
+    ask(&state, move |desk| Ok(takes.trees(desk, &server))).await
+}
+
+/// What happened to a server besides its calls, the newest first.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn happened(state: State<'_, AppState>, server: String) -> Reply<Vec<HappenedView>> {
+    ask(&state, move |desk| desk.happened(&server)).await
+}
+
+/// What dead sessions left, and browsers that nobody owns.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn strays(state: State<'_, AppState>) -> Reply<Strays> {
+    let takes = Arc::clone(&state.takes);
+    ask(&state, move |desk| takes.strays(desk)).await
+}
+
+/// Ends what dead sessions left.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn sweep(state: State<'_, AppState>) -> Reply<SweepView> {
+    ask(&state, move |desk| desk.sweep()).await
+}
+
+/// Ends browsers that nobody owns, those that a person chose.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn end_suspects(state: State<'_, AppState>, ids: Vec<String>) -> Reply<SweepView> {
+    ask(&state, move |desk| desk.end_suspects(&ids)).await
+}
+
+/// Ends the server of a session with all that it started.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn end_tree(state: State<'_, AppState>, session: String) -> Reply<SweepView> {
+    let takes = Arc::clone(&state.takes);
+    ask(&state, move |desk| takes.end_tree(desk, &session)).await
 }
 
 /// Ends the server's processes, in one session or in all; its calls are refused until it is started.

@@ -95,7 +95,7 @@ impl ksni::Tray for Item {
         let state = self.app.state::<AppState>();
         // What sessions have on record but not in the history yet; what fails is there a moment later.
         let _later = callgate_store::catch_up(state.desk.home(), state.clock.as_ref());
-        self.look = look(&state.desk, state.clock.now().wall_ms);
+        self.look = look(&state);
         // Else the next look would be compared with one that is not shown any more.
         state.tray.shows(&self.look);
     }

@@ -111,12 +111,17 @@ impl App {
 
     /// A session of a client with the fake server, behind the real gate.
     pub fn session(&self) -> anyhow::Result<Session> {
-        self.session_with("")
+        self.session_with(&[])
     }
 
-    /// The same, with a server that follows this script.
-    pub fn session_with(&self, script: &str) -> anyhow::Result<Session> {
-        let server = self.bench.fake_server(script, &[])?;
+    /// The same with options of the fake server.
+    pub fn session_with(&self, options: &[&str]) -> anyhow::Result<Session> {
+        self.scripted_session("", options)
+    }
+
+    /// The same with a server that follows this script.
+    pub fn scripted_session(&self, script: &str, options: &[&str]) -> anyhow::Result<Session> {
+        let server = self.bench.fake_server(script, options)?;
         let mut command = self.bench.command(callgate_tests::gate::Gate::Callgate, &server)?;
         at_home(&self.bench, &mut command);
         let mut session = Session::start(command)?;

@@ -42,6 +42,9 @@ struct Options {
     grandchild: bool,
     detach: bool,
     sleeper: bool,
+    /// What is detached starts with an empty environment and a temporary profile, as a crash handler and a browser do.
+    browser: bool,
+    profile: Option<PathBuf>,
     exit: u8,
 }
 
@@ -82,6 +85,8 @@ impl Options {
                 "--grandchild" => options.grandchild = true,
                 "--detach" => options.detach = true,
                 "--sleeper" => options.sleeper = true,
+                "--browser" => options.browser = true,
+                "--user-data-dir" => options.profile = words.next().map(PathBuf::from),
                 "--exit" => {
                     options.exit =
                         words.next().and_then(|code| code.to_str()?.parse().ok()).context("--exit CODE")?;
@@ -104,6 +109,13 @@ fn again(options: &Options, mode: &str) -> anyhow::Result<std::process::Child> {
     command.arg(mode).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some(pids) = &options.pids {
         command.arg("--pids").arg(pids);
+    }
+    if options.browser {
+        let profile = std::env::temp_dir().join(format!("callgate-test-profile-{}", std::process::id()));
+        std::fs::create_dir_all(profile.join("Default"))?;
+        command.env_clear().arg("--user-data-dir").arg(profile);
+    } else if let Some(profile) = &options.profile {
+        command.env_clear().arg("--user-data-dir").arg(profile);
     }
     Ok(command.spawn()?)
 }

@@ -172,6 +172,70 @@ describe('Servers', () => {
     await waitFor(() => expect(empty.textContent).toContain('start_codegen_session'));
   });
 
+  it('shows every process of a server, folds them, and ends its tree', async () => {
+    start('#/servers/playwright');
+    const tree = (await screen.findAllByTestId('tree', {}, { timeout: 20_000 }))[0]!;
+    expect(within(tree).getAllByTestId('process').length).toBe(11);
+    expect(tree.textContent).toContain('claude-ai');
+    const renderer = within(tree).getByText('renderer').closest('tr')!;
+    expect(renderer.textContent).toMatch(/19 %.*149 MB/);
+    await fireEvent.click(within(tree).getAllByTestId('process-fold')[1]!);
+    expect(within(tree).getAllByTestId('process').length).toBe(2);
+    await fireEvent.click(within(tree).getByTestId('end-tree'));
+    expect((await screen.findAllByText('9 processes of playwright ended.')).length).toBeGreaterThan(0);
+  });
+
+  it('stops a server and starts it again', async () => {
+    start('#/servers/playwright');
+    await fireEvent.click(await screen.findByTestId('server-stop', {}, { timeout: 20_000 }));
+    const begin = await screen.findByTestId('server-start', {}, { timeout: 10_000 });
+    expect(screen.getByTestId('server-playwright').textContent).toContain('stopped by you');
+    await fireEvent.click(begin);
+    expect(await screen.findByTestId('server-restart', {}, { timeout: 10_000 })).toBeTruthy();
+  });
+
+  it('tells what happened to a server, with the reason', async () => {
+    start('#/servers/playwright');
+    const list = await screen.findByTestId('happened', {}, { timeout: 20_000 });
+    expect(list.textContent).toContain('Restarted');
+    expect(list.textContent).toContain('the server ended (exit code 1) between calls');
+  });
+
+  it('offers to end what a dead session left, and says what came of it', async () => {
+    start('#/servers');
+    const note = await screen.findByTestId('leftovers', {}, { timeout: 20_000 });
+    expect(note.textContent).toContain('6 browser processes of a session of playwright that ended 2 d ago');
+    await fireEvent.click(within(note).getByTestId('leftovers-show'));
+    expect(within(note).getAllByTestId('process').length).toBe(6);
+    await fireEvent.click(within(note).getByTestId('leftovers-end'));
+    await waitFor(() => expect(screen.queryByTestId('leftovers')).toBeNull());
+    expect(screen.getAllByText(/6 processes of dead sessions ended/).length).toBeGreaterThan(0);
+  });
+
+  it('ends a browser of nobody only after a tick', async () => {
+    start('#/servers');
+    const note = await screen.findByTestId('suspects', {}, { timeout: 20_000 });
+    expect(within(note).queryByTestId('suspects-end')).toBeNull();
+    await fireEvent.click(within(note).getByTestId('suspects-show'));
+    const end = within(note).getByTestId<HTMLButtonElement>('suspects-end');
+    expect(end.disabled).toBe(true);
+    await fireEvent.click(within(note).getByTestId('suspect'));
+    expect(end.disabled).toBe(false);
+    await fireEvent.click(end);
+    await waitFor(() => expect(screen.queryByTestId('suspects')).toBeNull());
+  });
+
+  it('searches in stderr', async () => {
+    start('#/servers/playwright');
+    const stderr = await screen.findByTestId('stderr', {}, { timeout: 20_000 });
+    await waitFor(() => expect(stderr.textContent).toContain('listening on stdio'));
+    await fireEvent.input(screen.getByTestId('stderr-search'), { target: { value: 'econnreset' } });
+    await waitFor(() => expect(screen.getByTestId('stderr').textContent).not.toContain('listening on stdio'));
+    expect(screen.getByTestId('stderr').textContent).toContain('ECONNRESET');
+    await fireEvent.input(screen.getByTestId('stderr-search'), { target: { value: 'zzz' } });
+    expect(await screen.findByTestId('stderr-none')).toBeTruthy();
+  });
+
   it('says what to do when a policy is broken, and when there is no server', async () => {
     start('#/servers');
     const notes = await screen.findByTestId('server-notes', {}, { timeout: 20_000 });

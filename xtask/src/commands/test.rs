@@ -24,6 +24,11 @@ pub(super) const FEATURES: &str = "callgate/failpoints";
 /// Seconds for each fuzz target: enough to meet the corpus and some way beyond.
 const FUZZ_SECONDS: u32 = 15;
 
+/// Every ending of every browser server: minutes, and the table of docs/supervision.md.
+const SUPERVISION: &str = "supervision";
+const WHOLE_TABLE: [&str; 6] =
+    ["--test", "browser_endings", "--run-ignored", "all", "--success-output", "immediate"];
+
 pub(super) fn run(rest: &[String]) -> Result<bool> {
     if let Some(words) = real_clients::asked_for(rest) {
         return real_clients::run(&words);
@@ -138,7 +143,10 @@ pub(super) fn runner(scope: &[&str], words: &[String]) -> Command {
         let targets: &[&str] = if scope.contains(&"--test") { &[] } else { &["--all-targets"] };
         cargo(&[&["test", "--no-fail-fast"], targets, scope].concat())
     };
-    runner.args(words);
+    match words {
+        [word] if word == SUPERVISION => runner.args(WHOLE_TABLE),
+        _ => runner.args(words),
+    };
     runner.env("CALLGATE_BIN", kept("callgate")).env("CALLGATE_APP_BIN", kept("callgate-app"));
     runner.env("CALLGATE_TEST_SERVERS", project::servers());
     if std::env::var_os("CI").is_some() {

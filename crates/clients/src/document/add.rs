@@ -47,7 +47,7 @@ impl Document {
     /// A document that says nothing yet.
     pub fn blank(syntax: Syntax) -> Document {
         let text = match syntax {
-            Syntax::Json | Syntax::Jsonc => "{}\n",
+            Syntax::Json | Syntax::Commented | Syntax::Jsonc => "{}\n",
             Syntax::Toml | Syntax::Yaml => "",
         };
         let form = if text.is_empty() { Form::Lines } else { Form::Inline };
@@ -120,7 +120,7 @@ impl Document {
         let (text, close) = (&self.text, whole.span.end - 1);
         let around = indent(text, whole.span.start).to_owned();
         let parts = whole.parts();
-        let json = matches!(self.syntax, Syntax::Json | Syntax::Jsonc);
+        let json = matches!(self.syntax, Syntax::Json | Syntax::Commented | Syntax::Jsonc);
         let Some(last) = parts.last() else {
             let lines =
                 Lines { lead: around.clone() + &self.unit(), unit: self.unit(), eol: eol(text, close) };

@@ -126,7 +126,7 @@ pub(super) fn key(syntax: Syntax, name: &str) -> String {
     let bare = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     let plain = match syntax {
-        Syntax::Json | Syntax::Jsonc => false,
+        Syntax::Json | Syntax::Commented | Syntax::Jsonc => false,
         Syntax::Toml => bare,
         Syntax::Yaml => bare && !TAKEN.contains(&name.to_ascii_lowercase().as_str()),
     };

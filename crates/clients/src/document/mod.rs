@@ -29,6 +29,9 @@ pub use quote::Literal;
 pub(crate) use quote::quote as quoted;
 pub use splice::{Crossed, Splice, apply};
 
+/// What some editors put before the text. Some clients cannot read it.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Deeper than any configuration, and shallow enough for every stack that walks the tree.
 const DEPTH: usize = 120;
 
@@ -149,7 +152,9 @@ pub enum Unreadable {
     Syntax { syntax: &'static str, why: String, line: usize, column: usize },
     #[error("`{key}` stands there twice (line {line}); clients disagree about which one counts")]
     Twice { key: String, line: usize },
-    #[error("it begins with a byte order mark, which some clients cannot read; save it as UTF-8 without one")]
+    #[error(
+        "it begins with a byte order mark, which some clients cannot read. Take it away: callgate clients repair"
+    )]
     ByteOrderMark,
     #[error("it is not UTF-8 (byte {at})")]
     NotUtf8 { at: usize },
@@ -159,7 +164,7 @@ pub enum Unreadable {
 
 impl Document {
     pub fn parse(syntax: Syntax, bytes: &[u8]) -> Result<Document, Unreadable> {
-        if bytes.starts_with(b"\xef\xbb\xbf") {
+        if bytes.starts_with(BYTE_ORDER_MARK) {
             return Err(Unreadable::ByteOrderMark);
         }
         let text = std::str::from_utf8(bytes).map_err(|e| Unreadable::NotUtf8 { at: e.valid_up_to() })?;

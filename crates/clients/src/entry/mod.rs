@@ -42,6 +42,7 @@ pub use check::{Broken, Values, comes_back, differ_by, verify};
 pub use gate::gate;
 pub use gated::is_callgate;
 pub use place::{NewServer, cut, place};
+pub(crate) use read::source_of;
 pub use read::{address, headers, servers};
 pub use ungate::ungate;
 
@@ -77,6 +78,16 @@ pub struct Server {
     pub keys: Vec<String>,
     /// Which child to take at each step from the root; good for the document that it was read from.
     pub(crate) path: Vec<usize>,
+}
+
+impl Server {
+    /// The program that it starts, behind the gate if there is one.
+    pub fn local(&self) -> Option<&Local> {
+        match &self.how {
+            How::Local(local) => Some(local),
+            How::Remote | How::Odd(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

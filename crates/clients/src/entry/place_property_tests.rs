@@ -131,24 +131,24 @@ proptest! {
     }
 
     #[test]
-    fn the_first_server_of_a_file_goes_without_a_trace(dice in dice(), new in new_server()) {
+    fn the_first_server_of_a_file_goes_without_a_trace(mut dice in dice(), new in new_server()) {
         let none: &[Made] = &[];
         alone(Syntax::Json, &CLAUDE, &json(none, &mut dice.clone(), false), &new);
         alone(Syntax::Jsonc, &CLAUDE, &json(none, &mut dice.clone(), true), &new);
         alone(Syntax::Toml, &CODEX, &toml(none, &mut dice.clone()), &new);
         alone(Syntax::Yaml, &GOOSE, &yaml(none, &mut dice.clone(), false), &new);
-        alone(Syntax::Yaml, &CONTINUE, &yaml(none, &mut dice.clone(), true), &new);
+        alone(Syntax::Yaml, &CONTINUE, &yaml(none, &mut dice, true), &new);
     }
 
     #[test]
-    fn a_file_without_a_section_gets_one(made in entries(), dice in dice(), new in new_server()) {
+    fn a_file_without_a_section_gets_one(made in entries(), mut dice in dice(), new in new_server()) {
         const ELSEWHERE: &[&str] = &["elsewhere"];
         let json_shape = Shape { section: ELSEWHERE, ..CLAUDE };
         alone(Syntax::Json, &json_shape, &json(&made, &mut dice.clone(), false), &new);
         alone(Syntax::Jsonc, &json_shape, &json(&made, &mut dice.clone(), true), &new);
         alone(Syntax::Toml, &Shape { section: ELSEWHERE, ..CODEX }, &toml(&made, &mut dice.clone()), &new);
         // What follows `...` is no part of the document.
-        let lines = yaml(&made, &mut dice.clone(), false).replace("...", "");
+        let lines = yaml(&made, &mut dice, false).replace("...", "");
         alone(Syntax::Yaml, &Shape { section: ELSEWHERE, ..GOOSE }, &lines, &new);
         alone(Syntax::Yaml, &Shape { section: ELSEWHERE, ..CONTINUE }, &lines, &new);
     }

@@ -258,6 +258,11 @@ pub(super) fn locate<'a>(document: &'a Document, server: &Server) -> Result<&'a 
     found.ok_or_else(|| Odd::new("it is not in this file any more"))
 }
 
+/// The text of an entry as it stands in the file.
+pub(crate) fn source_of<'a>(document: &'a Document, server: &Server) -> Option<&'a str> {
+    locate(document, server).ok().map(|node| document.source(&node.span))
+}
+
 /// The headers that a client sends to a server that it reaches over the network.
 pub fn headers(document: &Document, server: &Server) -> Vec<(String, Text)> {
     let Ok(entry) = locate(document, server) else { return Vec::new() };

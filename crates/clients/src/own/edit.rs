@@ -160,13 +160,16 @@ pub fn forget(home: &Path, name: &str) -> Result<Option<entry::Server>, OwnError
     let _lock = locked.map_err(|error| failed_at(home, FileError::Write(error)))?;
     let open = Open::of(home)?;
     let Some(server) = open.listing.find(&id(name)) else { return Ok(None) };
-    let after = entry::cut(&open.document, server)
-        .map_err(|odd| open.failed(odd))
-        .and_then(|splices| open.spliced(&splices))?;
-    differ_by(&after, &open.document, &USUAL, &[id(name)])
-        .map_err(|broken| open.failed(Why::Check(broken.to_string())))?;
-    open.write(&after.text)?;
+    open.write(&open.without(server)?)?;
     Ok(Some(server.clone()))
+}
+
+/// The file before and after it is taken out, for a person to look at.
+pub fn preview_forget(home: &Path, name: &str) -> Result<(String, String), OwnError> {
+    let open = Open::of(home)?;
+    let after = open.listing.find(&id(name)).map(|server| open.without(server)).transpose()?;
+    let before = open.document.text;
+    Ok((before.clone(), after.unwrap_or(before)))
 }
 
 fn failed_at(home: &Path, error: FileError) -> OwnError {
@@ -179,6 +182,15 @@ impl Open {
         let splices = entry::place(&self.document, &USUAL, server, None).map_err(|odd| self.failed(odd))?;
         let after = self.spliced(&splices)?;
         differ_by(&self.document, &after, &USUAL, &[id(&server.name)])
+            .map_err(|broken| self.failed(Why::Check(broken.to_string())))?;
+        Ok(after.text)
+    }
+
+    /// The text with one server less.
+    fn without(&self, server: &entry::Server) -> Result<String, OwnError> {
+        let splices = entry::cut(&self.document, server).map_err(|odd| self.failed(odd))?;
+        let after = self.spliced(&splices)?;
+        differ_by(&after, &self.document, &USUAL, std::slice::from_ref(&server.id))
             .map_err(|broken| self.failed(Why::Check(broken.to_string())))?;
         Ok(after.text)
     }

@@ -22,7 +22,7 @@ use crate::survey::{Entry, Surveyed};
 use crate::table::USUAL;
 use crate::{Syntax, document};
 
-pub use edit::{AddError, Part, Wanted, add, check, forget, preview};
+pub use edit::{AddError, Part, Wanted, add, check, forget, preview, preview_forget};
 
 /// Whose file it is, where a client's id would be.
 const OURS: &str = "callgate";
@@ -60,10 +60,7 @@ pub fn read(home: &Path) -> Result<Listing, OwnError> {
 
 /// The server of this name.
 pub fn find(home: &Path, name: &str) -> Result<Option<Local>, OwnError> {
-    Ok(read(home)?.find(&id(name)).and_then(|server| match &server.how {
-        How::Local(local) => Some(local.clone()),
-        How::Remote | How::Odd(_) => None,
-    }))
+    Ok(read(home)?.find(&id(name)).and_then(Server::local).cloned())
 }
 
 /// Every name with what it starts, or where it is reached.

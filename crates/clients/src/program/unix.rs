@@ -21,3 +21,7 @@ pub(super) fn copy(source: &Path, fresh: &Path) -> io::Result<()> {
 pub(super) fn exchange(fresh: &Path, place: &Path) -> io::Result<()> {
     fs::rename(fresh, place)
 }
+
+pub(super) fn remove(place: &Path) -> io::Result<()> {
+    fs::remove_file(place)
+}

@@ -27,6 +27,12 @@ pub(super) fn exchange(fresh: &Path, place: &Path) -> io::Result<()> {
     moved
 }
 
+/// One that runs, and be it this one, steps aside: it no longer has the name that clients start.
+pub(super) fn remove(place: &Path) -> io::Result<()> {
+    fs::remove_file(place)
+        .or_else(|_| fs::rename(place, place.with_extension(format!("{}.old", std::process::id()))))
+}
+
 /// Old programs that nobody runs any more.
 fn sweep(place: &Path) {
     let Some(entries) = place.parent().and_then(|folder| fs::read_dir(folder).ok()) else { return };

@@ -79,14 +79,16 @@ pub fn in_headers(headers: &[(String, Text)]) -> Vec<Finding> {
     found.collect()
 }
 
+/// Every text that may be a secret, and where it stands.
+pub(super) fn slots(local: &Local) -> impl Iterator<Item = (Slot, &Text)> {
+    let variables = local.env.iter().map(|(name, text)| (Slot::Variable(name.clone()), text));
+    variables.chain(local.args.iter().enumerate().map(|(at, text)| (Slot::Argument(at), text)))
+}
+
 /// What is there already as a reference, by slot and name.
 pub fn references(local: &Local) -> Vec<(Slot, String)> {
     let named = |text: &Text| Some(referring(&text.value)?.ok()?.reference.name().to_owned());
-    let variables =
-        local.env.iter().filter_map(|(name, text)| Some((Slot::Variable(name.clone()), named(text)?)));
-    let arguments =
-        local.args.iter().enumerate().filter_map(|(at, text)| Some((Slot::Argument(at), named(text)?)));
-    variables.chain(arguments).collect()
+    slots(local).filter_map(|(slot, text)| Some((slot, named(text)?))).collect()
 }
 
 fn finding(slot: Slot, name: &str, why: Why, before: usize, text: &Text) -> Finding {

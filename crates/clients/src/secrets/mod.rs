@@ -1,9 +1,11 @@
 //! Secrets in clients' files: found, moved into the keychain, and put back.
 //!
-//! Owns: what in an entry is a secret ([`find`], [`listing`]), and the edits that put a reference in its place and back ([`moving`], [`returning`]). It is
-//! here and not beside the keychain because it reads entries and splices files; the keychain must know neither. Its tables are
+//! Owns: what in an entry is a secret ([`find`], [`listing`]), the edits that put a reference in its place and back ([`moving`],
+//! [`returning`]), and whether references lead anywhere ([`checking`]). It is here and not beside the keychain because it reads
+//! entries and splices files; the keychain must know neither. Its tables are
 //! not those of the record's masks: a mask may hide too much, an offer to move something must be right.
 
+pub mod checking;
 pub mod find;
 pub mod lazily;
 pub mod listing;

@@ -277,6 +277,17 @@ pub fn refers(entry: &Entry) -> bool {
     entry.local().is_some_and(|local| texts(local).any(|text| referring(&text.value).is_some()))
 }
 
+/// What the entry starts as the gate sees it; nothing, if it has none.
+pub(super) fn start_of(entry: &Entry) -> Option<Identity> {
+    let (gate, local) = (entry.server.gated.as_ref()?, entry.local()?);
+    Some(started(gate.server.as_deref()?, gate.client.as_deref(), local))
+}
+
+fn started(server: &str, client: Option<&str>, local: &Local) -> Identity {
+    let args = local.args.iter().map(|arg| OsStr::new(&arg.value));
+    Identity::of(server, client, OsStr::new(&local.program.value), args)
+}
+
 fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveError> {
     let name = || reference.name().to_owned();
     keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })

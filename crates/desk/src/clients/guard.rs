@@ -129,6 +129,11 @@ impl Look<'_> {
         told.take(NEEDS).map(|told| need(&told.view.words, told.view.serious)).collect()
     }
 
+    /// What one drift says, and what mends it.
+    pub(crate) fn words_of(&self, drift: &Drift) -> DriftView {
+        self.told(drift).view
+    }
+
     /// What one drift says and asks for.
     fn told(&self, drift: &Drift) -> Told {
         let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));

@@ -7,12 +7,13 @@ mod backups;
 mod change;
 mod command_line;
 mod guard;
+mod mark;
 mod own;
 #[cfg(test)]
 mod own_tests;
 mod repair;
 mod secrets;
-mod shown;
+pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::drift::{Drift, drift, take_note};
 use callgate_clients::ledger::{self, Key, Ledger};
+use callgate_clients::mark::is_repairable;
 use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::repair::Rests;
 use callgate_clients::secrets::listing::{Listed, listed};
@@ -36,11 +38,11 @@ pub(crate) use guard::Guard;
 pub use shown::{masker, masker_of};
 
 /// All files of all clients, at one moment.
-struct Look<'d> {
-    machine: &'d System,
+pub(crate) struct Look<'d> {
+    pub(crate) machine: &'d System,
     ours: &'d Path,
-    ledger: Ledger,
-    surveyed: Vec<Surveyed>,
+    pub(crate) ledger: Ledger,
+    pub(crate) surveyed: Vec<Surveyed>,
     queue: Vec<Queued>,
     copies: Vec<Backup>,
 }
@@ -131,8 +133,12 @@ impl Desk {
     }
 
     fn look_at_clients(&self) -> Result<Look<'_>, DeskError> {
-        let ledger = ledger::read(self.home.path())?;
-        Ok(Look {
+        Ok(self.look_by(ledger::read(self.home.path())?))
+    }
+
+    /// By this ledger.
+    pub(crate) fn look_by(&self, ledger: Ledger) -> Look<'_> {
+        Look {
             machine: &self.machine,
             ours: self.home.path(),
             surveyed: everything(&self.machine, &[], &ledger),
@@ -140,12 +146,12 @@ impl Desk {
             // What is wrong with it is told by the guard; it keeps nobody from seeing their clients.
             queue: queue::read(self.home.path()).unwrap_or_default(),
             copies: Backups::of(self.home.path()).list().unwrap_or_default(),
-        })
+        }
     }
 }
 
 impl Look<'_> {
-    fn views(&self) -> Vec<ClientView> {
+    pub(crate) fn views(&self) -> Vec<ClientView> {
         let mut views: Vec<ClientView> = Vec::new();
         let drifts = self.drift();
         for file in &self.surveyed {
@@ -190,6 +196,7 @@ impl Look<'_> {
             path: path.to_string_lossy().into_owned(),
             shown: shown::path(&self.machine.home, path),
             problem: file.read.as_ref().err().map(|why| harmless(&why.to_string())),
+            repairable: is_repairable(file),
             notes,
             entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets)).collect(),
             drift: guard::of_file(self, drifts, client.id, path),
@@ -207,7 +214,7 @@ impl Look<'_> {
         ClientEntry { key, state, server, command, why, secrets: self.entry_secrets(entry, secrets) }
     }
 
-    fn drift(&self) -> Vec<Drift> {
+    pub(crate) fn drift(&self) -> Vec<Drift> {
         drift(&self.surveyed, &self.ledger, &program::place(self.ours).to_string_lossy())
     }
 
@@ -238,6 +245,6 @@ fn is_stale(since_ms: i64, edited_ms: i64) -> bool {
     since_ms + 2_000 < edited_ms
 }
 
-fn client_name(id: &str) -> String {
+pub(crate) fn client_name(id: &str) -> String {
     table::client(id).map_or(id, |client| client.name).to_owned()
 }

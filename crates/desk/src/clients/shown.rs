@@ -11,7 +11,7 @@ use callgate_store::mask::{self, Masker};
 use crate::text::harmless;
 
 /// The path as people write it.
-pub(super) fn path(home: &Path, path: &Path) -> String {
+pub(crate) fn path(home: &Path, path: &Path) -> String {
     harmless(&match path.strip_prefix(home) {
         Ok(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
         Err(_) => path.display().to_string(),

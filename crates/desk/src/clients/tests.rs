@@ -97,6 +97,25 @@ fn everything_is_shown_then_protected_then_given_back_byte_for_byte() {
 }
 
 #[test]
+fn a_byte_order_mark_is_offered_to_be_taken_away_and_nothing_else_is() {
+    let world = world();
+    fs::write(&world.cursor, format!("\u{feff}{FILE}")).unwrap();
+    fs::write(&world.claude, "\u{feff}{").unwrap();
+    let file = |client: &str| {
+        let clients = world.desk.clients().unwrap();
+        clients.into_iter().find(|view| view.id == client).unwrap().files.remove(0)
+    };
+    assert!(file("cursor").problem.unwrap().contains("byte order mark"));
+    assert_eq!((file("cursor").repairable, file("claude-desktop").repairable), (true, false));
+    world.desk.repair_file("cursor", world.cursor.to_str().unwrap(), false).unwrap();
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), FILE);
+    assert_eq!((file("cursor").problem, file("cursor").repairable, file("cursor").backups), (None, false, 1));
+    let error = world.desk.repair_file("claude-desktop", world.claude.to_str().unwrap(), false).unwrap_err();
+    assert!(error.to_string().contains("would not be enough"), "{error}");
+    assert!(world.desk.repair_file("cursor", "/etc/passwd", true).is_err(), "only a client's file");
+}
+
+#[test]
 fn only_what_is_chosen_is_protected_and_what_cannot_be_is_told() {
     let world = world();
     let keys: Vec<_> = world.entries("cursor").into_iter().map(|entry| entry.key).collect();

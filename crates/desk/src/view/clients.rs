@@ -46,6 +46,8 @@ pub struct ClientFile {
     pub shown: String,
     /// Why it is left alone.
     pub problem: Option<String>,
+    /// It can be mended by taking its byte order mark away.
+    pub repairable: bool,
     /// What stands there and cannot be covered, or is read in its stead.
     pub notes: Vec<String>,
     pub entries: Vec<ClientEntry>,

@@ -15,6 +15,7 @@ mod place;
 mod rules;
 mod servers;
 mod settings;
+mod trees;
 mod words;
 
 pub use acts::{
@@ -43,4 +44,8 @@ pub use rules::{
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
+pub use trees::{
+    ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,
+    TreeView,
+};
 pub use words::{Decision, Outcome};

@@ -3,6 +3,7 @@
 //! Clients hand little of their environment to what they start: without `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` the bus
 //! is looked for where every session has it, `/run/user/UID/bus`. It is never started for the purpose.
 
+use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -11,8 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keyring_core::{CredentialStore, Error};
+use secret_service::blocking::SecretService;
+use secret_service::{EncryptionType, Error as ServiceError};
+use zeroize::Zeroizing;
 
-use crate::KeychainError;
+use crate::keychain::SERVICE;
+use crate::{KeychainError, Reference};
 
 pub(crate) const START_ONE: &str =
     "Log in to the desktop, or start one (GNOME Keyring, KWallet, KeePassXC), then try again";
@@ -22,6 +27,41 @@ pub(crate) const UNLOCK: &str =
 pub(crate) fn open() -> Result<Arc<CredentialStore>, Error> {
     let store = zbus_secret_service_keyring_store::Store::new()?;
     Ok(store)
+}
+
+/// The same service, by the library below: the store unlocks whatever it finds locked, by asking the person.
+pub(crate) struct Quiet(SecretService<'static>);
+
+impl Quiet {
+    /// Fails if the keychain is locked, or was never set up.
+    pub(crate) fn open() -> Result<Quiet, KeychainError> {
+        let absent = |error: ServiceError| KeychainError::Absent(error.to_string());
+        let service = SecretService::connect(EncryptionType::Dh).map_err(absent)?;
+        let locked = service.get_default_collection().and_then(|collection| collection.is_locked());
+        match locked.map_err(quietly_told)? {
+            true => Err(KeychainError::Locked),
+            false => Ok(Quiet(service)),
+        }
+    }
+
+    pub(crate) fn read(&self, reference: &Reference) -> Result<Zeroizing<Vec<u8>>, KeychainError> {
+        let account = reference.account();
+        let wanted = HashMap::from([("service", SERVICE), ("username", account.as_str())]);
+        let found = self.0.search_items(wanted).map_err(quietly_told)?;
+        match (&found.unlocked[..], &found.locked[..]) {
+            ([item], []) => item.get_secret().map(Zeroizing::new).map_err(quietly_told),
+            ([], []) => Err(KeychainError::NotFound { account }),
+            ([], _) => Err(KeychainError::Locked),
+            _ => Err(KeychainError::Strange { account }),
+        }
+    }
+}
+
+fn quietly_told(error: ServiceError) -> KeychainError {
+    match error {
+        ServiceError::Locked | ServiceError::NoResult | ServiceError::Prompt => KeychainError::Locked,
+        other => KeychainError::Failed(other.to_string()),
+    }
 }
 
 /// Whether there is a bus to ask on at all. Says why not.

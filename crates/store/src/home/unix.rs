@@ -41,6 +41,16 @@ pub(crate) fn shared_with_others(meta: &Metadata) -> Option<String> {
     (mode & 0o022 != 0).then(|| format!("others may write it (mode {mode:03o}): run chmod go-w on it"))
 }
 
+pub(crate) fn readable_by_others(meta: &Metadata) -> bool {
+    meta.mode() & 0o077 != 0
+}
+
+/// For us, who are not root.
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    disk.f_bavail.checked_mul(disk.f_frsize)
+}
+
 /// A link that somebody else made can be pointed elsewhere at any time.
 pub(crate) fn foreign_link(path: &Path) -> Option<String> {
     let meta = path.symlink_metadata().ok()?;

@@ -4,6 +4,9 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
+#[path = "raw.rs"]
+mod raw;
+
 pub(crate) fn options() -> OpenOptions {
     OpenOptions::new()
 }
@@ -25,6 +28,14 @@ pub(crate) fn open_no_follow(path: &Path) -> io::Result<File> {
 
 pub(crate) fn shared_with_others(_meta: &Metadata) -> Option<String> {
     None
+}
+
+pub(crate) fn readable_by_others(_meta: &Metadata) -> bool {
+    false
+}
+
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    raw::free_bytes(folder)
 }
 
 pub(crate) fn foreign_link(_path: &Path) -> Option<String> {

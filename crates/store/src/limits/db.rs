@@ -133,10 +133,7 @@ fn open_or_create(home: &Home, path: &Path, was_there: bool, now: &Moment) -> Re
     let fail = |error: rusqlite::Error| StoreError::database(path, &error);
     sqlite::create_file(path)?;
     let connection = sqlite::open_paged(path, PAGE)?;
-    let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0)).map_err(fail)?;
-    if version > VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION });
-    }
+    let version = check_version(&connection, path)?;
     let file = identity(path).map_err(|error| StoreError::io("look at", path, &error))?;
     let inode = file.ino.cast_signed();
     let known: Option<i64> = match version {
@@ -173,6 +170,17 @@ fn open_or_create(home: &Home, path: &Path, was_there: bool, now: &Moment) -> Re
         found: full
             .then(|| "the counters were lost or replaced; every shared limit counts as used up".to_owned()),
     })
+}
+
+/// A newer file is refused.
+pub(crate) fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let version: i64 = connection
+        .query_row("PRAGMA user_version", (), |row| row.get(0))
+        .map_err(|error| StoreError::database(path, &error))?;
+    match version > VERSION {
+        true => Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION }),
+        false => Ok(version),
+    }
 }
 
 fn make(connection: &Connection, inode: i64, full: bool, now: &Moment) -> rusqlite::Result<()> {

@@ -1,6 +1,7 @@
 //! What Linux has for owning processes: `/proc`, subreapers, parent-death signals, pidfds.
 
 mod above;
+mod census;
 mod keeper;
 mod measure;
 mod process;
@@ -8,8 +9,9 @@ mod sweep;
 mod tree;
 
 pub use above::session_above;
+pub use census::{arguments, end, everyone, identify, lives, session_of, tree_of};
 pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
 pub(crate) use measure::measure;
 pub(crate) use process::await_end;
-pub use sweep::sweep;
+pub use sweep::{leftovers, sweep};
 pub(crate) use tree::Tree;

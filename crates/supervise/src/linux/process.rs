@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use rustix::time::Timespec;
 
-use crate::MARKER;
+use crate::{MARKER, ProcessId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -49,6 +49,10 @@ impl Process {
 
     pub(super) fn id(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    pub(super) fn known(&self) -> ProcessId {
+        ProcessId { pid: self.id(), start: self.start }
     }
 
     /// Ended, but not yet taken leave of by its parent.

@@ -1,9 +1,10 @@
 //! Ends what a session left behind whose shim *and* keeper were killed.
 //!
-//! Known by the session's marker in the environment that a process was started with, and by ancestry below such a process
-//! (browsers overwrite their environment). Never by name, and never outside our own user and pid namespace.
+//! Known by the session's marker in the environment that a process was started with, by number and start as somebody wrote
+//! them down while the session lived (a crash handler carries no marker and has no parent), and by ancestry below such a
+//! process (browsers overwrite their environment). Never by name, and never outside our own user and pid namespace.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -14,22 +15,29 @@ use rustix::process::{Pid, Signal, geteuid, getpid};
 use super::keeper::session_kept_by;
 use super::process::{Process, await_end};
 use super::tree::Snapshot;
-use crate::{SessionState, Swept};
+use crate::{Left, ProcessId, Recorded, SessionState, Swept};
 
 /// Nobody waits for these any more: SIGTERM is a courtesy.
-const TERM: Duration = Duration::from_millis(500);
-const KILL: Duration = Duration::from_millis(500);
+pub(super) const TERM: Duration = Duration::from_millis(500);
+pub(super) const KILL: Duration = Duration::from_millis(500);
 /// A tree may grow while it is being ended.
 const ROUNDS: usize = 5;
 
-/// Ends every process of a session that `state` calls ended, and returns them. Blocks for a second or so when there are any.
+/// Every process of a session that `state` calls ended: marked, or recorded with exactly this number and start, or below one
+/// of these. `recorded` is what was written down during this boot and in this pid namespace.
 ///
-/// Left alone: sessions that `state` calls alive or unknown; this process, its ancestors, and every session that it is itself
+/// Left out: sessions that `state` calls alive or unknown; this process, its ancestors, and every session that it is itself
 /// below; what a keeper still works on; other users; other pid namespaces.
-pub fn sweep(state: impl Fn(&str) -> SessionState) -> Vec<Swept> {
+pub fn leftovers(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Left> {
+    let found = find(&state, recorded).into_iter();
+    found.map(|Leftover { process, session }| Left { id: process.known(), session }).collect()
+}
+
+/// Ends what [`leftovers`] finds, and returns it. Blocks for a second or so when there is any.
+pub fn sweep(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Swept> {
     let mut swept: Vec<Swept> = Vec::new();
     for round in 0..ROUNDS {
-        let leftovers = leftovers(&state);
+        let leftovers = find(&state, recorded);
         if leftovers.is_empty() {
             break;
         }
@@ -56,6 +64,7 @@ pub fn sweep(state: impl Fn(&str) -> SessionState) -> Vec<Swept> {
             entry.gone = entry.gone || process.is_none_or(|process| !process.lives());
         }
     }
+    swept.sort_by_key(|process| process.pid);
     swept
 }
 
@@ -64,7 +73,7 @@ struct Leftover {
     session: String,
 }
 
-fn leftovers(state: &impl Fn(&str) -> SessionState) -> Vec<Leftover> {
+fn find(state: &impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Leftover> {
     let Some(snapshot) = Snapshot::take() else { return Vec::new() };
     let Some(here) = Place::of(getpid()) else { return Vec::new() };
     let own_line = snapshot.line_of(getpid());
@@ -82,10 +91,16 @@ fn leftovers(state: &impl Fn(&str) -> SessionState) -> Vec<Leftover> {
         snapshot.line_of(process.pid).into_iter().any(|above| session_kept_by(above).is_some())
     };
 
+    let recorded: HashMap<ProcessId, &str> =
+        recorded.iter().map(|one| (one.id, one.session.as_str())).collect();
+    // A marker says more than a record: below the tree of one session there may be that of another.
+    let session_of = |process: &Process| {
+        process.marker().or_else(|| recorded.get(&process.known()).map(|session| (*session).to_owned()))
+    };
     let mut found: Vec<Leftover> = Vec::new();
     let mut seen: HashSet<Pid> = HashSet::new();
     for process in snapshot.processes.values().filter(|process| ours(process)) {
-        let Some(session) = process.marker().filter(|session| abandoned(session)) else { continue };
+        let Some(session) = session_of(process).filter(|session| abandoned(session)) else { continue };
         if being_kept(process) {
             continue;
         }
@@ -104,13 +119,13 @@ fn leftovers(state: &impl Fn(&str) -> SessionState) -> Vec<Leftover> {
 
 /// Whose a process is, and in which world its number means anything.
 #[derive(PartialEq, Eq)]
-struct Place {
+pub(super) struct Place {
     user: u32,
     pid_namespace: PathBuf,
 }
 
 impl Place {
-    fn of(pid: Pid) -> Option<Place> {
+    pub(super) fn of(pid: Pid) -> Option<Place> {
         let directory = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
         let user = if pid == getpid() { geteuid().as_raw() } else { fs::metadata(&directory).ok()?.uid() };
         let pid_namespace = fs::read_link(directory.join("ns/pid")).ok()?;

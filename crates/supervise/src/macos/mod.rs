@@ -4,8 +4,10 @@
 //! - A process that left the server's group *and* lost its parent between two looks is not found (a daemon by double fork).
 //!   The keeper looks whenever a child of its own ends and, while a tree is being ended, every 50 ms.
 //! - When the keeper is killed with `-9`, the server is ended by the shim (by its group), not by the kernel.
-//! - No [`sweep`]: another process' environment is readable for some processes only, so nothing is ended by it.
+//! - [`sweep`] goes by what was written down, and by ancestry below that: another process' environment is readable for some
+//!   processes only, so a marker is not looked for.
 
+mod census;
 mod tree;
 
 use std::io;
@@ -13,8 +15,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
-use crate::{MARKER, Measured, SessionState, StartError, Swept};
+use crate::{MARKER, Measured, StartError};
 
+pub use census::{arguments, end, everyone, identify, leftovers, lives, session_of, sweep, tree_of};
 pub(crate) use tree::{Tree, await_end};
 
 /// Orphans go to launchd; there is nothing to ask for.
@@ -49,9 +52,4 @@ pub(crate) fn single_threaded() -> Result<(), StartError> {
 pub fn session_above() -> Option<String> {
     let session = std::env::var_os(MARKER).filter(|session| !session.is_empty())?;
     Some(session.to_string_lossy().into_owned())
-}
-
-/// Ends nothing: see the module's list of what is not covered.
-pub fn sweep(_state: impl Fn(&str) -> SessionState) -> Vec<Swept> {
-    Vec::new()
 }

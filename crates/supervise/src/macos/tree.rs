@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+use crate::ProcessId;
+
 /// A process, known by number and start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Process {
     pub(crate) pid: Pid,
-    parent: Option<Pid>,
+    pub(super) parent: Option<Pid>,
     group: Option<Pid>,
     start: (u64, u64),
 }
@@ -20,6 +22,11 @@ pub(crate) struct Process {
 impl Process {
     fn same(&self, other: &Process) -> bool {
         self.pid == other.pid && self.start == other.start
+    }
+
+    pub(super) fn known(&self) -> ProcessId {
+        let pid = self.pid.as_raw_nonzero().get().unsigned_abs();
+        ProcessId { pid, start: self.start.0.saturating_mul(1_000_000).saturating_add(self.start.1) }
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -104,7 +111,7 @@ pub(crate) fn await_end(processes: &[Process], limit: Duration) {
     }
 }
 
-fn everyone() -> Vec<Process> {
+pub(super) fn everyone() -> Vec<Process> {
     pids().into_iter().filter_map(describe).collect()
 }
 
@@ -123,7 +130,7 @@ fn pids() -> Vec<Pid> {
 
 /// `None` when it is gone, a zombie, or not ours to see.
 #[expect(unsafe_code, reason = "the description of a process has no safe form")]
-fn describe(pid: Pid) -> Option<Process> {
+pub(super) fn describe(pid: Pid) -> Option<Process> {
     let length = i32::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
     // SAFETY: plain numbers and arrays of numbers, for which all zeroes is a value.
     let mut info = unsafe { std::mem::zeroed::<libc::proc_bsdinfo>() };
@@ -143,4 +150,34 @@ fn describe(pid: Pid) -> Option<Process> {
     let pid_of = |number: u32| Pid::from_raw(number.cast_signed());
     let start = (info.pbi_start_tvsec, info.pbi_start_tvusec);
     Some(Process { pid, parent: pid_of(info.pbi_ppid), group: pid_of(info.pbi_pgid), start })
+}
+
+/// The command line of a process of ours; empty when the system does not tell.
+#[expect(unsafe_code, reason = "the arguments of a process have no safe form")]
+pub(super) fn arguments_of(pid: Pid) -> Vec<String> {
+    let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid.as_raw_nonzero().get()];
+    let mut buffer = vec![0_u8; 256 * 1024];
+    let mut length = buffer.len();
+    // SAFETY: the name has three parts, the buffer is as long as is said, and both outlive the call.
+    let failed = unsafe {
+        libc::sysctl(
+            name.as_mut_ptr(),
+            3,
+            buffer.as_mut_ptr().cast(),
+            &raw mut length,
+            std::ptr::null_mut(),
+            0,
+        )
+    } != 0;
+    if failed {
+        return Vec::new();
+    }
+    buffer.truncate(length);
+    // How many arguments, the program's path, padding, and then the arguments, each with a zero behind it.
+    let Some((count, rest)) = buffer.split_first_chunk::<4>() else { return Vec::new() };
+    let count = usize::try_from(i32::from_ne_bytes(*count)).unwrap_or(0);
+    let path = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+    let padding = rest[path..].iter().position(|byte| *byte != 0).unwrap_or(rest.len() - path);
+    let arguments = rest[path + padding..].split(|byte| *byte == 0).take(count);
+    arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
 }

@@ -46,8 +46,9 @@ pub(crate) fn is_bare(program: &OsStr) -> bool {
     !program.is_empty() && !program.as_bytes().contains(&b'/')
 }
 
-pub(crate) fn is_here(folder: &Path, program: &OsStr) -> bool {
-    has_execute_bit(&folder.join(program))
+/// The file that a name stands for in this folder, if it may be run.
+pub(crate) fn file_of(folder: &Path, program: &OsStr) -> Option<PathBuf> {
+    Some(folder.join(program)).filter(|path| has_execute_bit(path))
 }
 
 pub(super) fn explain(program: &OsStr, search_path: Option<&OsStr>, error: &io::Error) -> StartFailure {

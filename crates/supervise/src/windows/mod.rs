@@ -1,12 +1,14 @@
 //! Windows: no keeper process. The shim puts itself into a Job Object that ends all its members when the last handle to it
 //! is closed. The only handle is the shim's, so however the shim ends, the server and everything below it ends too.
 
+mod census;
 mod handle;
 pub(crate) mod program;
 mod raw;
 
-use crate::{MARKER, SessionState, Swept};
+use crate::MARKER;
 
+pub use census::{arguments, end, everyone, identify, leftovers, lives, session_of, sweep, tree_of};
 pub use handle::{HeldSignals, Keeper, Prepared, Server, prepare, start};
 pub use program::login_path;
 
@@ -14,9 +16,4 @@ pub use program::login_path;
 pub fn session_above() -> Option<String> {
     let session = std::env::var_os(MARKER).filter(|session| !session.is_empty())?;
     Some(session.to_string_lossy().into_owned())
-}
-
-/// Ends nothing, because nothing can be left: the kernel ends a job with its last handle.
-pub fn sweep(_state: impl Fn(&str) -> SessionState) -> Vec<Swept> {
-    Vec::new()
 }

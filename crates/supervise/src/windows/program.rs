@@ -30,17 +30,13 @@ pub(crate) fn is_bare(program: &OsStr) -> bool {
     !program.is_empty() && !program.to_string_lossy().contains(['/', '\\', ':'])
 }
 
-pub(crate) fn is_here(folder: &Path, program: &OsStr) -> bool {
-    file_of(folder, program).is_some()
-}
-
-/// The file that a name stands for: `npx` is `npx.cmd`, which the system does not find by itself.
+/// The file that a name stands for; a path is left to the system.
 pub(super) fn find(program: &OsStr, search_path: Option<&OsStr>) -> Option<PathBuf> {
-    let search_path = search_path.filter(|_| is_bare(program))?;
-    std::env::split_paths(search_path).find_map(|folder| file_of(&folder, program))
+    crate::search::find(program, search_path.filter(|_| is_bare(program))?)
 }
 
-fn file_of(folder: &Path, program: &OsStr) -> Option<PathBuf> {
+/// The file that a name stands for in this folder: `npx` is `npx.cmd`, which the system does not find by itself.
+pub(crate) fn file_of(folder: &Path, program: &OsStr) -> Option<PathBuf> {
     let plain = folder.join(program);
     let has_ending =
         plain.extension().is_some_and(|own| ENDINGS.iter().any(|ending| own.eq_ignore_ascii_case(ending)));

@@ -103,3 +103,48 @@ fn the_innermost_session_counts() {
     let shim = Shim::of_script(&format!("\"$PROBE\" shim {inner} 200 200 -- \"$PROBE\" above"));
     assert_eq!(shim.hear("out out"), inner);
 }
+
+/// A crash handler: in a session of its own, without a parent, without a marker.
+const HANDLER: &str = "(setsid env -i \"$PROBE\" linger $0 </dev/null >/dev/null 2>&1 &); exec cat";
+
+#[test]
+fn what_carries_no_marker_and_has_no_parent_is_found_by_its_record() {
+    let mut shim = Shim::of_script(HANDLER);
+    shim.hear("started");
+    shim.await_lingering(1);
+    let seen = callgate_supervise::tree_of(shim.id());
+    kill_both(&mut shim);
+    eventually("the server died with its keeper", || processes_of(&shim.session).len() == 1);
+    let handler = processes_of(&shim.session)[0];
+    let id = seen.iter().find(|one| one.id.pid == handler).expect("it was seen").id;
+
+    assert_eq!(sweep(&[&shim.session]), [] as [&str; 0], "nothing but the record leads to it");
+    let other = format!("{}={handler}:{}", shim.session, id.start + 1);
+    assert_eq!(sweep(&[&other]), [] as [&str; 0], "another process has its number by now");
+    let known = format!("{}={handler}:{}", shim.session, id.start);
+    assert_eq!(sweep(&[&known]), [format!("{handler} {} true", shim.session)]);
+    assert!(!is_alive(handler));
+}
+
+#[test]
+fn a_record_does_not_hand_over_what_a_keeper_still_works_on() {
+    let shim = Shim::of_script(HANDLER);
+    shim.hear("started");
+    shim.await_lingering(1);
+    let seen = callgate_supervise::tree_of(shim.id());
+    assert!(seen.len() >= 3, "keeper, server, handler: {seen:?}");
+    let ids: Vec<String> = seen.iter().map(|one| format!("{}:{}", one.id.pid, one.id.start)).collect();
+    assert_eq!(sweep(&[&format!("{}={}", shim.session, ids.join(","))]), [] as [&str; 0]);
+    assert!(seen.iter().all(|one| callgate_supervise::lives(one.id)));
+}
+
+#[test]
+fn a_process_that_is_ended_is_the_one_that_was_meant() {
+    let mut child = Command::new(PROBE).arg("linger").spawn().expect("runs");
+    let id = callgate_supervise::identify(child.id()).expect("it runs");
+    let other = callgate_supervise::ProcessId { start: id.start + 1, ..id };
+    assert_eq!(callgate_supervise::end(&[other]), [(other, true)]);
+    assert!(is_alive(child.id()));
+    assert_eq!(callgate_supervise::end(&[id]), [(id, true)]);
+    child.wait().expect("reaped");
+}

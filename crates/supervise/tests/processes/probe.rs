@@ -7,7 +7,7 @@
 //!   server, or `!` if it is not to be started.
 //! - `linger WORD`: does nothing, for ever.
 //! - `above [orphan]`: says which session it is below; with `orphan`, once the keeper is its parent.
-//! - `sweep SESSION…`: sweeps, with these sessions ended and all others unknown.
+//! - `sweep SESSION[=PID:START,…]…`: sweeps, with these sessions ended (and these processes on their record) and all others unknown.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_supervise::{
-    Ending, Grace, Keeper, Launch, Pipes, Server, SessionState, StartError, prepare, session_above, start,
-    sweep,
+    Ending, Grace, Keeper, Launch, Pipes, ProcessId, Recorded, Server, SessionState, StartError, prepare,
+    session_above, start, sweep,
 };
 
 fn main() {
@@ -147,11 +147,21 @@ fn is_below_keeper() -> bool {
     true
 }
 
-fn sweep_sessions(ended: &[OsString]) {
+fn sweep_sessions(args: &[OsString]) {
+    let (mut ended, mut recorded) = (Vec::new(), Vec::new());
+    for arg in args.iter().filter_map(|arg| arg.to_str()) {
+        let (session, processes) = arg.split_once('=').unwrap_or((arg, ""));
+        ended.push(session);
+        recorded.extend(processes.split(',').filter_map(|process| {
+            let (pid, start) = process.split_once(':')?;
+            let id = ProcessId { pid: pid.parse().ok()?, start: start.parse().ok()? };
+            Some(Recorded { id, session: session.to_owned() })
+        }));
+    }
     let state = |session: &str| {
-        if ended.iter().any(|it| it == session) { SessionState::Ended } else { SessionState::Unknown }
+        if ended.contains(&session) { SessionState::Ended } else { SessionState::Unknown }
     };
-    for swept in sweep(state) {
+    for swept in sweep(state, &recorded) {
         say(&format!("{} {} {}", swept.pid, swept.session, swept.gone));
     }
 }

@@ -21,7 +21,7 @@ send {"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"fille
 #[test]
 fn what_a_clear_threw_away_is_shown_and_exported() {
     scene("codegen", OPEN_POLICY, Around::Tray, |app| {
-        let mut session = app.session_with(SCRIPT)?;
+        let mut session = app.scripted_session(SCRIPT, &[])?;
         session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
         session.answer("1")?;
         passed_with(&mut session, "2", "start_codegen_session", "{}")?;
@@ -55,7 +55,7 @@ fn what_a_clear_threw_away_is_shown_and_exported() {
 #[test]
 fn a_ready_made_rule_is_looked_at_saved_and_in_force() {
     scene("ready-rules", OPEN_POLICY, Around::Tray, |app| {
-        let mut session = app.session_with(SCRIPT)?;
+        let mut session = app.scripted_session(SCRIPT, &[])?;
         session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
         session.answer("1")?;
         // The list is written down a moment after it was answered.

@@ -10,6 +10,7 @@ mod hardening;
 mod looking;
 mod secrets;
 mod starting;
+mod trees;
 
 use callgate_tests::json::Json;
 use callgate_tests::session::{Session, is_refusal, result_text};

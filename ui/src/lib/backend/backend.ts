@@ -71,9 +71,21 @@ export interface Backend {
   versionDiff(server: string, change: number): Promise<string>;
 
   servers(): Promise<T.ServerView[]>;
-  /** Every two seconds while somebody listens. */
+  /** The last quarter of an hour first, then every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   stderrTail(session: string): Promise<string>;
+  /** Every process of the server's running sessions, as of the last usage. */
+  trees(server: string): Promise<T.TreeView[]>;
+  /** The newest first. */
+  happened(server: string): Promise<T.HappenedView[]>;
+  /** Looks at every process of this person: not every second. */
+  strays(): Promise<T.Strays>;
+  /** Ends what dead sessions left. */
+  sweep(): Promise<T.SweepView>;
+  /** Ends browsers that nobody owns: only those, and only if they still are such. */
+  endSuspects(ids: string[]): Promise<T.SweepView>;
+  /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
+  endTree(session: string): Promise<T.SweepView>;
   /** The newest first. */
   codegen(server: string): Promise<T.CodegenView[]>;
   codegenSession(id: string): Promise<T.CodegenDetail>;
@@ -103,6 +115,8 @@ export interface Backend {
   /** As a unified diff, from what is there now to the copy. */
   previewBackup(id: string): Promise<string>;
   restoreBackup(id: string, now: boolean): Promise<void>;
+  /** Takes a byte order mark away. `now`: also while a client runs that would write over it. */
+  repairFile(client: string, path: string, now: boolean): Promise<void>;
   /** Quits it, lets what waits be written, starts it again; done when it has started. */
   reopenClient(id: string): Promise<void>;
   /** Starts it through the gate, without its client, and asks for its tools. */

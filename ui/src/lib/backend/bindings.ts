@@ -52,6 +52,18 @@ export const commands = {
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
 	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	/**  Every process of a server, as of the last sample. */
+	trees: (server: string) => typedError<TreeView[], UiError>(__TAURI_INVOKE("trees", { server })),
+	/**  What happened to a server besides its calls, the newest first. */
+	happened: (server: string) => typedError<HappenedView[], UiError>(__TAURI_INVOKE("happened", { server })),
+	/**  What dead sessions left, and browsers that nobody owns. */
+	strays: () => typedError<Strays, UiError>(__TAURI_INVOKE("strays")),
+	/**  Ends what dead sessions left. */
+	sweep: () => typedError<SweepView, UiError>(__TAURI_INVOKE("sweep")),
+	/**  Ends browsers that nobody owns, those that a person chose. */
+	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
+	/**  Ends the server of a session with all that it started. */
+	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
 	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
@@ -73,6 +85,8 @@ export const commands = {
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
 	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
+	/**  Takes the byte order mark away that a file is left alone for. */
+	repairFile: (client: string, path: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("repair_file", { client, path, now })),
 	/**  Quits the client, lets what waits be written, and starts it again. */
 	reopenClient: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { client })),
 	/**  Takes as long as the server needs to start. */
@@ -294,6 +308,8 @@ export type ClientFile = {
 	shown: string,
 	/**  Why it is left alone. */
 	problem: string | null,
+	/**  It can be mended by taking its byte order mark away. */
+	repairable: boolean,
 	/**  What stands there and cannot be covered, or is read in its stead. */
 	notes: string[],
 	entries: ClientEntry[],
@@ -1096,6 +1112,89 @@ export type ToolRule = {
 };
 
 export type ToolState = "allow" | "deny" | "hide" | "ask" | "cap" | "custom";
+
+/**  The process tree of one running session. */
+export type TreeView = {
+	session: string,
+	server: string,
+	client: string | null,
+	startedMs: number,
+	atMs: number,
+	/**  Of one core. */
+	cpuPercent: number | null,
+	memoryBytes: number,
+	/**  Each parent before its children. */
+	processes: ProcessView[],
+};
+
+export type ProcessView = {
+	pid: number,
+	/**  How many are above it in this tree. */
+	depth: number,
+	/**  "browser", "renderer", "npx" and so on. */
+	what: string,
+	/**  Secrets masked. */
+	command: string,
+	cpuPercent: number | null,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+export type LeftoverView = {
+	session: string,
+	server: string | null,
+	client: string | null,
+	endedMs: number | null,
+	memoryBytes: number,
+	browsers: number,
+	processes: ProcessView[],
+};
+
+export type ElsewhereView = {
+	session: string,
+	server: string,
+	client: string | null,
+	notedMs: number | null,
+	otherBoot: boolean,
+	processes: number,
+};
+
+export type SuspectView = {
+	id: string,
+	pid: number,
+	command: string,
+	profile: string,
+	processes: number,
+	memoryBytes: number,
+	startedMs: number,
+};
+
+export type Strays = {
+	leftovers: LeftoverView[],
+	elsewhere: ElsewhereView[],
+	suspects: SuspectView[],
+};
+
+export type SweepView = {
+	words: string,
+	ended: EndedView[],
+	profiles: string[],
+};
+
+export type EndedView = {
+	pid: number,
+	what: string,
+	command: string,
+	session: string | null,
+	gone: boolean,
+};
+
+export type HappenedView = {
+	atMs: number,
+	kind: string,
+	text: string,
+	session: string | null,
+};
 
 /**  What a policy would make of one call. */
 export type Tried = {

@@ -21,7 +21,9 @@ const view = (entries: ClientEntry[], more: Partial<ClientView> = {}): ClientVie
   canReopen: true,
   reload: '',
   queued: [],
-  files: [{ path: '/c.json', shown: '~/c.json', problem: null, notes: [], entries, drift: [], backups: 0 }],
+  files: [
+    { path: '/c.json', shown: '~/c.json', problem: null, repairable: false, notes: [], entries, drift: [], backups: 0 },
+  ],
   ...more,
 });
 

@@ -6,6 +6,7 @@ import {
   BackendError,
   type ClientAct,
   type ClientChange,
+  type ClientFile,
   type ClientView,
   type EntryKey,
   type QueuedChange,
@@ -14,7 +15,7 @@ import {
   type ServerTest,
   type ServerView,
 } from '../backend';
-import { keyText } from './entries';
+import { keyText, wouldWait } from './entries';
 import { did, doneWords, listed, refusedWords, waitingWords } from './words';
 
 /** What is to be written, before the person who is asked. */
@@ -188,6 +189,18 @@ export class Clients {
   /** What somebody else did to these is known. */
   async takeNote(entries: EntryKey[]): Promise<void> {
     await this.#act(() => this.#app.backend.takeNote(entries));
+  }
+
+  /** Takes the byte order mark away that the file is left alone for. What a running client would write over: asks. */
+  async repair(view: ClientView, file: ClientFile): Promise<void> {
+    const loosened = [`${view.name} may write over it at any moment. Then the mark is back.`];
+    const words = `Write to the file of ${view.name} while it runs?`;
+    const now = wouldWait(view);
+    if (now && !(await this.#app.ask({ words, loosened }, 'Write now'))) return;
+    await this.#act(async () => {
+      await this.#app.backend.repairFile(view.id, file.path, now);
+      this.#app.toasts.say(`Repaired ${file.shown}. A backup is kept.`);
+    });
   }
 
   async test(key: EntryKey): Promise<void> {

@@ -114,6 +114,33 @@ describe('Clients', () => {
     await waitFor(() => expect(gated('claude-code')).not.toContain('fetch'));
   });
 
+  it('repairs a byte order mark where it is offered, and offers nothing else', async () => {
+    start('#/clients');
+    const zed = await card('zed');
+    expect(within(zed).getAllByTestId('file-problem')).toHaveLength(2);
+    const [broken, marked] = within(zed).getAllByTestId('file-problem');
+    expect(within(broken!).queryByTestId('file-repair')).toBeNull();
+    expect(marked!.textContent).toContain('byte order mark');
+    await press('file-repair', marked!);
+    await waitFor(async () => expect(within(await card('zed')).getAllByTestId('file-problem')).toHaveLength(1));
+    await waitFor(() => expect(document.body.textContent).toContain('Repaired ~/.config/zed/work/settings.json'));
+  });
+
+  it('asks before it repairs the file of a client that runs and would write over it', async () => {
+    start('#/clients');
+    const file = fake.machine.clients[0]!.files[0]!;
+    file.problem = 'it begins with a byte order mark';
+    file.repairable = true;
+    const note = await within(await card('claude-desktop')).findByTestId('file-problem');
+    await press('file-repair', note);
+    await screen.findByTestId('question-yes');
+    await fireEvent.click(screen.getByTestId('question-no'));
+    expect(file.repairable).toBe(true);
+    await press('file-repair', note);
+    await answer('question-yes');
+    await waitFor(() => expect(file.repairable).toBe(false));
+  });
+
   it('mends drift, or leaves it and does not ask again', async () => {
     start('#/clients');
     const drift = within(await card('cursor')).getByTestId('drift');

@@ -1,8 +1,11 @@
-// What the process trees took in the last two minutes, per session, and the line drawn of it. Pure.
+// What the process trees took in the last quarter of an hour, per session, and the line drawn of it. Pure.
 
 import type { Usage } from '../../lib/backend/bindings';
 
-export const spanMs = 120_000;
+export const spanMs = 15 * 60_000;
+/** A line has a point for so long: what came in between is one value. */
+export const pointMs = 10_000;
+export const points = spanMs / pointMs;
 
 export interface Sample {
   atMs: number;
@@ -13,15 +16,48 @@ export interface Sample {
 
 export type Usages = ReadonlyMap<string, readonly Sample[]>;
 
-/** With what came now added, and what is too old or over left out. Sessions that are not reported any more keep no line. */
+/**
+ * With what came now added, and what is too old or over left out. Sessions that are not reported any more keep no line. What
+ * comes may be a whole past, the oldest first.
+ */
 export function withUsage(usages: Usages, now: readonly Usage[]): Usages {
-  const next = new Map<string, readonly Sample[]>();
+  const next = new Map<string, Sample[]>();
   for (const usage of now) {
     const { session, atMs, cpuPercent, memoryBytes, processes } = usage;
-    const kept = (usages.get(session) ?? []).filter((one) => one.atMs > atMs - spanMs && one.atMs < atMs);
-    next.set(session, [...kept, { atMs, cpuPercent, memoryBytes, processes }]);
+    const known = next.get(session) ?? [...(usages.get(session) ?? [])];
+    while (known.length > 0 && known.at(-1)!.atMs >= atMs) known.pop();
+    known.push({ atMs, cpuPercent, memoryBytes, processes });
+    next.set(session, known);
+  }
+  for (const [session, samples] of next) {
+    const from = samples.at(-1)!.atMs - spanMs;
+    if (samples[0]!.atMs <= from)
+      next.set(
+        session,
+        samples.filter((one) => one.atMs > from),
+      );
   }
   return next;
+}
+
+/** One value a point, the newest last: the highest of what fell into it, since a short peak must not vanish. */
+export function inPoints(samples: readonly Sample[], value: (one: Sample) => number | null): number[] {
+  const found = new Map<number, number>();
+  for (const one of samples) {
+    const taken = value(one);
+    const at = Math.floor(one.atMs / pointMs);
+    if (taken !== null) found.set(at, Math.max(taken, found.get(at) ?? 0));
+  }
+  const last = samples.at(-1);
+  if (found.size === 0 || !last) return [];
+  const to = Math.floor(last.atMs / pointMs);
+  const values: number[] = [];
+  // A gap (the machine slept, nobody looked) goes on with what was before it.
+  for (let at = Math.max(Math.min(...found.keys()), to - points + 1); at <= to; at += 1) {
+    const value = found.get(at) ?? values.at(-1);
+    if (value !== undefined) values.push(value);
+  }
+  return values;
 }
 
 /** What several sessions take together, newest last; moments are matched by rounding to two seconds. */

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::change::carry_out;
+use callgate_clients::discover::Found;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
@@ -16,26 +17,28 @@ use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
 use super::{look, named, quiet, shown};
-use crate::args::{ChangeArgs, EntriesArgs};
+use crate::args::{ChangeArgs, EntriesArgs, WhileRunning};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
 pub(crate) fn diff(args: &EntriesArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let binary = program::place(home.path());
-    Work::new(&home, args)?.show(Act::Protect { binary: text(&binary)? })
+    let act = Act::Protect { binary: text(&binary)? };
+    let screen = Screen::new();
+    Ok(Work::of(&home, args)?.show(&screen, act)?.close(&screen, act, true))
 }
 
 pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let binary = program::place(home.path());
-    let work = Work::new(&home, &args.entries)?;
-    let act = Act::Protect { binary: text(&binary)? };
+    let work = Work::of(&home, &args.entries)?;
+    let (screen, act) = (Screen::new(), Act::Protect { binary: text(&binary)? });
     if args.dry_run {
-        return work.show(act);
+        return Ok(work.show(&screen, act)?.close(&screen, act, true));
     }
     put_program(&home)?;
-    work.write(act, args)
+    Ok(work.write(&screen, act, How::of(args)).close(&screen, act, false))
 }
 
 /// The program that clients start is at its place from here on.
@@ -56,38 +59,57 @@ pub(in crate::commands) fn text(binary: &Path) -> anyhow::Result<&str> {
 
 pub(crate) fn unprotect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    let work = Work::new(&home, &args.entries)?;
+    let (screen, work) = (Screen::new(), Work::of(&home, &args.entries)?);
     if args.dry_run {
-        return work.show(Act::Unprotect);
+        return Ok(work.show(&screen, Act::Unprotect)?.close(&screen, Act::Unprotect, true));
     }
     confirm::loosening("let these clients start their servers without the gate", "unprotect")?;
-    work.write(Act::Unprotect, args)
+    Ok(work.write(&screen, Act::Unprotect, How::of(args)).close(&screen, Act::Unprotect, false))
+}
+
+/// How a change is made.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::commands) struct How {
+    pub(in crate::commands) running: WhileRunning,
+    pub(in crate::commands) leave_secrets: bool,
+}
+
+impl How {
+    fn of(args: &ChangeArgs) -> How {
+        How { running: args.running, leave_secrets: args.leave_secrets }
+    }
 }
 
 /// The entries that a person means.
-struct Work<'a> {
+pub(in crate::commands) struct Work<'a> {
     home: &'a Home,
     client: Option<&'static Client>,
     servers: BTreeSet<&'a str>,
+    /// Entries that are not meant, whatever the rest says.
+    besides: BTreeSet<Key>,
     surveyed: Vec<Surveyed>,
     returning: Returning<'a>,
 }
 
 impl<'a> Work<'a> {
-    fn new(home: &'a Home, args: &'a EntriesArgs) -> anyhow::Result<Work<'a>> {
+    /// Every entry of these files, besides some.
+    pub(in crate::commands) fn on(
+        home: &'a Home,
+        surveyed: Vec<Surveyed>,
+        besides: BTreeSet<Key>,
+    ) -> Work<'a> {
+        let (client, servers) = (None, BTreeSet::new());
+        Work { home, client, servers, besides, surveyed, returning: Returning::to(home.path()) }
+    }
+
+    fn of(home: &'a Home, args: &'a EntriesArgs) -> anyhow::Result<Work<'a>> {
         let client = match (&args.client, args.all) {
             (Some(id), _) => Some(named(id)?),
             (None, true) => None,
             (None, false) => bail!("name a client (`callgate clients` lists them), or say --all"),
         };
         let servers = args.servers.iter().map(String::as_str).collect();
-        let work = Work {
-            home,
-            client,
-            servers,
-            surveyed: look(home, &args.project)?,
-            returning: Returning::to(home.path()),
-        };
+        let work = Work { client, servers, ..Work::on(home, look(home, &args.project)?, BTreeSet::new()) };
         if let Some(client) = client
             && work.files().next().is_none()
         {
@@ -116,17 +138,17 @@ impl<'a> Work<'a> {
         Names::of(entries(&self.surveyed), &ledger)
     }
 
-    fn files(&self) -> impl Iterator<Item = &Surveyed> {
+    pub(in crate::commands) fn files(&self) -> impl Iterator<Item = &Surveyed> {
         self.surveyed.iter().filter(|file| self.client.is_none_or(|client| client.id == file.found.client.id))
     }
 
     fn chosen(&self, entry: &Entry) -> bool {
-        self.servers.is_empty() || self.servers.contains(entry.key.name.as_str())
+        let named = self.servers.is_empty() || self.servers.contains(entry.key.name.as_str());
+        named && !self.besides.contains(&entry.key)
     }
 
     /// Without writing.
-    fn show(&self, act: Act<'_>) -> anyhow::Result<ExitCode> {
-        let screen = Screen::new();
+    pub(in crate::commands) fn show(&self, screen: &Screen, act: Act<'_>) -> anyhow::Result<Outcome> {
         let ledger = ledger::read(self.home.path())?;
         let (mut outcome, mut names) = (Outcome::default(), self.names());
         for file in self.files() {
@@ -134,38 +156,36 @@ impl<'a> Work<'a> {
             match made {
                 Ok(plan) => {
                     let entries = &plan.contents.entries;
-                    shown::diff(&screen, &plan.found.path, (plan.before(), &plan.after), entries);
-                    self.told(&screen, &plan, &mut outcome);
+                    shown::diff(screen, &plan.found.path, (plan.before(), &plan.after), entries);
+                    self.told(screen, &plan, &mut outcome);
                 }
-                Err(error) => self.left_alone(&screen, file, &error.to_string(), &mut outcome),
+                Err(error) => left_alone(screen, &file.found, &error.to_string(), &mut outcome),
             }
         }
-        self.close(&screen, act, &outcome, true)
+        Ok(outcome)
     }
 
-    fn write(&self, act: Act<'_>, args: &ChangeArgs) -> anyhow::Result<ExitCode> {
-        let screen = Screen::new();
+    pub(in crate::commands) fn write(&self, screen: &Screen, act: Act<'_>, how: How) -> Outcome {
         let (mut outcome, mut names) = (Outcome::default(), self.names());
         let now_ms = SystemClock::default().now().wall_ms;
         for file in self.files() {
             let found = &file.found;
-            if let Err(why) = self.ready(&screen, file, act, args) {
-                self.left_alone(&screen, file, &why, &mut outcome);
+            let written = self.would_write(file, act);
+            if written && let Err(why) = quiet(screen, found.client, how.running) {
+                left_alone(screen, found, &why, &mut outcome);
                 continue;
             }
             let stuck = match act {
-                Act::Unprotect if !args.leave_secrets => {
-                    self.secrets_back(&screen, file, &mut outcome, now_ms)
-                }
+                Act::Unprotect if !how.leave_secrets => self.secrets_back(screen, file, &mut outcome, now_ms),
                 _ => BTreeSet::new(),
             };
             let chosen = |entry: &Entry| self.chosen(entry) && !stuck.contains(&entry.key);
             match carry_out(self.home.path(), found, act, &chosen, &mut names, now_ms) {
-                Ok(plan) => self.told(&screen, &plan, &mut outcome),
-                Err(error) => self.left_alone(&screen, file, &error.to_string(), &mut outcome),
+                Ok(plan) => self.told(screen, &plan, &mut outcome),
+                Err(error) => left_alone(screen, found, &error.to_string(), &mut outcome),
             }
         }
-        self.close(&screen, act, &outcome, false)
+        outcome
     }
 
     /// Without its gate, a server would get references in place of its secrets. Returns the entries whose secrets stay where
@@ -195,14 +215,6 @@ impl<'a> Work<'a> {
             }
         }
         stuck
-    }
-
-    /// A client that writes its whole file back from memory must not run, unless the person insists.
-    fn ready(&self, screen: &Screen, file: &Surveyed, act: Act<'_>, args: &ChangeArgs) -> Result<(), String> {
-        match self.would_write(file, act) {
-            true => quiet(screen, file.found.client, args.running),
-            false => Ok(()),
-        }
     }
 
     fn would_write(&self, file: &Surveyed, act: Act<'_>) -> bool {
@@ -238,25 +250,12 @@ impl<'a> Work<'a> {
             }
         }
     }
+}
 
-    fn left_alone(&self, screen: &Screen, file: &Surveyed, why: &str, outcome: &mut Outcome) {
-        outcome.refused += 1;
-        let text = format!("{}: {why}", shown::path(&file.found.path));
-        screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
-    }
-
-    fn close(&self, screen: &Screen, act: Act<'_>, outcome: &Outcome, dry: bool) -> anyhow::Result<ExitCode> {
-        if outcome.done.is_empty() && outcome.refused == 0 {
-            screen.line("Nothing to do: everything chosen is so already.");
-        }
-        for (client, names) in &outcome.done {
-            screen.line(&format!("{}: {} {}", client.name, done(act, dry), names.join(", ")));
-            if !dry {
-                screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
-            }
-        }
-        Ok(if outcome.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-    }
+fn left_alone(screen: &Screen, found: &Found, why: &str, outcome: &mut Outcome) {
+    outcome.refused += 1;
+    let text = format!("{}: {why}", shown::path(&found.path));
+    screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
 }
 
 pub(in crate::commands) fn done(act: Act<'_>, dry: bool) -> &'static str {
@@ -273,8 +272,28 @@ pub(in crate::commands) fn done(act: Act<'_>, dry: bool) -> &'static str {
 }
 
 #[derive(Default)]
-struct Outcome {
+pub(in crate::commands) struct Outcome {
     /// Per client, the entries that were edited.
     done: Vec<(&'static Client, Vec<String>)>,
     refused: usize,
+}
+
+impl Outcome {
+    /// Says what was done, or would be.
+    pub(in crate::commands) fn told(&self, screen: &Screen, act: Act<'_>, dry: bool) {
+        for (client, names) in &self.done {
+            screen.line(&format!("{}: {} {}", client.name, done(act, dry), names.join(", ")));
+            if !dry {
+                screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
+            }
+        }
+    }
+
+    fn close(&self, screen: &Screen, act: Act<'_>, dry: bool) -> ExitCode {
+        if self.done.is_empty() && self.refused == 0 {
+            screen.line("Nothing to do: everything chosen is so already.");
+        }
+        self.told(screen, act, dry);
+        if self.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
 }

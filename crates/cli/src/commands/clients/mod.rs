@@ -3,6 +3,7 @@
 mod backups;
 pub(super) mod change;
 mod list;
+mod repair;
 pub(super) mod shown;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
         Some(ClientsCommand::Unprotect(args)) => change::unprotect(&args),
         Some(ClientsCommand::Backups(args)) => backups::list(&args),
         Some(ClientsCommand::Restore(args)) => backups::restore(&args),
+        Some(ClientsCommand::Repair(args)) => repair::run(&args),
     }
 }
 

@@ -21,11 +21,7 @@ pub(crate) fn run(args: &ServersArgs) -> anyhow::Result<ExitCode> {
     let servers = own::read(home.path())?.servers;
     let around = Around::of(&home)?;
     for server in &servers {
-        let local = match &server.how {
-            How::Local(local) => Some(local),
-            How::Remote | How::Odd(_) => None,
-        };
-        let placed = own::entries_of(&around.surveyed, &around.ledger, &server.id.name, local);
+        let placed = own::entries_of(&around.surveyed, &around.ledger, &server.id.name, server.local());
         if args.json {
             screen.line(&object(server, &placed).to_string());
         } else {
@@ -71,23 +67,21 @@ fn print(screen: &Screen, server: &Server, placed: &[(&Surveyed, &Entry)]) {
         let state = screen.paint(style, &screen::pad(word, 13));
         screen.line(&format!("  {state}  {}  {}", file.found.client.name, shown::path(&file.found.path)));
     }
-    if placed.is_empty() && matches!(server.how, How::Local(_)) {
+    if placed.is_empty() && server.local().is_some() {
         let text = format!("  in no client: callgate add {} --client CLIENT", shown::name(&server.id.name));
         screen.line(&screen.paint(screen::DIM, &text));
     }
 }
 
 fn object(server: &Server, placed: &[(&Surveyed, &Entry)]) -> serde_json::Value {
-    let (variables, secrets) = match &server.how {
-        How::Local(local) => {
-            let kept = find::references(local).into_iter().filter_map(|(slot, _)| match slot {
-                Slot::Variable(name) => Some(name),
-                Slot::Argument(_) | Slot::Header(_) => None,
-            });
-            (local.env.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), kept.collect::<Vec<_>>())
-        }
-        How::Remote | How::Odd(_) => Default::default(),
-    };
+    let local = server.local();
+    let variables: Vec<_> = local.into_iter().flat_map(|local| &local.env).map(|(name, _)| name).collect();
+    let secrets =
+        local.map(find::references).unwrap_or_default().into_iter().filter_map(|(slot, _)| match slot {
+            Slot::Variable(name) => Some(name),
+            Slot::Argument(_) | Slot::Header(_) => None,
+        });
+    let secrets: Vec<_> = secrets.collect();
     let command = words(server);
     let clients: Vec<_> = placed
         .iter()

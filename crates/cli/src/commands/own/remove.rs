@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use callgate_clients::entry::{How, Local};
+use callgate_clients::entry::{Local, Server};
 use callgate_clients::ledger::Key;
 use callgate_clients::own::{self, placing};
 use callgate_clients::plan::{Act, plan};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
+use callgate_desk::clients::masker_of;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<ExitCode> {
         bail!("{} stays in Callgate's own list until it is out of every client", shown::name(&args.name));
     }
     if let Some(server) = own::forget(home.path(), &args.name)? {
-        if let How::Local(local) = &server.how {
+        if let Some(local) = server.local() {
             let open = || keychain.open();
             left_behind(&screen, &placing::forget_own_secrets(home.path(), &args.name, local, &open));
         }
@@ -125,6 +126,13 @@ impl<'a> Removing<'a> {
                 }
                 Err(error) => refused(screen, file.found.client.name, &error.to_string()),
             }
+        }
+        if self.clients.is_empty() {
+            let home = self.home.path();
+            let (before, after) = own::preview_forget(home, &self.args.name)?;
+            let listing = own::read(home)?;
+            let locals = listing.servers.iter().filter_map(Server::local);
+            shown::masked_diff(screen, &own::path(home), (&before, &after), &masker_of(locals));
         }
         Ok(ExitCode::SUCCESS)
     }

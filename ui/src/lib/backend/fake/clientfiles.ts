@@ -33,6 +33,8 @@ export interface FakeFile {
   path: string;
   shown: string;
   problem: string | null;
+  /** Only a byte order mark is wrong with it. */
+  repairable: boolean;
   notes: string[];
   entries: FakeEntry[];
   /** What else stands in it. */
@@ -81,6 +83,7 @@ const file = (shown: string, entries: FakeEntry[], more: Partial<FakeFile> = {})
   path: shown.replace(/^~/, home),
   shown,
   problem: null,
+  repairable: false,
   notes: [],
   entries,
   rest: {},
@@ -214,6 +217,11 @@ export function clientFiles(first: boolean): FakeClient[] {
       files: [
         file('~/.config/zed/settings.json', [], {
           problem: 'it is not valid JSON: expected a comma (line 14, column 3)',
+        }),
+        file('~/.config/zed/work/settings.json', [], {
+          problem:
+            'it begins with a byte order mark, which some clients cannot read. Take it away: callgate clients repair',
+          repairable: true,
         }),
       ],
     },

@@ -19,6 +19,7 @@ type Clients = Pick<
   | 'clientBackups'
   | 'previewBackup'
   | 'restoreBackup'
+  | 'repairFile'
   | 'reopenClient'
   | 'testServer'
   | 'previewSecrets'
@@ -69,6 +70,13 @@ export function fakeClients(world: World): FakeClients {
   });
   const gone = (what: string) =>
     new BackendError({ code: 'notFound', message: `${what} is not there any more. Look again.`, detail: null });
+
+  const runs = (client: FakeClient) =>
+    new BackendError({
+      code: 'conflict',
+      message: `${client.name} runs and would write over it; nothing was written. Quit it and try again.`,
+      detail: null,
+    });
 
   function* places(): Generator<{ client: FakeClient; file: FakeFile; entry: FakeEntry; key: T.EntryKey }> {
     for (const client of clients)
@@ -217,6 +225,7 @@ export function fakeClients(world: World): FakeClients {
           path: file.path,
           shown: file.shown,
           problem: file.problem,
+          repairable: file.repairable,
           notes: file.notes,
           entries: file.entries.map((entry) => ({
             key: keyOf(theClient(client.id), file, entry),
@@ -318,16 +327,21 @@ export function fakeClients(world: World): FakeClients {
     async restoreBackup(id, now) {
       const { entries } = backup(id);
       const { client, file } = fileOf(backup(id));
-      if (client.waits && client.running && !now)
-        throw new BackendError({
-          code: 'conflict',
-          message: `${client.name} runs and would write over it; nothing was written. Quit it and try again.`,
-          detail: null,
-        });
+      if (client.waits && client.running && !now) throw runs(client);
       keep(client, file);
       file.entries = structuredClone(entries);
       file.lost = [];
       if (client.running) client.stale = true;
+    },
+
+    async repairFile(id, path, now) {
+      const client = theClient(id);
+      const file = client.files.find((one) => one.path === path);
+      if (!file?.repairable) throw gone(path);
+      if (client.waits && client.running && !now) throw runs(client);
+      keep(client, file);
+      file.problem = null;
+      file.repairable = false;
     },
 
     async reopenClient(id) {

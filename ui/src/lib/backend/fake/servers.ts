@@ -2,12 +2,14 @@
 import type { Backend } from '../backend';
 import type * as T from '../backend';
 import { clients } from './policies';
+import { fakeTrees, type FakeTrees } from './trees';
 import type { World } from './world';
 
 type Servers = Pick<
   Backend,
   'servers' | 'usage' | 'stderrTail' | 'stopServer' | 'startServer' | 'restartServer' | 'stopEverything'
->;
+> &
+  FakeTrees;
 
 const minute = 60_000;
 const megabyte = 1024 * 1024;
@@ -79,7 +81,7 @@ export function fakeServers(world: World): Servers {
         );
       };
       // A past, so that there is a line from the start.
-      for (let back = 50; back > 0; back -= 1) send(world.now() - back * 2_000);
+      for (let back = 180; back > 0; back -= 1) send(world.now() - back * 5_000);
       const timer = setInterval(() => send(world.now()), 2_000);
       return () => clearInterval(timer);
     },
@@ -106,6 +108,8 @@ export function fakeServers(world: World): Servers {
       world.pausedAll = true;
       return stand(null, null, 'stopped', 'Paused every server. Stopped: every server');
     },
+
+    ...fakeTrees(world, all),
   };
 }
 

@@ -14,6 +14,12 @@ pub(super) fn is_on() -> bool {
     text.is_ok_and(|text| program().is_ok_and(|program| starts(&text, &program)))
 }
 
+/// One of the same name that somebody else wrote is theirs.
+pub(super) fn is_there() -> bool {
+    let text = file().and_then(|file| fs::read_to_string(file).map_err(|error| error.to_string()));
+    text.is_ok_and(|text| text.starts_with(HEAD))
+}
+
 pub(super) fn set(yes: bool) -> Result<(), String> {
     let file = file()?;
     let done = if yes { write(&file, &entry(&program()?)) } else { remove(&file) };
@@ -51,10 +57,13 @@ fn remove(file: &Path) -> std::io::Result<()> {
     }
 }
 
+/// How every entry of ours begins, whichever version wrote it.
+const HEAD: &str = "[Desktop Entry]\nType=Application\nName=Callgate\n";
+
 fn entry(program: &str) -> String {
     format!(
-        "[Desktop Entry]\nType=Application\nName=Callgate\nComment=See and stop what AI agents do with local tools\n\
-         Icon=callgate\n{}\nStartupNotify=false\nTerminal=false\n",
+        "{HEAD}Comment=See and stop what AI agents do with local tools\nIcon=callgate\n{}\n\
+         StartupNotify=false\nTerminal=false\n",
         exec(program)
     )
 }

@@ -6,6 +6,11 @@ pub(super) fn is_on() -> bool {
     launcher().and_then(|launcher| launcher.is_enabled()).unwrap_or(false)
 }
 
+/// Known by its name.
+pub(super) fn is_there() -> bool {
+    is_on()
+}
+
 pub(super) fn set(yes: bool) -> Result<(), String> {
     let launcher = launcher().map_err(|error| error.to_string())?;
     let done = if yes { launcher.enable() } else { launcher.disable() };

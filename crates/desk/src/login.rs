@@ -1,4 +1,5 @@
-//! Start at login, hidden in the tray.
+//! The app started at login, hidden in the tray. Here and not in the app, because whoever takes Callgate away may have removed
+//! the app before.
 
 #[cfg_attr(target_os = "linux", path = "login/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "login/other.rs")]
@@ -10,16 +11,26 @@ use std::path::PathBuf;
 const ARGS: [&str; 1] = ["--hidden"];
 
 /// Does the desktop start this app at login?
-pub(crate) fn is_on() -> bool {
+pub fn is_on() -> bool {
     system::is_on()
 }
 
-pub(crate) fn set(yes: bool) -> Result<(), String> {
+pub fn set(yes: bool) -> Result<(), String> {
     match system::set(yes) {
         // Switching off what is off fails on some desktops, and is just as good.
         Err(error) if yes || is_on() => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Is there an entry of ours, whichever app it starts?
+pub fn is_there() -> bool {
+    system::is_there()
+}
+
+/// Takes such an entry away.
+pub fn remove() -> Result<(), String> {
+    if is_there() { system::set(false) } else { Ok(()) }
 }
 
 /// What is to be started.

@@ -1,0 +1,299 @@
+//! `callgate uninstall`: every client as it was before Callgate, checked, and Callgate's own traces gone or kept as one likes.
+//!
+//! The order is what keeps servers working: clients first, then a look whether anything still names the gate, and only if
+//! nothing does, the program that they started. Done twice, it finds nothing to do.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, BufRead as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use callgate_clients::ledger::Key;
+use callgate_clients::plan::Act;
+use callgate_clients::remains::{Remains, remains};
+use callgate_clients::secrets::find::references;
+use callgate_clients::survey::{Surveyed, entries};
+use callgate_clients::{program, queue, table};
+use callgate_desk::login;
+use callgate_store::home::try_lock;
+use callgate_store::{Home, Lease, running};
+
+use super::clients::change::{How, Work};
+use super::clients::{look, shown};
+use crate::args::UninstallArgs;
+use crate::confirm;
+use crate::screen::{self, Screen};
+
+pub(crate) fn run(args: &UninstallArgs) -> anyhow::Result<ExitCode> {
+    let (screen, home) = (Screen::new(), Home::locate()?);
+    let mut there = There::look(&home, args)?;
+    if there.is_nothing() && !(args.delete_history && there.home) {
+        screen.line("Nothing to take away: no client names the gate, and its program is not there.");
+        kept(&screen, &home);
+        return Ok(ExitCode::SUCCESS);
+    }
+    there.tell(&screen);
+    if args.dry_run {
+        return there.show(&screen, &home, args);
+    }
+    if app_runs(&home) {
+        bail!(
+            "Callgate's app runs, and would put back what is removed. Quit it from its tray icon or window, then try again"
+        );
+    }
+    confirm::loosening(&there.what(), "uninstall")?;
+    let delete = there.home && wants_deletion(args, &home)?;
+    if !there.restore(&screen, &home, args)? {
+        screen.line(&screen.paint(screen::WARN, &format!(
+            "Kept: {}, so that what is left goes on working. Mend what is said above, then run this again.",
+            shown::path(home.path())
+        )));
+        return Ok(ExitCode::FAILURE);
+    }
+    remove(&screen, &home, &there, delete)
+}
+
+/// What of Callgate is there to be taken away.
+struct There {
+    /// The files that name the gate.
+    files: Vec<Surveyed>,
+    remains: Vec<Remains>,
+    /// Entries that start the gate of another home.
+    others: BTreeSet<Key>,
+    queued: usize,
+    login: bool,
+    program: bool,
+    home: bool,
+    sessions: Vec<Lease>,
+}
+
+impl There {
+    fn look(home: &Home, args: &UninstallArgs) -> anyhow::Result<There> {
+        let mut files = look(home, &args.project)?;
+        // An administrator's file is theirs.
+        files.retain(|file| !file.found.managed());
+        let found = still_there(home, &files);
+        let others = entries(&files)
+            .filter(|entry| entry.server.gated.as_ref().is_some_and(|gate| !is_ours(home, &gate.binary)))
+            .map(|entry| entry.key.clone())
+            .collect();
+        files.retain(|file| found.iter().any(|one| matches!(one, Remains::Gated(key) if is_in(file, key))));
+        Ok(There {
+            files,
+            remains: found,
+            others,
+            queued: queue::read(home.path()).unwrap_or_default().len(),
+            login: login::is_there(),
+            program: program::place(home.path()).symlink_metadata().is_ok(),
+            home: home.path().symlink_metadata().is_ok(),
+            sessions: running(home),
+        })
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.remains.is_empty() && self.queued == 0 && !self.login && !self.program
+    }
+
+    fn gated(&self) -> usize {
+        self.remains.iter().filter(|one| matches!(one, Remains::Gated(_))).count()
+    }
+
+    fn what(&self) -> String {
+        match self.gated() {
+            0 => "remove Callgate's own program".to_owned(),
+            gated => format!(
+                "take the gate away from {} and remove Callgate's own program",
+                screen::count(gated, "server")
+            ),
+        }
+    }
+
+    /// What a person should know before.
+    fn tell(&self, screen: &Screen) {
+        for key in &self.others {
+            let text = format!("{} starts the gate of another home, and stays as it is.", whose(key));
+            screen.line(&screen.paint(screen::DIM, &text));
+        }
+        if !self.sessions.is_empty() {
+            let names: BTreeSet<_> =
+                self.sessions.iter().map(|lease| screen::quoted(&lease.server)).collect();
+            let text = format!(
+                "{} through the gate now: {}. What runs goes on, with its gate, until its client starts it anew.",
+                run_now(self.sessions.len()),
+                names.into_iter().collect::<Vec<_>>().join(", ")
+            );
+            screen.line(&screen.paint(screen::WARN, &text));
+        }
+    }
+
+    /// All of it, without doing it.
+    fn show(self, screen: &Screen, home: &Home, args: &UninstallArgs) -> anyhow::Result<ExitCode> {
+        let (login, program, queued) = (self.login, self.program, self.queued);
+        let odd: Vec<_> =
+            self.remains.iter().filter(|one| !matches!(one, Remains::Gated(_))).cloned().collect();
+        let work = Work::on(home, self.files, self.others);
+        work.show(screen, Act::Unprotect)?.told(screen, Act::Unprotect, true);
+        for entry in work.files().flat_map(Surveyed::entries).filter(|_| !args.leave_secrets) {
+            let names: Vec<_> =
+                entry.local().map(references).unwrap_or_default().into_iter().map(|(_, name)| name).collect();
+            if entry.server.gated.is_some() && !names.is_empty() {
+                let text =
+                    format!("{}: {} would come back from the keychain", whose(&entry.key), names.join(", "));
+                screen.line(&screen::harmless(&text));
+            }
+        }
+        if queued > 0 {
+            screen.line(&format!(
+                "{} that wait for a client to quit would be dropped",
+                screen::count(queued, "change")
+            ));
+        }
+        if login {
+            screen.line("Callgate would no longer be started at login");
+        }
+        if program {
+            screen.line(&format!("{} would be removed", shown::path(&program::place(home.path()))));
+        }
+        let fate = if args.delete_history {
+            "deleted"
+        } else if args.keep_history {
+            "kept"
+        } else {
+            "kept, or deleted if you say so when asked"
+        };
+        screen.line(&format!("{} would be {fate}", shown::path(home.path())));
+        odd.iter().for_each(|one| stuck(screen, one));
+        Ok(if odd.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Every client as it was; says whether nothing names the gate any more.
+    fn restore(&mut self, screen: &Screen, home: &Home, args: &UninstallArgs) -> anyhow::Result<bool> {
+        // What waits would put the gate back when its client has quit.
+        queue::remove(home.path(), |_| true).context("what waits for clients to quit cannot be dropped")?;
+        let how = How { running: args.running, leave_secrets: args.leave_secrets };
+        let work = Work::on(home, std::mem::take(&mut self.files), std::mem::take(&mut self.others));
+        work.write(screen, Act::Unprotect, how).told(screen, Act::Unprotect, false);
+        let mut files = look(home, &args.project)?;
+        files.retain(|file| !file.found.managed());
+        let left = still_there(home, &files);
+        left.iter().for_each(|one| stuck(screen, one));
+        Ok(left.is_empty())
+    }
+}
+
+/// What names the gate of this home, or one that is nobody's.
+fn still_there(home: &Home, files: &[Surveyed]) -> Vec<Remains> {
+    let binary = program::place(home.path());
+    remains(files, &binary.to_string_lossy(), &|binary| is_ours(home, binary))
+}
+
+/// Every gate is, except that of another home: a path that leads nowhere, or into the package that is about to be removed,
+/// would leave a server that does not start.
+fn is_ours(home: &Home, binary: &str) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    Home::around(Path::new(binary)).is_none_or(|other| real(other.path()) == real(home.path()))
+}
+
+fn is_in(file: &Surveyed, key: &Key) -> bool {
+    file.found.client.id == key.client && file.found.path == key.path
+}
+
+fn whose(key: &Key) -> String {
+    let client = table::client(&key.client).map_or(key.client.as_str(), |client| client.name);
+    format!("{client}: {}", shown::name(&key.name))
+}
+
+fn stuck(screen: &Screen, left: &Remains) {
+    let text = match left {
+        Remains::Gated(key) => format!("{} still starts through the gate.", whose(key)),
+        Remains::Odd(key) => format!(
+            "{} ({}) names Callgate's program in a way that Callgate does not write. Write there what it should start.",
+            whose(key),
+            shown::path(&key.path)
+        ),
+        Remains::Unreadable { path, why, .. } => {
+            format!(
+                "{} names Callgate's program, and cannot be edited: {why}. Mend the file.",
+                shown::path(path)
+            )
+        }
+    };
+    screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
+}
+
+fn run_now(sessions: usize) -> String {
+    format!("{} run{}", screen::count(sessions, "session"), if sessions == 1 { "s" } else { "" })
+}
+
+fn app_runs(home: &Home) -> bool {
+    let lock = home.app_lock();
+    // Looked at only if it is there: asking makes it.
+    lock.exists() && matches!(try_lock(&lock), Ok(None))
+}
+
+/// Asks, unless it was said. Whoever only presses Enter keeps everything.
+fn wants_deletion(args: &UninstallArgs, home: &Home) -> anyhow::Result<bool> {
+    if args.keep_history || args.delete_history {
+        return Ok(args.delete_history);
+    }
+    let mut err = io::stderr();
+    write!(
+        err,
+        "Policies, history, settings and copies of clients' files are in {}.\nType delete to delete them, or press Enter to keep them: ",
+        shown::path(home.path())
+    )
+    .and_then(|()| err.flush())
+    .context("the terminal cannot be written")?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;
+    Ok(typed.trim() == "delete")
+}
+
+/// What is left when no client needs it any more.
+fn remove(screen: &Screen, home: &Home, there: &There, delete: bool) -> anyhow::Result<ExitCode> {
+    if there.login {
+        match login::remove() {
+            Ok(()) => screen.line("Callgate is no longer started at login."),
+            Err(why) => bail!(
+                "every client is as it was, but Callgate is still started at login: {why}. Remove that entry, then run this again"
+            ),
+        }
+    }
+    let sessions = running(home);
+    if delete && !sessions.is_empty() {
+        bail!(
+            "every client is as it was, but {} was not deleted: {} still through the gate and would be refused everything. Quit the \
+             clients, then run this again",
+            shown::path(home.path()),
+            run_now(sessions.len())
+        );
+    }
+    program::remove(home.path())
+        .with_context(|| format!("{} cannot be removed", shown::path(&program::place(home.path()))))?;
+    if delete {
+        let others = home.erase()?;
+        screen.line(&format!("{} is deleted.", shown::path(home.path())));
+        for other in others {
+            screen.line(
+                &screen
+                    .paint(screen::DIM, &format!("  {} is not Callgate's, and stays.", shown::path(&other))),
+            );
+        }
+    } else {
+        kept(screen, home);
+    }
+    screen.line("Nothing names Callgate's gate any more. Remove its package the way it was installed.");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn kept(screen: &Screen, home: &Home) {
+    if home.path().exists() {
+        screen.line(&format!(
+            "Policies, history, settings and copies of clients' files are kept in {}. Delete them with: callgate uninstall \
+             --delete-history",
+            shown::path(home.path())
+        ));
+    }
+}

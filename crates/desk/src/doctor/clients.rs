@@ -1,0 +1,179 @@
+//! Clients' files as files: can they be read, does their client read them, does it run with what they say now.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use callgate_clients::Client;
+use callgate_clients::discover::Found;
+use callgate_clients::ledger::LedgerError;
+use callgate_clients::mark::is_repairable;
+use callgate_clients::queue::{self, QueueError, Queued, Todo};
+use callgate_clients::survey::{Refusal, Surveyed};
+use callgate_clients::table::client;
+
+use super::finding::on_entries;
+use super::{Area, Code, Finding, Gravity, Visit};
+use crate::clients::shown;
+use crate::text::count;
+use crate::view::ClientView;
+
+pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
+    if visit.clients.surveyed.is_empty() {
+        let what = "No AI client has a configuration file here";
+        let finding = Finding::new(Area::Clients, Code::ClientsNone, Gravity::Note, "", what);
+        return vec![
+            finding.by(
+                "Install one, or put `callgate run --server NAME -- COMMAND` where yours names a server.",
+            ),
+        ];
+    }
+    let files = visit.clients.surveyed.iter().flat_map(|file| of_file(visit, file));
+    let views = visit.clients.views();
+    let stale = views.iter().filter(|view| view.stale).map(stale);
+    files.chain(stale).chain(queue(visit, &views)).collect()
+}
+
+pub(super) fn broken_ledger(error: &LedgerError) -> Finding {
+    let what = format!("Nobody notices what lost its gate: {error}");
+    let finding = Finding::new(Area::Clients, Code::LedgerBroken, Gravity::Problem, "ledger.json", &what);
+    match error {
+        LedgerError::Newer { .. } => finding.by("Update Callgate."),
+        LedgerError::Read { path, .. }
+        | LedgerError::Broken { path, .. }
+        | LedgerError::Write { path, .. } => moved_away(finding, path),
+    }
+}
+
+fn moved_away(finding: Finding, path: &Path) -> Finding {
+    let path = path.display().to_string();
+    finding.command("Move it away", &["mv", &path, &format!("{path}.broken")])
+}
+
+fn finding(found: &Found, shown: &str, code: Code, gravity: Gravity, what: &str) -> Finding {
+    Finding::new(Area::Clients, code, gravity, shown, what).of(found.client.id, Vec::new())
+}
+
+fn of_file(visit: &Visit<'_>, file: &Surveyed) -> Vec<Finding> {
+    let (found, home) = (&file.found, &visit.clients.machine.home);
+    let shown = shown::path(home, &found.path);
+    let mut told: Vec<_> =
+        file.read.as_ref().err().map(|why| unreadable(visit, file, &shown, why)).into_iter().collect();
+    // Said as drift, if the gate is in the one that is not read.
+    let gated = file.entries().iter().any(|entry| entry.server.gated.is_some());
+    if let Some(by) = found.shadowed_by.as_ref().filter(|_| !gated) {
+        let what = format!(
+            "{} reads {} in its stead: what {shown} says does not count",
+            found.client.name,
+            shown::path(home, by)
+        );
+        told.push(finding(found, &shown, Code::ClientShadowed, Gravity::Note, &what));
+    }
+    for left in leftovers(&found.path) {
+        let what = format!(
+            "{} was about to replace {shown} when something went wrong, and was left behind",
+            shown::path(home, &left)
+        );
+        let finding = finding(found, &shown, Code::ClientLeftover, Gravity::Note, &what);
+        told.push(finding.command("Remove it", &["rm", &left.display().to_string()]));
+    }
+    told
+}
+
+/// One that had entries behind the gate is worse: nobody knows whether they still are.
+fn unreadable(visit: &Visit<'_>, file: &Surveyed, shown: &str, why: &Refusal) -> Finding {
+    let client = file.found.client;
+    let ours = |path: &Path| {
+        visit.clients.ledger.rows.iter().any(|row| row.key.client == client.id && row.key.path == path)
+    };
+    let gravity = if ours(&file.found.path) { Gravity::Problem } else { Gravity::Warning };
+    let what = format!("{}: {shown}: {why}", client.name);
+    let finding = finding(&file.found, shown, Code::ClientUnreadable, gravity, &what);
+    match is_repairable(file) {
+        true => {
+            finding.command("Take the byte order mark away", &["callgate", "clients", "repair", client.id])
+        }
+        false => {
+            finding.by("Mend the file, or put it back from a copy: `callgate clients backups` lists them.")
+        }
+    }
+}
+
+fn stale(view: &ClientView) -> Finding {
+    let what = format!(
+        "{} runs since before its file was edited, so it still starts its servers as they were",
+        view.name
+    );
+    let finding = Finding::new(Area::Clients, Code::ClientStale, Gravity::Warning, &view.name, &what);
+    finding.of(&view.id, Vec::new()).by(&view.reload)
+}
+
+/// What a write that was cut off left beside a file.
+fn leftovers(file: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return Vec::new() };
+    let beginning = format!(".{}.callgate-", name.to_string_lossy());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with(&beginning) && name.ends_with(".tmp")
+    });
+    ours.map(|entry| entry.path()).collect()
+}
+
+fn queue(visit: &Visit<'_>, views: &[ClientView]) -> Vec<Finding> {
+    let waiting = match queue::read(visit.home.path()) {
+        Ok(waiting) => waiting,
+        Err(error) => {
+            let finding = Finding::new(
+                Area::Clients,
+                Code::QueueBroken,
+                Gravity::Warning,
+                "queue.json",
+                &error.to_string(),
+            );
+            return vec![match &error {
+                QueueError::Read { path, .. }
+                | QueueError::Broken { path, .. }
+                | QueueError::Write { path, .. } => moved_away(finding, path),
+            }];
+        }
+    };
+    let mut ids: Vec<&str> = waiting.iter().map(|queued| queued.key.client.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut told = Vec::new();
+    for known in ids.into_iter().filter_map(client) {
+        for todo in [Todo::Protect, Todo::Unprotect] {
+            let mine: Vec<&Queued> = waiting
+                .iter()
+                .filter(|queued| queued.key.client == known.id && queued.todo == todo)
+                .collect();
+            let runs = views.iter().any(|view| view.id == known.id && view.running != Some(false));
+            told.extend((!mine.is_empty()).then(|| waits(known, todo, &mine, runs)));
+        }
+    }
+    told
+}
+
+fn waits(client: &Client, todo: Todo, queued: &[&Queued], runs: bool) -> Finding {
+    let names: Vec<String> = queued.iter().map(|queued| queued.key.name.clone()).collect();
+    let changes = count(names.len() as u64, "change");
+    let act = if todo == Todo::Protect { "protect" } else { "unprotect" };
+    let finding = |gravity, what: &str| {
+        Finding::new(Area::Clients, Code::QueueWaits, gravity, client.name, what).of(client.id, names.clone())
+    };
+    match runs {
+        true => {
+            let what = format!("{changes} to {act} servers wait until {} has quit", client.name);
+            finding(Gravity::Note, &what).by(client.reload)
+        }
+        false => {
+            let what = format!(
+                "{changes} to {act} servers of {} wait for Callgate's app, which writes them when it runs",
+                client.name
+            );
+            finding(Gravity::Warning, &what)
+                .command("Or write them now", &on_entries(["clients", act], client.id, &names))
+        }
+    }
+}

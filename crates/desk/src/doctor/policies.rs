@@ -1,0 +1,105 @@
+//! The files that decide about calls: policies, the pause switch, what is allowed for a while.
+
+use std::path::{Path, PathBuf};
+
+use callgate_store::allowance;
+use callgate_store::pause::{self, Switch};
+
+use super::{Area, Code, Finding, Gravity, Visit};
+use crate::clients::shown;
+use crate::protection::{Unusable, version_in};
+use crate::text::{count, name};
+
+pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
+    if !visit.at_home {
+        return Vec::new();
+    }
+    let mut found: Vec<_> = default(visit).into_iter().collect();
+    let files = files(visit);
+    found.extend(files.iter().filter_map(|path| broken(visit, path)));
+    if found.is_empty() {
+        let what = format!(
+            "{} can be used, the default one among them.",
+            count(files.len() as u64 + 1, "policy file")
+        );
+        found.push(finding(visit, Code::PoliciesOk, Gravity::Ok, &visit.home.policies_dir(), &what));
+    }
+    found.extend(paused(visit));
+    if let Some(problem) = allowance::read(visit.home).problem {
+        let path = visit.home.allowances();
+        let finding = finding(visit, Code::AllowancesBroken, Gravity::Warning, &path, &problem);
+        found.push(finding.by("Nothing is allowed by it. Remove the file, and allow again what you meant."));
+    }
+    found
+}
+
+fn finding(visit: &Visit<'_>, code: Code, gravity: Gravity, path: &Path, what: &str) -> Finding {
+    let shown = shown::path(&visit.clients.machine.home, path);
+    Finding::new(Area::Policies, code, gravity, &shown, what)
+}
+
+/// Those of single servers.
+fn files(visit: &Visit<'_>) -> Vec<PathBuf> {
+    let default = visit.home.default_policy();
+    let entries = std::fs::read_dir(visit.home.policies_dir()).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "json") && *path != default);
+    paths.sort();
+    paths
+}
+
+fn default(visit: &Visit<'_>) -> Option<Finding> {
+    let path = visit.home.default_policy();
+    let back = "Open Callgate's window: it offers to put the default policy back.";
+    match version_in(&path).err()? {
+        Unusable::Missing(_) => {
+            let what = "The default policy is gone: servers without a policy of their own refuse every call.";
+            Some(finding(visit, Code::PolicyDefaultMissing, Gravity::Problem, &path, what).by(back))
+        }
+        Unusable::Unreadable(_) | Unusable::Broken(_) => broken(visit, &path),
+    }
+}
+
+fn broken(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
+    let unusable = version_in(path).err()?;
+    let what = format!("{}. Every call that it is for is refused.", unusable.why());
+    let finding = finding(visit, Code::PolicyBroken, Gravity::Problem, path, &what);
+    let path = path.display().to_string();
+    Some(match unusable {
+        Unusable::Broken(_) => {
+            finding.command("See all that is wrong with it", &["callgate", "policy", "check", &path])
+        }
+        Unusable::Missing(_) | Unusable::Unreadable(_) => {
+            finding.command("Make it yours alone", &["chmod", "u+rw,go-rwx", &path])
+        }
+    })
+}
+
+fn paused(visit: &Visit<'_>) -> Vec<Finding> {
+    let told = |code, gravity, what: &str, server: Option<&str>| {
+        let mut command = vec!["callgate", "resume"];
+        command.extend(server);
+        finding(visit, code, gravity, &visit.home.paused(), what).command("Let calls through again", &command)
+    };
+    match pause::read(visit.home) {
+        Switch::Broken(why) => {
+            let what = format!("Every call is refused, because {why}.");
+            vec![told(Code::PauseBroken, Gravity::Problem, &what, None)]
+        }
+        Switch::Readable(pauses) => {
+            let all = pauses.all.iter().map(|_| {
+                told(
+                    Code::Paused,
+                    Gravity::Warning,
+                    "Every call is refused: a person paused everything.",
+                    None,
+                )
+            });
+            let each = pauses.servers.keys().map(|server| {
+                let what = format!("Every call to {} is refused: a person paused it.", name(server));
+                told(Code::Paused, Gravity::Warning, &what, Some(server))
+            });
+            all.chain(each).collect()
+        }
+    }
+}

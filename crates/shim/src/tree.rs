@@ -1,0 +1,102 @@
+//! The record of this session's process tree, kept beside the way of the calls; and the sweep of what dead sessions left.
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use callgate_store::mask::Masker;
+use callgate_store::{Event, EventKind, Home, SessionInfo};
+use callgate_trees::{About, Here};
+
+use crate::relay::Relay;
+
+/// Housekeeping waits for the session to have started in peace.
+const SETTLED: Duration = Duration::from_secs(1);
+/// How often somebody looks whether there is anything to look for: a browser starts because of a call.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Who is in the tree, on disk.
+#[derive(Clone, Debug)]
+pub(crate) struct TreeRecord {
+    home: Home,
+    here: Here,
+    about: Arc<About>,
+    masker: Masker,
+}
+
+impl TreeRecord {
+    pub(crate) fn new(
+        home: &Home,
+        info: &SessionInfo,
+        began_ms: i64,
+        keeper: u32,
+        masker: Masker,
+    ) -> TreeRecord {
+        let about = About {
+            session: info.id,
+            shim: std::process::id(),
+            server: info.server.clone(),
+            client: info.client.clone(),
+            command: masker.command(&info.command),
+            began_ms,
+            keeper: Some(keeper),
+        };
+        TreeRecord { home: home.clone(), here: Here::now(), about: Arc::new(about), masker }
+    }
+
+    /// Begins the sweep and the record, on a thread of their own.
+    pub(crate) fn keep(&self, relay: Arc<Relay>) -> io::Result<()> {
+        let keeping = self.clone();
+        let work = move || {
+            // It looks at every process there is; the session's own start goes first.
+            thread::sleep(SETTLED);
+            keeping.look();
+            keeping.sweep(&relay);
+            keeping.go_on();
+        };
+        thread::Builder::new().name("tree".to_owned()).stack_size(256 * 1024).spawn(work).map(drop)
+    }
+
+    /// Writes down who is in the tree now. Without a record there is still the marker; nothing is said.
+    pub(crate) fn look(&self) {
+        drop(callgate_trees::note(&self.home, &self.here, &self.about, &self.masker));
+    }
+
+    /// The session is over. If its tree is gone, so is its record, with the profiles that it left; the next sweep sees to the rest.
+    pub(crate) fn settle(self) {
+        callgate_trees::settle(&self.home, self.about.session);
+    }
+
+    /// Looks again after calls, for as long as the session lives.
+    fn go_on(&self) {
+        // Every call is in the spool before it is anywhere else.
+        let spool = self.home.spool(self.about.session);
+        let written = || std::fs::metadata(&spool).and_then(|meta| meta.modified()).ok();
+        let mut seen: Option<SystemTime> = None;
+        loop {
+            thread::sleep(LOOK);
+            let now = written();
+            if now != seen {
+                seen = now;
+                self.look();
+            }
+        }
+    }
+
+    /// Ends what sessions of this home left behind whose shim and keeper were both killed.
+    fn sweep(&self, relay: &Relay) {
+        let swept = callgate_trees::sweep(&self.home);
+        let note = |text: &str| relay.journal.event(Event { kind: EventKind::Swept, text });
+        for process in swept.processes {
+            let done = if process.gone { "ended" } else { "could not be ended" };
+            note(&format!(
+                "process {} of session {} {done}: {}",
+                process.pid, process.session, process.command
+            ));
+        }
+        for profile in swept.profiles {
+            note(&format!("the temporary profile of a dead session was removed: {}", profile.display()));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Temporary profiles that killed browsers left: removed when all of this holds, kept in every doubt.
+//!
+//! - A command line of our own tree named the directory as `--user-data-dir`; the server's own command, which a person
+//!   wrote, did not.
+//! - It is below the temporary directory, reached without a link and without `..`.
+//! - It is a directory, ours, and was made after the session began.
+//! - No process that runs names it.
+
+use std::fs::{self, Metadata};
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use callgate_supervise::{arguments, everyone};
+
+use crate::record::Record;
+
+/// Why a directory stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    NotThere,
+    /// Not below the temporary directory, or not plainly so.
+    Outside,
+    /// A link, or something else that is no directory.
+    NoFolder,
+    NotOurs,
+    /// There before the session, or nobody knows since when.
+    Older,
+    /// A person named it for this server.
+    Chosen,
+    InUse,
+}
+
+/// Removes the profiles that a dead tree left; says which.
+pub(crate) fn remove(record: &Record) -> Vec<PathBuf> {
+    let mut named: Vec<&PathBuf> =
+        record.members.iter().filter_map(|member| member.profile.as_ref()).collect();
+    named.sort();
+    named.dedup();
+    let Some(temp) = temporary() else { return Vec::new() };
+    let mut removed = Vec::new();
+    for path in named {
+        let Ok(found) = check(path, record, &temp, in_use) else { continue };
+        // What cannot be removed stays; there is nothing that a person would have to do about it.
+        if fs::remove_dir_all(&found).is_ok() {
+            removed.push(found);
+        }
+    }
+    removed
+}
+
+/// The temporary directory; none if it is one that holds more than what is temporary.
+fn temporary() -> Option<PathBuf> {
+    let temp = fs::canonicalize(std::env::temp_dir()).ok()?;
+    let person = std::env::home_dir().and_then(|home| fs::canonicalize(home).ok());
+    (temp.parent().is_some() && person.is_none_or(|home| !home.starts_with(&temp))).then_some(temp)
+}
+
+/// Whether a path, as somebody wrote it, is plainly below the temporary directory. Also for what is only looked at.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    temporary().is_some_and(|temp| below(path, &temp).is_some())
+}
+
+/// The same path without the links that lead to the temporary directory itself; none if it leads elsewhere.
+fn below(path: &Path, temp: &Path) -> Option<PathBuf> {
+    let as_named = std::env::temp_dir();
+    let rest = path.strip_prefix(temp).or_else(|_| path.strip_prefix(&as_named)).ok()?;
+    let plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
+    (plain && rest.components().next().is_some()).then(|| temp.join(rest))
+}
+
+fn check(path: &Path, record: &Record, temp: &Path, in_use: impl Fn(&Path) -> bool) -> Result<PathBuf, Kept> {
+    let path = below(path, temp).ok_or(Kept::Outside)?;
+    let meta = fs::symlink_metadata(&path).map_err(|_| Kept::NotThere)?;
+    if !meta.is_dir() {
+        return Err(Kept::NoFolder);
+    }
+    // A link on the way would have led elsewhere.
+    if fs::canonicalize(&path).ok().as_ref() != Some(&path) {
+        return Err(Kept::Outside);
+    }
+    if !is_ours(&meta) {
+        return Err(Kept::NotOurs);
+    }
+    if made_ms(&meta).is_none_or(|made| made < record.began_ms) {
+        return Err(Kept::Older);
+    }
+    let names = |argument: &String| names(argument, &path) || below_named(argument, &path, temp);
+    if record.command.iter().any(names) {
+        return Err(Kept::Chosen);
+    }
+    if in_use(&path) {
+        return Err(Kept::InUse);
+    }
+    Ok(path)
+}
+
+/// Does an argument name this path, by itself or behind a flag?
+fn names(argument: &str, path: &Path) -> bool {
+    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
+    Path::new(value) == path || Path::new(argument) == path
+}
+
+/// The same, spelled with the temporary directory's other name.
+fn below_named(argument: &str, path: &Path, temp: &Path) -> bool {
+    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
+    below(Path::new(value), temp).as_deref() == Some(path)
+}
+
+fn in_use(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    // Also in command lines in one piece, and also where only the beginning is the same: in doubt it stays.
+    everyone().iter().any(|one| arguments(one.id.pid).iter().any(|argument| argument.contains(&*text)))
+}
+
+fn made_ms(meta: &Metadata) -> Option<i64> {
+    let since = meta.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
+}
+
+#[cfg(unix)]
+fn is_ours(meta: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    meta.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Nothing is ever left behind here, and so nothing is on record.
+#[cfg(not(unix))]
+fn is_ours(_meta: &Metadata) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+#[path = "profiles_tests.rs"]
+mod tests;

@@ -1,0 +1,158 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::os::unix::fs::symlink;
+
+use callgate_store::SessionId;
+use callgate_store::clock::wall_ms;
+
+use super::*;
+use crate::record::Member;
+
+/// Below the real temporary directory, as what is tested is.
+struct Place {
+    folder: tempfile::TempDir,
+    temp: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let temp = fs::canonicalize(folder.path()).unwrap().join("tmp");
+        fs::create_dir(&temp).unwrap();
+        Place { folder, temp }
+    }
+
+    fn profile(&self, name: &str) -> PathBuf {
+        let path = self.temp.join(name);
+        fs::create_dir_all(path.join("Default")).unwrap();
+        fs::write(path.join("Default/Cookies"), "x").unwrap();
+        path
+    }
+
+    fn check(&self, path: &Path, record: &Record) -> Result<PathBuf, Kept> {
+        check(path, record, &self.temp, |_| false)
+    }
+}
+
+fn record(began_ms: i64, command: &[&str], profiles: &[&Path]) -> Record {
+    let member = |path: &&Path| Member {
+        pid: u32::MAX,
+        start: 1,
+        command: String::new(),
+        profile: Some(path.to_path_buf()),
+    };
+    Record {
+        session: SessionId::random(),
+        server: "s".to_owned(),
+        client: None,
+        command: command.iter().map(|part| (*part).to_owned()).collect(),
+        boot: String::new(),
+        pid_namespace: None,
+        began_ms,
+        keeper: None,
+        server_process: None,
+        members: profiles.iter().map(member).collect(),
+    }
+}
+
+#[test]
+fn a_profile_that_the_session_made_goes() {
+    let place = Place::new();
+    let path = place.profile("playwright_chromiumdev_profile-x");
+    let record = record(wall_ms() - 60_000, &["npx", "server"], &[&path]);
+    assert_eq!(place.check(&path, &record), Ok(path.clone()));
+    assert_eq!(
+        remove(&record),
+        std::slice::from_ref(&path),
+        "below the system's own temporary directory too"
+    );
+    assert!(!path.exists());
+    assert_eq!(place.check(&path, &record), Err(Kept::NotThere));
+}
+
+#[test]
+fn everything_else_stays() {
+    let place = Place::new();
+    let began = wall_ms() - 60_000;
+    let plain = record(began, &["npx", "server"], &[]);
+    let outside = place.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let profile = place.profile("p");
+
+    let stays =
+        |path: &Path, why: Kept| assert_eq!(place.check(path, &plain), Err(why), "{}", path.display());
+    stays(&outside, Kept::Outside);
+    stays(&place.temp, Kept::Outside);
+    stays(&place.temp.join("p/../../outside"), Kept::Outside);
+    stays(&place.temp.join("p/.."), Kept::Outside);
+    stays(Path::new("p"), Kept::Outside);
+    stays(Path::new("/"), Kept::Outside);
+    stays(Path::new(""), Kept::Outside);
+    // As long a way as the other: one name is the beginning of the other.
+    let beside = place.folder.path().join("tmp-other/p");
+    fs::create_dir_all(&beside).unwrap();
+    stays(&beside, Kept::Outside);
+
+    symlink(&outside, place.temp.join("link")).unwrap();
+    stays(&place.temp.join("link"), Kept::NoFolder);
+    fs::create_dir(outside.join("inner")).unwrap();
+    stays(&place.temp.join("link/inner"), Kept::Outside);
+    fs::write(place.temp.join("file"), "x").unwrap();
+    stays(&place.temp.join("file"), Kept::NoFolder);
+
+    let younger = record(wall_ms() + 60_000, &["npx"], &[&profile]);
+    assert_eq!(place.check(&profile, &younger), Err(Kept::Older), "there before the session");
+    for command in [
+        ["--user-data-dir", profile.to_str().unwrap()].map(str::to_owned),
+        ["-x".to_owned(), format!("--user-data-dir={}", profile.display())],
+        ["-x".to_owned(), format!("{}/", profile.display())],
+    ] {
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let chosen = record(began, &command, &[&profile]);
+        assert_eq!(place.check(&profile, &chosen), Err(Kept::Chosen), "{command:?}");
+    }
+    assert_eq!(check(&profile, &plain, &place.temp, |_| true), Err(Kept::InUse));
+    assert!(profile.join("Default/Cookies").exists() && outside.join("inner").exists());
+}
+
+#[test]
+fn a_profile_that_a_living_process_names_stays() {
+    let place = Place::new();
+    let path = place.profile("busy");
+    let mut child = std::process::Command::new("sleep").arg0_named(&path).spawn().unwrap();
+    let record = record(wall_ms() - 60_000, &["npx"], &[&path]);
+    // Its command line is there from the moment that it runs its own program.
+    while !in_use(&path) {
+        std::thread::yield_now();
+    }
+    assert_eq!(remove(&record), [] as [PathBuf; 0]);
+    assert!(path.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(remove(&record), [path]);
+}
+
+#[test]
+fn what_a_link_inside_a_profile_points_to_stays() {
+    let place = Place::new();
+    let path = place.profile("p");
+    let own = place.folder.path().join("own");
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join("thesis"), "x").unwrap();
+    symlink(&own, path.join("Default/link")).unwrap();
+    let record = record(wall_ms() - 60_000, &["npx"], &[&path]);
+    assert_eq!(remove(&record), [path]);
+    assert!(own.join("thesis").exists());
+}
+
+/// `sleep` under a name of our choice, which is all that its command line says.
+trait Arg0 {
+    fn arg0_named(&mut self, path: &Path) -> &mut Self;
+}
+
+impl Arg0 for std::process::Command {
+    fn arg0_named(&mut self, path: &Path) -> &mut Self {
+        use std::os::unix::process::CommandExt;
+        self.arg0(format!("chrome --user-data-dir={}", path.display())).arg("600")
+    }
+}

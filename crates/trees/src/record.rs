@@ -1,0 +1,126 @@
+//! `trees/<session>.json`: who was seen in the tree of a session. Replaced whole, read by anybody, removed when nothing that it
+//! names is left.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use callgate_store::clock::{Clock, SystemClock};
+use callgate_store::{Home, SessionId, atomic, lease};
+use callgate_supervise::ProcessId;
+use serde::{Deserialize, Serialize};
+
+/// Members that are kept: what has more is a fork bomb, and its marker finds the rest.
+pub(crate) const MOST: usize = 1_000;
+
+/// What is known of one session's tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub session: SessionId,
+    pub server: String,
+    #[serde(default)]
+    pub client: Option<String>,
+    /// As the client's file has it, secrets masked. A profile that is named here was chosen by a person.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Numbers of processes mean nothing under another boot,
+    pub boot: String,
+    /// or in another pid namespace.
+    #[serde(default)]
+    pub pid_namespace: Option<String>,
+    pub began_ms: i64,
+    #[serde(default)]
+    pub keeper: Option<Numbered>,
+    #[serde(default)]
+    pub server_process: Option<Numbered>,
+    /// Everyone below the shim, the keeper and the server among them.
+    #[serde(default)]
+    pub members: Vec<Member>,
+}
+
+/// A process by number and start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbered {
+    pub pid: u32,
+    pub start: u64,
+}
+
+impl From<ProcessId> for Numbered {
+    fn from(ProcessId { pid, start }: ProcessId) -> Numbered {
+        Numbered { pid, start }
+    }
+}
+
+/// One process that was seen in the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    pub pid: u32,
+    pub start: u64,
+    /// Secrets masked, perhaps cut.
+    pub command: String,
+    /// What its command line names as `--user-data-dir`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<PathBuf>,
+}
+
+impl Member {
+    pub fn id(&self) -> ProcessId {
+        ProcessId { pid: self.pid, start: self.start }
+    }
+}
+
+/// The world in which the numbers of this process' neighbours mean something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Here {
+    pub(crate) boot: String,
+    pub(crate) pid_namespace: Option<String>,
+}
+
+impl Here {
+    pub fn now() -> Here {
+        let boot = SystemClock::new().now().boot;
+        Here { boot: boot.0.to_string(), pid_namespace: lease::pid_namespace() }
+    }
+}
+
+impl Record {
+    /// Do its numbers mean anything here?
+    pub fn is_of(&self, here: &Here) -> bool {
+        self.boot == here.boot && self.pid_namespace == here.pid_namespace
+    }
+
+    pub(crate) fn read(home: &Home, session: SessionId) -> Option<Record> {
+        let text = callgate_store::home::read_private(&home.tree(session)).ok()?;
+        let record: Record = serde_json::from_str(&text).ok()?;
+        // The name of the file is what it is looked up by.
+        (record.session == session).then_some(record)
+    }
+
+    pub(crate) fn write(&self, home: &Home) -> io::Result<()> {
+        atomic::swap(&home.tree(self.session), &serde_json::to_vec_pretty(self)?)
+    }
+
+    pub(crate) fn remove(home: &Home, session: SessionId) {
+        // One that cannot be removed is looked at again by the next sweep.
+        let _gone = fs::remove_file(home.tree(session));
+    }
+
+    /// When it was last brought up to date.
+    pub(crate) fn noted_ms(home: &Home, session: SessionId) -> Option<i64> {
+        let changed = fs::metadata(home.tree(session)).and_then(|meta| meta.modified()).ok()?;
+        let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+        i64::try_from(since.as_millis()).ok()
+    }
+}
+
+/// Every record that can be read, of living sessions and of dead ones.
+pub fn records(home: &Home) -> Vec<Record> {
+    let listing = fs::read_dir(home.trees_dir()).into_iter().flatten().flatten();
+    let sessions = listing.filter_map(|entry| {
+        let name = entry.file_name();
+        name.to_str()?.strip_suffix(".json")?.parse::<SessionId>().ok()
+    });
+    let mut found: Vec<Record> = sessions.filter_map(|session| Record::read(home, session)).collect();
+    found.sort_by_key(|record| (record.began_ms, record.session));
+    found
+}

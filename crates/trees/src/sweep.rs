@@ -1,0 +1,169 @@
+//! What dead sessions left behind: processes, and the temporary profiles of their browsers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use callgate_store::clock::wall_ms;
+use callgate_store::{Home, SessionId, lease};
+use callgate_supervise::{ProcessId, Recorded, SessionState, Swept, arguments, lives};
+
+use crate::profiles;
+use crate::record::{Here, Record, records};
+use crate::what::What;
+
+/// A record of another boot or pid namespace says nothing after so long: whoever wrote it is gone, or has its own Callgate.
+const FOREIGN_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// What one dead session left running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftSession {
+    pub session: String,
+    /// From its record, where it has one.
+    pub server: Option<String>,
+    pub client: Option<String>,
+    /// When it was last seen alive.
+    pub noted_ms: Option<i64>,
+    pub processes: Vec<Left>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    pub id: ProcessId,
+    pub what: What,
+    /// Foreign text, not masked.
+    pub arguments: Vec<String>,
+}
+
+/// A dead session whose processes, if there are any, cannot be seen from here: written down under another boot or in another
+/// pid namespace. Shown, never signalled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub record: Record,
+    pub other_boot: bool,
+    pub noted_ms: Option<i64>,
+}
+
+/// What a sweep did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweptAll {
+    pub processes: Vec<Swept>,
+    /// Temporary profiles that were removed.
+    pub profiles: Vec<PathBuf>,
+}
+
+/// What runs of sessions of this home that are dead. Ends nothing.
+pub fn leftovers(home: &Home) -> Vec<LeftSession> {
+    let dead = dead(home, &Here::now());
+    let mut found: BTreeMap<String, LeftSession> = BTreeMap::new();
+    for left in callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead)) {
+        let record = dead.iter().find(|record| record.session.as_str() == left.session);
+        let entry = found.entry(left.session.clone()).or_insert_with(|| LeftSession {
+            session: left.session,
+            server: record.map(|record| record.server.clone()),
+            client: record.and_then(|record| record.client.clone()),
+            noted_ms: record.and_then(|record| Record::noted_ms(home, record.session)),
+            processes: Vec::new(),
+        });
+        let arguments = arguments(left.id.pid);
+        let what = What::of(&arguments, "process");
+        entry.processes.push(Left { id: left.id, what, arguments });
+    }
+    let mut found: Vec<LeftSession> = found.into_values().collect();
+    for session in &mut found {
+        session.processes.sort_by_key(|left| (left.id.start, left.id.pid));
+    }
+    found
+}
+
+/// Dead sessions of another boot or pid namespace.
+pub fn elsewhere(home: &Home) -> Vec<Elsewhere> {
+    let here = Here::now();
+    let foreign = records(home).into_iter().filter(|record| !record.is_of(&here) && is_dead(home, record));
+    let told = foreign.map(|record| Elsewhere {
+        other_boot: record.boot != here.boot,
+        noted_ms: Record::noted_ms(home, record.session),
+        record,
+    });
+    told.collect()
+}
+
+/// Ends what dead sessions left, and removes their temporary profiles. Blocks for a second or so when there is anything.
+pub fn sweep(home: &Home) -> SweptAll {
+    let dead = dead(home, &Here::now());
+    let processes = callgate_supervise::sweep(|session| state(home, session), &recorded(&dead));
+    SweptAll { processes, profiles: tidy(home) }
+}
+
+/// Takes leave of the records of trees that are gone, with the temporary profiles that they name. Ends nothing. Cheap when
+/// there are none. Returns what was removed.
+pub fn tidy(home: &Home) -> Vec<PathBuf> {
+    let here = Here::now();
+    let now_ms = wall_ms();
+    let mut removed = Vec::new();
+    for record in records(home).into_iter().filter(|record| is_dead(home, record)) {
+        let noted_ms = Record::noted_ms(home, record.session).unwrap_or(now_ms);
+        if record.is_of(&here) {
+            removed.extend(close(home, &record));
+        } else if now_ms - noted_ms > FOREIGN_MS {
+            Record::remove(home, record.session);
+        }
+    }
+    removed
+}
+
+/// The same for one session, by its own shim at the end.
+pub fn settle(home: &Home, session: SessionId) -> Vec<PathBuf> {
+    let record = Record::read(home, session).filter(|record| record.is_of(&Here::now()));
+    record.filter(|record| is_dead(home, record)).map(|record| close(home, &record)).unwrap_or_default()
+}
+
+/// If nothing of the tree is left.
+fn close(home: &Home, record: &Record) -> Vec<PathBuf> {
+    if record.members.iter().any(|member| lives(member.id())) {
+        return Vec::new();
+    }
+    let removed = match record.members.iter().any(|member| member.profile.is_some()) {
+        // Nobody on record is there; somebody who came later may be.
+        true if is_marked(home, record) => return Vec::new(),
+        true => profiles::remove(record),
+        false => Vec::new(),
+    };
+    Record::remove(home, record.session);
+    removed
+}
+
+/// Does somebody who is not on record carry the session's marker?
+fn is_marked(home: &Home, record: &Record) -> bool {
+    let only = |session: &str| match session == record.session.as_str() {
+        true => state(home, session),
+        false => SessionState::Unknown,
+    };
+    !callgate_supervise::leftovers(only, &[]).is_empty()
+}
+
+fn dead(home: &Home, here: &Here) -> Vec<Record> {
+    let all = records(home).into_iter();
+    all.filter(|record| record.is_of(here) && is_dead(home, record)).collect()
+}
+
+fn is_dead(home: &Home, record: &Record) -> bool {
+    !lease::is_live(home, record.session)
+}
+
+fn recorded(records: &[Record]) -> Vec<Recorded> {
+    let of = |record: &Record| {
+        let session = record.session.to_string();
+        let members = record.members.iter();
+        members.map(|member| Recorded { id: member.id(), session: session.clone() }).collect::<Vec<_>>()
+    };
+    records.iter().flat_map(of).collect()
+}
+
+/// A session of another home may be running: only what was here and is not any more has ended.
+fn state(home: &Home, session: &str) -> SessionState {
+    match session.parse() {
+        Ok(session) if lease::is_live(home, session) => SessionState::Alive,
+        Ok(session) if home.tree(session).exists() || lease::was_here(home, session) => SessionState::Ended,
+        _ => SessionState::Unknown,
+    }
+}

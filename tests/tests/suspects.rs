@@ -1,0 +1,129 @@
+//! Browsers that nobody owns, with a real Chromium: listed are those of a dead driver, and never a person's own or one in use.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use callgate_tests::gate::{Bench, OPEN_POLICY, program};
+use callgate_tests::processes::{eventually, is_alive};
+use callgate_tests::session::PATIENCE;
+use callgate_tests::terminal::at_terminal;
+use serde_json::Value;
+
+/// What every one of these needs here, and what makes none of them automation.
+const QUIET: [&str; 4] = ["--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-crash-reporter"];
+
+/// A browser under a service manager of its own; both go with this.
+struct Browser {
+    manager: Option<Child>,
+    owned: Option<Child>,
+}
+
+impl Browser {
+    /// Its driver is gone.
+    fn of_nobody(folder: &Path, home: &Path, args: &[&str]) -> Browser {
+        let manager = folder.join("systemd");
+        if !manager.exists() {
+            std::fs::copy(program("service-manager").unwrap(), &manager).unwrap();
+        }
+        let mut command = Command::new(manager);
+        command.args(["--user", "--", "chromium"]).args(QUIET).args(args).arg("about:blank");
+        command.env("HOME", home).env_remove("CALLGATE_SESSION").stdin(Stdio::piped());
+        Browser { manager: Some(command.spawn().unwrap()), owned: None }
+    }
+
+    /// Its driver is this test.
+    fn in_use(home: &Path, args: &[&str]) -> Browser {
+        let mut command = Command::new("chromium");
+        command.args(QUIET).args(args).arg("about:blank");
+        command.env("HOME", home).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Browser { manager: None, owned: Some(command.env_remove("CALLGATE_SESSION").spawn().unwrap()) }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        for child in self.manager.iter_mut().chain(&mut self.owned) {
+            for pid in below(child.id()) {
+                callgate_tests::processes::signal(pid, rustix::process::Signal::KILL);
+            }
+            let _gone = child.kill();
+            let _reaped = child.wait();
+        }
+    }
+}
+
+fn below(pid: u32) -> Vec<u32> {
+    let children = callgate_tests::processes::children(pid);
+    children.iter().copied().chain(children.iter().flat_map(|child| below(*child))).collect()
+}
+
+/// The browser itself, without its parts, that names this folder.
+fn running(folder: &Path) -> Option<u32> {
+    let listing = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = listing.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let line = |pid: &u32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let wanted = folder.to_str().unwrap().to_owned();
+    pids.filter(|pid| is_alive(*pid)).find(|pid| {
+        let text = String::from_utf8_lossy(&line(pid)).replace('\0', " ");
+        text.starts_with("/usr/lib/chromium/chromium ") && text.contains(&wanted) && !text.contains("--type=")
+    })
+}
+
+fn suspects(bench: &Bench) -> Vec<Value> {
+    let output = bench.callgate(["ps", "--suspects", "--json"]).unwrap().output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let objects = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    objects.filter(|object| object["kind"] == "suspect").collect()
+}
+
+#[test]
+fn only_the_browser_of_a_dead_driver_is_listed_and_it_is_ended_by_a_persons_word_only() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let flag = |name: &str| format!("--user-data-dir={}", at(name).display());
+    let home = at("home");
+    std::fs::create_dir(&home).unwrap();
+    // Everything that automation has, but for an owner.
+    let _stray = Browser::of_nobody(
+        folder.path(),
+        &home,
+        &["--headless", "--remote-debugging-port=0", &flag("stray")],
+    );
+    // The same, with an owner that lives.
+    let _driven = Browser::in_use(&home, &["--headless", "--remote-debugging-port=0", &flag("driven")]);
+    // A person's own: started by the desktop, its profile where it is by default.
+    let own = at("own");
+    std::fs::create_dir(&own).unwrap();
+    let _own =
+        Browser::of_nobody(folder.path(), &own, &["--headless", &format!("--homepage={}", own.display())]);
+    let stray = eventually("all three run", PATIENCE, || {
+        let stray = running(&at("stray"))?;
+        running(&at("driven"))?;
+        running(&own)?;
+        Some(stray)
+    });
+    let listed = eventually("the stray one is listed", PATIENCE, || {
+        Some(suspects(&bench)).filter(|found| !found.is_empty())
+    });
+    assert_eq!(listed.len(), 1, "{listed:#?}");
+    assert_eq!(listed[0]["pid"].as_u64(), Some(u64::from(stray)));
+    assert!(listed[0]["memory_bytes"].as_u64().unwrap() > 10_000_000, "{listed:?}");
+
+    let pid = stray.to_string();
+    let refused =
+        bench.callgate(["sweep", "--suspects", &pid]).unwrap().stdin(Stdio::null()).output().unwrap();
+    assert!(!refused.status.success() && is_alive(stray), "{refused:?}");
+    let driven = running(&at("driven")).unwrap();
+    let other = bench.callgate(["sweep", "--suspects", &driven.to_string()]).unwrap();
+    let (status, said) = at_terminal(other, "end").unwrap();
+    assert!(!status.success() && said.contains("none of those"), "{said}");
+    let (status, said) = at_terminal(bench.callgate(["sweep", "--suspects", &pid]).unwrap(), "end").unwrap();
+    assert!(status.success(), "{said}");
+    eventually("the stray one is gone", Duration::from_secs(10), || (!is_alive(stray)).then_some(()));
+    assert!(running(&at("driven")).is_some() && running(&own).is_some(), "the others go on");
+    assert_eq!(suspects(&bench), [] as [Value; 0]);
+}

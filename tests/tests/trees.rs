@@ -1,0 +1,180 @@
+//! `callgate ps` and `callgate sweep`: every process is shown, what a double kill left is found and ended, nothing else is.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::PathBuf;
+
+use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
+use callgate_tests::processes::{eventually, is_alive, pids_in, signal};
+use callgate_tests::session::{PATIENCE, Session, gone};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// A session, its keeper, and a grandchild that has no parent, no marker, and a profile of its own.
+struct Scene {
+    bench: Bench,
+    session: Session,
+    keeper: u32,
+    grandchild: u32,
+    profile: PathBuf,
+}
+
+fn scene() -> Scene {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("", &["--grandchild", "--browser", "--ignore-term"]).unwrap();
+    session.ask("0", "safe", "{}").unwrap();
+    let pids = eventually("the server's processes", PATIENCE, || {
+        let pids = pids_in(&bench.path("pids"));
+        pids.iter().any(|(name, _)| name == "grandchild").then_some(pids)
+    });
+    let of = |wanted: &str| pids.iter().find(|(name, _)| name == wanted).unwrap().1;
+    let profile = std::env::temp_dir().join(format!("callgate-test-profile-{}", of("server")));
+    assert!(profile.is_dir());
+    Scene { keeper: of("keeper"), grandchild: of("grandchild"), profile, session, bench }
+}
+
+impl Scene {
+    fn record(&self) -> Option<(PathBuf, Value)> {
+        let mut entries = std::fs::read_dir(self.bench.home().join("trees")).ok()?.flatten();
+        let path = entries.find_map(|entry| {
+            entry.path().extension().is_some_and(|it| it == "json").then(|| entry.path())
+        })?;
+        let record = serde_json::from_str(&std::fs::read_to_string(&path).ok()?).ok()?;
+        Some((path, record))
+    }
+
+    /// Waits until the gate has written down who is in its tree.
+    fn recorded(&self) -> (PathBuf, Value) {
+        eventually("the grandchild is on record", PATIENCE, || {
+            let (path, record) = self.record()?;
+            let members = record["members"].as_array()?;
+            members.iter().any(|member| member["pid"] == self.grandchild).then_some((path, record.clone()))
+        })
+    }
+
+    /// Neither gate nor keeper can do anything about the other's end.
+    fn kill_both(&self) {
+        signal(self.keeper, Signal::STOP);
+        self.session.signal(Signal::KILL);
+        gone("shim", self.session.pid(), PATIENCE);
+        signal(self.keeper, Signal::KILL);
+        gone("keeper", self.keeper, PATIENCE);
+        assert!(is_alive(self.grandchild));
+    }
+
+    fn objects(&self, words: &[&str]) -> Vec<Value> {
+        let output = self.bench.callgate(words).unwrap().output().unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        signal(self.grandchild, Signal::KILL);
+        let _gone = std::fs::remove_dir_all(&self.profile);
+    }
+}
+
+fn of_kind<'v>(objects: &'v [Value], kind: &str) -> Vec<&'v Value> {
+    objects.iter().filter(|object| object["kind"] == kind).collect()
+}
+
+#[test]
+fn every_process_of_a_running_session_is_shown() {
+    let mut scene = scene();
+    let objects = scene.objects(&["ps", "--json"]);
+    let trees = of_kind(&objects, "tree");
+    assert_eq!(trees.len(), 1, "{objects:?}");
+    assert_eq!((trees[0]["server"].as_str(), trees[0]["client"].as_str()), (Some(SERVER), Some("tester")));
+    let processes = trees[0]["processes"].as_array().unwrap();
+    let what = |pid: u32| {
+        processes.iter().find(|one| one["pid"] == pid).map(|one| one["what"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(what(scene.session.pid()).as_deref(), Some("gate"));
+    assert_eq!(what(scene.keeper).as_deref(), Some("keeper"));
+    assert_eq!(what(scene.grandchild).as_deref(), Some("fake-server"));
+    let sum: u64 = processes.iter().map(|one| one["memory_bytes"].as_u64().unwrap()).sum();
+    assert_eq!(trees[0]["memory_bytes"].as_u64(), Some(sum));
+    assert_eq!(of_kind(&objects, "leftover").len(), 0);
+    let words = scene.bench.callgate(["ps"]).unwrap().output().unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    assert!(words.contains("keeper") && words.contains("1 session, "), "{words}");
+
+    // What lives is not swept, and a session that ends as it should leaves neither record nor profile.
+    scene.recorded();
+    assert_eq!(scene.objects(&["sweep", "--json"]), [] as [Value; 0]);
+    assert!(is_alive(scene.grandchild));
+    scene.session.close_input();
+    scene.session.ended(PATIENCE).unwrap();
+    gone("grandchild", scene.grandchild, PATIENCE);
+    eventually("the record is gone", PATIENCE, || {
+        scene.objects(&["sweep", "--json"]);
+        (scene.record().is_none() && !scene.profile.exists()).then_some(())
+    });
+}
+
+#[test]
+fn a_crash_handler_that_nothing_leads_to_is_swept_with_its_profile() {
+    let scene = scene();
+    scene.recorded();
+    scene.kill_both();
+    let listed = scene.objects(&["sweep", "--dry-run", "--json"]);
+    let left = of_kind(&listed, "leftover");
+    assert_eq!(left.len(), 1, "{listed:?}");
+    assert_eq!(
+        (left[0]["server"].as_str(), left[0]["processes"][0]["pid"].as_u64()),
+        (Some(SERVER), Some(u64::from(scene.grandchild)))
+    );
+    assert!(is_alive(scene.grandchild) && scene.profile.exists(), "only listed");
+
+    let swept = scene.objects(&["sweep", "--json"]);
+    let ended = of_kind(&swept, "ended");
+    assert_eq!(ended.len(), 1, "{swept:?}");
+    assert_eq!(
+        (ended[0]["pid"].as_u64(), ended[0]["gone"].as_bool()),
+        (Some(u64::from(scene.grandchild)), Some(true))
+    );
+    assert!(!is_alive(scene.grandchild));
+    assert_eq!(of_kind(&swept, "profile_removed").len(), 1, "{swept:?}");
+    assert!(!scene.profile.exists());
+    assert!(scene.record().is_none());
+    let events = scene.objects(&["events", "--json"]);
+    assert!(events.iter().any(|event| event["kind"] == "swept" && event["origin"] == "cli"), "{events:?}");
+}
+
+#[test]
+fn a_record_of_another_boot_or_namespace_is_shown_and_never_signalled() {
+    for (member, why) in [("boot", "boot"), ("pid_namespace", "pid_namespace")] {
+        let scene = scene();
+        let (path, mut record) = scene.recorded();
+        scene.kill_both();
+        record[member] = "somewhere else".into();
+        std::fs::write(&path, record.to_string()).unwrap();
+        let swept = scene.objects(&["sweep", "--json"]);
+        assert_eq!(swept, [] as [Value; 0], "{why}");
+        assert!(is_alive(scene.grandchild) && scene.profile.exists(), "{why}");
+        let shown = scene.objects(&["ps", "--json"]);
+        let elsewhere = of_kind(&shown, "elsewhere");
+        assert_eq!(elsewhere.len(), 1, "{shown:?}");
+        assert_eq!(
+            (elsewhere[0]["why"].as_str(), elsewhere[0]["server"].as_str()),
+            (Some(why), Some(SERVER))
+        );
+    }
+}
+
+#[test]
+fn a_number_that_was_used_again_is_not_hit() {
+    let scene = scene();
+    let (path, mut record) = scene.recorded();
+    scene.kill_both();
+    for member in record["members"].as_array_mut().unwrap() {
+        let start = member["start"].as_u64().unwrap();
+        member["start"] = (start - 1).into();
+    }
+    std::fs::write(&path, record.to_string()).unwrap();
+    assert_eq!(of_kind(&scene.objects(&["sweep", "--json"]), "ended").len(), 0);
+    assert!(is_alive(scene.grandchild));
+}
