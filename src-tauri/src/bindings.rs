@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, clients, log, own, rules, servers};
+use crate::commands::{acts, app, clients, codegen, log, own, rules, servers};
 
 /// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder() -> Builder<tauri::Wry> {
@@ -40,6 +40,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             rules::complete,
             rules::draft_rule,
             rules::draft_default,
+            rules::draft_ready,
             rules::propose,
             rules::try_call,
             rules::effect,
@@ -60,6 +61,9 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::start_server,
             servers::restart_server,
             servers::stop_everything,
+            codegen::codegen,
+            codegen::codegen_session,
+            codegen::export_codegen,
             clients::clients,
             clients::preview_clients,
             clients::change_clients,

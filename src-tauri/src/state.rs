@@ -1,5 +1,6 @@
 //! What commands share: the desk, and which question of a kind is the newest.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -7,6 +8,7 @@ use callgate_desk::view::{ErrorCode, UiError};
 use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::Clock;
 use callgate_store::{Home, Origin};
+use tauri::{AppHandle, Manager as _};
 
 use crate::demo::Demo;
 use crate::front::Front;
@@ -105,6 +107,13 @@ impl Latest {
 /// What cannot be done, in words.
 pub(crate) fn sorry(message: String) -> UiError {
     UiError { code: ErrorCode::Failed, message, detail: None }
+}
+
+/// Where files for the person go: the folder for downloads; without one, the home folder.
+pub(crate) fn folder_for_files(app: &AppHandle) -> Result<PathBuf, UiError> {
+    let downloads = app.path().download_dir().ok().filter(|folder| folder.is_dir());
+    let folder = downloads.or_else(|| app.path().home_dir().ok());
+    folder.ok_or_else(|| sorry("There is no folder to write the file to.".to_owned()))
 }
 
 /// Asks the desk on a thread that may wait for the disk.

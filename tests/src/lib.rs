@@ -15,8 +15,11 @@ pub mod keychain;
 pub mod model;
 pub mod notation;
 pub mod oracle;
+pub mod page;
 #[cfg(unix)]
 pub mod person;
+#[cfg(unix)]
+pub mod playwright;
 pub mod processes;
 pub mod readers;
 pub mod runner;

@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Pause(PauseArgs),
     /// Let calls through again (asks first)
     Resume(PauseArgs),
+    /// Codegen sessions of browser servers: what was recorded, also of those that were cleared or lost; write it as a test
+    Codegen(CodegenArgs),
     /// End the processes of a server; its calls are refused until it is started. With --all: pause all, and end every server
     Stop(StopArgs),
     /// Start a server again that was stopped, or that crashed too often
@@ -571,6 +573,56 @@ impl FromStr for CapTo {
     fn from_str(text: &str) -> Result<CapTo, RateError> {
         if text == "none" { Ok(CapTo::None) } else { text.parse().map(CapTo::Rate) }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct CodegenArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<CodegenCommand>,
+    #[command(flatten)]
+    pub(crate) list: CodegenListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CodegenCommand {
+    /// Every session of the last 30 days, the newest first
+    List(CodegenListArgs),
+    /// One session with its recorded actions
+    Show(CodegenShowArgs),
+    /// Write one session as a Playwright test
+    Export(CodegenExportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CodegenListArgs {
+    /// Only those of this server
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) server: Option<String>,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CodegenShowArgs {
+    /// The session, as `callgate codegen` names it, or the server's own id of it
+    pub(crate) session: String,
+    /// One JSON object (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CodegenExportArgs {
+    /// The session, as `callgate codegen` names it, or the server's own id of it
+    pub(crate) session: String,
+    /// Into a new file in this folder; otherwise the test is printed
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Say where it is as one JSON object (docs/json.md)
+    #[arg(long, requires = "out")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

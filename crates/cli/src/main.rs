@@ -65,6 +65,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Counters(args) => commands::counters::run(&args),
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
+        Command::Codegen(args) => commands::codegen::run(args),
         Command::Stop(args) => commands::supervise::stop(&args),
         Command::Start(args) => commands::supervise::start(&args),
         Command::Restart(args) => commands::supervise::restart(&args),

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use callgate_policy::file::PolicyFile;
-use callgate_policy::{Call, Circumstances, Judgement, Policy, Waived};
+use callgate_policy::{Call, Circumstances, Judgement, NoRecordings, Policy, Waived};
 use callgate_store::allowance::{self, Allowance, Revoke, What};
 use callgate_store::clock::Moment;
 use callgate_store::history::record_event;
@@ -49,7 +49,7 @@ pub fn would_help(
 
 fn helps(policy: &Policy, client: &str, tool: &str, now_ms: i64) -> Option<NoHelp> {
     let files = Disk::new();
-    let with = |waived| Circumstances { now_ms, files: &files, waived };
+    let with = |waived| Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived };
     let call = Call::tool(client, tool, None);
     if let Judgement::Pass(pass) = policy.judge(&call, &with(Waived::Nothing)) {
         return Some(NoHelp::AllowedAlready { limited: !pass.limits.is_empty() });
@@ -70,16 +70,17 @@ pub(crate) fn always_refused(
     now_ms: i64,
 ) -> Option<(String, String)> {
     let files = Disk::new();
-    let circumstances = Circumstances { now_ms, files: &files, waived: Waived::Nothing };
+    let circumstances =
+        Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived: Waived::Nothing };
     match policy.judge(&Call::tool(client, tool, None), &circumstances) {
         Judgement::Refuse(refusal) if is_by_itself(&refusal.rule) => Some((refusal.rule, refusal.reason)),
         _ => None,
     }
 }
 
-/// A rule that neither looks at arguments nor counts.
+/// A rule that neither looks at arguments or sessions nor counts.
 fn is_by_itself(rule: &str) -> bool {
-    !["/require/", "/deny_if/", "/limits/"].iter().any(|part| rule.contains(part))
+    !["/require/", "/deny_if/", "/codegen/", "/limits/"].iter().any(|part| rule.contains(part))
 }
 
 /// A refused call whose exact repetition can be allowed.

@@ -10,6 +10,7 @@ pub mod alarms;
 pub mod allowing;
 pub mod change;
 pub mod clients;
+mod codegen;
 mod demo;
 pub mod doctor;
 mod error;

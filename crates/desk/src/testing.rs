@@ -99,12 +99,17 @@ impl Session {
     }
 
     pub(crate) fn ends(&self, tool: &str, outcome: Outcome, result: &str) {
+        self.called(tool, r#"{"path":"/a"}"#, outcome, result);
+    }
+
+    /// A call with these arguments that passes.
+    pub(crate) fn called(&self, tool: &str, args: &str, outcome: Outcome, result: &str) {
         let mut batch = self.journal.batch();
         let intent = Intent {
             method: "tools/call",
             tool,
             rpc_id: "1",
-            args: Some(Raw::parse(r#"{"path":"/a"}"#).unwrap()),
+            args: Some(Raw::parse(args).unwrap()),
             client: "claude-ai",
             rule: "/default",
             policy: "v",

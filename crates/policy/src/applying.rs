@@ -4,6 +4,7 @@
 //! policy itself refuses.
 
 use crate::call::Keep;
+use crate::codegen;
 use crate::file::Mode;
 use crate::layer::{Default, DefaultRule, Layer, Rule, Says};
 use crate::lookup::{Found, Imitated};
@@ -118,6 +119,11 @@ impl<'p> Applying<'p> {
     /// What the default does to this tool.
     pub(crate) fn default_action(&self) -> Default {
         if self.listed() { Default::Allow } else { self.default().map_or(Default::Deny, |d| d.action) }
+    }
+
+    /// What is asked about codegen sessions, in all layers.
+    pub(crate) fn codegen(&self) -> impl Iterator<Item = &'p codegen::Rules> {
+        self.base.codegen.iter().chain(self.overlay.and_then(|layer| layer.codegen.as_ref()))
     }
 
     pub(crate) fn classes(&self) -> Option<&'p Unbuilt> {

@@ -2,6 +2,7 @@
 
 use callgate_protocol::json::Raw;
 
+use crate::codegen::{NoRecordings, Recordings};
 use crate::files::{AsWritten, Files};
 use crate::limit::Limits;
 
@@ -41,13 +42,21 @@ pub struct Circumstances<'a> {
     /// The wall clock, for rules that end by themselves.
     pub now_ms: i64,
     pub files: &'a dyn Files,
+    /// For rules about codegen sessions.
+    pub recordings: &'a dyn Recordings,
     pub waived: Waived,
 }
 
 impl Circumstances<'_> {
-    /// At no particular time (rules that end by themselves are still in force) and place: for looking at a policy itself.
+    /// At no particular time (rules that end by themselves are still in force) and place, with no codegen session: for
+    /// looking at a policy itself.
     pub fn timeless() -> Circumstances<'static> {
-        Circumstances { now_ms: i64::MIN, files: &AsWritten, waived: Waived::Nothing }
+        Circumstances {
+            now_ms: i64::MIN,
+            files: &AsWritten,
+            recordings: &NoRecordings,
+            waived: Waived::Nothing,
+        }
     }
 }
 

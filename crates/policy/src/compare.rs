@@ -8,6 +8,7 @@
 //! treated alike by both policies. A case may hold too much (then a warning is said too often), never too little.
 
 mod cases;
+mod codegen;
 mod guards;
 mod stand;
 
@@ -40,6 +41,7 @@ pub fn loosened(old: &Policy, new: &Policy) -> Vec<String> {
             let view = View { old, new, clients, now_ms };
             view.tools(&mut findings);
             view.guards(&mut findings);
+            view.codegen(&mut findings);
         }
     }
     if findings.patience == 0 {

@@ -13,7 +13,7 @@ use crate::overlay::Overlay;
 use crate::policy::Policy;
 use crate::problem::Problems;
 use crate::unbuilt::{Feature, Unbuilt};
-use crate::{methods, moment, name};
+use crate::{codegen, methods, moment, name};
 
 /// Counters of `all_tools` that were given no name begin with this, those of a tool with its name and `_`: no name of a
 /// tool makes the two alike.
@@ -62,6 +62,7 @@ fn layer(body: &Body, label: &str) -> Layer {
             .classes
             .first()
             .map(|class| Unbuilt { feature: Feature::Classes, pointer: class.place.pointer.clone() }),
+        codegen: body.codegen.as_ref().and_then(codegen::Rules::compile),
         ..Layer::default()
     };
     for entry in &body.hide {

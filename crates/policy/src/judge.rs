@@ -9,6 +9,7 @@ use callgate_protocol::json::Raw;
 use crate::amount;
 use crate::applying::Applying;
 use crate::call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
+use crate::codegen;
 use crate::evaluate::{Clause, Standing};
 use crate::files::Files;
 use crate::layer::{Default, Rule};
@@ -43,18 +44,18 @@ impl Policy {
     ) -> Result<Pass<'_>, Refusal> {
         self.usable()?;
         let applying = self.applying(client, tool, circumstances.now_ms);
-        self.weigh(&applying, tool, args, circumstances)
+        self.weigh(&applying, (client, tool), args, circumstances)
             .map_err(|refusal| Refusal { keep: applying.keep(), ..refusal })
     }
 
     fn weigh<'p>(
         &'p self,
         applying: &Applying<'p>,
-        tool: &str,
+        (client, tool): (&str, &str),
         args: Option<Raw<'_>>,
         circumstances: &Circumstances<'_>,
     ) -> Result<Pass<'p>, Refusal> {
-        let Circumstances { files, waived, .. } = *circumstances;
+        let Circumstances { files, recordings, waived, .. } = *circumstances;
         spelled_right(applying, tool)?;
         let observing = applying.observing() || waived == Waived::Enforcement;
         let mut rules = Rules { observing, would: None };
@@ -65,6 +66,7 @@ impl Policy {
         self.not_our_home(args)?;
         if waived != Waived::Everything {
             rules.say(|| applying.rules().try_for_each(|rule| rule.conditions(tool, args, files)))?;
+            rules.say(|| codegen::judge(applying, client, tool, args, recordings))?;
             for limit in applying.rules().flat_map(|rule| rule.limits_at(applying.now_ms)) {
                 match limit.taken_by(args) {
                     Ok(amount) => {

@@ -3,6 +3,7 @@
 //! Layers know nothing of each other. What all of them together mean for a call is put together in `applying`.
 
 use crate::call::Keep;
+use crate::codegen;
 use crate::evaluate::Clause;
 use crate::file::Mode;
 use crate::limit::Limit;
@@ -20,6 +21,7 @@ pub(crate) struct Layer {
     pub(crate) rules: Vec<Rule>,
     pub(crate) all_tools: Option<Rule>,
     pub(crate) classes: Option<Unbuilt>,
+    pub(crate) codegen: Option<codegen::Rules>,
     pub(crate) says: Says,
 }
 

@@ -9,6 +9,7 @@
 mod amount;
 mod applying;
 mod call;
+mod codegen;
 mod compile;
 mod decide;
 mod evaluate;
@@ -46,6 +47,7 @@ pub mod edit;
 pub mod file;
 
 pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
+pub use codegen::{NoRecordings, Recording, Recordings};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
 pub use file::{OnLimit, ProcessSettings, Restart};

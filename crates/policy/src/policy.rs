@@ -101,6 +101,7 @@ impl Policy {
                 && !validates
                 && !layer.names.hide_anything()
                 && layer.classes.is_none()
+                && layer.codegen.is_none()
                 && layer.every_rule().all(Rule::only_limits)
         };
         let enforces = |layer: &Layer| {

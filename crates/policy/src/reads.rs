@@ -28,6 +28,13 @@ impl Policy {
             found.extend(rule.deny_if.iter().map(|clause| read_by(clause, "denied when")));
             found.extend(rule.require.iter().map(|clause| read_by(clause, "required that")));
         }
+        for rules in applying.codegen() {
+            found.extend(rules.about(tool).map(|rule| Reads {
+                pointer: &rule.pointer,
+                words: format!("required that {}", rule.kind.words()),
+                paths: rules.reads(rule).into_iter().collect(),
+            }));
+        }
         found.extend(applying.rules().flat_map(|rule| sums(rule, now_ms)));
         let asks = applying.rules().flat_map(|rule| &rule.ask_if);
         found.extend(asks.map(|clause| read_by(clause, "asked about when")));

@@ -138,6 +138,7 @@ fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
             || !body.hide.is_empty()
             || !body.classes.is_empty()
             || body.validate.as_ref().is_some_and(|validate| validate.value)
+            || body.codegen.is_some()
             || body.tools.iter().chain(&body.all_tools).any(rule)
             || [&body.resources, &body.prompts].iter().any(|rules| rules.is_some())
             || [&body.completion, &body.sampling, &body.elicitation].iter().any(|rule| rule.is_some())

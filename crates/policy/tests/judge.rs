@@ -6,17 +6,18 @@ mod common;
 use callgate_policy::{Call, Circumstances, Judgement, Keep, Listing, Policy, Refusal, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
 use common::disk::FakeDisk;
+use common::recordings::FakeRecordings;
 use common::{Section, cases};
 
 /// `tool {args}`, `"odd name" {args}`, `method resources/read {params}`; before it, in this order, who calls
 /// (`@cursor`), when (`at 2026-03-01T18:00:00Z`), and what is waived (`waiving denials`, `waiving everything`).
 /// `list prompts name` asks whether it is listed.
 fn judge(policy: &Policy, call: &str) -> String {
-    judge_on(policy, call, &FakeDisk::default())
+    judge_on(policy, call, &FakeDisk::default(), &FakeRecordings::default())
 }
 
-fn judge_on(policy: &Policy, call: &str, disk: &FakeDisk) -> String {
-    let mut circumstances = Circumstances { files: disk, ..Circumstances::timeless() };
+fn judge_on(policy: &Policy, call: &str, disk: &FakeDisk, recordings: &FakeRecordings) -> String {
+    let mut circumstances = Circumstances { files: disk, recordings, ..Circumstances::timeless() };
     let (client, mut call) = match call.strip_prefix('@') {
         Some(rest) => rest.split_once(' ').unwrap(),
         None => ("claude", call),
@@ -129,9 +130,9 @@ fn run(file: &str) {
     assert!(!sections.is_empty(), "{file} holds no cases");
     for Section { title, settings, policy, lines } in sections {
         let mut policy = Policy::parse(&policy).unwrap_or_else(|report| panic!("{file}: {title}:\n{report}"));
-        let mut disk = FakeDisk::default();
+        let (mut disk, mut recordings) = (FakeDisk::default(), FakeRecordings::default());
         for (name, value) in settings {
-            if !disk.set(&name, &value) {
+            if !disk.set(&name, &value) && !recordings.set(&name, &value) {
                 assert_eq!(name, "home", "{title}");
                 policy.guard_home(&value);
             }
@@ -140,7 +141,7 @@ fn run(file: &str) {
         for line in lines {
             let (call, expected) =
                 line.rsplit_once(" -> ").unwrap_or_else(|| panic!("{file}: {title}: {line}"));
-            let found = judge_on(&policy, call.trim(), &disk);
+            let found = judge_on(&policy, call.trim(), &disk, &recordings);
             // The reason is checked where it is written down.
             let compared = if expected.contains(" | ") { &found } else { found.split(" | ").next().unwrap() };
             if compared != expected.trim() {
@@ -214,6 +215,11 @@ fn limits_of_every_kind_take_their_amount() {
 #[test]
 fn waivers_set_aside_what_a_person_named_and_no_more() {
     run("waived.txt");
+}
+
+#[test]
+fn codegen_sessions_are_ruled_by_what_is_known_of_them() {
+    run("codegen.txt");
 }
 
 #[test]

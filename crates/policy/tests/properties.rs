@@ -1,6 +1,7 @@
 //! What holds for all policies, calls and edits.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod common;
 mod made;
 
 use std::num::NonZeroU32;
@@ -11,6 +12,7 @@ use callgate_policy::{
     compare, decide,
 };
 use callgate_protocol::json::Raw;
+use common::recordings::FakeRecordings;
 use made::{Made, NAMES, change, made, name, overlay, policy};
 use proptest::prelude::*;
 
@@ -66,7 +68,10 @@ const TIMES: [i64; 3] = [i64::MIN, made::FIRST_END_MS, made::LAST_END_MS];
 type Refusals = [Option<String>; 3];
 
 fn refusals(policy: &Policy, call: &Call<'_>, now_ms: i64) -> Refusals {
-    match policy.judge(call, &Circumstances { now_ms, ..Circumstances::timeless() }) {
+    let mut recordings = FakeRecordings::default();
+    recordings.set("open", "A 3");
+    match policy.judge(call, &Circumstances { now_ms, recordings: &recordings, ..Circumstances::timeless() })
+    {
         Judgement::Refuse(refusal) => [const { None }; 3].map(|_: Option<()>| Some(refusal.rule.clone())),
         Judgement::Pass(pass) if pass.observing => [const { None }; 3],
         Judgement::Pass(pass) => {
@@ -85,7 +90,9 @@ fn refusals(policy: &Policy, call: &Call<'_>, now_ms: i64) -> Refusals {
 fn world(old: &Policy, new: &Policy, mut visit: impl FnMut(&str, &str, Refusals, Refusals)) {
     let args: Vec<Raw<'_>> = ARGS.iter().map(|args| Raw::parse(args).unwrap()).collect();
     for client in ["claude", "cursor", "Codex"] {
-        for tool in NAMES.iter().chain(&["ALPHA", "unknown", "gx", "BETa", "a\0b"]) {
+        let recorded = ["start_codegen_session", "end_codegen_session", "clear_codegen_session"];
+        let others = ["ALPHA", "unknown", "gx", "BETa", "a\0b"];
+        for tool in NAMES.iter().chain(&others).chain(&recorded) {
             for args in &args {
                 for now_ms in TIMES {
                     let call = Call::tool(client, tool, Some(*args));

@@ -14,7 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_policy::{AsWritten, Call, Circumstances, Judgement, Policy, Unused, Waived, decide};
+use callgate_policy::{
+    AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, Unused, Waived, decide,
+};
 use callgate_protocol::json::Raw;
 use callgate_review::{MARGIN, Wish, simulate, suggest};
 use callgate_store::clock::{Clock, ManualClock};
@@ -72,7 +74,12 @@ fn judge() {
     for tools in [10, 100, 10_000] {
         let policy = policy(tools);
         let call = Call::tool("claude", "shop_tool_2", Some(args));
-        let circumstances = Circumstances { now_ms: 0, files: &AsWritten, waived: Waived::Nothing };
+        let circumstances = Circumstances {
+            now_ms: 0,
+            files: &AsWritten,
+            recordings: &NoRecordings,
+            waived: Waived::Nothing,
+        };
         let judged = best(|| matches!(policy.judge(black_box(&call), &circumstances), Judgement::Pass(_)));
         line(&format!("judge a call, policy of {tools} tools"), "ns", judged);
         let decided = best(|| decide(&policy, black_box(&call), &circumstances, &Unused).decision.allows());

@@ -19,6 +19,7 @@ use callgate_store::history::{Lack, Replay, Replayed};
 use callgate_store::{Decision, History, Outcome, StoreError};
 
 use crate::lacking::{Known, decides, is_masked};
+use crate::recordings::Sessions;
 use crate::ruling::Ruling;
 
 /// What lets requests through that the policy says nothing about.
@@ -93,11 +94,13 @@ pub fn judge_again(
     mut each: impl FnMut(Row<'_>) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
     let counters = Counters::for_limits(policy.all_limits());
-    let mut again = Again { policy, files, server, counters, awaited: BinaryHeap::new() };
+    let (sessions, awaited) = (Sessions::default(), BinaryHeap::new());
+    let mut again = Again { policy, files, server, counters, awaited, sessions, history, failed: None };
     let which = Replay { server, since_ms, until_ms: i64::MAX, args: true };
     history.replay(&which, |call| {
         if was_judged(call.decision) { again.judge(&call, &mut each) } else { each(Row::LeftOut(&call)) }
-    })
+    })?;
+    again.failed.map_or(Ok(()), Err)
 }
 
 struct Again<'a> {
@@ -107,6 +110,10 @@ struct Again<'a> {
     counters: Counters,
     /// When calls that count while they run will end.
     awaited: BinaryHeap<Reverse<(i64, u64, End)>>,
+    sessions: Sessions,
+    history: &'a History,
+    /// Why it was broken off.
+    failed: Option<StoreError>,
 }
 
 /// How a call stops counting as under way.
@@ -135,8 +142,15 @@ impl Again<'_> {
             "tools/call" => Call::tool(call.client, call.tool, args),
             method => Call::method(call.client, method, args),
         };
-        let circumstances = Circumstances { now_ms: call.at_ms, files: self.files, waived: Waived::Nothing };
+        let recordings = self.sessions.seen_by(call.session_key);
+        let circumstances = Circumstances {
+            now_ms: call.at_ms,
+            files: self.files,
+            recordings: &recordings,
+            waived: Waived::Nothing,
+        };
         let judgement = self.policy.judge(&asked, &circumstances);
+        let unknown_session = recordings.was_untold();
         let refused_by = match &judgement {
             Judgement::Refuse(refusal) => Some(refusal.rule.as_str()),
             Judgement::Pass(pass) => pass.would.as_ref().map(|would| would.rule.as_str()),
@@ -148,8 +162,20 @@ impl Again<'_> {
                 None
             }
             Some(lack) => decides(self.policy, call, args, lack, refused_by),
+            None if unknown_session => Some("/codegen"),
             None => None,
         };
+        let stays = match &judgement {
+            Judgement::Pass(_) => true,
+            Judgement::Refuse(_) => untold.is_some(),
+        };
+        if stays
+            && let_through(call.decision)
+            && let Err(error) = self.sessions.passed(self.history, call)
+        {
+            self.failed = Some(error);
+            return ControlFlow::Break(());
+        }
         match (judgement, untold) {
             (judgement, Some(rule)) => {
                 self.count_as_then(call, &judgement);

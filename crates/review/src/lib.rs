@@ -10,6 +10,7 @@ mod again;
 mod error;
 mod impact;
 mod lacking;
+mod recordings;
 mod ruling;
 mod simulate;
 mod suggest;

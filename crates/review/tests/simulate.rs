@@ -147,3 +147,53 @@ fn callgates_own_folder_stays_closed_under_every_policy() {
     let rules: Vec<String> = run(&history, &hidden).rules.into_iter().map(|rule| rule.rule).collect();
     assert_eq!(rules, ["/hide/0"], "what comes before it in the order of things still does");
 }
+
+#[test]
+fn rules_about_codegen_sessions_are_simulated_with_the_sessions_that_there_were() {
+    let mut world = World::new();
+    let then = Policy::parse(OPEN).unwrap();
+    let (one, two) = (world.session("claude"), world.session("cursor"));
+    let mut call = |session: usize, tool: &str, id: &str, answer: &str| {
+        world.tool(session, &then, tool, &format!(r#"{{"sessionId":"{id}"}}"#));
+        world.say(session, answer);
+        world.advance(Duration::from_secs(1));
+    };
+    call(one, "start_codegen_session", "", r#"{"sessionId":"A"}"#);
+    call(one, "playwright_click", "", "{}");
+    // Another client's server is another one.
+    call(two, "start_codegen_session", "", r#"{"sessionId":"B"}"#);
+    call(two, "clear_codegen_session", "B", "{}");
+    // Refused by the new rules: a second start, and with it everything that is about the session it would have begun.
+    call(one, "start_codegen_session", "", r#"{"sessionId":"C"}"#);
+    call(one, "end_codegen_session", "C", "{}");
+    call(one, "clear_codegen_session", "A", "{}");
+    call(one, "end_codegen_session", "A", "{}");
+    call(one, "start_codegen_session", "", r#"{"sessionId":"D"}"#);
+    let codegen =
+        r#""codegen": { "one_open_session": true, "own_sessions_only": true, "keep_unfinished": true }"#;
+    let policy = Policy::parse(&format!(r#"{{ "version": "1", "default": "allow", {codegen} }}"#)).unwrap();
+    let simulation = run(&world.history(), &policy);
+    let denied: Vec<_> = simulation.rules.iter().map(|rule| (rule.rule.as_str(), rule.denied)).collect();
+    assert_eq!((simulation.calls, simulation.refused, simulation.untold), (9, 3, 0), "{denied:?}");
+    for rule in ["/codegen/one_open_session", "/codegen/own_sessions_only", "/codegen/keep_unfinished"] {
+        assert!(denied.contains(&(rule, 1)), "{denied:?}");
+    }
+    let watching = Policy::parse(OPEN).unwrap();
+    assert_eq!(run(&world.history(), &watching).refused, 0);
+}
+
+#[test]
+fn a_session_whose_name_was_not_kept_cannot_be_told() {
+    let mut world = World::new();
+    let then = Policy::parse(r#"{ "version": "1", "default": "allow", "tools": { "start_codegen_session": { "record": "none" } } }"#)
+        .unwrap();
+    let one = world.session("claude");
+    world.tool(one, &then, "start_codegen_session", "{}");
+    world.say(one, r#"{"sessionId":"A"}"#);
+    world.tool(one, &then, "end_codegen_session", r#"{"sessionId":"A"}"#);
+    let policy =
+        Policy::parse(r#"{ "version": "1", "default": "allow", "codegen": { "own_sessions_only": true } }"#)
+            .unwrap();
+    let simulation = run(&world.history(), &policy);
+    assert_eq!((simulation.refused, simulation.untold), (0, 1));
+}

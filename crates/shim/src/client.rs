@@ -316,6 +316,7 @@ impl Group<'_> {
         let commit = std::mem::replace(&mut self.batch, relay.journal.batch()).commit();
         let (entered, cancelled) = (std::mem::take(&mut self.entered), std::mem::take(&mut self.cancelled));
         for (call, cause) in &commit.unrecorded {
+            relay.codegen.dropped(call);
             let lost = entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
             if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id, pipe.generation).is_some())
             {
@@ -337,6 +338,7 @@ impl Group<'_> {
             let waits = |lost: &&Entered| relay.pending.answer(&lost.id, pipe.generation).is_some();
             for lost in entered.iter().filter(waits) {
                 if let Some(call) = &lost.call {
+                    relay.codegen.dropped(call);
                     relay.journal.settle_one(call, outcome);
                 }
                 relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &text));

@@ -244,7 +244,7 @@ impl Group<'_> {
         };
         match self.batch.admit(intent, &pass.limits, &ask.message.wire()) {
             Ok(call) => {
-                self.enter(ask, call);
+                self.enter(ask, call, &client);
                 Ok(())
             }
             Err(NotAdmitted::Capped(cap)) => {
@@ -279,13 +279,16 @@ impl Group<'_> {
     }
 
     /// An admitted call waits for its answer from here on.
-    fn enter(&mut self, ask: &Ask<'_>, call: CallRef) {
+    fn enter(&mut self, ask: &Ask<'_>, call: CallRef, client: &str) {
+        let relay = self.from.relay;
+        if ask.expects == Expects::ToolResult {
+            relay.codegen.sent(&call, client, &ask.name, ask.args);
+        }
         let lasting = ask.method == "subscriptions/listen";
         let mut asked = Asked { lasting, ..Asked::new(What::Call(call, ask.expects)) };
         if self.rules.policy.process().call_time.is_some() {
             asked.token = ask.progress_token();
         }
-        let relay = self.from.relay;
         match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
             Ok(()) => {
                 if ask.expects == Expects::Anything {
@@ -296,6 +299,7 @@ impl Group<'_> {
             // Only the server's end can come between the check and here (our own ids are ours alone): its line goes into a
             // pipe that nobody reads.
             Err(why) => {
+                relay.codegen.dropped(&call);
                 relay.journal.settle_one(&call, Outcome::NotDelivered);
                 self.not_entered(&ask.key, ask.method, &why);
             }

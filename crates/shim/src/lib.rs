@@ -7,6 +7,7 @@
 mod asks;
 mod bounds;
 mod client;
+mod codegen;
 mod explain;
 pub mod gate;
 mod handshake;

@@ -16,6 +16,7 @@ use callgate_store::control::Request;
 use callgate_store::{Admitted, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
 use callgate_supervise::Ending;
 
+use crate::codegen::Codegen;
 use crate::gate::{Change, Gate, Rules};
 use crate::handshake::Handshake;
 use crate::outlet::{Outlet, Undelivered};
@@ -77,6 +78,8 @@ pub(crate) struct Relay {
     pub(crate) seal: Option<Seal>,
     /// The disk, for rules about paths.
     pub(crate) files: Disk,
+    /// What the server records for its client.
+    pub(crate) codegen: Codegen,
     /// Numbers the requests that we make ourselves.
     pub(crate) own_requests: AtomicU32,
 }
@@ -90,7 +93,7 @@ impl Relay {
             }
             other => other,
         };
-        Circumstances { now_ms: wall_ms(), files: &self.files, waived }
+        Circumstances { now_ms: wall_ms(), files: &self.files, recordings: &self.codegen, waived }
     }
 
     /// Asks the server for its tools, for our own use. False when it cannot be asked.

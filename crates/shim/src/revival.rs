@@ -155,7 +155,9 @@ impl Session {
                 if !met {
                     return Some(self.failed_to_start(ending));
                 }
-                if !is_wanted(restart, ending, self.relay.pending.calls()) {
+                // What it recorded is lost with it: its client is not to go on as if nothing had happened.
+                let recorded = self.relay.codegen.has_open();
+                if recorded || !is_wanted(restart, ending, self.relay.pending.calls()) {
                     return Some(Farewell::of(ending));
                 }
                 self.fell(&why);
@@ -415,6 +417,7 @@ impl Session {
     }
 
     fn take_leave(&self, left: Vec<(IdKey, Asked)>, words: &str, outcome: Outcome) {
+        self.relay.codegen.server_gone(wall_ms());
         let pipe = self.relay.server.pipe();
         for (id, asked) in &left {
             if asked.what.is_clients() {

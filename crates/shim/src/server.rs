@@ -241,6 +241,11 @@ impl<'r> FromServer<'r> {
             self.relay.noise.heard(&self.relay.journal, b"", &why);
             return;
         };
+        // Before anybody else sees the answer, and also of one that nobody waits for any more: the server did what it says.
+        let lost = match &asked.what {
+            What::Call(call, _) => self.relay.codegen.answered(call, reply),
+            _ => None,
+        };
         if asked.late {
             out.skip(place);
             return self.came_late(&asked);
@@ -265,9 +270,16 @@ impl<'r> FromServer<'r> {
             return;
         }
         match asked.what {
-            What::Call(call, _) => {
+            What::Call(call, expects) => {
                 out.settled.push(Settled { call, since: asked.since, reply: Booked::Reply(reply) });
-                out.deliver(message, place);
+                match lost {
+                    None => out.deliver(message, place),
+                    Some(words) => {
+                        out.skip(place);
+                        let (id, call) = (id.as_key(), call.id().to_string());
+                        out.append(&wording::refusal(expects, &id, &words, &call, "(lost codegen session)"));
+                    }
+                }
             }
             What::List { list, first } => self.list(out, message, &id.as_key(), (list, first), reply, place),
             What::OwnList { first, meta } => {

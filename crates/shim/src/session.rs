@@ -26,6 +26,7 @@ use callgate_store::{
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
 use crate::client::FromClient;
+use crate::codegen::Codegen;
 use crate::gate::Gate;
 use crate::handshake::Handshake;
 use crate::outlet::Outlet;
@@ -176,6 +177,7 @@ impl Session {
             tools: ToolBook::new(shelf),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
+            codegen: Codegen::new(home.clone(), &name),
             own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));

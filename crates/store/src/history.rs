@@ -6,6 +6,7 @@
 
 mod changed;
 mod choices;
+mod codegen;
 pub(crate) mod file;
 mod forget;
 mod lines;
@@ -31,6 +32,7 @@ use crate::sqlite;
 
 pub use changed::ChangeRow;
 pub use choices::Trace;
+pub use codegen::{CodegenSession, OnRecord, recording};
 pub use forget::{Forget, Forgotten, forget};
 pub use lines::{LineRow, Which};
 pub use notes::{PolicyEdit, record_edit, record_event, record_policy};

@@ -8,7 +8,7 @@ use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, sorry};
+use crate::state::{AppState, ask, folder_for_files};
 
 #[tauri::command]
 #[specta::specta]
@@ -111,7 +111,6 @@ pub(crate) async fn looked(state: State<'_, AppState>) -> Reply<()> {
     ask(&state, move |desk| desk.looked()).await
 }
 
-/// Into the folder for downloads; without one, into the home folder.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn export_log(
@@ -120,8 +119,6 @@ pub(crate) async fn export_log(
     filter: LogFilter,
     format: ExportFormat,
 ) -> Reply<Exported> {
-    let downloads = app.path().download_dir().ok().filter(|folder| folder.is_dir());
-    let folder = downloads.or_else(|| app.path().home_dir().ok());
-    let folder = folder.ok_or_else(|| sorry("There is no folder to write the file to.".to_owned()))?;
+    let folder = folder_for_files(&app)?;
     ask(&state, move |desk| desk.export(&filter, format, &folder)).await
 }

@@ -3,6 +3,7 @@
 pub(crate) mod acts;
 pub(crate) mod app;
 pub(crate) mod clients;
+pub(crate) mod codegen;
 pub(crate) mod log;
 pub(crate) mod own;
 pub(crate) mod rules;

@@ -55,6 +55,17 @@ pub(crate) async fn draft_default(
 
 #[tauri::command]
 #[specta::specta]
+pub(crate) async fn draft_ready(
+    state: State<'_, AppState>,
+    text: String,
+    id: String,
+    folder: Option<String>,
+) -> Reply<Proposal> {
+    ask(&state, move |desk| desk.draft_ready(&text, &id, folder.as_deref())).await
+}
+
+#[tauri::command]
+#[specta::specta]
 pub(crate) async fn propose(state: State<'_, AppState>, server: String, text: String) -> Reply<Proposal> {
     ask(&state, move |desk| desk.propose(&server, &text)).await
 }

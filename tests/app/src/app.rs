@@ -116,7 +116,12 @@ impl App {
 
     /// The same with options of the fake server.
     pub fn session_with(&self, options: &[&str]) -> anyhow::Result<Session> {
-        let server = self.bench.fake_server("", options)?;
+        self.scripted_session("", options)
+    }
+
+    /// The same with a server that follows this script.
+    pub fn scripted_session(&self, script: &str, options: &[&str]) -> anyhow::Result<Session> {
+        let server = self.bench.fake_server(script, options)?;
         let mut command = self.bench.command(callgate_tests::gate::Gate::Callgate, &server)?;
         at_home(&self.bench, &mut command);
         let mut session = Session::start(command)?;

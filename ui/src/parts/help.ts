@@ -62,6 +62,11 @@ export const wants: readonly Want[] = [
   { want: 'take an old change back', use: 'Rules, Versions, Revert', command: 'callgate policy revert' },
   { want: 'keep less on record', use: 'Settings, Recording', command: null },
   { want: 'forget what is on record', use: 'Settings, Delete history', command: 'callgate forget' },
+  {
+    want: 'save what a codegen session recorded, also when it was cleared or lost',
+    use: 'Servers, Codegen sessions, Export as Playwright test',
+    command: 'callgate codegen export',
+  },
   { want: 'show somebody what happened', use: 'Export', command: null },
 ];
 

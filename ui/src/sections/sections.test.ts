@@ -89,6 +89,26 @@ describe('Rules', () => {
     await waitFor(() => expect(screen.getByTestId<HTMLButtonElement>('rule-save').disabled).toBe(false));
   });
 
+  it('puts a ready-made rule into the text, where it is looked at before it is saved', async () => {
+    start('#/rules/playwright');
+    const ready = await screen.findByTestId('ready-rules', {}, { timeout: 20_000 });
+    await fireEvent.click(ready.querySelector('summary')!);
+    const inside = within(ready).getByTestId('ready-output-inside');
+    await fireEvent.input(within(inside).getByTestId('ready-folder'), { target: { value: '/srv/tests' } });
+    await fireEvent.click(within(inside).getByTestId('ready-apply'));
+    const review = await screen.findByTestId('review', {}, { timeout: 20_000 });
+    await waitFor(() => expect(review.textContent).toContain('/srv/tests'));
+    expect(screen.getByTestId('rules-unsaved')).toBeTruthy();
+    expect(fake.policies.rules('playwright').text).not.toContain('/srv/tests');
+  });
+
+  it('offers no ready-made rules where they do not fit', async () => {
+    start('#/rules/files');
+    await screen.findByTestId('rules-find', {}, { timeout: 20_000 });
+    await waitFor(() => expect(screen.getAllByTestId(/^rule-tool-/).length).toBeGreaterThan(0));
+    expect(screen.queryByTestId('ready-rules')).toBeNull();
+  });
+
   it('leaving with edits asks first', async () => {
     start('#/rules/playwright');
     const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
@@ -107,6 +127,49 @@ describe('Servers', () => {
     const stderr = await screen.findByTestId('stderr', {}, { timeout: 20_000 });
     await waitFor(() => expect(stderr.textContent).toContain('U+202E'));
     expect(stderr.textContent).not.toContain('\u202e');
+  });
+
+  it('shows codegen sessions, what a clear threw away, and writes a test of it', async () => {
+    const app = start('#/servers');
+    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    const sessions = await within(block).findAllByTestId('codegen-session');
+    expect(sessions.map((one) => within(one).getByTestId('codegen-state').textContent)).toEqual([
+      'Open',
+      'Cleared',
+      'Ended',
+      'Lost',
+    ]);
+    expect(within(block).getByTestId('codegen-recording').textContent).toBe('1 open session');
+    expect(within(sessions[0]!).queryByTestId('codegen-gone')).toBeNull();
+    expect(within(sessions[1]!).getByTestId('codegen-gone').textContent).toContain('Clearing threw 12 actions away');
+    await fireEvent.click(within(sessions[1]!).getByTestId('codegen-export'));
+    await waitFor(() =>
+      expect(app.toasts.list.some((one) => one.words.includes('Wrote a test of 12 actions'))).toBe(true),
+    );
+    await fireEvent.click(within(sessions[0]!).getByTestId('codegen-open'));
+    const actions = await within(sessions[0]!).findByTestId('codegen-actions');
+    expect(actions.textContent).toContain("x'); console.log('INJECTED'); ('");
+    expect(actions.textContent).toContain('U+202E');
+    expect(within(actions).getAllByRole('listitem').length).toBe(9);
+    expect(within(actions).getAllByText('playwright_navigate')[0]!.closest('a')?.getAttribute('href')).toBe(
+      '#/activity?call=p1-2',
+    );
+    await fireEvent.click(within(block).getByTestId('codegen-all'));
+    const all = within(block).getAllByTestId('codegen-session');
+    expect(all.length).toBe(6);
+    expect(within(all[4]!).queryByTestId('codegen-export'), 'nothing to write').toBeNull();
+    expect(within(await screen.findByTestId('server-notes')).queryByTestId('codegen')).toBeNull();
+  });
+
+  it('says why codegen sessions cannot be shown, and what begins one', async () => {
+    start('#/servers', 120, ['codegen']);
+    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    await waitFor(() => expect(block.textContent).toContain('disk is full'));
+    cleanup();
+    start('#/servers');
+    fake.recordings.length = 0;
+    const empty = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    await waitFor(() => expect(empty.textContent).toContain('start_codegen_session'));
   });
 
   it('shows every process of a server, folds them, and ends its tree', async () => {

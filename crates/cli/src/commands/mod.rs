@@ -2,6 +2,7 @@
 
 pub(crate) mod allowance;
 pub(crate) mod clients;
+pub(crate) mod codegen;
 pub(crate) mod counters;
 pub(crate) mod demo;
 pub(crate) mod demo_server;

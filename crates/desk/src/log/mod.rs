@@ -6,7 +6,7 @@ mod asked;
 mod call;
 mod choices;
 mod count;
-mod export;
+pub(crate) mod export;
 mod follow;
 mod gist;
 pub(crate) mod line;

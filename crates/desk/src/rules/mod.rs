@@ -5,6 +5,7 @@ mod diagnose;
 mod drafts;
 mod effect;
 mod present;
+mod ready;
 mod save;
 mod table;
 mod trial;
@@ -46,6 +47,12 @@ impl Desk {
     /// The text with another action for tools that no rule names, all else untouched.
     pub fn draft_default(&self, text: &str, action: Action) -> Result<Proposal, DeskError> {
         let Edited { text: new, summary, .. } = form::write_default(text, drafts::default_action(action)?)?;
+        proposal(text, new, summary)
+    }
+
+    /// The text with a ready-made rule in it, all else untouched. `folder`: for those that take one.
+    pub fn draft_ready(&self, text: &str, id: &str, folder: Option<&str>) -> Result<Proposal, DeskError> {
+        let Edited { text: new, summary, .. } = ready::apply(text, id, folder)?;
         proposal(text, new, summary)
     }
 

@@ -13,7 +13,7 @@ use callgate_store::catalogue::KnownTool;
 use callgate_store::history::{ToolHits, ToolsSeen};
 use callgate_store::{History, catalogue, running};
 
-use super::{diagnose, drafts, present};
+use super::{diagnose, drafts, present, ready};
 use crate::view::{
     Action, ClientRule, Diagnostic, RuleForAll, RuleSource, RulesView, Severity, ToolRule, ToolState,
 };
@@ -48,6 +48,7 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
         tools: Vec::new(),
         counted_since_ms: None,
         clients: Vec::new(),
+        ready: Vec::new(),
     };
     if let Some(diagnostic) = unreadable {
         view.diagnostics.push(diagnostic);
@@ -71,6 +72,8 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
             view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
             view.for_all = Some(for_all(&file));
             view.tools = tools(&file, &listed, &seen);
+            let names: Vec<&str> = listed.iter().map(|tool| tool.name.as_str()).collect();
+            view.ready = ready::list(&view.text, &names);
         }
         (Err(report), _) | (_, Err(report)) => view.diagnostics = diagnose::of(&view.text, &report.problems),
     }

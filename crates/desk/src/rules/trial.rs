@@ -5,6 +5,7 @@ use callgate_policy::{
 };
 use callgate_policy::{CounterView, Decision as Said};
 use callgate_protocol::json::{Kind, Raw};
+use callgate_store::history::OnRecord;
 use callgate_store::limits::Readings;
 use callgate_store::{Disk, pause};
 
@@ -26,7 +27,9 @@ pub(super) fn of(
     let usage = Readings::open(&desk.home, server, client, desk.clock.clone())?;
     let call = Call::tool(client, tool, args);
     let files = Disk::new();
-    let now = Circumstances { now_ms: desk.clock.now().wall_ms, files: &files, waived: Waived::Nothing };
+    let now_ms = desk.clock.now().wall_ms;
+    let recordings = OnRecord::new(&desk.home, server, now_ms);
+    let now = Circumstances { now_ms, files: &files, recordings: &recordings, waived: Waived::Nothing };
     let verdict = decide(&policy, &call, &now, &usage);
     let judgement = policy.judge(&call, &now);
     let mut words = vec![sentence(&verdict)];

@@ -13,7 +13,7 @@ use crate::protection::{Guarded, Guards};
 use crate::standing::Standing;
 use crate::text::{clip, day_start, harmless};
 use crate::view::{Protection, ServerState, ServerView, SessionView, StandView};
-use crate::{Desk, DeskError};
+use crate::{Desk, DeskError, codegen};
 
 /// Servers are known from the sessions of so many days,
 const DAYS: i64 = 30;
@@ -64,10 +64,10 @@ impl Desk {
             let failure = failures.iter().find(|failure| failure.server == name);
             let mut look = Look { history: &history, standing: &mut standing, now_ms: now.wall_ms };
             let mut view = look.view(&name, &known, &mut guards, failure)?;
-            view.tools = catalogue::read(&self.home, &name)
-                .ok()
-                .flatten()
-                .map_or(0, |list| u32::try_from(list.tools.len()).unwrap_or(u32::MAX));
+            if let Ok(Some(list)) = catalogue::read(&self.home, &name) {
+                view.tools = u32::try_from(list.tools.len()).unwrap_or(u32::MAX);
+                view.codegen = codegen::offers(&list);
+            }
             views.push(view);
         }
         views.sort_by_key(|view| view.state != ServerState::Running);
@@ -149,6 +149,7 @@ impl Look<'_> {
             last_error,
             last_error_ms,
             tools: 0,
+            codegen: false,
         })
     }
 

@@ -64,6 +64,7 @@ fn server(name: &str, protection: Protection) -> ServerView {
         last_error: None,
         last_error_ms: None,
         tools: 0,
+        codegen: false,
     }
 }
 

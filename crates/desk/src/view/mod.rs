@@ -6,6 +6,7 @@
 mod acts;
 mod call;
 mod clients;
+mod codegen;
 mod error;
 mod log;
 mod overview;
@@ -27,6 +28,7 @@ pub use clients::{
     DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry, SecretPlace,
     SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
+pub use codegen::{CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,
@@ -37,8 +39,8 @@ pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft,
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
-    PolicyVersionView, Proposal, RuleDraft, RuleForAll, RuleSource, RulesView, SaveAnswer, Severity,
-    ToolRule, ToolState, Tried,
+    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RulesView,
+    SaveAnswer, Severity, ToolRule, ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

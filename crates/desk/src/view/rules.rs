@@ -30,6 +30,32 @@ pub struct RulesView {
     pub counted_since_ms: Option<i64>,
     /// Clients that have rules of their own, or were seen with this server.
     pub clients: Vec<String>,
+    /// Rules that fit this server's tools, to be put in by one click.
+    pub ready: Vec<ReadyRule>,
+}
+
+/// A rule that somebody else thought out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ReadyRule {
+    pub id: String,
+    pub title: String,
+    /// What it does, and why.
+    pub words: String,
+    /// It takes a folder.
+    pub folder: bool,
+    pub state: ReadyState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum ReadyState {
+    Offered,
+    InForce,
+    /// What it is about is refused already.
+    NotNeeded,
 }
 
 /// The rule for all tools.

@@ -23,6 +23,8 @@ pub struct ServerView {
     pub last_error: Option<String>,
     pub last_error_ms: Option<i64>,
     pub tools: u32,
+    /// It has codegen sessions.
+    pub codegen: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

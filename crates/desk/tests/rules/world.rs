@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_desk::Desk;
-use callgate_policy::{AsWritten, Call, Circumstances, Judgement, Policy, RefusalKind, Waived};
+use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
 use callgate_store::clock::{Clock, ManualClock};
 use callgate_store::mask::Masker;
@@ -88,7 +88,8 @@ impl Session {
         let args = Raw::parse(args).unwrap();
         let call = Call::tool(&self.client, tool, Some(args));
         let now_ms = self.clock.now().wall_ms;
-        let now = Circumstances { now_ms, files: &AsWritten, waived: Waived::Nothing };
+        let now =
+            Circumstances { now_ms, files: &AsWritten, recordings: &NoRecordings, waived: Waived::Nothing };
         let refused = Refused {
             method: "tools/call",
             tool,

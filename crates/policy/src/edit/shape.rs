@@ -20,7 +20,7 @@ pub(super) enum Part {
     Rule,
     /// Rules for resources, prompts and single methods.
     Methods,
-    /// `ask`, `loop`, `process`.
+    /// `ask`, `loop`, `process`, `codegen`.
     Settings,
     /// One entry of `limits`, or `rate_limit`.
     Cap,
@@ -47,7 +47,7 @@ impl Part {
             (Part::Body, "resources" | "prompts" | "completion" | "sampling" | "elicitation") => {
                 Part::Methods
             }
-            (Part::Body | Part::Rule, "ask" | "loop") | (Part::Body, "process") => Part::Settings,
+            (Part::Body | Part::Rule, "ask" | "loop") | (Part::Body, "process" | "codegen") => Part::Settings,
             (Part::Body, "hide") | (Part::Methods, "schemes" | "allow" | "deny" | "hide") => Part::Texts,
             (Part::Body, "tests") => Part::Tests,
             (Part::Rule, "rate_limit") => Part::Cap,

@@ -1,6 +1,7 @@
 //! The part of a file that also an overlay for one client may say.
 
 use super::Spot;
+use super::codegen::{self, CodegenSettings};
 use super::methods::{self, ListRules, MethodRule, OtherMethods};
 use super::reader::{Cursor, Fields, Reader};
 use super::rule::{ToolRule, rule};
@@ -33,6 +34,7 @@ pub struct Body {
     pub pin: Option<Spot<Pin>>,
     pub loops: Option<Spot<LoopSettings>>,
     pub validate: Option<Spot<bool>>,
+    pub codegen: Option<CodegenSettings>,
     pub resources: Option<ListRules>,
     pub prompts: Option<ListRules>,
     pub completion: Option<MethodRule>,
@@ -55,6 +57,7 @@ impl Body {
         pin: None,
         loops: None,
         validate: None,
+        codegen: None,
         resources: None,
         prompts: None,
         completion: None,
@@ -84,6 +87,7 @@ pub(super) const KEYS: &[&str] = &[
     "pin",
     "loop",
     "validate",
+    "codegen",
     "resources",
     "prompts",
     "completion",
@@ -111,6 +115,7 @@ pub(super) fn read(reader: &mut Reader<'_, '_, '_>, fields: &Fields<'_>) -> Body
             let value = reader.boolean(c, "`validate`")?;
             Some(Spot { value, place: c.place.clone() })
         }),
+        codegen: fields.get("codegen").and_then(|c| codegen::read(reader, c)),
         resources: fields.get("resources").and_then(|c| methods::list(reader, c, "`resources`")),
         prompts: fields.get("prompts").and_then(|c| methods::list(reader, c, "`prompts`")),
         completion: fields.get("completion").and_then(|c| methods::method(reader, c, "`completion`")),

@@ -5,6 +5,7 @@
 //! either wholly understood or wholly refused.
 
 mod body;
+mod codegen;
 mod condition;
 mod limit;
 mod methods;
@@ -15,6 +16,7 @@ mod suggest;
 mod tests;
 
 pub use body::{Body, ClientOverlay, DefaultAction};
+pub use codegen::CodegenSettings;
 pub(crate) use condition::regex;
 pub use condition::{Clause, Operator, Path, Predicate, Step, Value};
 pub use limit::{LimitEntry, LimitKind, RateLimit};

@@ -3,6 +3,7 @@
 #![expect(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod disk;
+pub(crate) mod recordings;
 
 use std::path::PathBuf;
 

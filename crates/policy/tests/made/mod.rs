@@ -6,6 +6,13 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 pub(crate) const NAMES: [&str; 7] = ["alpha", "Alpha", "beta", "gamma", "g/~x", "größe", "zeta"];
+const CODEGEN: [&str; 5] = [
+    r#"{"one_open_session":true}"#,
+    r#"{"own_sessions_only":true}"#,
+    r#"{"keep_unfinished":true}"#,
+    r#"{"one_open_session":true,"own_sessions_only":true,"keep_unfinished":true}"#,
+    r#"{"one_open_session":false}"#,
+];
 const GLOBS: [&str; 6] = ["*", "g*", "?eta", "*a", "G*", "*et*"];
 
 pub(crate) const FIRST_END_MS: i64 = 1_772_388_000_000;
@@ -129,9 +136,16 @@ fn body(counters: [&'static str; 2]) -> impl Strategy<Value = Body> {
         prop::option::weighted(0.1, one_of(&["\"keys\"", "\"none\""])),
         prop::option::weighted(0.1, one_of(&["true", "false"])),
         prop::option::weighted(0.1, Just("{\"read\": {}}".to_owned())),
+        prop::option::weighted(0.25, one_of(&CODEGEN)),
     )
-        .prop_map(|(default, mode, record, validate, classes)| {
-            let fields = [("mode", mode), ("record", record), ("validate", validate), ("classes", classes)];
+        .prop_map(|(default, mode, record, validate, classes, codegen)| {
+            let fields = [
+                ("mode", mode),
+                ("record", record),
+                ("validate", validate),
+                ("classes", classes),
+                ("codegen", codegen),
+            ];
             let fields = fields.into_iter().filter_map(|(key, value)| Some((key, value?)));
             fields.chain([("default", default)]).collect()
         });

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_policy::{AsWritten, Call, Circumstances, Judgement, Policy, RefusalKind, Waived};
+use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
 use callgate_store::clock::{Clock, ManualClock};
 use callgate_store::{
@@ -107,7 +107,8 @@ impl World {
             ..Refused::default()
         };
         let mut batch = journal.batch();
-        let circumstances = Circumstances { now_ms, files: &AsWritten, waived: Waived::Nothing };
+        let circumstances =
+            Circumstances { now_ms, files: &AsWritten, recordings: &NoRecordings, waived: Waived::Nothing };
         let decision = match policy.judge(&call, &circumstances) {
             Judgement::Refuse(refusal) => {
                 let decision = match refusal.kind {
@@ -183,6 +184,19 @@ impl World {
         let took = Duration::from_millis((now_ms - at_ms).unsigned_abs());
         let mut settlement = journal.settle();
         settlement.add(&call, outcome, took, None);
+        settlement.commit();
+    }
+
+    /// The server answers the oldest open call with a text.
+    pub(crate) fn say(&mut self, session: usize, text: &str) {
+        let Session { journal, open, .. } = &mut self.sessions[session];
+        let (call, _) = open.remove(0);
+        let mut quoted = Vec::new();
+        callgate_protocol::json::write_string(&mut quoted, text);
+        let text = String::from_utf8(quoted).unwrap();
+        let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#);
+        let mut settlement = journal.settle();
+        settlement.add(&call, Outcome::Ok, Duration::ZERO, Some(Raw::parse(&result).unwrap()));
         settlement.commit();
     }
 

@@ -4,6 +4,7 @@
 
 mod acting;
 mod clients;
+mod codegen;
 mod drawer;
 mod hardening;
 mod looking;

@@ -61,6 +61,8 @@ export interface Backend {
   complete(server: string, text: string, offset: number): Promise<T.Completion[]>;
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
   draftDefault(text: string, action: T.Action): Promise<T.Proposal>;
+  /** `folder`: for those that take one. */
+  draftReady(text: string, id: string, folder: string | null): Promise<T.Proposal>;
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;
@@ -84,6 +86,11 @@ export interface Backend {
   endSuspects(ids: string[]): Promise<T.SweepView>;
   /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
   endTree(session: string): Promise<T.SweepView>;
+  /** The newest first. */
+  codegen(server: string): Promise<T.CodegenView[]>;
+  codegenSession(id: string): Promise<T.CodegenDetail>;
+  /** As a Playwright test, in a new file. */
+  exportCodegen(id: string): Promise<T.Exported>;
   /** In one session, or (null) in all that run. */
   stopServer(server: string, session: string | null): Promise<T.Done>;
   startServer(server: string, session: string | null): Promise<T.Done>;

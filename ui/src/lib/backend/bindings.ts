@@ -21,7 +21,6 @@ export const commands = {
 	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
 	sinceLastLook: () => typedError<SinceLastLook, UiError>(__TAURI_INVOKE("since_last_look")),
 	looked: () => typedError<null, UiError>(__TAURI_INVOKE("looked")),
-	/**  Into the folder for downloads; without one, into the home folder. */
 	exportLog: (filter: LogFilter, format: ExportFormat) => typedError<Exported, UiError>(__TAURI_INVOKE("export_log", { filter, format })),
 	restrict: (restriction: Restriction) => typedError<Done, UiError>(__TAURI_INVOKE("restrict", { restriction })),
 	undo: (token: string) => typedError<Done, UiError>(__TAURI_INVOKE("undo", { token })),
@@ -36,6 +35,7 @@ export const commands = {
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
 	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
+	draftReady: (text: string, id: string, folder: string | null) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_ready", { text, id, folder })),
 	propose: (server: string, text: string) => typedError<Proposal, UiError>(__TAURI_INVOKE("propose", { server, text })),
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
@@ -64,6 +64,9 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
+	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
+	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
+	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -348,6 +351,47 @@ export type ClientView = {
 	/**  Changes that wait until it has quit. */
 	queued: QueuedChange[],
 	files: ClientFile[],
+};
+
+export type CodegenAction = {
+	/**  The call's id. */
+	call: string,
+	atMs: number,
+	tool: string,
+	gist: string,
+	/**  The server said no. */
+	failed: boolean,
+};
+
+export type CodegenDetail = {
+	session: CodegenView,
+	/**  The first of them, in the order in which they were recorded. */
+	actions: CodegenAction[],
+};
+
+export type CodegenState = "open" | "ended" | "cleared" | 
+/**  Its server went away. */
+"lost";
+
+export type CodegenView = {
+	/**  The id of the call that started it. */
+	id: string,
+	/**  As the server calls it, if that is on record. */
+	session: string | null,
+	server: string,
+	client: string,
+	state: CodegenState,
+	startedMs: number,
+	/**  When it was ended, cleared or lost. */
+	endedMs: number | null,
+	/**  Where the server was asked to write the test. */
+	output: string | null,
+	/**  The test that the server says it wrote. */
+	file: string | null,
+	/**  Recorded actions. */
+	actions: number,
+	/**  The server has none of them any more, and wrote no test. */
+	thrownAway: boolean,
 };
 
 export type Completion = {
@@ -806,6 +850,21 @@ export type QueuedChange = {
 	sinceMs: number,
 };
 
+/**  A rule that somebody else thought out. */
+export type ReadyRule = {
+	id: string,
+	title: string,
+	/**  What it does, and why. */
+	words: string,
+	/**  It takes a folder. */
+	folder: boolean,
+	state: ReadyState,
+};
+
+export type ReadyState = "offered" | "inForce" | 
+/**  What it is about is refused already. */
+"notNeeded";
+
 /**  How much of arguments and results is kept, at most; a policy may ask for less. */
 export type Recording = "full" | "keys" | "nothing";
 
@@ -881,6 +940,8 @@ export type RulesView = {
 	countedSinceMs: number | null,
 	/**  Clients that have rules of their own, or were seen with this server. */
 	clients: string[],
+	/**  Rules that fit this server's tools, to be put in by one click. */
+	ready: ReadyRule[],
 };
 
 /**  What one client did with one server until it paused for a while. */
@@ -1006,6 +1067,8 @@ export type ServerView = {
 	lastError: string | null,
 	lastErrorMs: number | null,
 	tools: number,
+	/**  It has codegen sessions. */
+	codegen: boolean,
 };
 
 export type SessionView = {

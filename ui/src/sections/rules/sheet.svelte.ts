@@ -9,6 +9,7 @@ import {
   type Done,
   type Effect,
   type Proposal,
+  type ReadyRule,
   type RuleDraft,
   type RulesView,
   type Target,
@@ -207,6 +208,18 @@ export class Sheet {
       form.paths = merged(details.map((detail) => (detail.args ? pathsOf(detail.args.text) : [])));
     } catch {
       // Without suggestions a path is typed.
+    }
+  }
+
+  /** Puts a ready-made rule into the text, where it is looked at and saved like any other edit. */
+  async applyReady(rule: ReadyRule, folder: string): Promise<void> {
+    try {
+      const proposal = await this.#app.backend.draftReady(this.text, rule.id, rule.folder ? folder : null);
+      this.form = null;
+      this.text = proposal.text;
+      this.tab = 'text';
+    } catch (thrown) {
+      this.#app.fail(thrown);
     }
   }
 

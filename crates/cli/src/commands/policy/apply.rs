@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use callgate_desk::change::Change;
 use callgate_policy::edit::{EditError, Edited, merge, replace};
-use callgate_policy::{Circumstances, Policy, Waived};
+use callgate_policy::{Circumstances, NoRecordings, Policy, Waived};
 use callgate_review::{ToolChange, impact};
 use callgate_store::{Disk, Home, catalogue};
 use jiff::Timestamp;
@@ -71,7 +71,8 @@ fn show(screen: &Screen, home: &Home, server: &str, planned: &Change) -> anyhow:
     let tools: BTreeSet<String> = listed.into_iter().map(|tool| tool.name).collect();
     let clients: Vec<&str> = clients.into_iter().collect();
     let files = Disk::new();
-    let circumstances = Circumstances { now_ms, files: &files, waived: Waived::Nothing };
+    let circumstances =
+        Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived: Waived::Nothing };
     let old =
         Policy::parse(planned.before().text()).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
     let new = Policy::parse(&planned.edited().text)?;

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use callgate_policy::file::PolicyFile;
-use callgate_policy::{Circumstances, Policy, Problem, Severity, TestResult, Waived, run_tests};
+use callgate_policy::{
+    Circumstances, NoRecordings, Policy, Problem, Severity, TestResult, Waived, run_tests,
+};
 use callgate_store::Disk;
 use callgate_store::clock::wall_ms;
 use serde_json::json;
@@ -69,7 +71,8 @@ pub(super) fn test(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 
 fn tests_of(policy: &Policy, text: &str) -> Vec<TestResult> {
     let disk = Disk::new();
-    let now = Circumstances { now_ms: wall_ms(), files: &disk, waived: Waived::Nothing };
+    let now =
+        Circumstances { now_ms: wall_ms(), files: &disk, recordings: &NoRecordings, waived: Waived::Nothing };
     PolicyFile::parse(text).map(|file| run_tests(policy, &file, text, &now)).unwrap_or_default()
 }
 

@@ -9,6 +9,7 @@ use callgate_shim::gate::guard;
 use callgate_shim::wording::whole_seconds;
 use callgate_store::allowance::{self, What};
 use callgate_store::clock::{Clock, SystemClock};
+use callgate_store::history::OnRecord;
 use callgate_store::home::read_private;
 use callgate_store::limits::Readings;
 use callgate_store::{Disk, Home, pause};
@@ -36,7 +37,8 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         What::Tool(_) | What::Call { .. } => waived,
     });
     let files = Disk::new();
-    let circumstances = Circumstances { now_ms: now.wall_ms, files: &files, waived };
+    let recordings = OnRecord::new(&home, &args.server, now.wall_ms);
+    let circumstances = Circumstances { now_ms: now.wall_ms, files: &files, recordings: &recordings, waived };
     let verdict = match pause::reason(&home, &args.server) {
         Some(reason) => Verdict {
             decision: Decision::Deny,

@@ -30,6 +30,7 @@ pub(super) fn run(args: &SuggestArgs) -> anyhow::Result<ExitCode> {
         margin: args.margin,
     };
     let draft = suggest(&history, &wish)?;
+    let records = listed.iter().flatten().any(|tool| tool == "start_codegen_session");
     super::hand_out(&draft.text, args.out.as_deref())?;
     for note in &draft.notes {
         screen::hint(note);
@@ -37,6 +38,9 @@ pub(super) fn run(args: &SuggestArgs) -> anyhow::Result<ExitCode> {
     let name = args.out.as_deref().map_or("FILE".to_owned(), |out| screen::quoted(&out.to_string_lossy()));
     let server = screen::quoted(&args.server);
     screen::hint(&format!("what it would have refused: callgate policy simulate {name} --server {server}"));
+    if records {
+        screen::hint("ready-made rules for its codegen sessions: docs/policy.md, or Rules in the window");
+    }
     screen::hint("it knows what was let through, not the rules in force: those are not in it");
     screen::hint(&format!(
         "put it in force instead of them: callgate policy apply {server} {name} --replace"

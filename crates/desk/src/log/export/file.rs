@@ -12,7 +12,7 @@ use crate::DeskError;
 /// Names that are tried: `name.csv`, `name-2.csv`, …
 const NAMES: u32 = 10_000;
 
-pub(super) fn write_new(
+pub(crate) fn write_new(
     folder: &Path,
     name: &str,
     extension: &str,

@@ -4,7 +4,7 @@
 //! each format makes it harmless in its own way.
 
 mod csv;
-mod file;
+pub(crate) mod file;
 mod html;
 mod markdown;
 mod report;
@@ -68,7 +68,7 @@ fn extension(format: ExportFormat) -> &'static str {
 
 /// Why an export was not finished.
 #[derive(Debug)]
-enum Trouble {
+pub(crate) enum Trouble {
     Desk(DeskError),
     Write(io::Error),
 }

@@ -42,7 +42,7 @@ fn keys_and_values_are_offered_where_they_may_stand() {
         (r#"{"validate": |}"#, &["true", "false"]),
         (r#"{"validate": "|"}"#, &[]),
         // Names that are there already are not offered, before or after the cursor.
-        (r#"{"version": "1", "de|", "default": "deny"}"#, &["description", "mode", "hide"]),
+        (r#"{"version": "1", "de|", "default": "deny"}"#, &["description", "mode", "hide", "codegen"]),
         // Tools and clients.
         (r#"{"tools": {"|"#, &["navigate", "delete \"all\"", "*"]),
         (r#"{"tools": {"navigate": {}, |}}"#, &["delete \"all\"", "*"]),

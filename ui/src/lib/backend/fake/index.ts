@@ -4,6 +4,7 @@
 import { BackendError, type Backend } from '../backend';
 import { fakeActs } from './acts';
 import { fakeClients, type FakeClients } from './clients';
+import { fakeCodegen, type FakeCodegen } from './codegen';
 import { fakeLog } from './log';
 import { fakeRules, type FakeRules } from './rules';
 import { fakeServers } from './servers';
@@ -17,6 +18,7 @@ export interface FakeBackend extends Backend {
   readonly world: World;
   readonly policies: FakeRules;
   readonly machine: FakeClients['machine'];
+  readonly recordings: FakeCodegen['recordings'];
 }
 
 export function fakeBackend(options: Partial<Options> = fromAddress(location.search)): FakeBackend {
@@ -28,6 +30,7 @@ export function fakeBackend(options: Partial<Options> = fromAddress(location.sea
     ...fakeActs(world),
     ...fakeRules(world),
     ...fakeServers(world),
+    ...fakeCodegen(world),
     ...fakeClients(world),
     ...fakeSettings(world),
     ...fakeStanding(world),

@@ -5,6 +5,7 @@ import { checkPolicy, complete, tryCall } from './judging';
 import { set, unified } from './jsonc';
 import { clients, defaultPolicy, policies, tools, type KnownTool } from './policies';
 import { hash, read, readable, ruleFor, ruleOf, words, type PolicyText, type Rule } from './reading';
+import { readyParts, readyRules } from './ready';
 import { forAllTools, table } from './table';
 import type { World } from './world';
 
@@ -15,6 +16,7 @@ type Rules = Pick<
   | 'complete'
   | 'draftRule'
   | 'draftDefault'
+  | 'draftReady'
   | 'propose'
   | 'tryCall'
   | 'effect'
@@ -33,6 +35,7 @@ export function fakeRules(world: World): Rules & { policies: FakeRules } {
     complete: async (server, text, offset) => complete(rules.toolsOf(server), text, offset),
     draftRule: async (text, target, draft) => rules.draftRule(text, target, draft),
     draftDefault: async (text, action) => rules.draftDefault(text, action),
+    draftReady: async (text, id, folder) => rules.draftReady(text, id, folder),
     propose: async (server, text) => rules.propose(server, text),
     tryCall: async (_server, text, client, tool, args) => tryCall(text, client, tool, args),
     effect: async (server, text, days) => rules.effect(server, text, days),
@@ -102,7 +105,19 @@ export class FakeRules {
       tools: broken ? [] : table(this.toolsOf(server), policy, this.#world.now()),
       countedSinceMs: this.countedSinceMs,
       clients: this.#clientsOf(server),
+      ready: broken || server !== 'playwright' ? [] : readyRules(policy),
     };
+  }
+
+  draftReady(text: string, id: string, folder: string | null): T.Proposal {
+    const part = readyParts[id];
+    if (!part || (id === 'output-inside' && !folder?.trim()))
+      throw new BackendError({
+        code: 'badInput',
+        message: part ? 'say into which folder tests may be written' : `there is no ready-made rule ${id}`,
+        detail: null,
+      });
+    return this.#proposal(text, set(text, part.path, part.value(folder ?? '')));
   }
 
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): T.Proposal {

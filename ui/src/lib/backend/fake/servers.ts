@@ -140,6 +140,7 @@ function viewOf(world: World, name: string, command: string[], tools: number): T
     lastError: failed ? `${failed.tool ?? ''}: ENOENT: no such file` : null,
     lastErrorMs: failed?.atMs ?? null,
     tools,
+    codegen: false,
   };
   return withPause(world, plain);
 }
@@ -199,6 +200,7 @@ function extras(now: number): T.ServerView[] {
         'browser_click: TimeoutError: locator.click: Timeout 5000ms exceeded, waiting for getByRole("button", { name: "Sign in" })',
       lastErrorMs: now - 9 * minute,
       tools: 18,
+      codegen: true,
     },
     {
       name: 'notes',
@@ -214,6 +216,7 @@ function extras(now: number): T.ServerView[] {
       lastError: null,
       lastErrorMs: null,
       tools: 2,
+      codegen: false,
     },
     {
       name: 'linear',
@@ -229,6 +232,7 @@ function extras(now: number): T.ServerView[] {
       lastError: null,
       lastErrorMs: null,
       tools: 0,
+      codegen: false,
     },
   ];
 }

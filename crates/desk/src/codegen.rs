@@ -1,0 +1,116 @@
+//! Codegen sessions: what agents let browser servers record, from the history. A server that was killed, or told to clear a
+//! session, has lost it; the history has not.
+
+use std::path::Path;
+
+use callgate_codegen::{Arguments, Outcome, Source, State, Verb, playwright_test};
+use callgate_store::catalogue::Catalogue;
+use callgate_store::history::CodegenSession;
+use callgate_store::{CallId, Home, catch_up, lease};
+
+use crate::log::export::{Trouble, file::write_new};
+use crate::text::local;
+use crate::view::{CodegenAction, CodegenDetail, CodegenState, CodegenView, Exported};
+use crate::{Desk, DeskError, gist};
+
+/// How far back they are looked for.
+const DAYS_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+/// Actions that are shown of one; a test has all of them.
+const SHOWN: usize = 500;
+
+/// Has this server codegen sessions?
+pub(crate) fn offers(list: &Catalogue) -> bool {
+    list.tools.iter().any(|tool| tool.name == Verb::Start.tool())
+}
+
+impl Desk {
+    /// Those of one server, or of all, the newest first.
+    pub fn codegen(&self, server: Option<&str>) -> Result<Vec<CodegenView>, DeskError> {
+        let found = self.codegen_sessions(server)?;
+        Ok(found.iter().rev().map(|one| view(&self.home, one)).collect())
+    }
+
+    /// One of them with its actions, by its id or by the server's own name for it.
+    pub fn codegen_session(&self, id: &str) -> Result<CodegenDetail, DeskError> {
+        let found = self.codegen_named(id)?;
+        let actions = found.session.actions.iter().take(SHOWN).map(|action| CodegenAction {
+            call: CallId { session: found.gate(), seq: action.call }.to_string(),
+            at_ms: action.at_ms,
+            tool: action.tool.clone(),
+            gist: match &action.args {
+                Arguments::Absent => String::new(),
+                Arguments::Names(names) => gist(Some(names), true),
+                args => gist(Some(args.text()), false),
+            },
+            failed: action.outcome == Outcome::Failed,
+        });
+        Ok(CodegenDetail { session: view(&self.home, &found), actions: actions.collect() })
+    }
+
+    /// A session as a Playwright test.
+    pub fn codegen_test(&self, id: &str) -> Result<String, DeskError> {
+        Ok(test(&self.codegen_named(id)?))
+    }
+
+    /// The same in a new file in this folder.
+    pub fn export_codegen(&self, id: &str, folder: &Path) -> Result<Exported, DeskError> {
+        let found = self.codegen_named(id)?;
+        let name = format!("callgate-{}", local(self.clock.now().wall_ms).strftime("%Y-%m-%d"));
+        let path = write_new(folder, &name, "spec.ts", &mut |out| {
+            out.write_all(test(&found).as_bytes()).map_err(Trouble::Write)
+        })?;
+        Ok(Exported { path: path.to_string_lossy().into_owned(), calls: found.session.recorded as u64 })
+    }
+
+    fn codegen_sessions(&self, server: Option<&str>) -> Result<Vec<CodegenSession>, DeskError> {
+        // What a killed session left may be all that there is of a recording. A home that cannot be written can still be
+        // read.
+        let _behind = catch_up(&self.home, self.clock.as_ref());
+        Ok(self.record()?.codegen_sessions(server, self.clock.now().wall_ms - DAYS_MS)?)
+    }
+
+    fn codegen_named(&self, id: &str) -> Result<CodegenSession, DeskError> {
+        let all = self.codegen_sessions(None)?;
+        let is_meant =
+            |one: &CodegenSession| one.start.to_string() == id || one.session.id.as_deref() == Some(id);
+        all.into_iter().rev().find(is_meant).ok_or_else(|| {
+            DeskError::NotFound(format!("there is no codegen session {id:?} on record of the last 30 days"))
+        })
+    }
+}
+
+fn test(found: &CodegenSession) -> String {
+    let started = local(found.session.started_ms).strftime("%Y-%m-%d %H:%M").to_string();
+    playwright_test(&found.session, &Source { server: &found.server, started: &started })
+}
+
+fn view(home: &Home, found: &CodegenSession) -> CodegenView {
+    let session = &found.session;
+    let (state, ended_ms, file) = match &session.state {
+        State::Ended { at_ms, file } => (CodegenState::Ended, Some(*at_ms), file.clone()),
+        State::Cleared { at_ms } => (CodegenState::Cleared, Some(*at_ms), None),
+        State::Lost { at_ms } => (CodegenState::Lost, Some(*at_ms), None),
+        State::Open | State::Starting | State::NotStarted if lease::is_live(home, found.gate()) => {
+            (CodegenState::Open, None, None)
+        }
+        // Killed without a word, and not closed in the record yet.
+        State::Open | State::Starting | State::NotStarted => (CodegenState::Lost, None, None),
+    };
+    CodegenView {
+        id: found.start.to_string(),
+        session: session.id.clone(),
+        server: found.server.clone(),
+        client: session.client.clone(),
+        state,
+        started_ms: session.started_ms,
+        ended_ms,
+        output: session.options.output.clone(),
+        file,
+        actions: session.recorded as u64,
+        thrown_away: session.recorded > 0 && matches!(state, CodegenState::Cleared | CodegenState::Lost),
+    }
+}
+
+#[cfg(test)]
+#[path = "codegen_tests.rs"]
+mod tests;

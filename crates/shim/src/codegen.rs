@@ -1,0 +1,268 @@
+//! The codegen sessions of the server, followed while its calls pass: what rules about them ask, and what an agent hears
+//! that names a session which its server lost.
+//!
+//! What this server process holds is known here. Earlier ones are looked up in the history, and only for calls that name
+//! a session which is not known here.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use callgate_codegen::{Follower, Gone, Kept, Outcome, Sent, Settled, State, Verb, session_named};
+use callgate_policy::{Recording, Recordings};
+use callgate_protocol::json::Raw;
+use callgate_protocol::message::Outcome as Reply;
+use callgate_store::clock::wall_ms;
+use callgate_store::history::{CodegenSession, OnRecord, recording};
+use callgate_store::{CallRef, Home, lease};
+use jiff::{Timestamp, tz::TimeZone};
+use rustc_hash::FxHashMap;
+
+#[derive(Debug)]
+pub(crate) struct Codegen {
+    home: Home,
+    server: String,
+    /// One of the four was called. Most servers have none of them, and every call asks this.
+    used: AtomicBool,
+    book: Mutex<Book>,
+}
+
+#[derive(Debug)]
+struct Book {
+    follower: Follower,
+    /// Calls under way that name a session, by their numbers: the client that made it, and the session.
+    naming: FxHashMap<u64, (String, String)>,
+}
+
+impl Codegen {
+    pub(crate) fn new(home: Home, server: &str) -> Codegen {
+        let book = Book { follower: Follower::counting(), naming: FxHashMap::default() };
+        Codegen { home, server: server.to_owned(), used: AtomicBool::new(false), book: Mutex::new(book) }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call of a tool is about to go to the server.
+    pub(crate) fn sent(&self, call: &CallRef, client: &str, tool: &str, args: Option<Raw<'_>>) {
+        let verb = Verb::of(tool);
+        if verb.is_none() && !self.used.load(Ordering::Relaxed) {
+            return;
+        }
+        self.used.store(true, Ordering::Relaxed);
+        let mut book = self.book();
+        let call = call.id().seq;
+        // Of other calls only the number counts here.
+        let kept = args.filter(|_| verb.is_some()).map_or(Kept::Absent, |args| Kept::Whole(args.text()));
+        book.follower.sent(&Sent { call, at_ms: wall_ms(), client, tool, args: kept });
+        if matches!(verb, Some(Verb::End | Verb::Get | Verb::Clear))
+            && let Some(id) = args.and_then(session_named)
+        {
+            book.naming.insert(call, (client.to_owned(), id.into_owned()));
+        }
+    }
+
+    /// The server answered. Returns what the client hears instead, if it named a session that was lost.
+    pub(crate) fn answered(&self, call: &CallRef, reply: Reply<'_>) -> Option<String> {
+        if !self.used.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (outcome, result) = match reply {
+            Reply::Result(result) if result.get("isError").and_then(Raw::as_bool) == Some(true) => {
+                (Outcome::Failed, Kept::Absent)
+            }
+            Reply::Result(result) => (Outcome::Done, Kept::Whole(result.text())),
+            Reply::Error(_) => (Outcome::Failed, Kept::Absent),
+        };
+        let call = call.id().seq;
+        let mut book = self.book();
+        book.follower.settled(&Settled { call, at_ms: wall_ms(), outcome, result });
+        let (client, id) = book.naming.remove(&call).filter(|_| outcome == Outcome::Failed)?;
+        if let Some(session) = book.follower.session(&id) {
+            let State::Lost { at_ms } = session.state else { return None };
+            return Some(Gone::Restarted.words(&clock_time(at_ms), &id, session.recorded));
+        }
+        drop(book);
+        // Without a history nothing can be said about it, and the server's own words do.
+        let earlier = self.earlier().find(&client, &id).ok().flatten()?;
+        let at_ms = self.lost_at(&earlier)?;
+        Some(Gone::Ended.words(&clock_time(at_ms), &id, earlier.session.recorded))
+    }
+
+    /// It did not get to the server after all.
+    pub(crate) fn dropped(&self, call: &CallRef) {
+        if self.used.load(Ordering::Relaxed) {
+            let (call, mut book) = (call.id().seq, self.book());
+            book.naming.remove(&call);
+            book.follower.never_sent(call);
+        }
+    }
+
+    /// The server went away: its sessions are lost, and another process in its place does not have them.
+    pub(crate) fn server_gone(&self, at_ms: i64) {
+        if self.used.load(Ordering::Relaxed) {
+            let mut book = self.book();
+            book.follower.server_gone(at_ms);
+            book.naming.clear();
+        }
+    }
+
+    /// Does the server hold a session that would be lost with it?
+    pub(crate) fn has_open(&self) -> bool {
+        self.used.load(Ordering::Relaxed) && self.book().follower.open().next().is_some()
+    }
+
+    /// Those of earlier sessions of the gate.
+    fn earlier(&self) -> OnRecord<'_> {
+        OnRecord::new(&self.home, &self.server, wall_ms())
+    }
+
+    /// When its server went away with it. A session of the gate that is over without a word was killed: then the last
+    /// that is known of it has to do.
+    fn lost_at(&self, earlier: &CodegenSession) -> Option<i64> {
+        match earlier.session.state {
+            State::Lost { at_ms } => Some(at_ms),
+            State::Open | State::Starting if !lease::is_live(&self.home, earlier.gate()) => {
+                let last = earlier.session.actions.last();
+                Some(last.map_or(earlier.session.started_ms, |action| action.at_ms))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Recordings for Codegen {
+    fn open(&self) -> Result<Option<Recording>, String> {
+        Ok(self.book().follower.open().last().map(recording))
+    }
+
+    fn started_by(&self, client: &str, id: &str) -> Result<Option<Recording>, String> {
+        // All that this process was asked for came from the one client that it is here for.
+        if let Some(session) = self.book().follower.session(id) {
+            return Ok(Some(recording(session)));
+        }
+        self.earlier().started_by(client, id)
+    }
+}
+
+/// As the person's own clock shows it; with the day, if that is another one.
+fn clock_time(at_ms: i64) -> String {
+    let local = |ms: i64| {
+        Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
+    };
+    let (then, now) = (local(at_ms), local(wall_ms()));
+    let same_day = then.date() == now.date();
+    then.strftime(if same_day { "%H:%M" } else { "%Y-%m-%d %H:%M" }).to_string()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use std::sync::Arc;
+
+    use callgate_policy::Keep;
+    use callgate_store::clock::SystemClock;
+    use callgate_store::{Intent, Journal, SessionId, SessionInfo};
+
+    use super::*;
+
+    struct Fixture {
+        _folder: tempfile::TempDir,
+        journal: Journal,
+        codegen: Codegen,
+    }
+
+    fn fixture() -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        home.prepare().unwrap();
+        let info = SessionInfo {
+            id: SessionId::random(),
+            server: "s".to_owned(),
+            client: Some("c".to_owned()),
+            command: vec!["x".to_owned()],
+            policy_version: None,
+            watch_only: false,
+            demo: false,
+            secrets: Vec::new(),
+        };
+        let journal = Journal::open(&home, &info, Arc::new(SystemClock::default())).unwrap();
+        Fixture { _folder: folder, journal, codegen: Codegen::new(home, "s") }
+    }
+
+    impl Fixture {
+        fn sent(&self, tool: &str, args: &str) -> CallRef {
+            let args = Raw::parse(args).unwrap();
+            let mut batch = self.journal.batch();
+            let intent = Intent {
+                method: "tools/call",
+                tool,
+                rpc_id: "1",
+                args: Some(args),
+                client: "c",
+                rule: "/default",
+                policy: "v",
+                keep: Keep::Full,
+                observing: false,
+                would: None,
+                spend: None,
+            };
+            let call = batch.admit(intent, &[], b"line").unwrap();
+            batch.commit();
+            self.codegen.sent(&call, "c", tool, Some(args));
+            call
+        }
+
+        fn answered(&self, call: &CallRef, text: &str, error: bool) -> Option<String> {
+            let text = serde_json::Value::from(text);
+            let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":{error}}}"#);
+            self.codegen.answered(call, Reply::Result(Raw::parse(&result).unwrap()))
+        }
+    }
+
+    #[test]
+    fn a_session_of_the_server_before_a_restart_is_told_as_lost() {
+        let fixture = fixture();
+        let start = fixture.sent("start_codegen_session", "{}");
+        assert_eq!(fixture.answered(&start, r#"{"sessionId":"A"}"#, false), None);
+        for _ in 0..12 {
+            fixture.sent("playwright_click", "{}");
+        }
+        let recording = Recording { id: Some("A".to_owned()), actions: 12, open: true };
+        assert_eq!(fixture.codegen.open(), Ok(Some(recording)));
+        fixture.codegen.server_gone(wall_ms());
+        assert_eq!(fixture.codegen.open(), Ok(None));
+        let named = r#"{"sessionId":"A"}"#;
+        let end = fixture.sent("end_codegen_session", named);
+        let words = fixture.answered(&end, "Session A not found", true).unwrap();
+        assert!(words.starts_with("server restarted at "), "{words}");
+        assert!(
+            words.ends_with("; session A with 12 actions is saved in Callgate; start a new one"),
+            "{words}"
+        );
+        // A server that has it all the same is believed.
+        let end = fixture.sent("end_codegen_session", named);
+        assert_eq!(fixture.answered(&end, "{}", false), None);
+    }
+
+    #[test]
+    fn a_start_that_did_not_get_to_the_server_opens_nothing() {
+        let fixture = fixture();
+        let start = fixture.sent("start_codegen_session", "{}");
+        assert!(fixture.codegen.open().unwrap().is_some(), "it counts before it is answered");
+        fixture.codegen.dropped(&start);
+        assert_eq!(fixture.codegen.open(), Ok(None));
+        let start = fixture.sent("start_codegen_session", "{}");
+        fixture.answered(&start, "cannot make the folder", true);
+        assert_eq!(fixture.codegen.open(), Ok(None));
+    }
+
+    #[test]
+    fn servers_without_codegen_sessions_are_not_followed() {
+        let fixture = fixture();
+        let call = fixture.sent("read_file", r#"{"sessionId":"A"}"#);
+        assert_eq!(fixture.answered(&call, "no", true), None);
+        assert!(!fixture.codegen.used.load(Ordering::Relaxed));
+        assert_eq!(fixture.codegen.started_by("c", "A"), Ok(None));
+    }
+}

@@ -1,0 +1,30 @@
+//! Codegen sessions of browser servers.
+
+use callgate_desk::view::{CodegenDetail, CodegenView, Exported};
+use tauri::{AppHandle, State};
+
+use super::Reply;
+use crate::state::{AppState, ask, folder_for_files};
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn codegen(state: State<'_, AppState>, server: String) -> Reply<Vec<CodegenView>> {
+    ask(&state, move |desk| desk.codegen(Some(&server))).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn codegen_session(state: State<'_, AppState>, id: String) -> Reply<CodegenDetail> {
+    ask(&state, move |desk| desk.codegen_session(&id)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn export_codegen(
+    app: AppHandle,
+    state: State<'_, AppState>,
+    id: String,
+) -> Reply<Exported> {
+    let folder = folder_for_files(&app)?;
+    ask(&state, move |desk| desk.export_codegen(&id, &folder)).await
+}

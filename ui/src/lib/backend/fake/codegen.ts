@@ -1,0 +1,81 @@
+// Codegen sessions of the made-up gate: one of each kind, some with text that nobody should trust.
+import type { Backend } from '../backend';
+import type * as T from '../backend';
+import { BackendError } from '../backend';
+import type { World } from './world';
+
+export type FakeCodegen = Pick<Backend, 'codegen' | 'codegenSession' | 'exportCodegen'> & {
+  /** Sessions with their actions, the newest first. */
+  recordings: T.CodegenDetail[];
+};
+
+const minute = 60_000;
+const steps: [string, string][] = [
+  ['playwright_navigate', 'url: http://127.0.0.1:8080/login'],
+  ['playwright_fill', 'selector: #user, value: ada'],
+  ['playwright_fill', 'selector: #password, value: [masked, 12 characters]'],
+  ['playwright_click', 'selector: button[type=submit]'],
+  ['playwright_get_visible_text', ''],
+  ['playwright_fill', "selector: #note, value: x'); console.log('INJECTED'); ('"],
+  ['playwright_select', 'selector: #colour, value: blue'],
+  ['playwright_hover', 'selector: #menu \u202eturned'],
+  ['playwright_click', 'selector: text=Save'],
+];
+
+export function fakeCodegen(world: World): FakeCodegen {
+  const now = world.now();
+  const made = (
+    n: number,
+    state: T.CodegenState,
+    startedAgo: number,
+    endedAgo: number | null,
+    count: number,
+    client = 'claude-ai',
+  ): T.CodegenDetail => {
+    const startedMs = now - startedAgo * minute;
+    const actions = Array.from({ length: count }, (_, at): T.CodegenAction => {
+      const [tool, gist] = steps[at % steps.length] ?? ['', ''];
+      const failed = at % 7 === 6;
+      return { call: `p${n}-${at + 2}`, atMs: startedMs + (at + 1) * 4_000, tool, gist, failed };
+    });
+    const session: T.CodegenView = {
+      id: `p${n}-1`,
+      session: `4f1c2a9${n}-7be0-4c55-9a51-0d6f3f1e77a2`,
+      server: 'playwright',
+      client,
+      state,
+      startedMs,
+      endedMs: endedAgo === null ? null : now - endedAgo * minute,
+      output: '/home/ada/project/e2e',
+      file: state === 'ended' ? `/home/ada/project/e2e/login_4f1c2a9${n}.spec.ts` : null,
+      actions: count,
+      thrownAway: count > 0 && (state === 'cleared' || state === 'lost'),
+    };
+    return { session, actions };
+  };
+  const recordings =
+    world.options.calls === 0
+      ? []
+      : [
+          made(1, 'open', 6, null, 9),
+          made(2, 'cleared', 34, 31, 12),
+          made(3, 'ended', 75, 71, 8, 'cursor-vscode'),
+          made(4, 'lost', 1595, 1591, 23),
+          made(5, 'cleared', 1700, 1699, 0),
+          made(6, 'ended', 2900, 2890, 41),
+        ];
+  const find = (id: string): T.CodegenDetail => {
+    const found = recordings.find((one) => one.session.id === id);
+    if (found) return found;
+    throw new BackendError({ code: 'notFound', message: `there is no codegen session ${id} on record`, detail: null });
+  };
+  return {
+    recordings,
+    codegen: async (server) => recordings.map((one) => one.session).filter((one) => one.server === server),
+    codegenSession: async (id) => find(id),
+    exportCodegen: async (id) => ({
+      path: '/home/ada/Downloads/callgate-2026-11-16.spec.ts',
+      calls: find(id).session.actions,
+    }),
+  };
+}
