@@ -52,7 +52,10 @@ impl From<Output> for Said {
 
 const FILES: [(&str, &str); 3] = [
     (DESKTOP, "{\r\n\t\"scale\": 0\r\n}"),
-    (CURSOR, "{\n  // mine\n  \"mcpServers\": {\n    \"far\": { \"url\": \"https://example.com/mcp\" }, // remote\n  },\n}\n"),
+    (
+        CURSOR,
+        "{\n  // mine\n  \"mcpServers\": {\n    \"far\": { \"url\": \"https://example.com/mcp\" }, // remote\n  },\n}\n",
+    ),
     (CODEX, "model = \"x\" # the model\n"),
 ];
 
@@ -229,12 +232,15 @@ fn a_secret_is_in_the_keychain_for_each_client_and_nowhere_else() {
     let bus = Bus::with_keyring().unwrap();
     let person = Person::new(Some(&bus));
     let ran = format!("RAN={}", person.path("ran").display());
-    let words = ["add", "gh", "--env", &ran, "--secret", "TOKEN", "--client", "claude-desktop", "--client", "cursor"];
+    let words =
+        ["add", "gh", "--env", &ran, "--secret", "TOKEN", "--client", "claude-desktop", "--client", "cursor"];
     let words: Vec<_> = words.into_iter().chain(["--", "/bin/sh", "./server.sh"]).collect();
     // Its arguments are as they are given: a client starts it elsewhere.
     let script = person.path("server.sh");
-    let words: Vec<_> =
-        words.into_iter().map(|word| if word == "./server.sh" { script.to_str().unwrap() } else { word }).collect();
+    let words: Vec<_> = words
+        .into_iter()
+        .map(|word| if word == "./server.sh" { script.to_str().unwrap() } else { word })
+        .collect();
     let said = person.piped(&words, &format!("{TOKEN}\n"));
     assert_eq!(said.code, Some(0), "{said:?}");
     for path in [DESKTOP, CURSOR, ".callgate/servers.json", ".callgate/ledger.json"] {
@@ -297,7 +303,15 @@ fn without_a_keychain_nothing_is_added() {
     person.assert_untouched();
     assert!(!person.path(".callgate/servers.json").exists());
     // A value that looks like a secret is told of, with the way to keep it.
-    let told = person.done(&["add", "gh", "--env", "API_KEY=sk-ant-a1B2c3D4e5F6g7H8i9", "--dry-run", "--", "gh-mcp"]);
+    let told = person.done(&[
+        "add",
+        "gh",
+        "--env",
+        "API_KEY=sk-ant-a1B2c3D4e5F6g7H8i9",
+        "--dry-run",
+        "--",
+        "gh-mcp",
+    ]);
     assert!(told.contains("--secret API_KEY") && !told.contains("sk-ant-a1"), "{told}");
 }
 
