@@ -20,6 +20,14 @@ const card = (page, name) => page.getByTestId(`server-${name}`);
 
 const places = {
   'a server opened': { hash: '#/servers/playwright', act: (page) => page.getByTestId('stderr').waitFor() },
+  'what is left over': {
+    hash: '#/servers',
+    act: async (page) => {
+      await page.getByTestId('leftovers-show').click();
+      await page.getByTestId('suspects-show').click();
+      await page.getByTestId('suspect').check();
+    },
+  },
   'no server': { hash: '#/servers', query: '?calls=0', act: (page) => page.getByTestId('servers-demo').waitFor() },
   'servers cannot be read': {
     hash: '#/servers',
@@ -104,13 +112,27 @@ export const checks = () => ({
       await card(page, 'files').getByText('Enforcing').waitFor();
     }),
 
-  'a server is blocked as a whole; stop and restart say when they come': (env) =>
+  'a server is blocked as a whole': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {
       await card(page, 'files').getByTestId('server-more').click();
-      await page.getByTestId('server-stop').getByText('comes with supervision').waitFor();
-      assert.equal(await page.getByTestId('server-restart').getAttribute('aria-disabled'), 'true');
       await page.getByTestId('server-block').click();
       await toast(page, /Blocked everything on files/).waitFor();
+    }),
+
+  'a server is stopped and started again': (env) =>
+    on(env, { hash: '#/servers/playwright' }, async (page) => {
+      await card(page, 'playwright').getByTestId('server-stop').click();
+      await card(page, 'playwright').getByText('stopped by you').waitFor();
+      await card(page, 'playwright').getByTestId('server-start').click();
+      await card(page, 'playwright').getByTestId('server-restart').waitFor();
+    }),
+
+  'what a dead session left is ended with one click': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await page.getByTestId('leftovers').getByText('6 browser processes of a session of playwright').waitFor();
+      await page.getByTestId('leftovers-end').click();
+      await toast(page, /6 processes of dead sessions ended/).waitFor();
+      await page.getByTestId('leftovers').waitFor({ state: 'detached' });
     }),
 
   'what a server wrote to stderr is shown, not obeyed': (env) =>

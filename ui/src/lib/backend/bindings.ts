@@ -64,15 +64,15 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
-	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
-	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
-	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
 	restartServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("restart_server", { server, session })),
 	/**  Pauses every call and ends the processes of every server. */
 	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
+	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
+	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
+	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
 	/**  `now`: also while a client runs that may write over it. */

@@ -50,13 +50,15 @@ export function fakeServers(world: World): Servers {
   return {
     async servers() {
       const known = world.servers.filter((server) => world.sessions.some((session) => session.server === server.name));
-      return [
+      const views = [
         ...extra.map((server) => withPause(world, server)),
         ...known.map((server) => viewOf(world, server.name, server.command, server.tools.length)),
         ...[...world.own]
           .filter(([name]) => !known.some((server) => server.name === name))
           .map(([name, command]): T.ServerView => ({ ...viewOf(world, name, command, 0), state: 'neverStarted' })),
       ];
+      // As they are now: what changes later is another answer.
+      return structuredClone(views);
     },
 
     usage(on) {
