@@ -89,7 +89,7 @@ const places = {
       await typed(page);
       await page.getByTestId('add-yes').click();
       await page.getByTestId('added').getByTestId('entry-test').click();
-      await page.getByTestId('entry-answer').waitFor();
+      await page.getByTestId('added').getByTestId('entry-answer').waitFor();
     },
   },
   'edits before they are written': {

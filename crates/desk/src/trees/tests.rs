@@ -19,6 +19,9 @@ impl Stray {
 
 impl Drop for Stray {
     fn drop(&mut self) {
+        // What it started first: nobody finds it once its parent is gone, and it would hold the test's output open.
+        let below = callgate_supervise::tree_of(self.0.id()).into_iter().map(|one| one.id);
+        let _ended = callgate_supervise::end(&below.collect::<Vec<_>>());
         let _gone = self.0.kill();
         let _reaped = self.0.wait();
     }
