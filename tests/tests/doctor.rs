@@ -395,9 +395,8 @@ fn a_client_that_runs_since_before_the_edit_is_told() {
     // As if the edit had been made an hour from now: it came after the start.
     let ledger = person.path(".callgate/ledger.json");
     let mut text: Value = serde_json::from_slice(&fs::read(&ledger).unwrap()).unwrap();
-    for row in text["rows"].as_array_mut().unwrap() {
-        row["at_ms"] = json!(row["at_ms"].as_i64().unwrap() + 3_600_000);
-    }
+    let written = &mut text["written_ms"]["claude-desktop"];
+    *written = json!(written.as_i64().unwrap() + 3_600_000);
     fs::write(&ledger, text.to_string()).unwrap();
     assert_eq!(Visit::of(&person).trouble(), BTreeSet::new(), "it does not run");
     let desktop = StandIn::start(&person);

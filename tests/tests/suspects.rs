@@ -106,8 +106,10 @@ fn only_the_browser_of_a_dead_driver_is_listed_and_it_is_ended_by_a_persons_word
         running(&own)?;
         Some(stray)
     });
+    // A browser that has just been started is small still.
+    let grown = |found: &Vec<Value>| found.iter().all(|one| one["memory_bytes"].as_u64() > Some(10_000_000));
     let listed = eventually("the stray one is listed", PATIENCE, || {
-        Some(suspects(&bench)).filter(|found| !found.is_empty())
+        Some(suspects(&bench)).filter(|found| !found.is_empty() && grown(found))
     });
     assert_eq!(listed.len(), 1, "{listed:#?}");
     assert_eq!(listed[0]["pid"].as_u64(), Some(u64::from(stray)));

@@ -27,7 +27,11 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn start(home: &Home, relay: Arc<Relay>) -> Option<Watch> {
         let (wake, woken) = mpsc::sync_channel(1);
-        let watcher = notify::recommended_watcher(move |_| {
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // Reading is what we do ourselves: woken by it, we would read again without end.
+            if event.is_ok_and(|event| event.kind.is_access()) {
+                return;
+            }
             // Full means that a look is due anyway.
             let _due = wake.try_send(());
         })

@@ -63,7 +63,13 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
 /// The same path without the links that lead to the temporary directory itself; none if it leads elsewhere.
 fn below(path: &Path, temp: &Path) -> Option<PathBuf> {
     let as_named = std::env::temp_dir();
-    let rest = path.strip_prefix(temp).or_else(|_| path.strip_prefix(&as_named)).ok()?;
+    let rest = match path.strip_prefix(temp) {
+        Ok(rest) => rest,
+        Err(_) if fs::canonicalize(&as_named).is_ok_and(|real| real == temp) => {
+            path.strip_prefix(&as_named).ok()?
+        }
+        Err(_) => return None,
+    };
     let plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
     (plain && rest.components().next().is_some()).then(|| temp.join(rest))
 }
