@@ -16,6 +16,7 @@ use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
 
 use crate::client::{Entered, Group};
+use crate::patience::Patience;
 use crate::pending::{Asked, Shut, What};
 use crate::schema::Misfit;
 use crate::toolbook::PATIENCE;
@@ -286,7 +287,7 @@ impl Group<'_> {
         }
         let lasting = ask.method == "subscriptions/listen";
         let mut asked = Asked { lasting, ..Asked::new(What::Call(call, ask.expects)) };
-        if self.rules.policy.process().call_time.is_some() {
+        if let Some(Patience::Set(_)) = relay.patience(&self.rules) {
             asked.token = ask.progress_token();
         }
         match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {

@@ -14,6 +14,7 @@ mod handshake;
 mod judging;
 mod lines;
 mod outlet;
+mod patience;
 mod pending;
 mod program;
 mod relay;
@@ -22,6 +23,7 @@ mod revival;
 mod schema;
 mod secrets;
 mod server;
+mod server_asks;
 mod session;
 mod stderr;
 #[cfg_attr(unix, path = "stdio_unix.rs")]

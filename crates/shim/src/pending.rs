@@ -1,8 +1,8 @@
-//! Who waits for which answer, in each direction.
+//! Which requests of the client wait for an answer of the server.
 //!
 //! Owns the promise "exactly one answer per request": an id enters when its request is let through and
-//! leaves with its first answer. Client and server number their requests independently, so there are two
-//! tables and no id of one can be taken for one of the other.
+//! leaves with its first answer. Client and server number their requests independently, so the server's
+//! have a table of their own ([`crate::server_asks`]) and no id of one can be taken for one of the other.
 //!
 //! A session may have one server after another. Whoever waits for one of them waits for that generation alone: when it ends,
 //! the table is emptied in the same step in which it turns to the next, so a late answer of an old server finds nobody, and
@@ -17,11 +17,11 @@ use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
 use callgate_store::CallRef;
 
-use crate::relay::OWN_IDS;
+use crate::patience::Patience;
 use crate::wording::Expects;
 
 /// How many requests may wait at once. An agent that gets here is not waiting for answers any more.
-const MAX_PENDING: usize = 65_536;
+pub(crate) const MAX_PENDING: usize = 65_536;
 
 /// How long an answer that is on its way is waited for before it is looked at again.
 const HAND_OVER: Duration = Duration::from_millis(5);
@@ -245,10 +245,15 @@ impl Pending {
         self.turn(self.table(), door)
     }
 
-    /// The same, unless somebody waits for an answer that is to be expected: then nothing happens.
-    pub(crate) fn sever_if_idle(&self, door: Door) -> Option<Vec<(IdKey, Asked)>> {
+    /// The same, unless somebody waits for an answer that is to be expected, or the server `holds` something for its client:
+    /// then nothing happens. Asked while no request can enter or leave, so that none is missed.
+    pub(crate) fn sever_if_idle(
+        &self,
+        door: Door,
+        holds: impl FnOnce() -> bool,
+    ) -> Option<Vec<(IdKey, Asked)>> {
         let table = self.table();
-        let idle = table.waiting.values().all(|asked| asked.lasting);
+        let idle = table.waiting.values().all(|asked| asked.lasting) && !holds();
         idle.then(|| self.turn(table, door))
     }
 
@@ -284,11 +289,13 @@ impl Pending {
         }
     }
 
-    /// Calls that gave no sign of life for so long. From here on each counts as answered, once, by whoever asks this.
-    pub(crate) fn overdue(&self, limit: Duration) -> Vec<(IdKey, CallRef, Expects)> {
+    /// Calls that nobody is to wait for any longer. From here on each counts as answered, once, by whoever asks this.
+    pub(crate) fn overdue(&self, patience: Patience) -> Vec<(IdKey, CallRef, Expects)> {
         let mut table = self.table();
         let is_overdue = |asked: &Asked| {
-            !asked.lasting && matches!(asked.what, What::Call(..)) && asked.heard.elapsed() > limit
+            !asked.lasting
+                && matches!(asked.what, What::Call(..))
+                && patience.is_over(asked.since, asked.heard)
         };
         let ids: Vec<IdKey> =
             table.waiting.iter().filter(|(_, asked)| is_overdue(asked)).map(|(id, _)| id.clone()).collect();
@@ -411,297 +418,7 @@ impl Table {
     }
 }
 
-/// A request of the server's.
-#[derive(Debug)]
-pub(crate) struct ServerAsk {
-    /// Its row, unless it is one of those that are not recorded.
-    pub(crate) call: Option<CallRef>,
-    pub(crate) since: Instant,
-    /// The id that the server gave it.
-    pub(crate) own: IdKey,
-}
-
-/// Requests of the server that wait for the client (sampling, elicitation, roots, ping).
-///
-/// The client knows the requests of the first server by the server's own ids. A later server counts from the start again,
-/// and an answer to the one before may still come, so its requests get names that no other ever had.
-#[derive(Debug, Default)]
-pub(crate) struct ServerAsks(Mutex<Asks>);
-
-#[derive(Debug, Default)]
-struct Asks {
-    /// By the id that the client sees.
-    open: HashMap<IdKey, ServerAsk>,
-    /// The server's id → what the client sees, where they differ.
-    renamed: HashMap<IdKey, IdKey>,
-    /// How many were ever renamed.
-    names: u64,
-}
-
-impl ServerAsks {
-    fn asks(&self) -> MutexGuard<'_, Asks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// May a request with this id be let through now?
-    pub(crate) fn has_room(&self, own: &IdKey) -> bool {
-        let asks = self.asks();
-        asks.open.len() < MAX_PENDING && !asks.open.contains_key(own) && !asks.renamed.contains_key(own)
-    }
-
-    /// To be done before the client can see it. The id that the client is to see, where it is another.
-    pub(crate) fn enter(&self, ask: ServerAsk, generation: Generation) -> Option<IdKey> {
-        let mut asks = self.asks();
-        let shown = (generation > 0).then(|| {
-            asks.names += 1;
-            IdKey::from_lexeme(&format!("\"{OWN_IDS}{generation}-{}\"", asks.names))
-        });
-        let shown = shown.flatten();
-        if let Some(shown) = &shown {
-            asks.renamed.insert(ask.own.clone(), shown.clone());
-        }
-        let key = shown.clone().unwrap_or_else(|| ask.own.clone());
-        asks.open.insert(key, ask);
-        shown
-    }
-
-    /// The client's answer: what was asked under the id that it saw and not answered yet.
-    pub(crate) fn answer(&self, shown: &IdKey) -> Option<ServerAsk> {
-        let mut asks = self.asks();
-        let ask = asks.open.remove(shown)?;
-        asks.renamed.remove(&ask.own);
-        Some(ask)
-    }
-
-    /// The server takes back what it asked: that, and the id that the client saw.
-    pub(crate) fn take_back(&self, own: &IdKey) -> Option<(ServerAsk, IdKey)> {
-        let mut asks = self.asks();
-        let shown = asks.renamed.remove(own).unwrap_or_else(|| own.clone());
-        asks.open.remove(&shown).map(|ask| (ask, shown))
-    }
-
-    /// The server is gone: everything that it asked and that was not answered, by the id that the client saw.
-    pub(crate) fn sever(&self) -> Vec<(IdKey, ServerAsk)> {
-        let mut asks = self.asks();
-        asks.renamed.clear();
-        let mut left: Vec<_> = asks.open.drain().collect();
-        left.sort_by_key(|(_, ask)| ask.since);
-        left
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn key(lexeme: &str) -> IdKey {
-        IdKey::from_lexeme(lexeme).unwrap()
-    }
-
-    fn asked() -> Asked {
-        Asked::new(What::Other)
-    }
-
-    fn ended(reason: &str) -> Door {
-        Door::Ended(reason.into())
-    }
-
-    #[test]
-    fn a_subscription_keeps_no_session_open() {
-        let pending = Pending::default();
-        pending.enter(key("1"), Asked { lasting: true, ..asked() }, 0).unwrap();
-        assert!(pending.wait_empty(Duration::ZERO));
-        pending.enter(key("2"), asked(), 0).unwrap();
-        assert!(!pending.wait_empty(Duration::ZERO));
-        assert_eq!(pending.sever(ended("gone")).len(), 2, "and is told the end like everybody else");
-    }
-
-    #[test]
-    fn an_answer_on_its_way_keeps_a_session_open() {
-        let pending = Pending::default();
-        pending.enter(key("1"), asked(), 0).unwrap();
-        let delivering = pending.delivering();
-        assert!(pending.answer(&key("1"), 0).is_some());
-        assert!(!pending.wait_empty(Duration::ZERO), "the client does not have it yet");
-        drop(delivering);
-        assert!(pending.wait_empty(Duration::ZERO));
-    }
-
-    #[test]
-    fn an_id_is_answered_once() {
-        let pending = Pending::default();
-        pending.enter(key("1"), asked(), 0).unwrap();
-        assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::IdInUse));
-        assert!(pending.answer(&key(r#""1""#), 0).is_none(), "a string is another id");
-        assert!(pending.answer(&key("1"), 0).is_some());
-        assert!(pending.answer(&key("1"), 0).is_none());
-    }
-
-    #[test]
-    fn a_cancelled_request_is_owed_nothing_but_may_still_be_answered() {
-        let pending = Pending::default();
-        pending.enter(key("1"), asked(), 0).unwrap();
-        pending.cancel(&key("1"));
-        assert!(pending.wait_empty(Duration::ZERO));
-        assert_eq!(
-            pending.enter(key("1"), asked(), 0),
-            Err(NotEntered::IdInUse),
-            "its answer may be on the way"
-        );
-        assert!(pending.answer(&key("1"), 0).is_some());
-        assert_eq!(pending.enter(key("1"), asked(), 0), Ok(()));
-    }
-
-    #[test]
-    fn nothing_enters_after_the_end_and_everybody_is_told() {
-        let pending = Pending::default();
-        for id in ["3", "1", "2"] {
-            pending.enter(key(id), asked(), 0).unwrap();
-        }
-        let left: Vec<String> = pending.sever(ended("gone")).iter().map(|(id, _)| id.to_string()).collect();
-        assert_eq!(left, ["3", "1", "2"], "in the order in which they were asked");
-        pending.set_door(Door::Open);
-        assert_eq!(pending.enter(key("4"), asked(), 1), Err(NotEntered::Ended("gone".into())));
-        assert!(pending.sever(ended("gone again")).is_empty());
-    }
-
-    #[test]
-    fn a_request_waits_for_one_server_alone() {
-        let pending = Pending::default();
-        pending.enter(key("1"), asked(), 0).unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        assert_eq!(pending.sever(Door::Ajar { until }).len(), 1);
-        assert!(pending.answer(&key("1"), 0).is_none(), "it has its answer");
-        assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
-        assert!(pending.enter_own(key("\"own\""), asked(), 1), "the gate's own need no open door");
-        assert!(!pending.enter_own(key("\"late\""), asked(), 0));
-        pending.set_door(Door::Open);
-        assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::Stale));
-        assert_eq!(pending.enter(key("1"), asked(), 1), Ok(()));
-        assert!(pending.answer(&key("1"), 0).is_none(), "a late answer of the server before");
-        assert!(pending.answer(&key("1"), 1).is_some());
-    }
-
-    #[test]
-    fn a_server_is_put_to_sleep_only_between_calls_and_woken_by_the_first_who_wants_it() {
-        let pending = Pending::default();
-        pending.enter(key("1"), asked(), 0).unwrap();
-        assert!(pending.sever_if_idle(Door::Asleep).is_none(), "somebody waits");
-        pending.answer(&key("1"), 0).unwrap();
-        assert_eq!(pending.sever_if_idle(Door::Asleep).map(|left| left.len()), Some(0));
-        assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Asleep));
-        let until = Instant::now();
-        assert!(pending.wake(until) && !pending.wake(until));
-        assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
-    }
-
-    #[test]
-    fn both_directions_count_for_themselves() {
-        let (pending, asks) = (Pending::default(), ServerAsks::default());
-        pending.enter(key("1"), asked(), 0).unwrap();
-        assert!(asks.has_room(&key("1")));
-        assert_eq!(asks.enter(ask("1"), 0), None);
-        assert!(!asks.has_room(&key("1")));
-        assert!(asks.answer(&key("1")).is_some() && asks.answer(&key("1")).is_none());
-        assert!(pending.answer(&key("1"), 0).is_some());
-    }
-
-    fn ask(own: &str) -> ServerAsk {
-        ServerAsk { call: None, since: Instant::now(), own: key(own) }
-    }
-
-    #[test]
-    fn what_a_later_server_asks_is_never_taken_for_what_an_earlier_one_asked() {
-        let asks = ServerAsks::default();
-        asks.enter(ask("1"), 0);
-        let left: Vec<String> = asks.sever().iter().map(|(shown, _)| shown.to_string()).collect();
-        assert_eq!(left, ["1"]);
-        let shown = asks.enter(ask("1"), 1).unwrap();
-        assert_eq!(shown.to_string(), r#""callgate/1-1""#);
-        assert!(!asks.has_room(&key("1")));
-        assert!(asks.answer(&key("1")).is_none(), "a late answer to the first server");
-        assert_eq!(asks.answer(&shown).map(|ask| ask.own), Some(key("1")));
-        assert!(asks.has_room(&key("1")));
-        let again = asks.enter(ask("1"), 1).unwrap();
-        assert_ne!(again, shown);
-        assert_eq!(asks.take_back(&key("1")).map(|(_, shown)| shown), Some(again));
-        assert!(asks.take_back(&key("1")).is_none());
-    }
-
-    /// What may happen to the table, in any order. Generations are given relative to the one of this moment.
-    #[derive(Clone, Debug)]
-    enum Step {
-        Enter { id: u8, behind: u32 },
-        Answer { id: u8, behind: u32 },
-        Cancel { id: u8 },
-        Sever { open: bool },
-        Open,
-        Rest,
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        let (id, behind) = (0_u8..6, 0_u32..3);
-        prop_oneof![
-            4 => (id.clone(), behind.clone()).prop_map(|(id, behind)| Step::Enter { id, behind }),
-            4 => (id.clone(), behind).prop_map(|(id, behind)| Step::Answer { id, behind }),
-            1 => id.prop_map(|id| Step::Cancel { id }),
-            1 => any::<bool>().prop_map(|open| Step::Sever { open }),
-            1 => Just(Step::Open),
-            1 => Just(Step::Rest),
-        ]
-    }
-
-    proptest! {
-        /// Each request that was entered and not cancelled leaves the table exactly once: by an answer of the server that it
-        /// was entered for, or when that server goes.
-        #[test]
-        fn every_request_gets_one_answer_across_all_servers(steps in prop::collection::vec(step(), 0..60)) {
-            let pending = Pending::default();
-            // Who is owed an answer, by which server.
-            let mut owed: HashMap<u8, Generation> = HashMap::new();
-            let name = |id: u8| key(&id.to_string());
-            for step in steps {
-                let now = pending.generation();
-                match step {
-                    Step::Enter { id, behind } => {
-                        let meant = now.saturating_sub(behind);
-                        if pending.enter(name(id), asked(), meant).is_ok() {
-                            prop_assert_eq!(meant, now, "only the server of this moment can be asked");
-                            prop_assert_eq!(owed.insert(id, now), None, "one question under one id at a time");
-                        }
-                    }
-                    Step::Answer { id, behind } => {
-                        let from = now.saturating_sub(behind);
-                        let answered = pending.answer(&name(id), from).is_some();
-                        if answered && owed.remove(&id).is_some() {
-                            prop_assert_eq!(from, now, "by the server that it was entered for");
-                        } else if !answered && from == now {
-                            prop_assert!(!owed.contains_key(&id), "an answer that is owed is not lost");
-                        }
-                    }
-                    Step::Cancel { id } => {
-                        pending.cancel(&name(id));
-                        owed.remove(&id);
-                    }
-                    Step::Sever { open } => {
-                        let door = if open { Door::Open } else { Door::Ajar { until: Instant::now() } };
-                        let left = pending.sever(door);
-                        prop_assert_eq!(left.len(), owed.len());
-                        for (id, _) in left {
-                            let id = id.to_string().parse().unwrap();
-                            prop_assert_eq!(owed.remove(&id), Some(now));
-                        }
-                    }
-                    Step::Open => pending.set_door(Door::Open),
-                    Step::Rest => {
-                        let rested = pending.sever_if_idle(Door::Asleep);
-                        prop_assert_eq!(rested.is_some(), owed.is_empty(), "never while somebody waits");
-                    }
-                }
-            }
-            prop_assert_eq!(pending.sever(ended("over")).len(), owed.len());
-        }
-    }
-}
+#[path = "pending_tests.rs"]
+mod tests;

@@ -20,7 +20,9 @@ use crate::codegen::Codegen;
 use crate::gate::{Change, Gate, Rules};
 use crate::handshake::Handshake;
 use crate::outlet::{Outlet, Undelivered};
-use crate::pending::{Asked, Generation, Pending, ServerAsk, ServerAsks, What};
+use crate::patience::{Patience, patience};
+use crate::pending::{Asked, Generation, Pending, What};
+use crate::server_asks::{ServerAsk, ServerAsks};
 use crate::stdio;
 use crate::toolbook::ToolBook;
 
@@ -94,6 +96,11 @@ impl Relay {
             other => other,
         };
         Circumstances { now_ms: wall_ms(), files: &self.files, recordings: &self.codegen, waived }
+    }
+
+    /// How long a call of this client may take, by these rules.
+    pub(crate) fn patience(&self, rules: &Rules) -> Option<Patience> {
+        patience(rules.policy.process(), &self.client.name())
     }
 
     /// Asks the server for its tools, for our own use. False when it cannot be asked.

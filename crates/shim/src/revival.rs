@@ -284,7 +284,7 @@ impl Session {
         }
     }
 
-    /// Ends a server that is beyond its limits, if nobody waits for it. A call starts it again where the policy lets a server
+    /// Ends a server that is beyond its limits, if nobody waits for it and it holds no open codegen session. A call starts it again where the policy lets a server
     /// be started again, else a person does.
     pub(crate) fn put_to_rest(&mut self, beyond: &str) -> bool {
         let comes_back = self.restart_policy() != Restart::Never;
@@ -293,7 +293,9 @@ impl Session {
             true => Door::Asleep,
             false => Door::Shut(Shut { rule: "(limit)", reason: reason.as_str().into() }),
         };
-        let Some(left) = self.relay.pending.sever_if_idle(door) else { return false };
+        let Some(left) = self.relay.pending.sever_if_idle(door, || self.relay.codegen.has_open()) else {
+            return false;
+        };
         self.take_leave(left, &reason, Outcome::ServerEnded);
         self.keeper.end();
         self.standing = if comes_back { Standing::Resting } else { Standing::Stopped };

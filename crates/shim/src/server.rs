@@ -21,8 +21,9 @@ use callgate_store::{CallRef, Event, EventKind, Outcome};
 
 use crate::asks::No;
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
-use crate::pending::{Asked, ServerAsk, What};
+use crate::pending::{Asked, What};
 use crate::relay::{News, Relay, ServerPipe};
+use crate::server_asks::ServerAsk;
 use crate::toolbook::Asker;
 use crate::wording;
 

@@ -4,13 +4,14 @@
 //! its list of tools changed. Requests about the server are looked for here alone, because they change no judgement. Where
 //! no watcher can be had (inotify instances run out), the files are looked at every 50 ms.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use callgate_store::{Home, control};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::relay::{News, Relay};
 
@@ -27,21 +28,10 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn start(home: &Home, relay: Arc<Relay>) -> Option<Watch> {
         let (wake, woken) = mpsc::sync_channel(1);
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading is what we do ourselves: woken by it, we would read again without end.
-            if event.is_ok_and(|event| event.kind.is_access()) {
-                return;
-            }
+        let watcher = watcher(&[home.policies_dir(), home.control_dir()], move |_| {
             // Full means that a look is due anyway.
             let _due = wake.try_send(());
-        })
-        .and_then(|mut watcher| {
-            for directory in [home.policies_dir(), home.control_dir()] {
-                watcher.watch(&directory, RecursiveMode::NonRecursive)?;
-            }
-            Ok(watcher)
-        })
-        .ok();
+        });
         let every = if watcher.is_some() { ROUND } else { POLL };
         let (home, mut dealt_with) = (home.clone(), 0);
         thread::Builder::new()
@@ -63,5 +53,45 @@ impl Watch {
             })
             .ok()?;
         Some(Watch { _watcher: watcher })
+    }
+}
+
+/// Tells of what changes in these directories. Reading changes nothing: it is what we do ourselves, and woken by it we would
+/// read again without end.
+fn watcher(
+    directories: &[PathBuf],
+    mut changed: impl FnMut(notify::Result<Event>) + Send + 'static,
+) -> Option<RecommendedWatcher> {
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        if !event.as_ref().is_ok_and(|event| event.kind.is_access()) {
+            changed(event);
+        }
+    })
+    .ok()?;
+    for directory in directories {
+        watcher.watch(directory, RecursiveMode::NonRecursive).ok()?;
+    }
+    Some(watcher)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_session_does_not_wake_itself_by_reading_what_it_was_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let (asked, later) = (folder.path().join("asked"), folder.path().join("later"));
+        fs::write(&asked, "stop").unwrap();
+        let (tell, told) = mpsc::channel();
+        let _watcher = watcher(&[folder.path().to_owned()], move |event| tell.send(event).unwrap()).unwrap();
+        fs::read(&asked).unwrap();
+        fs::write(&later, "").unwrap();
+        // Events come in their order: whatever the reading had caused would be here first.
+        let first = told.recv_timeout(Duration::from_secs(20)).unwrap().unwrap();
+        assert_eq!(first.paths, [later]);
     }
 }

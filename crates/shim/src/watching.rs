@@ -10,12 +10,12 @@ use callgate_protocol::answer;
 use callgate_store::{EventKind, Outcome, Stand};
 
 use crate::bounds::{self, Beyond};
+use crate::patience::Patience;
 use crate::session::Session;
 use crate::wording;
 
-/// How often a server is measured, and how often calls are looked at.
+/// How often a server is measured.
 const MEASURED: Duration = Duration::from_secs(5);
-const LOOKED: Duration = Duration::from_millis(500);
 /// A server that has not answered the handshake by then may be in the middle of its installation.
 const ANSWERED: Duration = Duration::from_secs(10);
 /// Programs that install what they then run.
@@ -45,9 +45,9 @@ impl Watched {
 impl Session {
     /// When a server that serves is to be looked at next.
     pub(crate) fn next_look(&self) -> Option<Instant> {
-        let policy = self.relay.gate.last().policy;
-        let process = policy.process();
-        let calls = process.call_time.map(|_| self.watched.looked + LOOKED);
+        let rules = self.relay.gate.last();
+        let process = rules.policy.process();
+        let calls = self.relay.patience(&rules).map(|patience| self.watched.looked + patience.looks());
         let limited = bounds::needs_measuring(process) || process.idle.is_some();
         let limits = limited.then(|| self.watched.measured + MEASURED);
         let installing = (!self.watched.installing).then(|| self.watched.since + ANSWERED);
@@ -59,11 +59,11 @@ impl Session {
             self.watched.installing = true;
             self.look_for_installation();
         }
-        let policy = self.relay.gate.last().policy;
-        let process = policy.process();
+        let rules = self.relay.gate.last();
+        let process = rules.policy.process();
         self.watched.looked = now;
-        if let Some(limit) = process.call_time {
-            self.give_up_calls(limit.duration());
+        if let Some(patience) = self.relay.patience(&rules) {
+            self.give_up_calls(patience);
         }
         if now < self.watched.measured + MEASURED {
             return;
@@ -85,7 +85,9 @@ impl Session {
             Some(beyond) => {
                 let known = self.watched.beyond.as_ref().is_some_and(|before| before.same_limit(&beyond));
                 if !known {
-                    let words = beyond.to_string();
+                    let kept = then == OnLimit::End && self.relay.codegen.has_open();
+                    let why = if kept { "; it is kept for its open codegen session" } else { "" };
+                    let words = format!("{beyond}{why}");
                     self.note(EventKind::Limit, &words);
                     self.say(Stand::Running, Some(words), |_| {});
                     self.watched.beyond = Some(beyond);
@@ -100,13 +102,12 @@ impl Session {
     }
 
     /// Answers calls that took too long, and tells the server that nobody waits any more.
-    fn give_up_calls(&self, limit: Duration) {
+    fn give_up_calls(&self, patience: Patience) {
         let pipe = self.relay.server.pipe();
-        for (id, call, expects) in self.relay.pending.overdue(limit) {
-            let reason =
-                format!("the call was given up after {} without a sign of life", bounds::span(limit));
+        for (id, call, expects) in self.relay.pending.overdue(patience) {
+            let reason = patience.words();
             pipe.post_last(answer::cancelled(&id, &reason));
-            let line = wording::refusal(expects, &id, &reason, &call.id().to_string(), "/process/call_time");
+            let line = wording::refusal(expects, &id, &reason, &call.id().to_string(), patience.rule());
             self.relay.to_client.post_last(line);
             self.relay.journal.call_over(&call);
             self.relay.journal.settle_one(&call, Outcome::TimedOut);

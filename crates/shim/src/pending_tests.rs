@@ -1,0 +1,175 @@
+use super::*;
+use proptest::prelude::*;
+
+fn key(lexeme: &str) -> IdKey {
+    IdKey::from_lexeme(lexeme).unwrap()
+}
+
+fn asked() -> Asked {
+    Asked::new(What::Other)
+}
+
+fn ended(reason: &str) -> Door {
+    Door::Ended(reason.into())
+}
+
+#[test]
+fn a_subscription_keeps_no_session_open() {
+    let pending = Pending::default();
+    pending.enter(key("1"), Asked { lasting: true, ..asked() }, 0).unwrap();
+    assert!(pending.wait_empty(Duration::ZERO));
+    pending.enter(key("2"), asked(), 0).unwrap();
+    assert!(!pending.wait_empty(Duration::ZERO));
+    assert_eq!(pending.sever(ended("gone")).len(), 2, "and is told the end like everybody else");
+}
+
+#[test]
+fn an_answer_on_its_way_keeps_a_session_open() {
+    let pending = Pending::default();
+    pending.enter(key("1"), asked(), 0).unwrap();
+    let delivering = pending.delivering();
+    assert!(pending.answer(&key("1"), 0).is_some());
+    assert!(!pending.wait_empty(Duration::ZERO), "the client does not have it yet");
+    drop(delivering);
+    assert!(pending.wait_empty(Duration::ZERO));
+}
+
+#[test]
+fn an_id_is_answered_once() {
+    let pending = Pending::default();
+    pending.enter(key("1"), asked(), 0).unwrap();
+    assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::IdInUse));
+    assert!(pending.answer(&key(r#""1""#), 0).is_none(), "a string is another id");
+    assert!(pending.answer(&key("1"), 0).is_some());
+    assert!(pending.answer(&key("1"), 0).is_none());
+}
+
+#[test]
+fn a_cancelled_request_is_owed_nothing_but_may_still_be_answered() {
+    let pending = Pending::default();
+    pending.enter(key("1"), asked(), 0).unwrap();
+    pending.cancel(&key("1"));
+    assert!(pending.wait_empty(Duration::ZERO));
+    assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::IdInUse), "its answer may be on the way");
+    assert!(pending.answer(&key("1"), 0).is_some());
+    assert_eq!(pending.enter(key("1"), asked(), 0), Ok(()));
+}
+
+#[test]
+fn nothing_enters_after_the_end_and_everybody_is_told() {
+    let pending = Pending::default();
+    for id in ["3", "1", "2"] {
+        pending.enter(key(id), asked(), 0).unwrap();
+    }
+    let left: Vec<String> = pending.sever(ended("gone")).iter().map(|(id, _)| id.to_string()).collect();
+    assert_eq!(left, ["3", "1", "2"], "in the order in which they were asked");
+    pending.set_door(Door::Open);
+    assert_eq!(pending.enter(key("4"), asked(), 1), Err(NotEntered::Ended("gone".into())));
+    assert!(pending.sever(ended("gone again")).is_empty());
+}
+
+#[test]
+fn a_request_waits_for_one_server_alone() {
+    let pending = Pending::default();
+    pending.enter(key("1"), asked(), 0).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    assert_eq!(pending.sever(Door::Ajar { until }).len(), 1);
+    assert!(pending.answer(&key("1"), 0).is_none(), "it has its answer");
+    assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
+    assert!(pending.enter_own(key("\"own\""), asked(), 1), "the gate's own need no open door");
+    assert!(!pending.enter_own(key("\"late\""), asked(), 0));
+    pending.set_door(Door::Open);
+    assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::Stale));
+    assert_eq!(pending.enter(key("1"), asked(), 1), Ok(()));
+    assert!(pending.answer(&key("1"), 0).is_none(), "a late answer of the server before");
+    assert!(pending.answer(&key("1"), 1).is_some());
+}
+
+#[test]
+fn a_server_is_put_to_sleep_only_between_calls_and_woken_by_the_first_who_wants_it() {
+    let pending = Pending::default();
+    pending.enter(key("1"), asked(), 0).unwrap();
+    assert!(pending.sever_if_idle(Door::Asleep, || false).is_none(), "somebody waits");
+    pending.answer(&key("1"), 0).unwrap();
+    assert!(pending.sever_if_idle(Door::Asleep, || true).is_none(), "it holds something");
+    assert_eq!(pending.sever_if_idle(Door::Asleep, || false).map(|left| left.len()), Some(0));
+    assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Asleep));
+    let until = Instant::now();
+    assert!(pending.wake(until) && !pending.wake(until));
+    assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
+}
+
+/// What may happen to the table, in any order. Generations are given relative to the one of this moment.
+#[derive(Clone, Debug)]
+enum Step {
+    Enter { id: u8, behind: u32 },
+    Answer { id: u8, behind: u32 },
+    Cancel { id: u8 },
+    Sever { open: bool },
+    Open,
+    Rest,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (id, behind) = (0_u8..6, 0_u32..3);
+    prop_oneof![
+        4 => (id.clone(), behind.clone()).prop_map(|(id, behind)| Step::Enter { id, behind }),
+        4 => (id.clone(), behind).prop_map(|(id, behind)| Step::Answer { id, behind }),
+        1 => id.prop_map(|id| Step::Cancel { id }),
+        1 => any::<bool>().prop_map(|open| Step::Sever { open }),
+        1 => Just(Step::Open),
+        1 => Just(Step::Rest),
+    ]
+}
+
+proptest! {
+    /// Each request that was entered and not cancelled leaves the table exactly once: by an answer of the server that it
+    /// was entered for, or when that server goes.
+    #[test]
+    fn every_request_gets_one_answer_across_all_servers(steps in prop::collection::vec(step(), 0..60)) {
+        let pending = Pending::default();
+        // Who is owed an answer, by which server.
+        let mut owed: HashMap<u8, Generation> = HashMap::new();
+        let name = |id: u8| key(&id.to_string());
+        for step in steps {
+            let now = pending.generation();
+            match step {
+                Step::Enter { id, behind } => {
+                    let meant = now.saturating_sub(behind);
+                    if pending.enter(name(id), asked(), meant).is_ok() {
+                        prop_assert_eq!(meant, now, "only the server of this moment can be asked");
+                        prop_assert_eq!(owed.insert(id, now), None, "one question under one id at a time");
+                    }
+                }
+                Step::Answer { id, behind } => {
+                    let from = now.saturating_sub(behind);
+                    let answered = pending.answer(&name(id), from).is_some();
+                    if answered && owed.remove(&id).is_some() {
+                        prop_assert_eq!(from, now, "by the server that it was entered for");
+                    } else if !answered && from == now {
+                        prop_assert!(!owed.contains_key(&id), "an answer that is owed is not lost");
+                    }
+                }
+                Step::Cancel { id } => {
+                    pending.cancel(&name(id));
+                    owed.remove(&id);
+                }
+                Step::Sever { open } => {
+                    let door = if open { Door::Open } else { Door::Ajar { until: Instant::now() } };
+                    let left = pending.sever(door);
+                    prop_assert_eq!(left.len(), owed.len());
+                    for (id, _) in left {
+                        let id = id.to_string().parse().unwrap();
+                        prop_assert_eq!(owed.remove(&id), Some(now));
+                    }
+                }
+                Step::Open => pending.set_door(Door::Open),
+                Step::Rest => {
+                    let rested = pending.sever_if_idle(Door::Asleep, || false);
+                    prop_assert_eq!(rested.is_some(), owed.is_empty(), "never while somebody waits");
+                }
+            }
+        }
+        prop_assert_eq!(pending.sever(ended("over")).len(), owed.len());
+    }
+}

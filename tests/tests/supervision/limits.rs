@@ -1,0 +1,122 @@
+//! How much a server may take, and how long a call may.
+
+use super::*;
+
+fn limited(process: &str) -> Bench {
+    Bench::new(&format!(r#"{{ "version": "1", "default": "allow", "process": {process} }}"#)).unwrap()
+}
+
+#[test]
+fn a_call_that_hangs_is_given_up_and_its_late_answer_is_dropped() {
+    let bench = limited(r#"{ "call_time": "1s" }"#);
+    let mut session = opened(&bench, "");
+    session.call("3", "later", r#"{"ms":3000}"#).unwrap();
+    let answer = session.answer("3").unwrap();
+    assert!(is_refusal(&answer), "{answer:?}");
+    let said = result_text(&answer).unwrap();
+    assert!(said.starts_with("Callgate: the call was given up after 1 s without a sign of life"), "{said}");
+    eventually("the server is told", PATIENCE, || {
+        let told =
+            |line: &String| line.contains("notifications/cancelled") && line.contains("\"requestId\":3");
+        bench.server_lines().iter().any(told).then_some(())
+    });
+    assert_eq!(result_text(&session.ask("4", "safe", "{}").unwrap()), Some("safe ran"), "the server goes on");
+    eventually("the late answer is on record", PATIENCE, || {
+        callgate(&bench, &["events"]).contains("when it had been given up, and was dropped").then_some(())
+    });
+    assert_one_answer_each(&session, &["3", "4"]);
+    session.finish().unwrap();
+    let rows = rows(&bench).unwrap();
+    assert!(rows.iter().any(|row| row.tool() == "later" && row.outcome() == "timed_out"));
+}
+
+#[test]
+fn progress_keeps_a_long_call_alive() {
+    let bench = limited(r#"{ "call_time": "2s" }"#);
+    let mut session = opened(&bench, "");
+    let params = r#"{"name":"working","arguments":{"steps":10,"ms":500},"_meta":{"progressToken":"p"}}"#;
+    session.send(&format!(r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{params}}}"#)).unwrap();
+    assert_eq!(result_text(&session.answer("3").unwrap()), Some("working ran"));
+}
+
+#[test]
+fn a_memory_hog_is_told_of_and_left_alone_unless_ending_is_wanted() {
+    let bench = limited(r#"{ "memory": "100MB" }"#);
+    let mut session = opened(&bench, "");
+    session.ask("3", "hog", r#"{"mb":150}"#).unwrap();
+    let told = eventually("it is told", PATIENCE, || events(&bench).pop());
+    assert!(
+        told.starts_with("limit: its processes take 1") && told.ends_with("more than its limit of 100 MB"),
+        "{told}"
+    );
+    assert!(callgate(&bench, &["status"]).contains("more than its limit"));
+    session.ask("4", "safe", "{}").unwrap();
+    assert_eq!(servers(&bench).len(), 1);
+}
+
+#[test]
+fn a_memory_hog_is_ended_between_calls_and_comes_back_with_the_next_one() {
+    let bench = limited(r#"{ "memory": "100MB", "on_limit": "end", "restart": "between-calls" }"#);
+    let mut session = opened(&bench, "");
+    session.call("3", "later", r#"{"ms":8000}"#).unwrap();
+    session.ask("4", "hog", r#"{"mb":150}"#).unwrap();
+    assert_eq!(result_text(&session.answer("3").unwrap()), Some("later ran"), "never during a call");
+    gone("server", servers(&bench)[0], PATIENCE);
+    session.send(r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).unwrap();
+    session.answer("5").unwrap();
+    assert_eq!(servers(&bench).len(), 1, "a ping is no reason to start it");
+    assert_eq!(result_text(&session.ask("6", "safe", "{}").unwrap()), Some("safe ran"));
+    session.finish().unwrap();
+    let events = events(&bench);
+    assert!(events.iter().any(|event| event.ends_with("; it was ended")), "{events:?}");
+    assert_eq!(events.last().unwrap(), "restarted: for a call, after it was ended by its limits");
+}
+
+#[test]
+fn a_fork_bomb_is_ended_to_its_last_process_and_waits_for_a_person() {
+    let bench = limited(r#"{ "processes": 10, "on_limit": "end" }"#);
+    let mut session = opened(&bench, "");
+    session.ask("3", "breed", r#"{"count":40}"#).unwrap();
+    let bred = eventually("forty processes", PATIENCE, || {
+        let all = pids_in(&bench.path("pids"));
+        (all.iter().filter(|(name, _)| name == "grandchild").count() == 40).then_some(all)
+    });
+    for (name, pid) in bred.iter().filter(|(name, _)| name != "keeper") {
+        gone(name, *pid, PATIENCE);
+    }
+    let answer = session.ask("4", "safe", "{}").unwrap();
+    let said = result_text(&answer).unwrap();
+    assert!(is_refusal(&answer) && said.contains("it has 41 processes, more than its limit of 10"), "{said}");
+    callgate(&bench, &["start", SERVER]);
+    assert_eq!(result_text(&session.ask("5", "safe", "{}").unwrap()), Some("safe ran"));
+}
+
+#[test]
+fn an_idle_server_is_ended_and_comes_back_with_the_next_call() {
+    let bench = limited(r#"{ "idle": "4s", "on_limit": "end", "restart": "always" }"#);
+    let mut session = opened(&bench, "");
+    gone("server", servers(&bench)[0], PATIENCE);
+    assert_eq!(result_text(&session.ask("3", "safe", "{}").unwrap()), Some("safe ran"));
+    let events = events(&bench);
+    assert_eq!(
+        events,
+        [
+            "limit: nobody called it for 4 s; it was ended",
+            "restarted: for a call, after it was ended by its limits"
+        ]
+    );
+}
+
+#[test]
+fn limits_do_not_end_a_server_while_a_codegen_session_is_open() {
+    let bench = limited(r#"{ "idle": "4s", "on_limit": "end", "restart": "always" }"#);
+    let started = r#"{"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"{\"sessionId\":\"S1\"}"}]}}"#;
+    let mut session = opened(&bench, &format!("on start_codegen_session\nsend {started}\n"));
+    session.ask("3", "start_codegen_session", "{}").unwrap();
+    let told = eventually("it is told", PATIENCE, || events(&bench).pop());
+    assert_eq!(told, "limit: nobody called it for 4 s; it is kept for its open codegen session");
+    assert!(is_alive(servers(&bench)[0]));
+    session.ask("4", "end_codegen_session", r#"{"sessionId":"S1"}"#).unwrap();
+    gone("server", servers(&bench)[0], PATIENCE);
+    assert_eq!(events(&bench).pop().unwrap(), "limit: nobody called it for 4 s; it was ended");
+}

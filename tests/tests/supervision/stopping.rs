@@ -1,0 +1,159 @@
+//! A person stops, starts and restarts a server under a client that stays.
+
+use super::*;
+
+#[test]
+fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("", &["--grandchild", "--ignore-eof", "--ignore-term"]).unwrap();
+    open(&mut session);
+    let said = callgate(&bench, &["stop", SERVER]);
+    assert!(said.starts_with("Stopped: corpus in 1 session; its processes are ended"), "{said}");
+    for (name, pid) in pids_in(&bench.path("pids")) {
+        assert_eq!(is_alive(pid), name == "keeper", "{name}");
+    }
+    let answer = session.ask("3", "safe", "{}").unwrap();
+    assert!(
+        is_refusal(&answer) && result_text(&answer).unwrap().contains("stopped by the user"),
+        "{answer:?}"
+    );
+    session.send(r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#).unwrap();
+    assert!(session.answer("4").unwrap().get("result").is_some());
+    session.send(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#).unwrap();
+    assert!(error_message(&session.answer("5").unwrap()).unwrap().contains("stopped by the user"));
+    assert!(callgate(&bench, &["status"]).contains("server stopped"));
+
+    callgate(&bench, &["start", SERVER, "--client", "tester"]);
+    assert_eq!(result_text(&session.ask("6", "safe", "{}").unwrap()), Some("safe ran"));
+    callgate(&bench, &["start", SERVER]);
+    assert_eq!(servers(&bench).len(), 2, "it runs already");
+    callgate(&bench, &["restart", SERVER]);
+    assert_eq!(result_text(&session.ask("7", "safe", "{}").unwrap()), Some("safe ran"));
+    assert_eq!(servers(&bench).len(), 3);
+    assert_one_answer_each(&session, &["3", "4", "5", "6", "7"]);
+    session.finish().unwrap();
+    let pids = pids_in(&bench.path("pids"));
+    pids.iter().for_each(|(name, pid)| gone(name, *pid, NOTHING_LEFT));
+    assert_eq!(events(&bench), ["stopped: by the user", "restarted: by the user", "restarted: by the user"]);
+    let left = std::fs::read_dir(bench.home().join("control")).unwrap();
+    assert!(!left.flatten().any(|file| file.file_name().to_string_lossy().starts_with("session-")));
+}
+
+#[test]
+fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    session.call("3", "never", "{}").unwrap();
+    eventually("the call is with the server", PATIENCE, || {
+        bench.server_lines().iter().any(|line| line.contains("never")).then_some(())
+    });
+    callgate(&bench, &["stop", SERVER]);
+    assert_eq!(
+        error_message(&session.answer("3").unwrap()),
+        Some("Callgate: the server was stopped by the user during this call")
+    );
+    let last = bench.server_lines().pop().unwrap();
+    assert!(last.contains("notifications/cancelled") && last.contains("\"requestId\":3"), "{last}");
+}
+
+#[test]
+fn a_server_that_nobody_runs_cannot_be_stopped() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let output = bench.callgate(["stop", "nobody"]).unwrap().output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no session of nobody runs"));
+}
+
+#[test]
+fn other_tools_after_a_restart_are_told_to_the_client() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let session = opened(&bench, "");
+    let tools = r#"{"tools":[{"name":"safe","description":"changed","inputSchema":{"type":"object"}}]}"#;
+    script(&bench, &format!("on tools/list\nsend {{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{tools}}}\n"));
+    callgate(&bench, &["restart", SERVER]);
+    session.line_with("notifications/tools/list_changed").unwrap();
+}
+
+#[test]
+fn what_lasted_is_brought_back_as_far_as_the_policy_still_lets_it() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    for (id, method, params) in [
+        ("3", "logging/setLevel", r#"{"level":"debug"}"#),
+        ("4", "resources/subscribe", r#"{"uri":"x:kept"}"#),
+        ("5", "resources/subscribe", r#"{"uri":"x:forbidden"}"#),
+    ] {
+        session
+            .send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#))
+            .unwrap();
+        session.answer(id).unwrap();
+    }
+    bench
+        .write_policy(r#"{ "version": "1", "default": "allow", "resources": { "default": "allow", "deny": ["x:forbidden"] } }"#)
+        .unwrap();
+    callgate(&bench, &["restart", SERVER]);
+    session.ask("6", "safe", "{}").unwrap();
+    let lines = bench.server_lines();
+    let times = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    assert_eq!((times("\"debug\""), times("x:kept"), times("x:forbidden")), (2, 2, 1), "{lines:#?}");
+}
+
+#[test]
+fn stop_everything_pauses_answers_and_ends_all() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut one = opened(&bench, "");
+    let mut other = opened(&bench, "");
+    one.call("3", "never", "{}").unwrap();
+    eventually("the call is with the server", PATIENCE, || {
+        bench.server_lines().iter().any(|line| line.contains("never")).then_some(())
+    });
+    let said = callgate(&bench, &["stop", "--all"]);
+    assert!(said.contains("Paused every server. Stopped: every server in 2 sessions"), "{said}");
+    assert!(error_message(&one.answer("3").unwrap()).unwrap().contains("stopped by the user"));
+    servers(&bench).iter().for_each(|pid| assert!(!is_alive(*pid)));
+    for session in [&mut one, &mut other] {
+        assert!(is_refusal(&session.ask("4", "safe", "{}").unwrap()));
+    }
+    callgate(&bench, &["start", SERVER]);
+    let answer = other.ask("5", "safe", "{}").unwrap();
+    assert!(result_text(&answer).unwrap().contains("paused by the user"), "{answer:?}");
+}
+
+#[test]
+fn the_keeper_killed_or_the_shim_killed_in_a_later_generation_leaves_nothing() {
+    for kill_keeper in [true, false] {
+        let bench = Bench::new(OPEN_POLICY).unwrap();
+        let mut session = bench.session("", &["--grandchild", "--ignore-eof", "--ignore-term"]).unwrap();
+        open(&mut session);
+        callgate(&bench, &["restart", SERVER]);
+        session.ask("3", "safe", "{}").unwrap();
+        let pids = pids_in(&bench.path("pids"));
+        let keeper = pids.iter().find(|(name, _)| name == "keeper").unwrap().1;
+        signal(if kill_keeper { keeper } else { session.pid() }, Signal::KILL);
+        pids.iter().for_each(|(name, pid)| gone(name, *pid, NOTHING_LEFT));
+        session.ended(NOTHING_LEFT).unwrap();
+    }
+}
+
+#[test]
+fn a_client_that_leaves_while_its_server_is_stopped_or_starting_is_not_kept() {
+    for wish in ["stop", "restart"] {
+        let bench = Bench::new(OPEN_POLICY).unwrap();
+        let mut session = opened(&bench, "");
+        if wish == "restart" {
+            // It never answers the handshake.
+            script(&bench, "on initialize\nhold\n");
+            let mut restarting =
+                bench.callgate([wish, SERVER]).unwrap().stdout(std::process::Stdio::null()).spawn().unwrap();
+            started(&bench, 2);
+            session.close_input();
+            assert!(session.ended(NOTHING_LEFT).unwrap().success());
+            restarting.wait().unwrap();
+        } else {
+            callgate(&bench, &[wish, SERVER]);
+            session.close_input();
+            assert!(session.ended(Duration::from_secs(2)).unwrap().success());
+        }
+        servers(&bench).iter().for_each(|pid| gone("server", *pid, NOTHING_LEFT));
+    }
+}
