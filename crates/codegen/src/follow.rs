@@ -118,6 +118,9 @@ impl Follower {
             (Flight::Start { session, .. }, Outcome::Done) => {
                 let id = settled.result.json().and_then(answer::session_id);
                 if let Some(started) = self.sessions.get_mut(session) {
+                    if started.state == State::NotStarted {
+                        self.active = Some(session);
+                    }
                     started.state = State::Open;
                     started.id = started.id.take().or(id);
                 }
@@ -143,6 +146,14 @@ impl Follower {
     /// A call that was taken to be sent never was.
     pub fn never_sent(&mut self, call: u64) {
         if let Some(Flight::Start { session, before }) = self.under_way.remove(&call) {
+            self.never_started(session, before);
+        }
+    }
+
+    /// Nobody waits for the answer any more, and it may never come. A start that stays unanswered holds nothing; one that is
+    /// answered late does after all.
+    pub fn given_up(&mut self, call: u64) {
+        if let Some(Flight::Start { session, before }) = self.under_way.get(&call).copied() {
             self.never_started(session, before);
         }
     }

@@ -141,3 +141,16 @@ fn a_start_that_came_to_nothing_is_not_of_note() {
     let of_note: Vec<bool> = follower.sessions().iter().map(Session::is_of_note).collect();
     assert_eq!(of_note, [false, false, true]);
 }
+
+#[test]
+fn a_start_that_was_given_up_does_not_block_the_next_one() {
+    let mut follower = follow(&["start A", "end A", "?start B"]);
+    assert_eq!(follower.open().count(), 1, "it counts while somebody waits");
+    follower.given_up(3);
+    assert_eq!(follower.open().count(), 0);
+    // The server did it after all, and said so late.
+    let result = Kept::Whole(r#"{"content":[{"type":"text","text":"{\"sessionId\":\"B\"}"}]}"#);
+    follower.settled(&Settled { call: 3, at_ms: 9, outcome: Outcome::Done, result });
+    play(&mut follower, &["click"], 3);
+    assert_eq!(told(&follower), ["A ended: ", "B open: click"]);
+}

@@ -149,6 +149,7 @@ impl Group<'_> {
             Body::Response { id, outcome } => {
                 // Only an answer that the server waits for: anything else could be a message in disguise.
                 let key = id.as_key();
+                self.turn_to_server();
                 if let Some(asked) = self.from.relay.server_asks.answer(&key) {
                     match asked.own == key {
                         true => self.batch.pass(&message.wire()),
@@ -225,6 +226,20 @@ impl Group<'_> {
         pending.check(key, self.pipe.generation)
     }
 
+    /// For what gets no answer: turns to the server of this moment, once it has repeated the handshake. True if that is
+    /// another one than before.
+    fn turn_to_server(&mut self) -> bool {
+        let pending = &self.from.relay.pending;
+        let starting = pending.generation() != 0 && pending.is_starting();
+        if !starting && self.from.relay.server.is_current(&self.pipe) {
+            return false;
+        }
+        self.forward();
+        pending.wait_started();
+        self.pipe = self.from.pipe();
+        true
+    }
+
     /// Answers what is neither recorded nor refused by rules, while there is no server.
     fn without_server(&mut self, ask: &Ask<'_>, shut: &Shut) {
         let line = match ask.method {
@@ -235,9 +250,9 @@ impl Group<'_> {
     }
 
     fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
-        if !self.from.relay.server.is_current(&self.pipe) {
-            self.forward();
-            self.pipe = self.from.pipe();
+        if self.turn_to_server() && method == "notifications/cancelled" {
+            // What it is about was answered when the server before went.
+            return;
         }
         if method == "notifications/initialized" {
             // Before the server can have it: a server that is started again gets it from us, if not from here.
@@ -248,6 +263,7 @@ impl Group<'_> {
             && let Ok(id) = Id::read(id)
             && let Some(call) = self.from.relay.pending.cancel(&id.as_key())
         {
+            self.from.relay.codegen.given_up(&call);
             self.cancelled.push(call);
         }
         // What is no notification of the protocol may be a call under another name.
@@ -327,8 +343,12 @@ impl Group<'_> {
             }
         }
         failpoint::reach("shim.before_forward");
+        // What a server has not got when it makes place for another it does not get any more: it may go on to read for a
+        // while, and whoever waited has been told to call again.
+        let is_over = relay.pending.generation() != pipe.generation;
         // A server that no longer reads has mostly ended; whoever sees that out says it better and answers everybody.
-        if let Err(undelivered) = pipe.send(&commit.admitted)
+        if !is_over
+            && let Err(undelivered) = pipe.send(&commit.admitted)
             && !entered.is_empty()
             && !relay.pending.wait_severed(pipe.generation, SERVER_END)
         {

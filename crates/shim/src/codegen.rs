@@ -98,6 +98,13 @@ impl Codegen {
         }
     }
 
+    /// Nobody waits for its answer any more, which may never come.
+    pub(crate) fn given_up(&self, call: &CallRef) {
+        if self.used.load(Ordering::Relaxed) {
+            self.book().follower.given_up(call.id().seq);
+        }
+    }
+
     /// The server went away: its sessions are lost, and another process in its place does not have them.
     pub(crate) fn server_gone(&self, at_ms: i64) {
         if self.used.load(Ordering::Relaxed) {

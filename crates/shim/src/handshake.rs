@@ -17,7 +17,10 @@ pub(crate) struct Handshake(Mutex<Agreed>);
 
 #[derive(Debug, Default)]
 struct Agreed {
-    /// The client's own params of `initialize`.
+    /// There is a handshake, and it was answered.
+    opened: bool,
+    answered: bool,
+    /// The client's own params of `initialize`, if they are not too large to be repeated.
     asked: Option<String>,
     terms: Option<Terms>,
     /// The client has said that it is ready.
@@ -36,11 +39,15 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Of the result of `initialize`.
+    /// Of the result of `initialize`, however large the rest of it is.
     pub(crate) fn of(result: &str) -> Option<Terms> {
-        let result: Value = serde_json::from_str(result).ok()?;
-        let version = result.get("protocolVersion")?.clone();
-        Some(Terms { version, capabilities: result.get("capabilities").cloned().unwrap_or_default() })
+        let result = Raw::parse(result).ok()?;
+        let value = |name| {
+            let text = result.get(name).map_or("null", |value: Raw<'_>| value.text());
+            serde_json::from_str(text).ok().filter(|_| text.len() <= MOST_BYTES)
+        };
+        result.get("protocolVersion")?;
+        Some(Terms { version: value("protocolVersion")?, capabilities: value("capabilities")? })
     }
 
     /// What of `other` is not as it was; none if all is.
@@ -51,6 +58,16 @@ impl Terms {
             (true, false) => Some("other capabilities"),
         }
     }
+}
+
+/// How a server that was started again is met.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Repeat {
+    /// There was no handshake with the one before.
+    Nothing,
+    This(Replay),
+    /// There was one that cannot be had again.
+    Impossible,
 }
 
 /// What is said to a server that was started again.
@@ -69,13 +86,12 @@ impl Handshake {
     pub(crate) fn asked(&self, params: Option<Raw<'_>>) {
         let text = params.map_or("{}", |params| params.text());
         let asked = (text.len() <= MOST_BYTES).then(|| text.to_owned());
-        *self.agreed() = Agreed { asked, ..Agreed::default() };
+        *self.agreed() = Agreed { opened: true, asked, ..Agreed::default() };
     }
 
     pub(crate) fn answered(&self, result: Raw<'_>) {
-        if result.text().len() <= MOST_BYTES {
-            self.agreed().terms = Terms::of(result.text());
-        }
+        let mut agreed = self.agreed();
+        (agreed.answered, agreed.terms) = (true, Terms::of(result.text()));
     }
 
     pub(crate) fn initialized(&self) {
@@ -107,13 +123,16 @@ impl Handshake {
     /// Has the client opened without having got its answer yet?
     pub(crate) fn is_open(&self) -> bool {
         let agreed = self.agreed();
-        agreed.asked.is_some() && agreed.terms.is_none()
+        agreed.opened && !agreed.answered
     }
 
-    /// None when there is no handshake to be repeated.
-    pub(crate) fn replay(&self) -> Option<Replay> {
+    pub(crate) fn replay(&self) -> Repeat {
         let agreed = self.agreed();
-        Some(Replay { asked: agreed.asked.clone()?, terms: agreed.terms.clone()? })
+        match (agreed.opened, agreed.asked.clone(), agreed.terms.clone()) {
+            (false, ..) => Repeat::Nothing,
+            (true, Some(asked), Some(terms)) => Repeat::This(Replay { asked, terms }),
+            (true, ..) => Repeat::Impossible,
+        }
     }
 
     pub(crate) fn is_initialized(&self) -> bool {
@@ -160,14 +179,32 @@ mod tests {
     #[test]
     fn only_a_handshake_with_an_answer_is_repeated() {
         let handshake = Handshake::default();
-        assert_eq!(handshake.replay(), None, "a client of a revision without one");
+        assert_eq!(handshake.replay(), Repeat::Nothing, "a client of a revision without one");
         handshake.asked(raw(r#"{"protocolVersion":"a"}"#));
-        assert!(handshake.is_open() && handshake.replay().is_none());
+        assert!(handshake.is_open() && handshake.replay() == Repeat::Impossible);
         handshake.answered(raw(r#"{"protocolVersion":"a"}"#).unwrap());
         handshake.initialized();
-        assert_eq!(handshake.replay().unwrap().asked, r#"{"protocolVersion":"a"}"#);
+        let Repeat::This(replay) = handshake.replay() else { panic!("it can be repeated") };
+        assert_eq!(replay.asked, r#"{"protocolVersion":"a"}"#);
         handshake.asked(None);
-        assert!(handshake.replay().is_none() && !handshake.is_initialized(), "it begins anew");
+        assert!(handshake.is_open() && !handshake.is_initialized(), "it begins anew");
+    }
+
+    #[test]
+    fn a_handshake_that_is_too_large_is_not_taken_for_none() {
+        let large = "x".repeat(MOST_BYTES);
+        let handshake = Handshake::default();
+        handshake.asked(raw(&format!(r#"{{"protocolVersion":"a","more":"{large}"}}"#)));
+        handshake.answered(raw(r#"{"protocolVersion":"a"}"#).unwrap());
+        assert!(!handshake.is_open());
+        assert_eq!(handshake.replay(), Repeat::Impossible);
+        // Of the answer only the terms count.
+        handshake.asked(raw("{}"));
+        handshake.answered(raw(&format!(r#"{{"protocolVersion":"a","instructions":"{large}"}}"#)).unwrap());
+        assert!(matches!(handshake.replay(), Repeat::This(_)));
+        handshake.asked(raw("{}"));
+        handshake.answered(raw("{}").unwrap());
+        assert!(!handshake.is_open(), "it was answered, with whatever");
     }
 
     #[test]

@@ -297,8 +297,8 @@ impl Group<'_> {
                 }
                 self.entered.push(Entered { id: ask.key.clone(), call: Some(call), expects: ask.expects });
             }
-            // Only the server's end can come between the check and here (our own ids are ours alone): its line goes into a
-            // pipe that nobody reads.
+            // Only the server's end can come between the check and here (our own ids are ours alone): then the group is not
+            // sent.
             Err(why) => {
                 relay.codegen.dropped(&call);
                 relay.journal.settle_one(&call, Outcome::NotDelivered);

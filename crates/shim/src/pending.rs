@@ -9,7 +9,7 @@
 //! nobody is left to wait for a server that is gone.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -77,6 +77,11 @@ impl What {
     pub(crate) fn is_clients(&self) -> bool {
         !matches!(self, What::OwnList { .. } | What::Greeting | What::Quiet)
     }
+
+    /// Does somebody use the server? To ask whether it is there is none.
+    fn is_use(&self) -> bool {
+        matches!(self, What::Call(..) | What::List { .. })
+    }
 }
 
 /// Why a request was not entered.
@@ -132,7 +137,7 @@ struct Table {
     cancelled: HashMap<IdKey, Asked>,
     /// Given up because they took too long: an answer may still come, and is not wanted.
     late: HashMap<IdKey, Asked>,
-    /// How many were ever entered.
+    /// How many calls and lists were ever entered.
     entered: u64,
     door: Door,
     /// The server that everybody in here waits for; counted from 0.
@@ -147,6 +152,8 @@ struct Table {
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     table: Mutex<Table>,
+    /// As in the table, for whoever only wants to know whether a server is still the one.
+    generation: AtomicU32,
     changed: Condvar,
     /// Answers that left the table and are not with the client yet.
     delivering: AtomicUsize,
@@ -173,7 +180,7 @@ impl Pending {
         table.used = true;
         let entered = table.check(&id, generation);
         if entered.is_ok() {
-            table.entered += 1;
+            table.entered += u64::from(asked.what.is_use());
             table.waiting.insert(id, asked);
         }
         self.tell(table);
@@ -262,6 +269,7 @@ impl Pending {
             table.door = door;
         }
         table.generation += 1;
+        self.generation.store(table.generation, Ordering::SeqCst);
         table.cancelled.clear();
         table.late.clear();
         let mut left: Vec<_> = table.waiting.drain().collect();
@@ -305,16 +313,18 @@ impl Pending {
             if let What::Call(call, expects) = &asked.what {
                 overdue.push((id.clone(), *call, *expects));
             }
-            table.late.insert(id, Asked { late: true, ..asked });
+            if table.late.len() < MAX_PENDING {
+                table.late.insert(id, Asked { late: true, ..asked });
+            }
         }
         self.tell(table);
         overdue
     }
 
-    /// Whether anybody waits, and how many ever did: tells whether a server is used.
+    /// Whether anybody waits for what a server is there for, and how many ever did: tells whether it is used.
     pub(crate) fn use_of(&self) -> (bool, u64) {
         let table = self.table();
-        (table.waiting.values().any(|asked| !asked.lasting), table.entered)
+        (table.waiting.values().any(|asked| !asked.lasting && asked.what.is_use()), table.entered)
     }
 
     /// Changes how whoever comes is received. The end stays the end.
@@ -327,13 +337,18 @@ impl Pending {
     }
 
     pub(crate) fn generation(&self) -> Generation {
-        self.table().generation
+        self.generation.load(Ordering::SeqCst)
     }
 
     /// How many calls, which are all that is on record, wait for their answer.
     pub(crate) fn calls(&self) -> usize {
         let is_call = |asked: &&Asked| matches!(asked.what, What::Call(..)) && !asked.lasting;
         self.table().waiting.values().filter(is_call).count()
+    }
+
+    /// Is a server being started that nobody may speak to yet?
+    pub(crate) fn is_starting(&self) -> bool {
+        matches!(self.table().door, Door::Ajar { .. })
     }
 
     /// Waits while a server is being started, as long as that may take.

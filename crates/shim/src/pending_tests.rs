@@ -99,6 +99,16 @@ fn a_server_is_put_to_sleep_only_between_calls_and_woken_by_the_first_who_wants_
     assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
 }
 
+#[test]
+fn a_ping_does_not_keep_an_idle_server_awake() {
+    let pending = Pending::default();
+    pending.enter(key("1"), asked(), 0).unwrap();
+    assert_eq!(pending.use_of(), (false, 0));
+    let list = Asked::new(What::List { list: List::Tools, first: true });
+    pending.enter(key("2"), list, 0).unwrap();
+    assert_eq!(pending.use_of(), (true, 1));
+}
+
 /// What may happen to the table, in any order. Generations are given relative to the one of this moment.
 #[derive(Clone, Debug)]
 enum Step {

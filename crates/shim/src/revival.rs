@@ -23,7 +23,7 @@ use callgate_store::{EndReason, Event, EventKind, Lease, Outcome, Stand};
 use callgate_supervise::{Ending, Keeper, Pipes};
 
 use crate::explain::explain;
-use crate::handshake::Terms;
+use crate::handshake::{Repeat, Terms};
 use crate::pending::{Asked, Door, Generation, Shut, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::restarts::{Restarts, is_wanted};
@@ -316,8 +316,11 @@ impl Session {
     fn start_again(&mut self, why: Why) {
         match self.open_again() {
             Ok(pipe) => match self.relay.handshake.replay() {
-                None => self.serve_again(&pipe, why),
-                Some(replay) => {
+                Repeat::Nothing => self.serve_again(&pipe, why),
+                Repeat::Impossible => {
+                    self.give_up("its handshake is too large to be repeated, or was not one")
+                }
+                Repeat::This(replay) => {
                     if self.relay.ask(&pipe, What::Greeting, "initialize", &replay.asked) {
                         let until = Instant::now() + GREETING;
                         self.standing = Standing::Greeting { terms: replay.terms, until, why };
@@ -376,7 +379,7 @@ impl Session {
             }
         }
         self.relay.tools.another_server();
-        if self.relay.handshake.replay().is_some() {
+        if matches!(self.relay.handshake.replay(), Repeat::This(_)) {
             self.relay.list_tools(pipe, None, "");
         } else {
             // Without a handshake we do not know how to ask; the client does.
@@ -397,7 +400,8 @@ impl Session {
         let client = self.relay.client.name();
         let call = Call::method(&client, method, Some(params));
         let judged = rules.policy.judge(&call, &self.relay.circumstances(&rules, Waived::Nothing));
-        rules.paused.is_none() && matches!(judged, Judgement::Pass(_))
+        // A pause is for calls: what lasts was asked for before it, and is not asked for again after it.
+        matches!(judged, Judgement::Pass(_))
     }
 
     /// The one place where it is known that a server serves again and that whatever the one before held is lost: whoever
@@ -427,7 +431,7 @@ impl Session {
             }
         }
         self.answer_all(left, words, outcome);
-        for (shown, ask) in self.relay.server_asks.sever() {
+        for (shown, ask) in self.relay.server_asks.sever(self.relay.pending.generation()) {
             if let Some(call) = ask.call {
                 self.relay.journal.settle_one(&call, Outcome::ServerEnded);
             }

@@ -59,6 +59,12 @@ struct Settled<'c> {
     reply: Booked<'c>,
 }
 
+/// How the client gets to know a request of the server.
+enum Known {
+    As(IdKey),
+    NotAtAll,
+}
+
 /// What the history keeps of an answer.
 enum Booked<'c> {
     Reply(Reply<'c>),
@@ -132,14 +138,18 @@ impl<'r> FromServer<'r> {
     }
 
     fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<Place>) {
+        // A server that is being ended may go on to talk. Whoever waited for it has been told, and nobody listens any more.
+        let is_over = self.relay.pending.generation() != self.pipe.generation;
         match &message.body {
+            Body::Notification { .. } | Body::Request { .. } if is_over => out.skip(place),
             Body::Notification { method, params } => self.notification(out, message, method, *params, place),
             Body::Request { id, method, params } => match self.request(id, method, *params) {
                 Ok(None) => out.deliver(message, place),
-                Ok(Some(shown)) => {
+                Ok(Some(Known::As(shown))) => {
                     out.skip(place);
                     out.append(&message.with_id(&shown));
                 }
+                Ok(Some(Known::NotAtAll)) => out.skip(place),
                 Err(no) => {
                     out.skip(place);
                     let text = format!("Callgate: {}", no.text);
@@ -198,9 +208,9 @@ impl<'r> FromServer<'r> {
         })
     }
 
-    /// A request of the server (sampling, elicitation, roots) on its way to the client; the id that the client is to know it
-    /// by, where that is another.
-    fn request(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Result<Option<IdKey>, No> {
+    /// A request of the server (sampling, elicitation, roots) on its way to the client; how the client is to know it, where
+    /// that is not by its own id.
+    fn request(&self, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) -> Result<Option<Known>, No> {
         let own = id.as_key();
         if !self.relay.server_asks.has_room(&own) {
             let text = "the id belongs to a request that is not answered yet".to_owned();
@@ -208,7 +218,15 @@ impl<'r> FromServer<'r> {
         }
         let call = self.relay.admit_ask(method, params, &own.to_lexeme())?;
         let ask = ServerAsk { call, since: Instant::now(), own };
-        Ok(self.relay.server_asks.enter(ask, self.pipe.generation))
+        match self.relay.server_asks.enter(ask, self.pipe.generation) {
+            Ok(shown) => Ok(shown.map(Known::As)),
+            Err(late) => {
+                if let Some(call) = late.call {
+                    self.relay.journal.settle_one(&call, Outcome::NotDelivered);
+                }
+                Ok(Some(Known::NotAtAll))
+            }
+        }
     }
 
     /// Requests that the server makes inside something else (since 2026-07-28): each is judged like one that it makes by

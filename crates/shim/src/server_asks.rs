@@ -35,6 +35,8 @@ struct Asks {
     renamed: HashMap<IdKey, IdKey>,
     /// How many were ever renamed.
     names: u64,
+    /// The server that may ask.
+    generation: Generation,
 }
 
 impl ServerAsks {
@@ -48,9 +50,13 @@ impl ServerAsks {
         asks.open.len() < MAX_PENDING && !asks.open.contains_key(own) && !asks.renamed.contains_key(own)
     }
 
-    /// To be done before the client can see it. The id that the client is to see, where it is another.
-    pub(crate) fn enter(&self, ask: ServerAsk, generation: Generation) -> Option<IdKey> {
+    /// To be done before the client can see it. The id that the client is to see, where it is another. A server that has
+    /// made place for another asks nothing any more: its answer would get to the wrong one.
+    pub(crate) fn enter(&self, ask: ServerAsk, generation: Generation) -> Result<Option<IdKey>, ServerAsk> {
         let mut asks = self.asks();
+        if asks.generation != generation {
+            return Err(ask);
+        }
         let shown = (generation > 0).then(|| {
             asks.names += 1;
             IdKey::from_lexeme(&format!("\"{OWN_IDS}{generation}-{}\"", asks.names))
@@ -61,7 +67,7 @@ impl ServerAsks {
         }
         let key = shown.clone().unwrap_or_else(|| ask.own.clone());
         asks.open.insert(key, ask);
-        shown
+        Ok(shown)
     }
 
     /// The client's answer: what was asked under the id that it saw and not answered yet.
@@ -79,9 +85,11 @@ impl ServerAsks {
         asks.open.remove(&shown).map(|ask| (ask, shown))
     }
 
-    /// The server is gone: everything that it asked and that was not answered, by the id that the client saw.
-    pub(crate) fn sever(&self) -> Vec<(IdKey, ServerAsk)> {
+    /// The server is gone, and this is the next: everything that it asked and that was not answered, by the id that the
+    /// client saw.
+    pub(crate) fn sever(&self, next: Generation) -> Vec<(IdKey, ServerAsk)> {
         let mut asks = self.asks();
+        asks.generation = next;
         asks.renamed.clear();
         let mut left: Vec<_> = asks.open.drain().collect();
         left.sort_by_key(|(_, ask)| ask.since);
@@ -108,7 +116,7 @@ mod tests {
         let (pending, asks) = (Pending::default(), ServerAsks::default());
         pending.enter(key("1"), Asked::new(What::Other), 0).unwrap();
         assert!(asks.has_room(&key("1")));
-        assert_eq!(asks.enter(ask("1"), 0), None);
+        assert_eq!(asks.enter(ask("1"), 0).unwrap(), None);
         assert!(!asks.has_room(&key("1")));
         assert!(asks.answer(&key("1")).is_some() && asks.answer(&key("1")).is_none());
         assert!(pending.answer(&key("1"), 0).is_some());
@@ -117,16 +125,17 @@ mod tests {
     #[test]
     fn what_a_later_server_asks_is_never_taken_for_what_an_earlier_one_asked() {
         let asks = ServerAsks::default();
-        asks.enter(ask("1"), 0);
-        let left: Vec<String> = asks.sever().iter().map(|(shown, _)| shown.to_string()).collect();
+        asks.enter(ask("1"), 0).unwrap();
+        let left: Vec<String> = asks.sever(1).iter().map(|(shown, _)| shown.to_string()).collect();
         assert_eq!(left, ["1"]);
-        let shown = asks.enter(ask("1"), 1).unwrap();
+        assert!(asks.enter(ask("1"), 0).is_err(), "the first server asks nothing any more");
+        let shown = asks.enter(ask("1"), 1).unwrap().unwrap();
         assert_eq!(shown.to_string(), r#""callgate/1-1""#);
         assert!(!asks.has_room(&key("1")));
         assert!(asks.answer(&key("1")).is_none(), "a late answer to the first server");
         assert_eq!(asks.answer(&shown).map(|ask| ask.own), Some(key("1")));
         assert!(asks.has_room(&key("1")));
-        let again = asks.enter(ask("1"), 1).unwrap();
+        let again = asks.enter(ask("1"), 1).unwrap().unwrap();
         assert_ne!(again, shown);
         assert_eq!(asks.take_back(&key("1")).map(|(_, shown)| shown), Some(again));
         assert!(asks.take_back(&key("1")).is_none());

@@ -343,6 +343,9 @@ impl Session {
                     }
                     break;
                 }
+                Ok(News::TreeGone(generation)) => {
+                    self.gone |= generation == self.relay.server.pipe().generation;
+                }
                 Ok(News::Signal(_)) | Err(_) => break,
                 Ok(_) => {}
             }

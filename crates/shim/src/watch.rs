@@ -38,16 +38,17 @@ impl Watch {
             .name("watch".to_owned())
             .stack_size(512 * 1024)
             .spawn(move || {
+                // What was asked before anybody watched is not to wait for a round.
                 loop {
-                    match woken.recv_timeout(every) {
-                        Err(RecvTimeoutError::Disconnected) => thread::sleep(every),
-                        Ok(()) | Err(RecvTimeoutError::Timeout) => {}
-                    }
                     relay.rules();
                     let request = control::read(&home, relay.journal.session());
                     if let Some(request) = request.filter(|request| request.turn != dealt_with) {
                         dealt_with = request.turn;
                         relay.tell(News::Asked(request));
+                    }
+                    match woken.recv_timeout(every) {
+                        Err(RecvTimeoutError::Disconnected) => thread::sleep(every),
+                        Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                     }
                 }
             })

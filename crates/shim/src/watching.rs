@@ -31,14 +31,29 @@ pub(crate) struct Watched {
     used: (Instant, u64),
     /// What was said last about its limits.
     beyond: Option<Beyond>,
-    /// Whether it was looked for an installation.
-    installing: bool,
+    installing: Installing,
+}
+
+/// Whether it was looked for an installation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Installing {
+    Unknown,
+    /// Told, and to be taken back when the server has answered.
+    Told,
+    Over,
 }
 
 impl Watched {
     pub(crate) fn new() -> Watched {
         let now = Instant::now();
-        Watched { since: now, looked: now, measured: now, used: (now, 0), beyond: None, installing: false }
+        Watched {
+            since: now,
+            looked: now,
+            measured: now,
+            used: (now, 0),
+            beyond: None,
+            installing: Installing::Unknown,
+        }
     }
 }
 
@@ -50,14 +65,25 @@ impl Session {
         let calls = self.relay.patience(&rules).map(|patience| self.watched.looked + patience.looks());
         let limited = bounds::needs_measuring(process) || process.idle.is_some();
         let limits = limited.then(|| self.watched.measured + MEASURED);
-        let installing = (!self.watched.installing).then(|| self.watched.since + ANSWERED);
+        let installing = match self.watched.installing {
+            Installing::Unknown => Some(self.watched.since + ANSWERED),
+            Installing::Told => Some(self.watched.looked + MEASURED),
+            Installing::Over => None,
+        };
         calls.into_iter().chain(limits).chain(installing).min()
     }
 
     pub(crate) fn look_after(&mut self, now: Instant) {
-        if !self.watched.installing && now >= self.watched.since + ANSWERED {
-            self.watched.installing = true;
-            self.look_for_installation();
+        match self.watched.installing {
+            Installing::Unknown if now >= self.watched.since + ANSWERED => {
+                self.watched.installing = Installing::Over;
+                self.look_for_installation();
+            }
+            Installing::Told if !self.relay.handshake.is_open() => {
+                self.watched.installing = Installing::Over;
+                self.say(Stand::Running, None, |_| {});
+            }
+            Installing::Unknown | Installing::Told | Installing::Over => {}
         }
         let rules = self.relay.gate.last();
         let process = rules.policy.process();
@@ -109,13 +135,14 @@ impl Session {
             pipe.post_last(answer::cancelled(&id, &reason));
             let line = wording::refusal(expects, &id, &reason, &call.id().to_string(), patience.rule());
             self.relay.to_client.post_last(line);
+            self.relay.codegen.given_up(&call);
             self.relay.journal.call_over(&call);
             self.relay.journal.settle_one(&call, Outcome::TimedOut);
         }
     }
 
     /// A first start may install the server: said, so that nobody takes it for a server that hangs.
-    fn look_for_installation(&self) {
+    fn look_for_installation(&mut self) {
         if !self.relay.handshake.is_open() {
             return;
         }
@@ -127,7 +154,9 @@ impl Session {
             let text = format!(
                 "it has not answered after {seconds} s, and {name} is at work: it is probably being installed (see docs/errors/CG-130.md)"
             );
-            self.note(EventKind::Note, &text);
+            self.note(EventKind::Installing, &text);
+            self.say(Stand::Running, Some(text), |_| {});
+            self.watched.installing = Installing::Told;
         }
     }
 }

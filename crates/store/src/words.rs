@@ -194,6 +194,8 @@ vocabulary! {
         Limit = "limit",
         /// The server did not get as far as serving.
         StartFailed = "start_failed",
+        /// The server has not answered yet: it is probably being installed.
+        Installing = "installing",
     }
 }
 

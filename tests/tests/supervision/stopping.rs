@@ -157,3 +157,94 @@ fn a_client_that_leaves_while_its_server_is_stopped_or_starting_is_not_kept() {
         servers(&bench).iter().for_each(|pid| gone("server", *pid, NOTHING_LEFT));
     }
 }
+
+/// A server that is being ended, but goes on for as long as it may.
+const STUBBORN: [&str; 2] = ["--ignore-eof", "--ignore-term"];
+
+#[test]
+fn what_a_server_asks_while_it_is_being_ended_reaches_nobody() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let ask = r#"{"jsonrpc":"2.0","id":"s1","method":"roots/list"}"#;
+    let news =
+        r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"late"}}"#;
+    let script = format!("on notifications/cancelled\nsend {news}\nsend {ask}\nstderr said\n");
+    let mut session = bench.session(&script, &STUBBORN).unwrap();
+    open(&mut session);
+    session.call("3", "never", "{}").unwrap();
+    eventually("the call is with the server", PATIENCE, || {
+        bench.server_lines().iter().any(|line| line.contains("never")).then_some(())
+    });
+    callgate(&bench, &["restart", SERVER]);
+    // The one that comes next asks under the same id, and has its own answer.
+    session.call("4", "ask", r#"{"method":"roots/list","params":{}}"#).unwrap();
+    session.line_with("\"id\":\"callgate/1-1\"").unwrap();
+    let heard = session.out.text();
+    assert!(!heard.contains("\"id\":\"s1\"") && !heard.contains("\"late\""), "{heard}");
+    session.send(r#"{"jsonrpc":"2.0","id":"callgate/1-1","result":{"roots":["right"]}}"#).unwrap();
+    assert!(session.answer("4").unwrap().to_text().contains("right"));
+    assert!(session.err.text().contains("said"), "the old one did ask");
+}
+
+#[test]
+fn a_call_that_is_told_to_come_again_was_not_done_by_the_server_before() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("", &STUBBORN).unwrap();
+    open(&mut session);
+    let mut next = 100;
+    for _ in 0..3 {
+        let mut restarting = bench.callgate(["restart", SERVER]).unwrap();
+        let mut restarting = restarting.stdout(std::process::Stdio::null()).spawn().unwrap();
+        while restarting.try_wait().unwrap().is_none() {
+            session.ask(&next.to_string(), "safe", "{}").unwrap();
+            next += 1;
+        }
+    }
+    let lines = bench.server_lines();
+    for id in 100..next {
+        let answer = session.answer(&id.to_string()).unwrap();
+        let done = lines.iter().filter(|line| line.contains(&format!("\"id\":{id},"))).count();
+        match error_message(&answer) {
+            None => assert_eq!(done, 1, "{answer:?}"),
+            Some(words) if words.contains("call again") => assert_eq!(done, 0, "{words}"),
+            Some(words) => assert!(words.contains("this call was ended"), "{words}"),
+        }
+    }
+}
+
+#[test]
+fn what_a_client_tells_is_kept_until_the_next_server_has_had_its_handshake() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    // Its handshake takes until something else is said.
+    script(&bench, "on initialize\nhold\non notifications/roots/list_changed\nexit 9\n");
+    let mut restarting = bench.callgate(["restart", SERVER]).unwrap();
+    let mut restarting = restarting.stdout(std::process::Stdio::null()).spawn().unwrap();
+    started(&bench, 2);
+    let said = bench.server_lines().len();
+    session.send(r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#).unwrap();
+    // A second restart answers the handshake; only then is the news told.
+    eventually("the handshake is with the server", PATIENCE, || {
+        (bench.server_lines().len() > said).then_some(())
+    });
+    script(&bench, "");
+    callgate(&bench, &["restart", SERVER]);
+    eventually("the news is told", PATIENCE, || {
+        bench.server_lines().last()?.contains("roots/list_changed").then_some(())
+    });
+    restarting.wait().unwrap();
+    assert_eq!(servers(&bench).len(), 3, "nobody heard it too early");
+}
+
+#[test]
+fn what_lasted_is_brought_back_while_calls_are_paused_too() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    session
+        .send(r#"{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"x:kept"}}"#)
+        .unwrap();
+    session.answer("3").unwrap();
+    callgate(&bench, &["stop", "--all"]);
+    callgate(&bench, &["start", SERVER]);
+    let asked = || bench.server_lines().iter().filter(|line| line.contains("x:kept")).count();
+    eventually("it is subscribed again", PATIENCE, || (asked() == 2).then_some(()));
+}

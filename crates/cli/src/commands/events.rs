@@ -53,7 +53,8 @@ fn line(screen: &Screen, event: &EventRow) -> String {
         | EventKind::GateRepaired
         | EventKind::Stopped
         | EventKind::Restarted
-        | EventKind::Limit => screen::WARN,
+        | EventKind::Limit
+        | EventKind::Installing => screen::WARN,
         _ => screen::DIM,
     };
     let kind = event.kind.word().replace('_', " ");

@@ -78,6 +78,9 @@ const happenings: Record<string, { word: string; tone: Tone }> = {
   restarted: { word: 'Restarted', tone: 'calm' },
   crashed: { word: 'Crashed', tone: 'refused' },
   stopped: { word: 'Stopped', tone: 'plain' },
+  limit: { word: 'Over its limit', tone: 'warn' },
+  start_failed: { word: 'Failed to start', tone: 'refused' },
+  installing: { word: 'Installing', tone: 'plain' },
   noise: { word: 'Noise', tone: 'plain' },
   gap: { word: 'Gap', tone: 'warn' },
 };
