@@ -13,6 +13,8 @@ use crate::placed::Placed;
 use crate::repair::{Mended, Rests};
 
 const FORMAT: u32 = 1;
+/// How many names of entries that are not behind the gate any more are remembered.
+const MOST_FORMER: usize = 500;
 
 /// An entry of a client's file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -48,6 +50,9 @@ pub struct Ledger {
     /// Entries that a person took from behind the gate: nobody is asked about them as if they were new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<Key>,
+    /// Rows of entries that are not behind the gate any more, for the names that they had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<Row>,
     /// Gates that were put back without a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<Mended>,
@@ -80,9 +85,15 @@ impl Ledger {
         self.rows.iter().find(|row| row.key == *key)
     }
 
+    /// As it was when it was last behind the gate.
+    pub fn former(&self, key: &Key) -> Option<&Row> {
+        self.former.iter().find(|row| row.key == *key)
+    }
+
     /// A person put it behind the gate: what was done by itself before does not count any more.
     pub fn put(&mut self, row: Row) {
         self.drop(&row.key);
+        self.former.retain(|former| former.key != row.key);
         self.left_open.retain(|key| *key != row.key);
         self.rows.push(row);
         self.rows.sort_by(|a, b| a.key.cmp(&b.key));
@@ -112,7 +123,12 @@ impl Ledger {
     }
 
     pub fn drop(&mut self, key: &Key) {
-        self.rows.retain(|row| row.key != *key);
+        if let Some(at) = self.rows.iter().position(|row| row.key == *key) {
+            self.former.retain(|former| former.key != *key);
+            self.former.push(self.rows.remove(at));
+            let over = self.former.len().saturating_sub(MOST_FORMER);
+            self.former.drain(..over);
+        }
         self.mended.retain(|mended| mended.key != *key);
     }
 
@@ -128,6 +144,7 @@ impl Ledger {
     /// The entry is gone by a person's will: nothing is remembered of it.
     pub fn forget(&mut self, key: &Key) {
         self.drop(key);
+        self.former.retain(|former| former.key != *key);
         self.left_open.retain(|other| other != key);
         self.placed.retain(|placed| placed.key != *key);
     }

@@ -30,16 +30,24 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of all entries that are behind the gate already, or were.
+    /// The names of all entries that are behind the gate already, or were: rules and history go on under the name that an
+    /// entry once had, so another does not get it because its owner is open for a while.
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>, ledger: &Ledger) -> Names {
+        let all: Vec<&Entry> = entries.into_iter().collect();
         let mut names = Names::default();
-        for entry in entries {
+        for entry in &all {
             if let (State::Protected { server }, Some(local)) = (&entry.state, entry.local()) {
                 names.taken.entry(server.clone()).or_insert_with(|| identity(local));
             }
         }
         for row in &ledger.rows {
             names.taken.entry(row.server.clone()).or_insert_with(|| row.original.clone());
+        }
+        for row in &ledger.former {
+            // It stays its name while it stands in its file, whatever it starts by now.
+            let now = all.iter().find(|entry| entry.key == row.key).and_then(|entry| entry.local());
+            let identity = || now.map_or_else(|| row.original.clone(), identity);
+            names.taken.entry(row.server.clone()).or_insert_with(identity);
         }
         names
     }
@@ -54,7 +62,8 @@ impl Names {
     pub(crate) fn give(&mut self, key: &Key, local: &Local, ledger: &Ledger) -> String {
         let identity = identity(local);
         let (name, client) = (if key.name.is_empty() { "unnamed" } else { &key.name }, &key.client);
-        let had = ledger.row(key).filter(|row| row.original == identity).map(|row| row.server.clone());
+        let had = ledger.row(key).filter(|row| row.original == identity).or_else(|| ledger.former(key));
+        let had = had.map(|row| row.server.clone());
         let others = (2..).map(|n| format!("{name}@{client}-{n}"));
         let mut candidates =
             had.into_iter().chain([name.to_owned(), format!("{name}@{client}")]).chain(others);
@@ -72,6 +81,7 @@ impl Names {
 mod tests {
     use super::*;
     use crate::entry::Text;
+    use crate::ledger::Row;
 
     fn local(words: &[&str], env: &[&str]) -> Local {
         let text = |value: &&str| Text { value: (*value).to_owned(), span: 0..0 };
@@ -99,6 +109,38 @@ mod tests {
         assert_eq!(give("play", "cursor", &b), "play@cursor");
         assert_eq!(give("play", "cursor", &c), "play@cursor-2");
         assert_eq!(give("", "cursor", &c), "unnamed");
+    }
+
+    #[test]
+    fn rules_stay_with_a_server_that_was_open_for_a_while() {
+        let key = |client: &str| Key {
+            client: client.into(),
+            path: "/c".into(),
+            project: None,
+            name: "files".into(),
+        };
+        let (desktop, cursor) = (local(&["npx", "a"], &[]), local(&["npx", "b"], &[]));
+        let mut ledger = Ledger::default();
+        let protect = |ledger: &mut Ledger, client: &str, local: &Local| {
+            let server = Names::of([], ledger).give(&key(client), local, ledger);
+            ledger.put(Row {
+                key: key(client),
+                server: server.clone(),
+                original: identity(local),
+                text: None,
+                at_ms: 1,
+            });
+            server
+        };
+        assert_eq!(protect(&mut ledger, "claude-desktop", &desktop), "files");
+        assert_eq!(protect(&mut ledger, "cursor", &cursor), "files@cursor");
+        ["claude-desktop", "cursor"].iter().for_each(|client| ledger.leave_open(&key(client)));
+        // The other one comes first now.
+        assert_eq!(protect(&mut ledger, "cursor", &cursor), "files@cursor");
+        assert_eq!(protect(&mut ledger, "claude-desktop", &desktop), "files");
+        // One that is gone for good leaves its name to others.
+        ["claude-desktop", "cursor"].iter().for_each(|client| ledger.forget(&key(client)));
+        assert_eq!(protect(&mut ledger, "cursor", &cursor), "files");
     }
 
     #[test]

@@ -63,7 +63,24 @@ fn look(client: &Client) -> Option<System> {
     Some(system)
 }
 
+/// The process that has the client's folder to itself: Electron leaves its number there, wherever its program lies.
+#[cfg(target_os = "linux")]
+fn holder(client: &Client, home: &Path) -> Option<Pid> {
+    let paths = client.places.iter().filter_map(|place| place.path.strip_prefix("{config}/"));
+    let folders = paths.filter(|_| !client.processes.is_empty()).filter_map(|path| path.rsplit_once('/'));
+    folders.map(|(folder, _)| home.join(".config").join(folder)).find_map(|folder| {
+        let held = std::fs::read_link(folder.join("SingletonLock")).ok()?;
+        held.to_str()?.rsplit_once('-')?.1.parse().ok()
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_client: &Client, _home: &Path) -> Option<Pid> {
+    None
+}
+
 fn own<'s>(system: &'s System, client: &Client, home: &Path) -> impl Iterator<Item = &'s sysinfo::Process> {
+    let holder = holder(client, home);
     let me = system.process(Pid::from_u32(std::process::id())).and_then(|me| me.user_id().cloned());
     system
         .processes()
@@ -71,7 +88,10 @@ fn own<'s>(system: &'s System, client: &Client, home: &Path) -> impl Iterator<It
         // Somebody else's client has somebody else's file.
         .filter(move |process| process.user_id() == me.as_ref())
         .filter(move |process| is_at(process.environ(), home))
-        .filter(|process| {
+        .filter(move |process| {
+            if Some(process.pid()) == holder {
+                return true;
+            }
             let exe = process.exe().map(Path::as_os_str);
             // What a shared runtime runs is its first argument.
             let runtime = process.exe().and_then(Path::file_stem) == Some(OsStr::new("electron"));
@@ -144,5 +164,24 @@ mod tests {
         assert_eq!((main.program, main.args), (program, vec![OsString::from("600")]));
         assert!(main.since_ms > 0);
         assert!(!processes(desktop, folder.path()).unwrap().contains(&child.id()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_claude_desktop_at_an_unusual_place_is_known_by_the_lock_of_its_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".config/Claude");
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut child =
+            std::process::Command::new("/bin/sleep").arg("600").env("HOME", home.path()).spawn().unwrap();
+        let desktop = client("claude-desktop").unwrap();
+        assert!(!processes(desktop, home.path()).unwrap().contains(&child.id()));
+        let held = format!("some-host-{}", child.id());
+        std::os::unix::fs::symlink(held, folder.join("SingletonLock")).unwrap();
+        let seen = processes(desktop, home.path()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(seen.contains(&child.id()));
+        assert_eq!(processes(desktop, home.path()).unwrap(), Vec::<u32>::new(), "the lock outlives a crash");
     }
 }

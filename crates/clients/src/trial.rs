@@ -37,6 +37,8 @@ pub struct Tried<'a> {
     pub server: &'a str,
     pub client: &'a str,
     pub local: &'a Local,
+    /// The folder of the project that it is for: its client starts it there.
+    pub folder: Option<&'a Path>,
 }
 
 /// Starts the server behind the gate, greets it and asks for its tools.
@@ -44,11 +46,15 @@ pub fn try_out(tried: Tried<'_>) -> Trial {
     let mut command = Command::new(tried.binary);
     command.args(["run", "--server", tried.server, "--client", tried.client, "--"]).args(tried.local.words());
     command.envs(tried.local.env.iter().map(|(name, text)| (name, &text.value)));
+    if let Some(folder) = tried.folder {
+        command.current_dir(folder);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            let problem = format!("{} cannot be started: {error}", tried.binary.display());
+            let there = tried.folder.map(|folder| format!(" in {}", folder.display())).unwrap_or_default();
+            let problem = format!("{} cannot be started{there}: {error}", tried.binary.display());
             return Trial { problem: Some(problem), ..Trial::default() };
         }
     };
@@ -163,6 +169,10 @@ mod tests {
 
     /// A gate that is a script: what matters here is what is made of its answers.
     fn answers(script: &str) -> Trial {
+        answers_in(script, None)
+    }
+
+    fn answers_in(script: &str, at: Option<&Path>) -> Trial {
         let folder = tempfile::tempdir().unwrap();
         let binary = folder.path().join("callgate");
         std::fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -176,7 +186,13 @@ mod tests {
         // Another test may be between fork and exec with our script open for writing.
         let mut tries = 0;
         loop {
-            let trial = try_out(Tried { binary: &binary, server: "play", client: "cursor", local: &local });
+            let trial = try_out(Tried {
+                binary: &binary,
+                server: "play",
+                client: "cursor",
+                local: &local,
+                folder: at,
+            });
             let busy = trial.problem.as_ref().is_some_and(|problem| problem.contains("busy"));
             if !busy || tries == 100 {
                 return trial;
@@ -204,6 +220,16 @@ cat >/dev/null"#,
             Trial { says: Some("play 1.2".into()), tools: Some(3), problem: None },
             "{trial:?}"
         );
+    }
+
+    #[test]
+    fn a_server_of_a_project_is_tried_in_its_folder() {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::write(project.path().join("notes.js"), "").unwrap();
+        let script = r#"read hello; [ -e notes.js ] && echo '{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}'; cat >/dev/null"#;
+        assert_eq!(answers_in(script, Some(project.path())).problem, None);
+        let gone = answers_in(script, Some(Path::new("/gone"))).problem.unwrap();
+        assert!(gone.contains("cannot be started in /gone"), "{gone}");
     }
 
     #[test]

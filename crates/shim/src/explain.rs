@@ -88,6 +88,12 @@ const SIGNS: &[Sign] = &[
         words: "its package could not be installed; check the name of the package and the network",
     },
     Sign {
+        code: "CG-117",
+        // Node lists who asked for a module that is missing: nobody did when it is the program itself.
+        any: &["requirestack: []", "can't open file"],
+        words: "the file that it is to run is not there; check its path in the client's entry, and if that does not begin at the root, the folder that it counts from",
+    },
+    Sign {
         code: "CG-116",
         any: &["cannot find module", "err_module_not_found", "modulenotfounderror", "importerror:"],
         words: "a part of it is not installed; install its dependencies again",
@@ -117,11 +123,20 @@ pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<
             let says =
                 |sign: &&Sign| heard.iter().any(|line| sign.any.iter().any(|text| line.contains(text)));
             let sign = SIGNS.iter().find(says);
-            let said = last_lines[last_lines.len().saturating_sub(SHOWN)..].to_vec();
+            let telling: Vec<&String> = last_lines.iter().filter(|line| is_telling(line)).collect();
+            let shown = &telling[telling.len().saturating_sub(SHOWN)..];
+            let said = shown.iter().map(|line| (*line).clone()).collect();
             let (code, words) = sign.map_or(("CG-110", None), |sign| (sign.code, Some(sign.words)));
             Some(Explanation { code, words, said })
         }
     }
+}
+
+/// Does a line say what happened? Where in its code it happened is of no use to whoever starts it.
+fn is_telling(line: &str) -> bool {
+    let line = line.trim();
+    let frame = ["at ", "File \"", "node:internal"].iter().any(|start| line.starts_with(start));
+    !frame && line.chars().any(char::is_alphanumeric)
 }
 
 impl Explanation {
@@ -170,7 +185,9 @@ mod tests {
             ("Error [ERR_REQUIRE_ESM]: require() of ES Module not supported", "CG-111"),
             ("    at x\nSyntaxError: Unexpected token '??='", "CG-111"),
             ("npm error code E404\nnpm error 404 Not Found", "CG-115"),
-            ("Error: Cannot find module '/srv/index.js'", "CG-116"),
+            ("Error: Cannot find module 'zod'\n  requireStack: [ '/srv/index.js' ]", "CG-116"),
+            ("Error: Cannot find module '/srv/index.js'\n  requireStack: []", "CG-117"),
+            ("python3: can't open file '/srv/x.py': [Errno 2] No such file or directory", "CG-117"),
             ("ModuleNotFoundError: No module named 'mcp'", "CG-116"),
             ("AttributeError: module 'mcp' has no attribute 'x'", "CG-110"),
             ("", "CG-110"),
@@ -205,6 +222,23 @@ mod tests {
         assert!(text.starts_with("it ended: the port that it wants is in use"), "{text}");
         assert!(text.contains("(see docs/errors/CG-113.md). Its last words: line 13 | "), "{text}");
         assert!(text.ends_with("| EADDRINUSE"), "{text}");
+    }
+
+    #[test]
+    fn a_stack_does_not_hide_what_happened() {
+        let frames = (0..12).map(|n| format!("    at Module._load (node:internal/modules/cjs/loader:{n})"));
+        let said: Vec<String> = ["node:internal/modules/cjs/loader:1143", "  throw err;", "  ^", ""]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(["Error: Cannot find module '/srv/notes.js'".to_owned()])
+            .chain(frames)
+            .chain(["  requireStack: []".to_owned(), "}".to_owned()])
+            .collect();
+        let found = explain(Some(&Ending::Exited { code: 1 }), &said);
+        let text = found.map(|found| found.after("it ended")).unwrap_or_default();
+        let end =
+            "Its last words:   throw err; | Error: Cannot find module '/srv/notes.js' |   requireStack: []";
+        assert!(text.ends_with(end), "{text}");
     }
 
     #[test]

@@ -109,7 +109,13 @@ impl Desk {
             State::Protected { server } => server.clone(),
             State::Open | State::NotCoverable(_) => self.name_for(&look, entry)?,
         };
-        let trial = try_out(Tried { binary: &binary, server: &server, client: &entry.client, local });
+        let trial = try_out(Tried {
+            binary: &binary,
+            server: &server,
+            client: &entry.client,
+            local,
+            folder: found.key.project.as_deref().map(Path::new),
+        });
         let words = |text: String| masker([found]).keep_text(&harmless(&text)).into_owned();
         Ok(ServerTest { says: trial.says.map(words), tools: trial.tools, problem: trial.problem.map(words) })
     }

@@ -20,6 +20,9 @@ use crate::view::{
 };
 use crate::{Desk, DeskError};
 
+/// Where a preview names a client, for the file that is none's.
+const OWN_LIST: &str = "callgate";
+
 impl Desk {
     /// The clients that a server can be placed in, and where.
     pub fn places_for_server(&self) -> Vec<ServerPlace> {
@@ -79,6 +82,13 @@ impl Desk {
     pub fn add_server(&self, draft: &ServerDraft) -> Result<ClientChange, DeskError> {
         let bad = |why: &str| DeskError::BadInput(why.to_owned());
         let wanted = self.wanted(draft).map_err(bad)?;
+        let mut ahead = self.preview_server(draft)?;
+        // A server that no client would get is of no use to anybody, and hard to find again.
+        let placed = ahead.edits.files.iter().any(|file| file.client != OWN_LIST);
+        if !placed && let Some(refused) = ahead.edits.refused.pop() {
+            let why = format!("{}: {}. Nothing was added.", refused.client_name, refused.why);
+            return Err(DeskError::Conflict(why));
+        }
         self.home.prepare()?;
         let keychain = Lazily::at(self.home.path());
         let opened = (!wanted.secrets.is_empty()).then(|| keychain.open()).transpose();
@@ -196,7 +206,7 @@ impl Look<'_> {
         let shown = shown::path(&self.machine.home, &own::path(self.ours));
         let before = format!("{shown} (now)");
         FileDiff {
-            client: "callgate".to_owned(),
+            client: OWN_LIST.to_owned(),
             client_name: "Callgate's own list".to_owned(),
             diff: shown::diff(texts, (&before, &shown), &masker_of([&server.local()])),
             shown,

@@ -134,3 +134,14 @@ fn placing_is_shown_where_a_server_is_added_and_nowhere_else() {
     let told = world().desk.preview_clients(ClientAct::Place, &[]).unwrap_err();
     assert!(matches!(told, DeskError::BadInput(_)));
 }
+
+#[test]
+fn a_server_that_every_chosen_client_refuses_is_not_added() {
+    let world = world();
+    // Cursor has a server of this name that is another.
+    let taken = world.states("cursor").remove(0).0;
+    let told = world.desk.add_server(&draft(&taken, "npx other", &["cursor"])).unwrap_err();
+    assert_eq!(told.code(), ErrorCode::Conflict);
+    assert!(told.to_string().ends_with("Nothing was added."), "{told}");
+    assert!(!world.place.home.path().join("servers.json").exists());
+}

@@ -105,3 +105,29 @@ it('a session counts for its own client: not a demo, a test or another known cli
   expect(counts(session('cursor', true))).toBe(0);
   expect(counts(session('cursor'), 'files@cursor')).toBe(0);
 });
+
+it('a server that was seen once stays ticked when its session ends, and whoever talks is started', async () => {
+  await protect();
+  await reopen();
+  fake.machine.quit('claude-desktop');
+  const [clients, servers] = [await fake.clients(), await fake.servers()];
+  const ended = (sessions: SessionView[], end: string) =>
+    sessions.map((session) => ({ ...session, endedMs: session.startedMs + 1000, end }));
+  const after = (end: string) =>
+    checklist(
+      clients,
+      servers.map((server) => ({ ...server, sessions: ended(server.sessions, end) })),
+      ours,
+    );
+  const seen = (list: ReturnType<typeof checklist>) =>
+    list.connected.filter((one) => one.done && one.view.id === 'claude-desktop').length;
+  expect(seen(after('client_closed'))).toBe(2);
+  expect(seen(after('failed_to_start'))).toBe(0);
+  expect(after('client_closed').started[0]).toMatchObject({ how: 'off', done: false });
+  // Its program is not known to us, but it talks through the gate.
+  const live = servers.map((server) => ({
+    ...server,
+    sessions: server.sessions.map((session) => ({ ...session, endedMs: null, end: null })),
+  }));
+  expect(checklist(clients, live, ours).started[0]).toMatchObject({ how: 'runs', done: true });
+});

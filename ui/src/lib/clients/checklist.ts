@@ -72,18 +72,22 @@ export function checklist(
   const connected = views.flatMap((view) =>
     entriesOf(view)
       .filter((entry) => entry.state === 'protected')
+      // Once seen it stays seen: not all of them have to run at once.
       .map((entry) => ({
         entry,
         view,
-        done: sessionsOf(servers, entry).some((session) => session.endedMs === null),
+        done: sessionsOf(servers, entry).some((session) => session.end !== 'failed_to_start'),
       })),
   );
+  const talks = (view: ClientView) =>
+    entriesOf(view).some((entry) => sessionsOf(servers, entry).some((session) => session.endedMs === null));
   const started = views
     .filter((view) => entriesOf(view).some((entry) => entry.state === 'protected'))
     .map((view): Started => {
-      const how = view.stale ? 'old' : view.running === null ? 'unknown' : view.running ? 'runs' : 'off';
-      const talks = connected.some((one) => one.view === view && one.done);
-      return { view, how, done: how === 'runs' || (how === 'unknown' && talks) };
+      if (view.stale) return { view, how: 'old', done: false };
+      // Whoever talks through the gate runs with it, also where its program is not known to us.
+      if (view.running || talks(view)) return { view, how: 'runs', done: true };
+      return { view, how: view.running === null ? 'unknown' : 'off', done: false };
     });
   const called =
     gated
