@@ -12,6 +12,13 @@ fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
     let mut out = String::new();
     let mut seen = Seen::default();
     for (step, line) in lines.iter().enumerate() {
+        if let Some(words) = line.strip_prefix("callgate ") {
+            out += &format!("person says   {line}\n");
+            assert!(bench.callgate(words.split(' ')).unwrap().output().unwrap().status.success());
+            synchronise(&mut session, step);
+            seen.news(&bench, &session, &mut out);
+            continue;
+        }
         out += &format!("client says   {line}\n");
         session.send(line).unwrap();
         synchronise(&mut session, step);
@@ -55,7 +62,7 @@ impl Seen {
     fn news(&mut self, bench: &Bench, session: &Session, out: &mut String) {
         let (server, client) = (bench.server_lines(), session.out.text());
         for line in server[self.server..].iter().filter(|line| !line.contains("\"sync-")) {
-            *out += &format!("  server got  {line}\n");
+            *out += &format!("  server got  {}\n", normal(line));
         }
         let home = bench.home().display().to_string();
         let client: Vec<_> = client.lines().map(|line| normal(&line.replace(&home, "~/.callgate"))).collect();
@@ -67,10 +74,16 @@ impl Seen {
     }
 }
 
-/// Replaces what differs from run to run: call ids and seconds.
+/// Replaces what differs from run to run: call ids, the gate's own ids, seconds.
 fn normal(line: &str) -> String {
     let mut line = line.to_owned();
-    for (before, after) in [("(call ", ")"), ("\"callgate/call\":\"", "\""), ("can pass in ", " s")] {
+    let varying = [
+        ("(call ", ")"),
+        ("\"callgate/call\":\"", "\""),
+        ("\"id\":\"callgate/", "\""),
+        ("can pass in ", " s"),
+    ];
+    for (before, after) in varying {
         let mut from = 0;
         while let Some(start) = line[from..].find(before).map(|at| from + at + before.len()) {
             let Some(length) = line[start..].find(after) else { break };
@@ -153,4 +166,33 @@ fn a_stateless_session() {
 fn a_noisy_server() {
     let script = "on safe 1\nsend Session s1 created\nsend {\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}\nanswer\nsend {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"fine\"}}\n";
     insta::assert_snapshot!(transcript(OPEN_POLICY, script, &[&call("1", "safe"), &call("2", "safe")]));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_server_that_crashes_in_a_call_and_is_started_again() {
+    let policy = r#"{ "version": "1", "default": "allow", "process": { "restart": "always" } }"#;
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let level = r#"{"jsonrpc":"2.0","id":3,"method":"logging/setLevel","params":{"level":"debug"}}"#;
+    let lines = [INITIALIZE, INITIALIZED, list, level, &call("4", "danger"), &call("5", "safe")];
+    insta::assert_snapshot!(transcript(policy, "on danger\nexit 3\n", &lines));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_server_that_a_person_stops_and_starts() {
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let news = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
+    let lines = [
+        INITIALIZE,
+        INITIALIZED,
+        &call("1", "safe"),
+        "callgate stop corpus",
+        list,
+        &call("3", "safe"),
+        news,
+        "callgate start corpus",
+        &call("4", "safe"),
+    ];
+    insta::assert_snapshot!(transcript(OPEN_POLICY, "", &lines));
 }
