@@ -21,8 +21,8 @@ fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
         }
         out += &format!("client says   {line}\n");
         session.send(line).unwrap();
-        synchronise(&mut session, step);
         hear_answers(&session, line, &mut seen);
+        synchronise(&mut session, step);
         seen.news(&bench, &session, &mut out);
     }
     let finished = session.finish().unwrap();
