@@ -66,6 +66,10 @@ pub enum FileError {
         "it has a second name (a hard link), which would keep the old text; nothing was changed. Use a symbolic link instead"
     )]
     OtherNames,
+    #[error(
+        "it is write-protected, so somebody wants it to stay as it is; nothing was changed. Allow writing first (chmod u+w)"
+    )]
+    Locked,
     #[error("what was written is not what is there now: another program wrote to it at the same moment")]
     Overwritten,
 }
@@ -117,6 +121,10 @@ pub fn replace(before: &Snapshot, bytes: &[u8]) -> Result<(), FileError> {
         return create(&before.target, bytes);
     };
     unchanged(before)?;
+    // A rename would not ask.
+    if cfg!(unix) && metadata.permissions().readonly() {
+        return Err(FileError::Locked);
+    }
     if owner::names(metadata) > 1 {
         return Err(FileError::OtherNames);
     }

@@ -9,7 +9,7 @@ use super::*;
 fn a_replaced_file_keeps_its_mode_and_leaves_nothing_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.json");
-    for mode in [0o600, 0o640, 0o644, 0o400] {
+    for mode in [0o600, 0o640, 0o644] {
         let _ = fs::remove_file(&path);
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
@@ -18,6 +18,16 @@ fn a_replaced_file_keeps_its_mode_and_leaves_nothing_beside_it() {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
+}
+
+#[test]
+fn a_file_that_somebody_write_protected_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.json");
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(matches!(replace(&read(&path).unwrap(), b"new"), Err(FileError::Locked)));
+    assert_eq!(fs::read(&path).unwrap(), b"old");
 }
 
 #[test]
