@@ -15,24 +15,22 @@ pub(crate) enum Beyond {
     Idle { limit: Duration },
 }
 
-/// The first limit that is passed. `idle`: how long nobody has called.
-pub(crate) fn beyond(
-    settings: &ProcessSettings,
-    measured: Option<&Measured>,
-    idle: Duration,
-) -> Option<Beyond> {
-    if let (Some(limit), Some(measured)) = (settings.memory, measured)
-        && measured.memory > limit
-    {
-        return Some(Beyond::Memory { now: measured.memory, limit });
-    }
-    if let (Some(limit), Some(measured)) = (settings.processes, measured)
-        && measured.processes > limit.get()
-    {
-        return Some(Beyond::Processes { now: measured.processes, limit: limit.get() });
-    }
-    let limit = settings.idle?.duration();
-    (idle >= limit).then_some(Beyond::Idle { limit })
+/// Every limit that is passed. `idle`: how long nobody has called.
+pub(crate) fn beyond(settings: &ProcessSettings, measured: Option<&Measured>, idle: Duration) -> Vec<Beyond> {
+    let memory = settings.memory.zip(measured).filter(|(limit, measured)| measured.memory > *limit);
+    let memory = memory.map(|(limit, measured)| Beyond::Memory { now: measured.memory, limit });
+    let processes = settings.processes.zip(measured);
+    let processes = processes.filter(|(limit, measured)| measured.processes > limit.get());
+    let processes =
+        processes.map(|(limit, measured)| Beyond::Processes { now: measured.processes, limit: limit.get() });
+    let idle = settings.idle.map(|limit| limit.duration()).filter(|limit| idle >= *limit);
+    let idle = idle.map(|limit| Beyond::Idle { limit });
+    memory.into_iter().chain(processes).chain(idle).collect()
+}
+
+/// All of them in one sentence.
+pub(crate) fn sentence(beyond: &[Beyond]) -> String {
+    beyond.iter().map(Beyond::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Does anything here need measuring?
@@ -107,9 +105,11 @@ mod tests {
                 Some("its processes take 1.5 GB of memory, more than its limit of 1.0 GB"),
             ),
             (
-                r#"{ "memory": "512MB", "processes": 3 }"#,
-                0,
-                Some("its processes take 1.5 GB of memory, more than its limit of 512 MB"),
+                r#"{ "memory": "512MB", "processes": 3, "idle": "1s" }"#,
+                1,
+                Some(
+                    "its processes take 1.5 GB of memory, more than its limit of 512 MB; it has 12 processes, more than its limit of 3; nobody called it for 1 s",
+                ),
             ),
             (r#"{ "processes": 11 }"#, 0, Some("it has 12 processes, more than its limit of 11")),
             (r#"{ "idle": "30m" }"#, 1799, None),
@@ -117,8 +117,8 @@ mod tests {
             ("{}", 1_000_000, None),
         ] {
             let found = beyond(&settings(process), Some(&measured), Duration::from_secs(idle));
-            assert_eq!(found.map(|found| found.to_string()).as_deref(), words, "{process}");
+            assert_eq!(sentence(&found), words.unwrap_or_default(), "{process}");
         }
-        assert_eq!(beyond(&settings(r#"{ "memory": "1KB" }"#), None, Duration::ZERO), None, "not measured");
+        assert_eq!(beyond(&settings(r#"{ "memory": "1KB" }"#), None, Duration::ZERO), [], "not measured");
     }
 }

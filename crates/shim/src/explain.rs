@@ -116,8 +116,6 @@ pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<
             | StartFailure::Other { .. } => plain("CG-102"),
         },
         Some(Ending::KeeperLost) => None,
-        // Done, as if nothing was wrong, and nothing was said: there is nothing to explain.
-        Some(Ending::Exited { code: 0 }) if last_lines.is_empty() => None,
         Some(Ending::Exited { .. } | Ending::Signalled { .. }) | None => {
             let heard: Vec<String> = last_lines.iter().map(|line| line.to_lowercase()).collect();
             let says =
@@ -207,7 +205,7 @@ mod tests {
             (failed(StartFailure::NotExecutable { path: "/x".into() }), Some("CG-102")),
             (failed(StartFailure::Withheld { why: "no".into() }), Some("CG-103")),
             (Ending::KeeperLost, None),
-            (Ending::Exited { code: 0 }, None),
+            (Ending::Exited { code: 0 }, Some("CG-110")),
         ] {
             assert_eq!(explain(Some(&ending), &[]).map(|found| found.code), code, "{ending}");
         }

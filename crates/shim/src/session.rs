@@ -361,7 +361,7 @@ impl Session {
         // First of all, whatever the client does or does not read: nothing of the tree stays.
         self.keeper.finish();
         self.tree.look();
-        stdio::complain(&format!("{}: {}", self.server, said.reason));
+        stdio::complain(&format!("{}: {}", self.server, said.to_nobody(self.relay.pending.use_of().0)));
         self.relay.pending.wait_used(FIRST_REQUEST);
         self.leave_waiting(&said.reason, said.outcome);
         self.hand_over(Instant::now() + LAST_WORDS);
@@ -409,6 +409,9 @@ impl Session {
     }
 }
 
+/// What a server's end means to whoever waits for it.
+const UNANSWERED: &str = " before it answered";
+
 /// How a server's end is told to the client, the record and the shell.
 pub(crate) struct Farewell {
     pub(crate) reason: String,
@@ -418,6 +421,12 @@ pub(crate) struct Farewell {
 }
 
 impl Farewell {
+    /// As it is told where perhaps nobody waits for an answer.
+    fn to_nobody(&self, somebody_waits: bool) -> &str {
+        let shorter = self.reason.strip_suffix(UNANSWERED).filter(|_| !somebody_waits);
+        shorter.unwrap_or(&self.reason)
+    }
+
     pub(crate) fn of(ending: Option<&Ending>) -> Farewell {
         let gone = |reason: String, code: i32| Farewell {
             reason,
@@ -433,15 +442,15 @@ impl Farewell {
                 code: 127,
             },
             Some(ending @ Ending::Exited { code }) => {
-                gone(format!("the server ended ({ending}) before it answered"), *code)
+                gone(format!("the server ended ({ending}){UNANSWERED}"), *code)
             }
             Some(ending @ Ending::Signalled { signal }) => {
-                gone(format!("the server ended ({ending}) before it answered"), 128 + signal)
+                gone(format!("the server ended ({ending}){UNANSWERED}"), 128 + signal)
             }
             Some(Ending::KeeperLost) => {
                 gone("the server's keeper was killed, and the server was ended with it".to_owned(), 1)
             }
-            None => gone("the server closed its output before it answered".to_owned(), 0),
+            None => gone(format!("the server closed its output{UNANSWERED}"), 0),
         }
     }
 }

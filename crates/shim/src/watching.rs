@@ -30,7 +30,7 @@ pub(crate) struct Watched {
     /// When it was last seen to be used, and how many requests there had been by then.
     used: (Instant, u64),
     /// What was said last about its limits.
-    beyond: Option<Beyond>,
+    beyond: Vec<Beyond>,
     installing: Installing,
 }
 
@@ -51,7 +51,7 @@ impl Watched {
             looked: now,
             measured: now,
             used: (now, 0),
-            beyond: None,
+            beyond: Vec::new(),
             installing: Installing::Unknown,
         }
     }
@@ -105,26 +105,28 @@ impl Session {
         self.beyond(beyond, process.on_limit.unwrap_or(OnLimit::Warn));
     }
 
-    fn beyond(&mut self, beyond: Option<Beyond>, then: OnLimit) {
-        match beyond {
-            Some(beyond) if then == OnLimit::End && self.put_to_rest(&beyond.to_string()) => {}
-            Some(beyond) => {
-                let known = self.watched.beyond.as_ref().is_some_and(|before| before.same_limit(&beyond));
-                if !known {
-                    let kept = then == OnLimit::End && self.relay.codegen.has_open();
-                    let why = if kept { "; it is kept for its open codegen session" } else { "" };
-                    let words = format!("{beyond}{why}");
-                    self.note(EventKind::Limit, &words);
-                    self.say(Stand::Running, Some(words), |_| {});
-                    self.watched.beyond = Some(beyond);
-                }
+    fn beyond(&mut self, beyond: Vec<Beyond>, then: OnLimit) {
+        if beyond.is_empty() {
+            if !std::mem::take(&mut self.watched.beyond).is_empty() {
+                self.say(Stand::Running, None, |_| {});
             }
-            None => {
-                if self.watched.beyond.take().is_some() {
-                    self.say(Stand::Running, None, |_| {});
-                }
-            }
+            return;
         }
+        if then == OnLimit::End && self.put_to_rest(&bounds::sentence(&beyond)) {
+            return;
+        }
+        let kept = then == OnLimit::End && self.relay.codegen.has_open();
+        let why = if kept { "; it is kept for its open codegen session" } else { "" };
+        let before = std::mem::take(&mut self.watched.beyond);
+        let known = |one: &Beyond| before.iter().any(|before| before.same_limit(one));
+        let news: Vec<&Beyond> = beyond.iter().filter(|one| !known(one)).collect();
+        for one in &news {
+            self.note(EventKind::Limit, &format!("{one}{why}"));
+        }
+        if !news.is_empty() || before.len() != beyond.len() {
+            self.say(Stand::Running, Some(format!("{}{why}", bounds::sentence(&beyond))), |_| {});
+        }
+        self.watched.beyond = beyond;
     }
 
     /// Answers calls that took too long, and tells the server that nobody waits any more.

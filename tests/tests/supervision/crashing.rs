@@ -59,7 +59,26 @@ fn a_crash_that_is_no_reason_to_restart_ends_the_session() {
         assert_eq!(error_message(&session.ask("3", "danger", "{}").unwrap()), Some(told));
         session.ended(PATIENCE).unwrap();
         assert_eq!(servers(&bench).len(), 1, "{policy}");
+        let crashed: Vec<String> = if told.contains("code 3") {
+            vec!["crashed: exit code 3; the session ended with it".into()]
+        } else {
+            vec![]
+        };
+        assert_eq!(events(&bench), crashed);
     }
+}
+
+#[test]
+fn a_server_that_ends_while_nobody_waits_is_not_said_to_owe_an_answer() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "on danger\nanswer\nexit 3\n");
+    session.ask("3", "danger", "{}").unwrap();
+    session.ended(PATIENCE).unwrap();
+    let said = session.err.text();
+    assert!(
+        said.contains("the server ended (exit code 3)") && !said.contains("before it answered"),
+        "{said}"
+    );
 }
 
 #[test]

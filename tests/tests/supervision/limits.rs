@@ -120,3 +120,15 @@ fn limits_do_not_end_a_server_while_a_codegen_session_is_open() {
     gone("server", servers(&bench)[0], PATIENCE);
     assert_eq!(events(&bench).pop().unwrap(), "limit: nobody called it for 4 s; it was ended");
 }
+
+#[test]
+fn one_limit_that_is_passed_does_not_hide_another() {
+    let bench = limited(r#"{ "memory": "100MB", "idle": "8s" }"#);
+    let mut session = opened(&bench, "");
+    session.ask("3", "hog", r#"{"mb":150}"#).unwrap();
+    let told = eventually("both are told", PATIENCE, || Some(events(&bench)).filter(|told| told.len() == 2));
+    assert!(told[0].starts_with("limit: its processes take "), "{told:?}");
+    assert_eq!(told[1], "limit: nobody called it for 8 s");
+    let status = callgate(&bench, &["status"]);
+    assert!(status.contains("more than its limit of 100 MB; nobody called it for 8 s"), "{status}");
+}

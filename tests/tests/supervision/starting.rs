@@ -45,3 +45,17 @@ fn a_first_installation_that_takes_its_time_is_told() {
     });
     assert!(told.contains("it has not answered after 10 s, and npx is at work"), "{told}");
 }
+
+#[test]
+fn a_program_that_ends_well_before_it_served_is_told_too() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("on initialize\nexit 0\n", &[]).unwrap();
+    session.send(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#).unwrap();
+    let words = error_message(&session.answer("0").unwrap()).unwrap().to_owned();
+    assert!(
+        words.contains("ended (exit code 0) before it answered (see ") && words.contains("CG-110"),
+        "{words}"
+    );
+    session.ended(PATIENCE).unwrap();
+    assert!(events(&bench)[0].starts_with("start_failed: "), "{:?}", events(&bench));
+}

@@ -1,10 +1,11 @@
 //! `pause` and `resume`: the switch that refuses every call.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use callgate_desk::pausing::{self, scope};
 use callgate_store::clock::SystemClock;
-use callgate_store::{Home, pause as switch};
+use callgate_store::{Home, Stand, lease, pause as switch};
 
 use crate::args::PauseArgs;
 use crate::change;
@@ -39,6 +40,20 @@ pub(crate) fn resume(args: &PauseArgs) -> anyhow::Result<ExitCode> {
     screen.line(&format!("Resumed: calls of {} are judged by their policies again.", scope(server)));
     if server.is_some() && switch::reason(&home, server.unwrap_or_default()).is_some() {
         screen.line("All servers are still paused: callgate resume");
+    }
+    // What was stopped together with the pause does not come back with its end.
+    let stopped: BTreeSet<String> = lease::running(&home)
+        .into_iter()
+        .filter(|lease| lease.stand == Stand::Stopped && server.is_none_or(|server| lease.server == server))
+        .map(|lease| lease.server)
+        .collect();
+    for server in stopped {
+        let words = format!(
+            "{} is still stopped: callgate start {}",
+            screen::harmless(&server),
+            screen::quoted(&server)
+        );
+        screen.line(&screen.paint(screen::WARN, &words));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -82,7 +82,7 @@ fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u
     ));
     if lease.stand != Stand::Running || lease.restarts > 0 || lease.stand_words.is_some() {
         let times = if lease.restarts > 0 {
-            format!(", started again {} times", lease.restarts)
+            format!(", started again {}", screen::count(lease.restarts as usize, "time"))
         } else {
             String::new()
         };
@@ -99,11 +99,14 @@ fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u
 fn start_failures(screen: &Screen, history: &History) -> anyhow::Result<()> {
     let since = Timestamp::now().as_millisecond() - LATELY;
     let events = history.events(Some(since), EVENTS)?;
-    let failed = events.iter().filter(|event| event.kind == EventKind::StartFailed);
-    for event in failed.rev().take(FAILURES) {
+    let failed: Vec<_> = events.iter().filter(|event| event.kind == EventKind::StartFailed).rev().collect();
+    for event in failed.iter().take(FAILURES) {
         let server = event.server.as_deref().unwrap_or_default();
         let text = format!("{server} did not start {} ago: {}", age(event.at_ms), event.text);
         screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
+    }
+    if let more @ 1.. = failed.len().saturating_sub(FAILURES) {
+        screen.line(&screen.paint(screen::DIM, &format!("and {more} more: callgate events")));
     }
     Ok(())
 }

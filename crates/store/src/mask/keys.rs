@@ -31,6 +31,7 @@ const SECRET: &[&str] = &[
     "bearer",
     "jwt",
     "mnemonic",
+    "pw",
     "pin",
     "cvv",
     "cvc",
@@ -41,8 +42,8 @@ const SECRET: &[&str] = &[
 ];
 /// Of these also numbers are masked.
 const SECRET_NUMBERS: &[&str] = &[
-    "password", "passwd", "pwd", "passcode", "pin", "cvv", "cvc", "otp", "totp", "ssn", "secret", "code",
-    "number",
+    "password", "passwd", "pwd", "pw", "passcode", "pin", "cvv", "cvc", "otp", "totp", "ssn", "secret",
+    "code", "number",
 ];
 /// Pairs that are secret together, next to each other.
 const PAIRS: &[(&str, &str)] = &[
