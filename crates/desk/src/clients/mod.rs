@@ -215,7 +215,7 @@ impl Look<'_> {
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {
-        drift(&self.surveyed, &self.ledger, &program::place(self.ours).to_string_lossy())
+        drift(&self.surveyed, &self.ledger, &self.queue, &program::place(self.ours).to_string_lossy())
     }
 
     /// The entries that are meant.

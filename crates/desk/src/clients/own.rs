@@ -146,7 +146,6 @@ impl Desk {
                     Ok(done) => {
                         change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                         change.refused.extend(refused(&done));
-                        self.no_longer_waits(&done)?;
                     }
                     Err(error) => change.refused.push(refuse(&error.to_string())),
                 }

@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use callgate_clients::backup::Backups;
+use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::{Os, System, ledger, program};
 
 use crate::Desk;
 use crate::testing::Place;
-use crate::view::{ClientAct, ClientEntry, DriftFix, EntryState, Fix, IconState, RefusedEntry};
+use crate::view::{ClientAct, ClientChange, ClientEntry, DriftFix, EntryState, Fix, IconState, RefusedEntry};
 
 const FILE: &str = r#"{
   "mcpServers": {
@@ -49,6 +51,19 @@ pub(super) fn world() -> World {
 }
 
 impl World {
+    /// An entry of Claude Desktop's file.
+    fn key(&self, name: &str) -> Key {
+        let (client, path) = ("claude-desktop".to_owned(), self.claude.clone());
+        Key { client, path, project: None, name: name.to_owned() }
+    }
+
+    /// What choosing it does while Claude Desktop runs.
+    fn keep_and_wait(&self, key: &Key, todo: Todo) {
+        let bytes = fs::read(&key.path).unwrap();
+        Backups::of(self.place.home.path()).keep(&key.client, &key.path, &bytes, 5).unwrap();
+        queue::add(self.place.home.path(), std::slice::from_ref(key), todo, 5).unwrap();
+    }
+
     fn entries(&self, client: &str) -> Vec<ClientEntry> {
         let clients = self.desk.clients().unwrap();
         let view = clients.into_iter().find(|view| view.id == client).unwrap();
@@ -241,6 +256,59 @@ fn what_waited_is_written_once_its_client_has_quit() {
     world.desk.settle_queue().unwrap();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
     assert!(!world.desk.has_queued());
+}
+
+#[test]
+fn servers_that_claude_wiped_before_it_quit_come_back_with_the_gate_that_waited() {
+    let world = world();
+    let play = world.key("play");
+    world.keep_and_wait(&play, Todo::Protect);
+    fs::write(&world.claude, "{}").unwrap();
+    world.desk.settle_queue().unwrap();
+    let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
+    let Some(DriftFix::Restore { backup }) = &drift[0].fix else { panic!("{drift:?}") };
+    world.desk.restore_backup(backup, false).unwrap();
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
+    assert!(!world.desk.has_queued());
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn what_is_not_in_its_file_any_more_or_cannot_be_read_is_told_and_not_dropped_without_a_word() {
+    let world = world();
+    let mut gone = world.entries("cursor").remove(0).key;
+    gone.name = "gone".to_owned();
+    let told = |change: ClientChange| change.refused.into_iter().map(|one| one.why).collect::<Vec<_>>();
+    let change = world.desk.change_clients(ClientAct::Protect, &[gone], false).unwrap();
+    assert_eq!(told(change), ["it is not in ~/.cursor/mcp.json any more"]);
+
+    let play = world.key("play");
+    queue::add(world.place.home.path(), &[play.clone()], Todo::Protect, 5).unwrap();
+    fs::write(&world.claude, "{").unwrap();
+    let change = world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    assert!(told(change)[0].contains("not valid JSON"));
+    world.desk.settle_queue().unwrap();
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs[0].words.contains("Claude Desktop: play was not protected: ~/"), "{needs:?}");
+    assert!(needs[0].words.contains("not valid JSON"), "{needs:?}");
+}
+
+#[test]
+fn secrets_that_were_put_back_are_in_the_newest_copy_too() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let gated = fs::read_to_string(&world.claude).unwrap();
+    // Moved and put back, as the file sees it.
+    for text in [gated.replace("sk-1234567890abcdef", "keychain://callgate/00/API_TOKEN"), gated.clone()] {
+        fs::write(&world.claude, text).unwrap();
+        world.desk.guard().unwrap();
+    }
+    fs::write(&world.claude, "{}").unwrap();
+    world.desk.guard().unwrap();
+    let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
+    let Some(DriftFix::Restore { backup }) = &drift[0].fix else { panic!("{drift:?}") };
+    world.desk.restore_backup(backup, false).unwrap();
+    assert_eq!(fs::read_to_string(&world.claude).unwrap(), gated);
 }
 
 #[test]
