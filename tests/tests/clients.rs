@@ -319,6 +319,15 @@ fn a_copy_brings_a_file_back_whatever_happened_to_it() {
     assert_eq!(code, Some(0), "{screen}");
     assert!(person.text(CURSOR).contains(".callgate/bin/callgate"));
 
+    // Or it is gone on purpose, which is a person's word.
+    fs::remove_file(person.path(CURSOR)).unwrap();
+    assert!(person.say(&[]).contains("gone on purpose: callgate clients gone cursor"));
+    let said = person.clients(&["gone", "cursor"]);
+    assert!(said.err.contains("This needs a person at a terminal"), "{said:?}");
+    let (code, screen) = person.clients_at_terminal(&["gone", "cursor"], "gone");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!person.say(&[]).contains("has lost all"), "{}", person.say(&[]));
+
     let said = person.clients(&["restore", "cursor-00000000/1-2"]);
     assert_eq!(said.code, Some(1));
     assert!(said.err.contains("there is no copy \"cursor-00000000/1-2\""), "{said:?}");

@@ -101,7 +101,8 @@ fn of_file(
     }
 }
 
-/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more.
+/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more; servers that a
+/// file lost all at once are gone on purpose.
 pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
     match drift {
         Drift::Edited { key } => match entries(surveyed).find(|entry| entry.key == *key).map(Entry::local) {
@@ -115,6 +116,7 @@ pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
             None => {}
         },
         Drift::Removed { key } => ledger.drop(key),
+        Drift::Wiped { lost, .. } => lost.iter().for_each(|key| ledger.forget(key)),
         _ => {}
     }
 }

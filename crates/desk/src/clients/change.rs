@@ -72,7 +72,7 @@ impl Desk {
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
         let mut names = look.names();
-        let mut change = ClientChange { act, done: Vec::new(), waiting: Vec::new(), refused: Vec::new() };
+        let mut change = ClientChange::of(act);
         for file in look.concerned(act, entries) {
             let chosen = |entry: &Entry| is_meant(entry, act, entries);
             let act = as_act(act, &binary);
@@ -135,7 +135,13 @@ impl Desk {
     ) -> BTreeSet<Key> {
         let mut stuck = BTreeSet::new();
         for returned in Returning::to(self.home.path()).put_back(file, chosen, now_ms) {
-            let Err(why) = returned.moved else { continue };
+            let why = match returned.moved {
+                Ok(moved) => {
+                    change.left.extend(moved.left.iter().map(|one| name(one)));
+                    continue;
+                }
+                Err(why) => why,
+            };
             change.refused.push(RefusedEntry {
                 client_name: file.found.client.name.to_owned(),
                 name: Some(name(&returned.entry.key.name)),

@@ -103,12 +103,7 @@ impl Desk {
         let mut names = look.names();
         let keychain = Lazily::at(self.home.path());
         let open = || keychain.open();
-        let mut change = ClientChange {
-            act: ClientAct::Place,
-            done: Vec::new(),
-            waiting: Vec::new(),
-            refused: Vec::new(),
-        };
+        let mut change = ClientChange::of(ClientAct::Place);
         for key in keys {
             let refuse = |why: &str| RefusedEntry {
                 client_name: super::client_name(&key.client),

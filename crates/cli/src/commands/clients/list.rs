@@ -112,8 +112,9 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed]) {
     let waiting = queue::read(home.path()).unwrap_or_default();
     for drift in drift(surveyed, &ledger, &waiting, &binary.to_string_lossy()) {
         let said = match &drift {
-            Drift::Wiped { path, lost, .. } => format!(
-                "{} has lost all its servers, {} of them behind the gate: callgate clients backups",
+            Drift::Wiped { client, path, lost } => format!(
+                "{} has lost all its servers, {} of them behind the gate: callgate clients backups. Or they are gone on \
+                 purpose: callgate clients gone {client}",
                 shown::path(path),
                 lost.len()
             ),
