@@ -139,7 +139,7 @@ impl Desk {
         let sure = match news(&lost) {
             false => lost,
             true => match callgate_clients::ledger::hold(self.home.path()) {
-                Ok(held) => self.look_by(held.ledger.clone()).lost(gates),
+                Ok(held) => self.look_by(held.ledger).lost(gates),
                 Err(_) => lost,
             },
         };

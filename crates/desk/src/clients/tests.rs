@@ -283,7 +283,7 @@ fn what_is_not_in_its_file_any_more_or_cannot_be_read_is_told_and_not_dropped_wi
     assert_eq!(told(change), ["it is not in ~/.cursor/mcp.json any more"]);
 
     let play = world.key("play");
-    queue::add(world.place.home.path(), &[play.clone()], Todo::Protect, 5).unwrap();
+    queue::add(world.place.home.path(), &[play], Todo::Protect, 5).unwrap();
     fs::write(&world.claude, "{").unwrap();
     let change = world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
     assert!(told(change)[0].contains("not valid JSON"));
