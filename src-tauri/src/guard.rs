@@ -32,13 +32,7 @@ pub(crate) fn start(app: &AppHandle) {
             if let Some(watcher) = &mut watcher {
                 watch(watcher, &mut watched, state.desk.client_folders());
             }
-            if let Err(error) = state.desk.settle_queue() {
-                say(&format!("what waits for a client to quit was not written: {error}"));
-            }
-            if let Err(error) = state.desk.keep_gates() {
-                say(&format!("lost gates were not put back: {error}"));
-            }
-            if let Err(error) = state.desk.guard() {
+            if let Err(error) = state.desk.watch_over_clients() {
                 say(&format!("clients' files were not looked at: {error}"));
             }
             state.pulse.wake();

@@ -157,7 +157,6 @@ fn servers_that_a_running_claude_desktop_wiped_are_told_of_and_come_back_behind_
     let (code, screen) = person.clients_at_terminal(&["restore", &newest, "--force"], "restore");
     assert_eq!(code, Some(0), "{screen}");
     assert!(!person.say(&[]).contains("has lost"), "{}", person.say(&[]));
-    person.say(&["protect", "claude-desktop", "--force"]);
     assert_eq!(person.text(DESKTOP), gated);
     Desktop::start(&person, 1, 2).quit();
 }

@@ -295,24 +295,38 @@ fn a_copy_brings_a_file_back_whatever_happened_to_it() {
     person.write(DESKTOP, wiped);
     let said = person.clients(&["restore", &id, "--force"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("Loosening needs a person at a terminal"), "{said:?}");
+    assert!(said.err.contains("This needs a person at a terminal"), "{said:?}");
     let text = person.say(&["restore", &id, "--dry-run"]);
     assert!(text.contains("+    \"with space-7\": {"), "{text}");
     assert!(person.read(DESKTOP) == wiped);
 
+    // What was behind the gate before the wipe is so again; a file that still has servers comes back as the copy has it.
+    let (code, screen) = person.clients_at_terminal(&["restore", &id, "--force"], "restore");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("behind the gate again"), "{screen}");
+    assert!(person.text(DESKTOP).contains(".callgate/bin/callgate"));
     let (code, screen) = person.clients_at_terminal(&["restore", &id, "--force"], "restore");
     assert_eq!(code, Some(0), "{screen}");
     assert!(person.read(DESKTOP) == fixture("claude-desktop/app-written.json"));
     // What was there is kept, too: a restore can be taken back.
     let copies = person.backups("claude-desktop");
-    assert_eq!(copies.iter().map(|copy| &copy["bytes"]).collect::<Vec<_>>()[0], wiped.len(), "{copies:?}");
+    assert!(copies.iter().any(|copy| copy["bytes"] == wiped.len()), "{copies:?}");
 
     // Gone altogether, it is made anew.
     fs::remove_file(person.path(CURSOR)).unwrap();
     let id = person.backups("cursor")[0]["backup"].as_str().unwrap().to_owned();
     let (code, screen) = person.clients_at_terminal(&["restore", &id], "restore");
     assert_eq!(code, Some(0), "{screen}");
-    assert!(person.read(CURSOR) == fixture("cursor/mcp.json"));
+    assert!(person.text(CURSOR).contains(".callgate/bin/callgate"));
+
+    // Or it is gone on purpose, which is a person's word.
+    fs::remove_file(person.path(CURSOR)).unwrap();
+    assert!(person.say(&[]).contains("gone on purpose: callgate clients gone cursor"));
+    let said = person.clients(&["gone", "cursor"]);
+    assert!(said.err.contains("This needs a person at a terminal"), "{said:?}");
+    let (code, screen) = person.clients_at_terminal(&["gone", "cursor"], "gone");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!person.say(&[]).contains("has lost all"), "{}", person.say(&[]));
 
     let said = person.clients(&["restore", "cursor-00000000/1-2"]);
     assert_eq!(said.code, Some(1));

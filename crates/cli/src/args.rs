@@ -650,6 +650,8 @@ pub(crate) enum ClientsCommand {
     Restore(RestoreArgs),
     /// Take the byte order mark away from files that are left alone for it
     Repair(RepairArgs),
+    /// Take note that servers which a file has lost are gone on purpose (asks first)
+    Gone(GoneArgs),
 }
 
 #[derive(Debug, Args)]
@@ -862,6 +864,12 @@ pub(crate) struct BackupsArgs {
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GoneArgs {
+    /// The client whose servers are gone, as `callgate clients` names it
+    pub(crate) client: String,
 }
 
 #[derive(Debug, Args)]

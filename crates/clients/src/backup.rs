@@ -61,8 +61,7 @@ impl Backups {
         Backups { folder: home.join("backups") }
     }
 
-    /// Keeps these bytes, unless the newest copy is the same, and lets go of copies that are neither the first nor among
-    /// the newest.
+    /// Keeps these bytes as the newest copy, and lets go of copies that are neither the first nor among the newest.
     pub fn keep(&self, client: &str, path: &Path, bytes: &[u8], now_ms: i64) -> Result<(), FileError> {
         let folder = self.folder_of(client, path);
         file::private_folder(&folder).map_err(FileError::Write)?;
@@ -73,14 +72,22 @@ impl Backups {
             file::create(&folder.join(WHERE), &text)?;
         }
         let mut copies = copies(&folder).map_err(FileError::Read)?;
-        // Whichever it is like: protecting and unprotecting in turns must not push out what is worth keeping.
-        if copies.iter().any(|(_, copy)| fs::read(copy).is_ok_and(|kept| kept == bytes)) {
+        let same = |(_, copy): &(i64, PathBuf)| fs::read(copy).is_ok_and(|kept| kept == bytes);
+        if copies.last().is_some_and(same) {
             return Ok(());
         }
         // Never before an older one, whatever the clock says: the order of names is the order of time.
         let at_ms = copies.last().map_or(now_ms, |(at_ms, _)| now_ms.max(at_ms + 1));
         let copy = folder.join(format!("{at_ms}-{}.bak", &hex(&hash(bytes))[..12]));
-        file::create(&copy, bytes)?;
+        // A state that came back is the newest again. It gets a new date and no second copy: protecting and unprotecting in
+        // turns must not push out what is worth keeping. The first stays what it is.
+        match copies.iter().skip(1).position(same) {
+            Some(at) => {
+                let (_, old) = copies.remove(at + 1);
+                fs::rename(old, &copy).map_err(FileError::Write)?;
+            }
+            None => file::create(&copy, bytes)?,
+        }
         copies.push((at_ms, copy));
         let surplus = copies.len().saturating_sub(1 + NEWEST);
         for (_, old) in copies.iter().skip(1).take(surplus) {
@@ -116,10 +123,25 @@ impl Backups {
         Ok(list)
     }
 
+    /// The copy of this name. One that got a new date since somebody read its name is still the one they mean.
+    pub fn find(&self, id: &str) -> io::Result<Option<Backup>> {
+        let copies = self.list()?;
+        let whole = copies.iter().find(|copy| copy.id() == id);
+        let same_bytes =
+            || copies.iter().find(|copy| undated(&copy.id()).is_some_and(|it| undated(id) == Some(it)));
+        Ok(whole.or_else(same_bytes).cloned())
+    }
+
     fn folder_of(&self, client: &str, path: &Path) -> PathBuf {
         let place = hash(path.as_os_str().as_encoded_bytes());
         self.folder.join(format!("{client}-{}", &hex(&place)[..8]))
     }
+}
+
+/// The name of a copy without its date: its folder, and the digest of its bytes.
+fn undated(id: &str) -> Option<(&str, &str)> {
+    let (folder, name) = id.split_once('/')?;
+    Some((folder, name.split_once('-')?.1))
 }
 
 fn whose(folder: &Path) -> Option<Whose> {
@@ -167,6 +189,31 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_came_back_is_the_newest_copy_again() {
+        let home = tempfile::tempdir().unwrap();
+        let backups = Backups::of(home.path());
+        let path = Path::new("/c.json");
+        let texts = || -> Vec<String> {
+            let read = |one: &Backup| String::from_utf8(one.read().unwrap()).unwrap();
+            backups.list().unwrap().iter().map(read).collect()
+        };
+        backups.keep("cursor", path, b"plain", 1).unwrap();
+        backups.keep("cursor", path, b"gated", 2).unwrap();
+        let gated = backups.list().unwrap()[0].id();
+        backups.keep("cursor", path, b"plain", 3).unwrap();
+        assert_eq!(texts(), ["plain", "gated", "plain"], "the first stays");
+        for at_ms in 4..20 {
+            let text: &[u8] = if at_ms % 2 == 0 { b"gated" } else { b"plain" };
+            backups.keep("cursor", path, text, at_ms).unwrap();
+        }
+        assert_eq!(texts(), ["plain", "gated", "plain"], "in turns, they push nothing out");
+        // By the name that somebody saw before it got its new date.
+        let found = backups.find(&gated).unwrap().unwrap();
+        assert_eq!((found.at_ms, found.read().unwrap()), (18, b"gated".to_vec()));
+        assert_eq!(backups.find("cursor-00000000/1-2").unwrap(), None);
+    }
+
+    #[test]
     fn the_same_again_is_not_kept_twice_and_a_clock_set_back_changes_no_order() {
         let home = tempfile::tempdir().unwrap();
         let backups = Backups::of(home.path());
@@ -177,8 +224,8 @@ mod tests {
         let mut of_file = backups.list().unwrap();
         of_file.retain(|one| one.path == Path::new("/c.json"));
         let texts: Vec<_> = of_file.iter().map(|one| one.read().unwrap()).collect();
-        assert_eq!(texts, [b"b", b"a"]);
-        assert_eq!(backups.list().unwrap().len(), 3);
+        assert_eq!(texts, [b"a", b"b", b"a"], "the first stays");
+        assert_eq!(backups.list().unwrap().len(), 4);
         assert!(of_file[0].id().starts_with("cursor-"));
     }
 

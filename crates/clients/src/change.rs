@@ -1,6 +1,5 @@
 //! Carrying a plan out: with a copy kept, only if nobody wrote meanwhile, and with a row for each entry.
 
-use std::io;
 use std::path::Path;
 
 use crate::backup::{Backup, Backups};
@@ -11,7 +10,8 @@ use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
 use crate::names::Names;
 use crate::placed::Placed;
 use crate::plan::{Act, Plan, PlanError, plan};
-use crate::survey::{Entry, State, Surveyed, look};
+use crate::queue::{self, QueueError, Queued};
+use crate::survey::{Entry, Surveyed, look};
 use crate::table;
 
 /// How often a file may change under our hands before we give up.
@@ -27,9 +27,22 @@ pub enum ChangeError {
     Ledger(#[from] LedgerError),
     #[error("it was written, but that could not be noted: {0}")]
     Unrecorded(LedgerError),
+    #[error("it was written, but what waited for it before may be written over it: {0}")]
+    StillWaits(QueueError),
 }
 
-/// Makes the plan anew and writes it.
+impl ChangeError {
+    /// Did it fail when the file may have been written already?
+    pub(crate) fn may_be_written(&self) -> bool {
+        match self {
+            ChangeError::Unrecorded(_) | ChangeError::StillWaits(_) => true,
+            ChangeError::File(error) => error.may_be_written(),
+            ChangeError::Plan(_) | ChangeError::Ledger(_) => false,
+        }
+    }
+}
+
+/// Makes the plan anew and writes it. What waited for the chosen entries before is no longer wanted: the newest wish counts.
 pub fn carry_out(
     home: &Path,
     found: &Found,
@@ -75,6 +88,7 @@ fn write(
     loop {
         let plan = plan(found, act, chosen, names, noted.ledger())?;
         if plan.changes_nothing() {
+            no_longer_waits(home, &plan, chosen)?;
             return Ok(plan);
         }
         let snapshot = &plan.contents.snapshot;
@@ -90,8 +104,11 @@ fn write(
         match written {
             Ok(()) => {
                 noted.after(&plan, now_ms).map_err(ChangeError::Unrecorded)?;
+                no_longer_waits(home, &plan, chosen)?;
                 return Ok(plan);
             }
+            // The gate may be in the file: its row stays, and the next look at the file tells what became of it.
+            Err(error) if error.may_be_written() => return Err(error.into()),
             Err(error) => {
                 noted.undo()?;
                 if !matches!(error, FileError::Changed) || tries == TRIES {
@@ -100,6 +117,23 @@ fn write(
                 tries += 1;
             }
         }
+    }
+}
+
+/// Older wishes for what was chosen, and for what was edited. A refused entry keeps what waits for it.
+fn no_longer_waits(home: &Path, plan: &Plan, chosen: &dyn Fn(&Entry) -> bool) -> Result<(), ChangeError> {
+    let refused = |key: &Key| plan.refused.iter().any(|refused| refused.key == *key);
+    let meant = plan.contents.entries.iter().filter(|entry| chosen(entry)).map(|entry| &entry.key);
+    let edited = plan.edits.iter().map(|edit| &edit.key);
+    let keys: Vec<&Key> = meant.filter(|key| !refused(key)).chain(edited).collect();
+    dequeue(home, |queued| keys.contains(&&queued.key))
+}
+
+pub(crate) fn dequeue(home: &Path, of: impl Fn(&Queued) -> bool) -> Result<(), ChangeError> {
+    match queue::remove(home, of) {
+        // Nothing of a queue that cannot be read is ever written, and the guard tells of it.
+        Ok(()) | Err(QueueError::Read { .. } | QueueError::Broken { .. }) => Ok(()),
+        Err(error) => Err(ChangeError::StillWaits(error)),
     }
 }
 
@@ -186,36 +220,6 @@ impl Noted {
             _ => Ok(()),
         }
     }
-}
-
-/// Puts a file back as a copy has it. What is there now is kept as a copy, too; entries that are not behind the gate
-/// afterwards are forgotten, so that nobody puts it back in front of them.
-pub fn restore(home: &Path, copy: &Backup, bytes: &[u8], now_ms: i64) -> Result<(), ChangeError> {
-    let mut held = hold(home)?;
-    match file::read(&copy.path) {
-        Ok(now) => {
-            Backups::of(home).keep(&copy.client, &copy.path, &now.bytes, now_ms)?;
-            replace(&now, bytes)?;
-        }
-        Err(FileError::Read(error)) if error.kind() == io::ErrorKind::NotFound => {
-            file::create(&copy.path, bytes)?;
-        }
-        Err(error) => return Err(error.into()),
-    }
-    let gated = gated_in(copy);
-    let of_file = |key: &Key| key.client == copy.client && key.path == copy.path;
-    let gone = held.ledger.rows.iter().map(|row| &row.key).filter(|key| of_file(key) && !gated.contains(key));
-    for key in gone.cloned().collect::<Vec<_>>() {
-        held.ledger.drop(&key);
-    }
-    held.ledger.wrote(&copy.client, now_ms);
-    held.save().map_err(ChangeError::Unrecorded)
-}
-
-/// The entries of a restored file that are behind the gate.
-fn gated_in(copy: &Backup) -> Vec<Key> {
-    let gated = entries_in(copy, &copy.path).into_iter();
-    gated.filter(|entry| matches!(entry.state, State::Protected { .. })).map(|entry| entry.key).collect()
 }
 
 /// What stands in `file`, read as the client's file of this copy is read: that file itself, or the copy. Nothing, if it

@@ -1,21 +1,24 @@
 //! What happened to clients' files since we wrote them: told apart, because each asks for something else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::ledger::{Key, Ledger, Row};
 use crate::names::identity;
+use crate::queue::{Queued, Todo};
 use crate::survey::{Entry, State, Surveyed, entries};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drift {
-    /// Every server of a file is gone, the gated ones among them: Claude Desktop does this when it cannot read its file.
+    /// Every server of a file is gone, those with a gate or about to get one among them: Claude Desktop does this when it cannot
+    /// read its file.
     Wiped { client: String, path: PathBuf, lost: Vec<Key> },
-    /// An entry starts its own program again, without the gate.
+    /// An entry starts the program again that it had when it was put behind the gate, without it.
     LostGate { key: Key },
     /// An entry is behind the gate and starts another program than it did: somebody edited it, which is theirs to do.
     Edited { key: Key },
-    /// An entry that nobody has decided about, in a file where others are behind the gate or were.
+    /// An entry that nobody has decided about, in a file where others are behind the gate or were; or one that starts another
+    /// program now, without a gate: what was decided about it was about the old one.
     New { key: Key },
     /// An entry is gone. Clients and people remove entries; it is not brought back.
     Removed { key: Key },
@@ -27,15 +30,18 @@ pub enum Drift {
     Unreadable { client: String, path: PathBuf, why: String },
 }
 
-/// All of it, in the order of files. `binary`: where our program is.
-pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, binary: &str) -> Vec<Drift> {
+/// All of it, in the order of files. `waiting`: what is to be done once clients have quit. `binary`: where our program is.
+pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, waiting: &[Queued], binary: &str) -> Vec<Drift> {
     let mut found = Vec::new();
-    let files: BTreeSet<_> = ledger.rows.iter().map(|row| (&row.key.client, &row.key.path)).collect();
-    for (client, path) in files {
-        let rows: Vec<_> =
-            ledger.rows.iter().filter(|row| row.key.client == *client && row.key.path == *path).collect();
+    let rows = ledger.rows.iter().map(|row| &row.key);
+    let to_be = waiting.iter().filter(|queued| queued.todo == Todo::Protect).map(|queued| &queued.key);
+    let mut files: BTreeMap<_, BTreeSet<&Key>> = BTreeMap::new();
+    for key in rows.chain(to_be) {
+        files.entry((&key.client, &key.path)).or_default().insert(key);
+    }
+    for ((client, path), keys) in files {
         let file = surveyed.iter().find(|file| file.found.client.id == client && file.found.path == *path);
-        of_file(client, path, &rows, file, &mut found);
+        of_file((client, path), &keys, ledger, file, &mut found);
     }
     for file in surveyed {
         if let Ok(contents) = &file.read {
@@ -52,12 +58,21 @@ pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, binary: &str) -> Vec<Drift>
     found
 }
 
-fn of_file(client: &str, path: &Path, rows: &[&Row], file: Option<&Surveyed>, found: &mut Vec<Drift>) {
+/// `keys`: those with a row, and those that are about to get one.
+fn of_file(
+    (client, path): (&str, &Path),
+    keys: &BTreeSet<&Key>,
+    ledger: &Ledger,
+    file: Option<&Surveyed>,
+    found: &mut Vec<Drift>,
+) {
+    let rows: Vec<_> = keys.iter().filter_map(|key| ledger.row(key)).collect();
     let entries = match file.map(|file| &file.read) {
         // A project that nobody looked into.
         None if path.symlink_metadata().is_ok() => return,
         None => &[][..],
         Some(Ok(contents)) => &contents.entries,
+        Some(Err(_)) if rows.is_empty() => return,
         Some(Err(why)) => {
             let (client, path) = (client.to_owned(), path.to_owned());
             found.push(Drift::Unreadable { client, path, why: why.to_string() });
@@ -65,7 +80,7 @@ fn of_file(client: &str, path: &Path, rows: &[&Row], file: Option<&Surveyed>, fo
         }
     };
     if entries.is_empty() {
-        let lost = rows.iter().map(|row| row.key.clone()).collect();
+        let lost = keys.iter().map(|key| (*key).clone()).collect();
         found.push(Drift::Wiped { client: client.to_owned(), path: path.to_owned(), lost });
         return;
     }
@@ -78,14 +93,16 @@ fn of_file(client: &str, path: &Path, rows: &[&Row], file: Option<&Surveyed>, fo
         match entry.state {
             State::Protected { .. } if is_unedited(entry, row) => {}
             State::Protected { .. } => found.push(Drift::Edited { key }),
-            State::Open => found.push(Drift::LostGate { key }),
+            State::Open if is_unedited(entry, row) => found.push(Drift::LostGate { key }),
+            State::Open => found.push(Drift::New { key }),
             // It became something that no gate can stand in front of, by somebody's hand.
             State::NotCoverable(_) => found.push(Drift::Edited { key }),
         }
     }
 }
 
-/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more.
+/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more; servers that a
+/// file lost all at once are gone on purpose.
 pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
     match drift {
         Drift::Edited { key } => match entries(surveyed).find(|entry| entry.key == *key).map(Entry::local) {
@@ -99,6 +116,7 @@ pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
             None => {}
         },
         Drift::Removed { key } => ledger.drop(key),
+        Drift::Wiped { lost, .. } => lost.iter().for_each(|key| ledger.forget(key)),
         _ => {}
     }
 }

@@ -22,6 +22,7 @@ pub mod queue;
 pub mod remains;
 pub mod reopen;
 pub mod repair;
+pub mod restore;
 pub mod running;
 pub mod secrets;
 pub mod survey;

@@ -81,6 +81,11 @@ pub fn add(home: &Path, keys: &[Key], todo: Todo, now_ms: i64) -> Result<(), Que
     })
 }
 
+/// Nothing waits any more for entries that are gone on purpose. A server that is yet to come into a file is not gone.
+pub fn forget(home: &Path, keys: &[Key]) -> Result<(), QueueError> {
+    remove(home, |queued| queued.todo != Todo::Place && keys.contains(&queued.key))
+}
+
 pub fn remove(home: &Path, of: impl Fn(&Queued) -> bool) -> Result<(), QueueError> {
     change(home, |queue| queue.retain(|queued| !of(queued)))
 }

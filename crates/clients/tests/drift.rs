@@ -6,11 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::backup::Backups;
-use callgate_clients::change::{carry_out, restore};
+use callgate_clients::change::carry_out;
 use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::{self, Key};
 use callgate_clients::names::Names;
 use callgate_clients::plan::Act;
+use callgate_clients::queue::{self, Todo};
+use callgate_clients::restore::{lost_in_wipe, restore, restore_wiped};
 use callgate_clients::survey::survey;
 use callgate_clients::table::client;
 use callgate_clients::{Client, Os, System};
@@ -101,7 +103,8 @@ impl Home {
 
     fn drift_seen_from(&self, projects: &[PathBuf]) -> Vec<Drift> {
         let ledger = ledger::read(&self.ours()).unwrap();
-        drift(&survey(&self.system(), [self.client], projects), &ledger, BINARY)
+        let waiting = queue::read(&self.ours()).unwrap();
+        drift(&survey(&self.system(), [self.client], projects), &ledger, &waiting, BINARY)
     }
 
     fn key(&self, name: &str) -> Key {
@@ -160,6 +163,15 @@ fn each_thing_that_happens_to_a_protected_file_is_told_apart() {
                 home.edit(gate, "");
             },
             |home| vec![Drift::LostGate { key: home.key("git") }],
+        ),
+        (
+            "a gate lost, with another program in its place",
+            |home| {
+                home.edit(BINARY, "other");
+                let gate = r#""run", "--server", "git", "--client", "claude-desktop", "--", "uvx","#;
+                home.edit(gate, "");
+            },
+            |home| vec![Drift::New { key: home.key("git") }],
         ),
         (
             "another argument behind the gate",
@@ -322,4 +334,48 @@ fn what_a_person_undid_or_restored_is_no_drift() {
     restore(&home.ours(), first, &first.read().unwrap(), 3).unwrap();
     assert_eq!((home.read().as_str(), home.drift()), (DESKTOP, vec![]));
     assert!(Path::new(&first.copy).exists());
+}
+
+#[test]
+fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it() {
+    let home = Home::desktop();
+    for file in survey(&home.system(), [home.client], &[]) {
+        carry_out(&home.ours(), &file.found, Act::Unprotect, &|_| true, &mut Names::default(), 2).unwrap();
+    }
+    queue::add(&home.ours(), &[home.key("git")], Todo::Protect, 3).unwrap();
+    assert_eq!(home.drift(), []);
+    home.write(STUB);
+    let Drift::Wiped { client, path, .. } = home.wiped() else { unreachable!() };
+    assert_eq!(home.drift(), [Drift::Wiped { client, path, lost: vec![home.key("git")] }]);
+
+    let copies = Backups::of(&home.ours()).list().unwrap();
+    let first = copies.last().unwrap();
+    let lost = lost_in_wipe(&home.ours(), first).unwrap();
+    let bytes = first.read().unwrap();
+    let gates = restore_wiped(&home.ours(), first, &bytes, (&lost, BINARY), &mut Names::default(), 4);
+    assert_eq!(gates.unwrap().unwrap().edits.len(), 1);
+    assert_eq!((home.drift(), queue::read(&home.ours()).unwrap()), (vec![], vec![]));
+    assert!(home.read().contains(BINARY), "{}", home.read());
+}
+
+#[test]
+fn an_older_wish_does_not_undo_a_newer_change() {
+    let home = Home::desktop();
+    let waits = |name: &str| {
+        queue::add(&home.ours(), &[home.key(name)], Todo::Unprotect, 3).unwrap();
+    };
+    let left = || -> Vec<_> {
+        queue::read(&home.ours()).unwrap().into_iter().map(|queued| queued.key.name).collect()
+    };
+    waits("git");
+    waits("notes");
+    // It is behind the gate already; the wish counts all the same.
+    let found = &survey(&home.system(), [home.client], &[])[0].found;
+    let one = |entry: &callgate_clients::survey::Entry| entry.key.name == "git";
+    let act = Act::Protect { binary: BINARY };
+    carry_out(&home.ours(), found, act, &one, &mut Names::default(), 4).unwrap();
+    assert_eq!(left(), ["notes"]);
+    let copies = Backups::of(&home.ours()).list().unwrap();
+    restore(&home.ours(), &copies[0], &copies[0].read().unwrap(), 5).unwrap();
+    assert_eq!(left(), Vec::<String>::new());
 }

@@ -54,13 +54,20 @@ pub(crate) async fn leave_open(state: State<'_, AppState>, entries: Vec<EntryKey
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn take_note(state: State<'_, AppState>, entries: Vec<EntryKey>) -> Reply<()> {
-    ask(&state, move |desk| desk.take_note(&entries)).await
+    ask(&state, move |desk| desk.take_note(&entries)).await?;
+    state.pulse.wake();
+    Ok(())
 }
 
+/// No entries: all that waits for this client.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn drop_queued(state: State<'_, AppState>, client: String) -> Reply<()> {
-    ask(&state, move |desk| desk.drop_queued(&client)).await?;
+pub(crate) async fn drop_queued(
+    state: State<'_, AppState>,
+    client: String,
+    entries: Vec<EntryKey>,
+) -> Reply<()> {
+    ask(&state, move |desk| desk.drop_queued(&client, &entries)).await?;
     state.pulse.wake();
     Ok(())
 }

@@ -74,6 +74,13 @@ pub enum FileError {
     Overwritten,
 }
 
+impl FileError {
+    /// Did it fail when the new text may have been in its place already?
+    pub(crate) fn may_be_written(&self) -> bool {
+        matches!(self, FileError::Overwritten | FileError::Read(_))
+    }
+}
+
 /// Reads the file. A link is followed, and stays a link when the file is replaced.
 pub fn read(path: &Path) -> Result<Snapshot, FileError> {
     let target = fs::canonicalize(path).map_err(|error| match path.symlink_metadata() {

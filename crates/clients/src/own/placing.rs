@@ -10,7 +10,6 @@ use crate::change::{ChangeError, carry_out};
 use crate::discover::Found;
 use crate::document::quoted;
 use crate::entry::{Local, NewServer};
-use crate::file::FileError;
 use crate::ledger::{Key, Ledger, LedgerError, hold};
 use crate::names::Names;
 use crate::plan::{Act, Plan, PlanError, plan};
@@ -92,7 +91,7 @@ pub fn place(
     let act = Act::Place { binary, server: &server };
     let written = carry_out(home, found, act, &|_| false, names, now_ms);
     if let Some(stored) = stored
-        && written.as_ref().map_or_else(may_be_written, |plan| !plan.edits.is_empty())
+        && written.as_ref().map_or_else(ChangeError::may_be_written, |plan| !plan.edits.is_empty())
     {
         stored.keep();
     }
@@ -103,13 +102,6 @@ pub fn place(
 fn start(name: &str, found: &Found, local: &Local) -> Identity {
     let args = local.args.iter().map(|arg| OsStr::new(&arg.value));
     Identity::of(name, Some(found.client.id), OsStr::new(&local.program.value), args)
-}
-
-fn may_be_written(error: &ChangeError) -> bool {
-    matches!(
-        error,
-        ChangeError::Unrecorded(_) | ChangeError::File(FileError::Overwritten | FileError::Read(_))
-    )
 }
 
 /// What was taken out of a file.

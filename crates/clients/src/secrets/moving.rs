@@ -13,10 +13,11 @@ use callgate_secrets::{
 use super::find::secrets;
 use super::open::{Open, Swap, swapped, texts};
 use super::shapes::is_filled_in;
+use crate::backup::Backups;
 use crate::discover::Found;
 use crate::document::{Odd, Unreadable};
 use crate::entry::Local;
-use crate::file::FileError;
+use crate::file::{self, FileError};
 use crate::ledger::{Key, LedgerError, hold};
 use crate::running;
 use crate::survey::{Entry, Refusal};
@@ -72,10 +73,11 @@ pub enum MoveError {
 impl MoveError {
     /// Did it fail when the file may have been written already?
     fn may_be_written(&self) -> bool {
-        matches!(
-            self,
-            MoveError::Unrecorded(_) | MoveError::File(FileError::Overwritten | FileError::Read(_))
-        )
+        match self {
+            MoveError::Unrecorded(_) => true,
+            MoveError::File(error) => error.may_be_written(),
+            _ => false,
+        }
     }
 }
 
@@ -257,6 +259,10 @@ pub fn put_back(
     // A client that runs may write the references back from its memory; then they still have to lead somewhere.
     let may_return = may_return(found.client);
     open.write(home, held, &swaps, now_ms)?;
+    // The copy from before has references, which soon lead nowhere: it must not be the newest.
+    if let Ok(now) = file::read(&found.path) {
+        let _kept = Backups::of(home).keep(found.client.id, &found.path, &now.bytes, now_ms);
+    }
     for reference in taken {
         if may_return || keychain.remove(&reference).is_err() {
             moved.left.push(reference.account());

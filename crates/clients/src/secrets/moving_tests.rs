@@ -102,7 +102,7 @@ fn secrets_move_and_come_back_byte_for_byte() {
         // What we did ourselves is no drift.
         let surveyed = [Surveyed { found: world.found.clone(), read: look(&world.found) }];
         let ledger = ledger::read(&world.home()).unwrap();
-        assert_eq!(crate::drift::drift(&surveyed, &ledger, "/opt/callgate"), []);
+        assert_eq!(crate::drift::drift(&surveyed, &ledger, &[], "/opt/callgate"), []);
         // Once more changes nothing.
         assert_eq!(world.move_in(&world.keychain).unwrap(), Moved::default());
         assert_eq!(world.text(), without);

@@ -1,13 +1,15 @@
 //! Clients' files as they were before each edit.
 
 use callgate_clients::backup::{Backup, Backups};
-use callgate_clients::change::{entries_in, restore};
+use callgate_clients::change::{ChangeError, entries_in};
+use callgate_clients::plan::Plan;
+use callgate_clients::restore::{lost_in_wipe, restore, restore_wiped};
 use callgate_clients::{file, table};
 
 use super::change::would_write_over;
-use super::{client_name, entry_key, masker, shown};
-use crate::text::name;
-use crate::view::{BackupView, ClientAct, ClientChange, EntryKey};
+use super::{client_name, masker, shown};
+use crate::text::{harmless, name};
+use crate::view::{BackupView, ClientAct};
 use crate::{Desk, DeskError};
 
 impl Desk {
@@ -44,23 +46,22 @@ impl Desk {
                 client.name, client.reload
             )));
         }
-        let wiped = self.gated_before_a_wipe(&copy)?;
-        restore(self.home.path(), &copy, &bytes, self.clock.now().wall_ms)?;
-        match wiped.is_empty() {
-            true => self.guard(),
-            false => all_gated(&self.change_clients(ClientAct::Protect, &wiped, true)?),
-        }
+        self.forget_not_done();
+        self.put_back(&copy, &bytes)
     }
 
-    /// The entries that had a gate in a file that has no entries any more.
-    fn gated_before_a_wipe(&self, copy: &Backup) -> Result<Vec<EntryKey>, DeskError> {
-        if !entries_in(copy, &copy.path).is_empty() {
-            return Ok(Vec::new());
+    fn put_back(&self, copy: &Backup, bytes: &[u8]) -> Result<(), DeskError> {
+        let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
+        let lost = lost_in_wipe(home, copy)?;
+        if lost.is_empty() {
+            restore(home, copy, bytes, now_ms)?;
+            return self.guard();
         }
-        let ledger = callgate_clients::ledger::read(self.home.path())?;
-        let lost =
-            ledger.rows.iter().filter(|row| row.key.client == copy.client && row.key.path == copy.path);
-        Ok(lost.map(|row| entry_key(&row.key)).collect())
+        let binary = self.gate_for(ClientAct::Protect)?;
+        let mut names = self.look_at_clients()?.names();
+        let gates = restore_wiped(home, copy, bytes, (&lost, &binary), &mut names, now_ms)?;
+        self.guard()?;
+        all_gated(gates)
     }
 
     fn copies(&self) -> Result<Vec<Backup>, DeskError> {
@@ -69,7 +70,8 @@ impl Desk {
     }
 
     fn copy(&self, id: &str) -> Result<Backup, DeskError> {
-        let found = self.copies()?.into_iter().find(|copy| copy.id() == id);
+        let found = Backups::of(self.home.path()).find(id);
+        let found = found.map_err(|error| DeskError::disk("the backups cannot be read", error))?;
         found.ok_or_else(|| DeskError::NotFound(format!("there is no backup {}", name(id))))
     }
 
@@ -88,13 +90,17 @@ impl Desk {
 }
 
 /// Restored is not protected: a person must not take one for the other.
-fn all_gated(change: &ClientChange) -> Result<(), DeskError> {
-    let Some(refused) = change.refused.first() else { return Ok(()) };
-    let which = refused.name.as_deref().unwrap_or("the file");
-    Err(DeskError::Conflict(format!(
-        "the file is restored, but {which} could not be put behind the gate again: {}",
-        refused.why
-    )))
+fn all_gated(gates: Result<Plan, ChangeError>) -> Result<(), DeskError> {
+    let (which, why) = match gates {
+        Err(error) => ("its servers".to_owned(), error.to_string()),
+        Ok(plan) => match plan.refused.into_iter().next() {
+            Some(refused) => (name(&refused.key.name), refused.why),
+            None => return Ok(()),
+        },
+    };
+    Err(DeskError::Conflict(harmless(&format!(
+        "the file is restored, but {which} could not be put behind the gate again: {why}"
+    ))))
 }
 
 fn read(copy: &Backup) -> Result<Vec<u8>, DeskError> {

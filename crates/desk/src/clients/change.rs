@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use callgate_clients::backup::Backups;
 use callgate_clients::change::{carry_out, repair};
+use callgate_clients::drift::Drift;
 use callgate_clients::entry::Local;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
@@ -14,7 +16,7 @@ use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 use callgate_store::mask::Masker;
 
-use super::{Look, entry_key, masker, masker_of, shown};
+use super::{Look, client_name, entry_key, masker, masker_of, shown};
 use crate::text::{harmless, name};
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
 use crate::{Desk, DeskError};
@@ -70,7 +72,7 @@ impl Desk {
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
         let mut names = look.names();
-        let mut change = ClientChange { act, done: Vec::new(), waiting: Vec::new(), refused: Vec::new() };
+        let mut change = ClientChange::of(act);
         for file in look.concerned(act, entries) {
             let chosen = |entry: &Entry| is_meant(entry, act, entries);
             let act = as_act(act, &binary);
@@ -85,6 +87,7 @@ impl Desk {
             if !now && !keys.is_empty() && would_write_over(file.found.client, &self.machine.home) {
                 change.waiting.extend(keys.iter().map(entry_key));
                 change.refused.extend(refused(&planned, entries));
+                self.keep_before_waiting(&planned, now_ms)?;
                 queue::add(self.home.path(), &keys, todo, now_ms)?;
                 continue;
             }
@@ -106,13 +109,20 @@ impl Desk {
                 Ok(done) => {
                     change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                     change.refused.extend(refused(&done, entries));
-                    self.no_longer_waits(&done)?;
                 }
                 Err(error) => change.refused.push(whole_file(&look, file, &error.to_string())),
             }
         }
+        change.refused.extend(look.not_there(entries));
         self.guard()?;
         Ok(change)
+    }
+
+    /// A client that loses its servers before it has quit must not take them along.
+    fn keep_before_waiting(&self, planned: &Plan, now_ms: i64) -> Result<(), DeskError> {
+        let (client, path) = (planned.found.client.id, &planned.found.path);
+        let kept = Backups::of(self.home.path()).keep(client, path, &planned.contents.snapshot.bytes, now_ms);
+        kept.map_err(|error| DeskError::Conflict(format!("no copy of its file can be kept: {error}")))
     }
 
     /// Returns the entries that stay behind the gate, because their secrets cannot be put back.
@@ -125,7 +135,13 @@ impl Desk {
     ) -> BTreeSet<Key> {
         let mut stuck = BTreeSet::new();
         for returned in Returning::to(self.home.path()).put_back(file, chosen, now_ms) {
-            let Err(why) = returned.moved else { continue };
+            let why = match returned.moved {
+                Ok(moved) => {
+                    change.left.extend(moved.left.iter().map(|one| name(one)));
+                    continue;
+                }
+                Err(why) => why,
+            };
             change.refused.push(RefusedEntry {
                 client_name: file.found.client.name.to_owned(),
                 name: Some(name(&returned.entry.key.name)),
@@ -155,9 +171,16 @@ impl Desk {
 
     /// Writes what waited for clients that have quit meanwhile.
     pub fn settle_queue(&self) -> Result<(), DeskError> {
-        let waiting = queue::read(self.home.path())?;
-        let mut clients: Vec<&str> = waiting.iter().map(|queued| queued.key.client.as_str()).collect();
-        clients.dedup();
+        let mut waiting = queue::read(self.home.path())?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let drifts = self.look_at_clients()?.drift();
+        // Servers that their client lost meanwhile wait for a person, who restores the file or lets them go.
+        waiting.retain(|queued| {
+            queued.todo == Todo::Place || !drifts.iter().any(|drift| is_wiped(drift, &queued.key))
+        });
+        let clients: BTreeSet<&str> = waiting.iter().map(|queued| queued.key.client.as_str()).collect();
         for id in clients {
             let Some(client) = callgate_clients::table::client(id) else { continue };
             if would_write_over(client, &self.machine.home) {
@@ -190,11 +213,6 @@ impl Desk {
         queue::read(self.home.path()).is_ok_and(|queue| !queue.is_empty())
     }
 
-    pub(super) fn no_longer_waits(&self, done: &Plan) -> Result<(), DeskError> {
-        let keys: Vec<&Key> = done.edits.iter().map(|edit| &edit.key).collect();
-        Ok(queue::remove(self.home.path(), |queued| keys.contains(&&queued.key))?)
-    }
-
     /// A configuration file holds text, so the path has to be some.
     pub(super) fn gate_for(&self, act: ClientAct) -> Result<String, DeskError> {
         if act == ClientAct::Unprotect {
@@ -218,7 +236,29 @@ impl Look<'_> {
 
     /// The files with entries that are meant; a file that cannot be read, if all are.
     fn concerned<'l>(&'l self, act: ClientAct, keys: &'l [EntryKey]) -> impl Iterator<Item = &'l Surveyed> {
-        self.surveyed.iter().filter(move |file| file.entries().iter().any(|entry| is_meant(entry, act, keys)))
+        let has = move |file: &Surveyed| file.entries().iter().any(|entry| is_meant(entry, act, keys));
+        self.surveyed.iter().filter(move |file| (keys.is_empty() && file.read.is_err()) || has(file))
+    }
+
+    /// What was asked for by name and stands in no file that can be read.
+    fn not_there(&self, keys: &[EntryKey]) -> Vec<RefusedEntry> {
+        let there: Vec<_> = entries(&self.surveyed).map(|entry| entry_key(&entry.key)).collect();
+        let missing = keys.iter().filter(|key| !there.contains(key));
+        missing
+            .map(|key| {
+                let of_key = |file: &&Surveyed| {
+                    file.found.client.id == key.client && file.found.path.to_string_lossy() == key.path
+                };
+                let path = shown::path(&self.machine.home, Path::new(&key.path));
+                let why = match self.surveyed.iter().find(of_key).map(|file| &file.read) {
+                    Some(Ok(_)) => format!("it is not in {path} any more"),
+                    Some(Err(why)) => format!("{path}: {why}"),
+                    None => format!("{path} is gone"),
+                };
+                let client_name = client_name(&key.client);
+                RefusedEntry { client_name, name: Some(name(&key.name)), why: harmless(&why) }
+            })
+            .collect()
     }
 
     fn diff(&self, plan: &Plan) -> Option<FileDiff> {
@@ -256,6 +296,10 @@ fn is_meant(entry: &Entry, act: ClientAct, keys: &[EntryKey]) -> bool {
         (true, ClientAct::Unprotect) => matches!(entry.state, State::Protected { .. }),
         (true, ClientAct::Place) => false,
     }
+}
+
+fn is_wiped(drift: &Drift, key: &Key) -> bool {
+    matches!(drift, Drift::Wiped { client, path, .. } if *client == key.client && *path == key.path)
 }
 
 /// What is done to entries that are there; placing has its own way.

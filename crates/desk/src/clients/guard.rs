@@ -32,18 +32,49 @@ pub(crate) struct Guard {
     not_done: Vec<Need>,
     /// Lost gates that could not be put back by itself.
     not_repaired: Vec<Need>,
-    /// What was done by itself and nobody was told of yet.
+    /// What kept the guard from its work, until it does it again.
+    failed: Vec<Need>,
+    /// What was done by itself, or is lost, and nobody was told of yet.
     untold: Vec<Notice>,
+    /// Lost gates and wiped files that a notification was raised for, until they are mended.
+    raised: BTreeSet<Lost>,
     /// Protected files as they were when it was last looked whether to keep a copy.
     looked: BTreeMap<PathBuf, Hash>,
 }
 
+/// What is worth a notification.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Lost {
+    Gate(Key),
+    Servers(String, PathBuf),
+}
+
 impl Desk {
+    /// All that the guard does: what waited is written, lost gates are put back, and every file is looked at. What kept it from
+    /// any of that needs a person.
+    pub fn watch_over_clients(&self) -> Result<(), DeskError> {
+        let failed = [
+            self.settle_queue().err().map(|error| ("What waits for a client to quit was not written", error)),
+            self.keep_gates().err().map(|error| ("Lost gates were not put back", error)),
+        ];
+        let guarded = self.guard();
+        let mut held = self.held();
+        let known = |error: &DeskError| {
+            let words = error.to_string();
+            held.needs.iter().any(|need| need.words.contains(&words))
+        };
+        let failed = failed.into_iter().flatten().filter(|(_, error)| !known(error));
+        let failed = failed.map(|(what, error)| need(&format!("{what}: {error}"), true)).collect();
+        held.failed = failed;
+        guarded
+    }
+
     /// Looks at every client's file; what is wrong there needs a person from now on.
     pub fn guard(&self) -> Result<(), DeskError> {
         let mut needs = match self.look_at_clients() {
             Ok(look) => {
                 self.keep_copies(&look);
+                self.raise_losses(&look);
                 look.needs()
             }
             Err(error) => vec![need(&format!("Clients' files are not guarded: {error}"), true)],
@@ -73,7 +104,8 @@ impl Desk {
 
     pub(crate) fn guarded(&self) -> Vec<Need> {
         let held = self.held();
-        held.not_done.iter().chain(&held.not_repaired).chain(&held.needs).cloned().collect()
+        let told = held.not_done.iter().chain(&held.not_repaired).chain(&held.failed);
+        told.chain(&held.needs).cloned().collect()
     }
 
     /// What the guard did and nobody was told of yet.
@@ -96,6 +128,33 @@ impl Desk {
 
     pub(super) fn forget_not_done(&self) {
         self.held().not_done.clear();
+    }
+
+    /// A notification for what was lost since the last look; a lost gate only if nothing puts it back by itself.
+    fn raise_losses(&self, look: &Look<'_>) {
+        let gates = !self.user_settings().repair_gates;
+        let lost = look.lost(gates);
+        let news = |lost: &BTreeSet<Lost>| !lost.is_subset(&self.held().raised);
+        // Between the row in the ledger and the gate in the file lies a moment in which it looks lost.
+        let sure = match news(&lost) {
+            false => lost,
+            true => match callgate_clients::ledger::hold(self.home.path()) {
+                Ok(held) => self.look_by(held.ledger).lost(gates),
+                Err(_) => lost,
+            },
+        };
+        let new: Vec<Lost> = sure.difference(&self.held().raised).cloned().collect();
+        self.held().raised = sure;
+        let keys = new.iter().filter_map(|lost| match lost {
+            Lost::Gate(key) => Some(entry_key(key)),
+            Lost::Servers(..) => None,
+        });
+        self.say_lost(&keys.collect::<Vec<_>>());
+        for lost in &new {
+            if let Lost::Servers(client, path) = lost {
+                self.say_wiped(&client_name(client), &shown::path(&self.machine.home, path));
+            }
+        }
     }
 
     /// Files whose servers changed are kept as they are now. A copy that cannot be kept keeps nobody from being told what is wrong.
@@ -129,6 +188,15 @@ impl Look<'_> {
         told.take(NEEDS).map(|told| need(&told.view.words, told.view.serious)).collect()
     }
 
+    fn lost(&self, gates: bool) -> BTreeSet<Lost> {
+        let lost = |drift| match drift {
+            Drift::Wiped { client, path, .. } => Some(Lost::Servers(client, path)),
+            Drift::LostGate { key } | Drift::Moved { key, .. } if gates => Some(Lost::Gate(key)),
+            _ => None,
+        };
+        self.drift().into_iter().filter_map(lost).collect()
+    }
+
     /// What one drift says, and what mends it.
     pub(crate) fn words_of(&self, drift: &Drift) -> DriftView {
         self.told(drift).view
@@ -138,7 +206,8 @@ impl Look<'_> {
     fn told(&self, drift: &Drift) -> Told {
         let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));
         let protect = |key: &Key| Some(DriftFix::Protect { entries: vec![entry_key(key)] });
-        let note = self.to_be_noted(drift).map(|key| DriftFix::TakeNote { entries: vec![entry_key(key)] });
+        let noted: Vec<_> = self.to_be_noted(drift).iter().map(entry_key).collect();
+        let note = Some(DriftFix::TakeNote { entries: noted.clone() }).filter(|_| !noted.is_empty());
         let path_of = |path: &Path| shown::path(&self.machine.home, path);
         let (words, serious, asks, fix) = match drift {
             Drift::Wiped { client, path, lost } => (
@@ -150,7 +219,10 @@ impl Look<'_> {
                 ),
                 true,
                 true,
-                self.newest_copy_with_servers(client, path).map(|backup| DriftFix::Restore { backup }),
+                match self.newest_copy_with_servers(client, path) {
+                    Some(backup) => Some(DriftFix::Restore { backup, lost: noted }),
+                    None => note,
+                },
             ),
             Drift::LostGate { key } | Drift::Moved { key, .. } if self.is_contested(key) => {
                 (contested(&client_name(&key.client), &name(&key.name)), true, true, protect(key))
@@ -196,14 +268,15 @@ impl Look<'_> {
         Told { client, path: path.to_owned(), asks, view: DriftView { words, serious, fix } }
     }
 
-    /// An entry that somebody else changed in a way that is theirs. One with secrets in the keychain does not start as it is now:
-    /// that is not to be forgotten.
-    pub(super) fn to_be_noted<'d>(&self, drift: &'d Drift) -> Option<&'d Key> {
+    /// Entries that somebody else changed in a way that is theirs, or may be. One with secrets in the keychain does not start as it
+    /// is now: that is not to be forgotten.
+    pub(super) fn to_be_noted<'d>(&self, drift: &'d Drift) -> &'d [Key] {
         let refers = |key: &Key| entries(&self.surveyed).any(|entry| entry.key == *key && refers(entry));
         match drift {
-            Drift::Edited { key } if !refers(key) => Some(key),
-            Drift::Removed { key } => Some(key),
-            _ => None,
+            Drift::Edited { key } if !refers(key) => std::slice::from_ref(key),
+            Drift::Removed { key } => std::slice::from_ref(key),
+            Drift::Wiped { lost, .. } => lost,
+            _ => &[],
         }
     }
 

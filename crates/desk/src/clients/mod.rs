@@ -59,6 +59,8 @@ impl Desk {
         let mut held = ledger::hold(self.home.path())?;
         look.picked(entries).for_each(|entry| held.ledger.leave_open(&entry.key));
         held.save()?;
+        // The guard may have to wait for whoever holds it.
+        drop(held);
         self.guard()
     }
 
@@ -66,22 +68,30 @@ impl Desk {
     pub fn take_note(&self, entries: &[EntryKey]) -> Result<(), DeskError> {
         let look = self.look_at_clients()?;
         let mut held = ledger::hold(self.home.path())?;
+        let mut gone = Vec::new();
         for drift in look.drift() {
-            if look.to_be_noted(&drift).is_some_and(|key| entries.contains(&entry_key(key))) {
+            if look.to_be_noted(&drift).iter().any(|key| entries.contains(&entry_key(key))) {
                 take_note(&drift, &look.surveyed, &mut held.ledger);
+                if let Drift::Wiped { lost, .. } = drift {
+                    gone.extend(lost);
+                }
             }
         }
         held.save()?;
+        drop(held);
+        queue::forget(self.home.path(), &gone)?;
         self.guard()
     }
 
-    /// What waits for this client to quit is not done after all; a gate that was to be put back by itself stays away.
-    pub fn drop_queued(&self, client: &str) -> Result<(), DeskError> {
-        let of_client = |queued: &Queued| queued.key.client == client;
+    /// What waits for this client to quit is not done after all; a gate that was to be put back by itself stays away. No
+    /// entries: all that waits for it.
+    pub fn drop_queued(&self, client: &str, entries: &[EntryKey]) -> Result<(), DeskError> {
+        let meant = |key: &Key| entries.is_empty() || entries.contains(&entry_key(key));
+        let dropped = |queued: &Queued| queued.key.client == client && meant(&queued.key);
         let waiting = queue::read(self.home.path())?;
-        let lost = waiting.iter().filter(|queued| of_client(queued) && queued.todo == Todo::Repair);
+        let lost = waiting.iter().filter(|queued| dropped(queued) && queued.todo == Todo::Repair);
         self.rest(lost.map(|queued| &queued.key), Rests::Declined)?;
-        queue::remove(self.home.path(), of_client)?;
+        queue::remove(self.home.path(), dropped)?;
         self.guard()
     }
 
@@ -168,7 +178,38 @@ impl Look<'_> {
                 None => views.push(self.view(client, shown)),
             }
         }
+        for drift in &drifts {
+            let Drift::Wiped { client, path, .. } = drift else { continue };
+            let seen = |file: &Surveyed| file.found.client.id == client && file.found.path == *path;
+            let Some(client) = table::client(client).filter(|_| !self.surveyed.iter().any(seen)) else {
+                continue;
+            };
+            let gone = self.gone(client, path, &drifts);
+            match views.iter_mut().find(|view| view.id == client.id) {
+                Some(view) => view.files.push(gone),
+                None => views.push(self.view(client, gone)),
+            }
+        }
         views
+    }
+
+    /// A file that is not there any more, and had servers behind the gate.
+    fn gone(&self, client: &Client, path: &Path, drifts: &[Drift]) -> ClientFile {
+        ClientFile {
+            path: path.to_string_lossy().into_owned(),
+            shown: shown::path(&self.machine.home, path),
+            problem: None,
+            repairable: false,
+            notes: vec!["The file is not there any more.".to_owned()],
+            entries: Vec::new(),
+            drift: guard::of_file(self, drifts, client.id, path),
+            backups: self.copies_of(client, path),
+        }
+    }
+
+    fn copies_of(&self, client: &Client, path: &Path) -> u32 {
+        let of_file = |copy: &&Backup| copy.client == client.id && copy.path == path;
+        u32::try_from(self.copies.iter().filter(of_file).count()).unwrap_or(u32::MAX)
     }
 
     fn view(&self, client: &'static Client, file: ClientFile) -> ClientView {
@@ -197,7 +238,6 @@ impl Look<'_> {
         notes.extend(file.found.shadowed_by.as_ref().map(|other| {
             format!("{} reads {} in its stead", client.name, shown::path(&self.machine.home, other))
         }));
-        let copies = self.copies.iter().filter(|copy| copy.client == client.id && copy.path == *path).count();
         ClientFile {
             path: path.to_string_lossy().into_owned(),
             shown: shown::path(&self.machine.home, path),
@@ -206,7 +246,7 @@ impl Look<'_> {
             notes,
             entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets)).collect(),
             drift: guard::of_file(self, drifts, client.id, path),
-            backups: u32::try_from(copies).unwrap_or(u32::MAX),
+            backups: self.copies_of(client, path),
         }
     }
 
@@ -221,7 +261,7 @@ impl Look<'_> {
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {
-        drift(&self.surveyed, &self.ledger, &program::place(self.ours).to_string_lossy())
+        drift(&self.surveyed, &self.ledger, &self.queue, &program::place(self.ours).to_string_lossy())
     }
 
     /// The entries that are meant.

@@ -113,12 +113,7 @@ impl Desk {
         let mut names = look.names();
         let keychain = Lazily::at(self.home.path());
         let open = || keychain.open();
-        let mut change = ClientChange {
-            act: ClientAct::Place,
-            done: Vec::new(),
-            waiting: Vec::new(),
-            refused: Vec::new(),
-        };
+        let mut change = ClientChange::of(ClientAct::Place);
         for key in keys {
             let refuse = |why: &str| RefusedEntry {
                 client_name: super::client_name(&key.client),
@@ -156,7 +151,6 @@ impl Desk {
                     Ok(done) => {
                         change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                         change.refused.extend(refused(&done));
-                        self.no_longer_waits(&done)?;
                     }
                     Err(error) => change.refused.push(refuse(&error.to_string())),
                 }

@@ -84,6 +84,17 @@ impl Desk {
         }
     }
 
+    pub(super) fn say_lost(&self, keys: &[EntryKey]) {
+        for File { client, names, .. } in by_file(keys) {
+            self.tell("A gate is lost", format!("{client} starts {names} without the gate, unwatched"));
+        }
+    }
+
+    pub(super) fn say_wiped(&self, client: &str, path: &str) {
+        let words = format!("What was behind the gate is not in {path} any more. A backup can be restored");
+        self.tell(&format!("{client} has lost all its servers"), words);
+    }
+
     /// It is done, recorded or not: a full disk is no reason to leave a gate away.
     fn on_record(&self, kind: EventKind, keys: &[&EntryKey], words: &str) {
         let server = match keys {

@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use callgate_clients::backup::Backups;
+use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::{Os, System, ledger, program};
 
 use crate::Desk;
 use crate::testing::Place;
-use crate::view::{ClientAct, ClientEntry, DriftFix, EntryState, Fix, IconState, RefusedEntry};
+use crate::view::{ClientAct, ClientChange, ClientEntry, DriftFix, EntryState, Fix, IconState, RefusedEntry};
 
 const FILE: &str = r#"{
   "mcpServers": {
@@ -49,6 +51,19 @@ pub(super) fn world() -> World {
 }
 
 impl World {
+    /// An entry of Claude Desktop's file.
+    fn key(&self, name: &str) -> Key {
+        let (client, path) = ("claude-desktop".to_owned(), self.claude.clone());
+        Key { client, path, project: None, name: name.to_owned() }
+    }
+
+    /// What choosing it does while Claude Desktop runs.
+    fn keep_and_wait(&self, key: &Key, todo: Todo) {
+        let bytes = fs::read(&key.path).unwrap();
+        Backups::of(self.place.home.path()).keep(&key.client, &key.path, &bytes, 5).unwrap();
+        queue::add(self.place.home.path(), std::slice::from_ref(key), todo, 5).unwrap();
+    }
+
     fn entries(&self, client: &str) -> Vec<ClientEntry> {
         let clients = self.desk.clients().unwrap();
         let view = clients.into_iter().find(|view| view.id == client).unwrap();
@@ -198,7 +213,7 @@ fn servers_that_claude_wiped_come_back_behind_their_gates() {
     world.desk.guard().unwrap();
     let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
     assert!(drift[0].words.contains("lost all its servers, 1 of them"), "{drift:?}");
-    let Some(DriftFix::Restore { backup }) = &drift[0].fix else { panic!("{drift:?}") };
+    let Some(DriftFix::Restore { backup, .. }) = &drift[0].fix else { panic!("{drift:?}") };
     assert!(world.desk.preview_backup(backup).unwrap().contains("+    \"play\""));
     world.desk.restore_backup(backup, false).unwrap();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
@@ -221,7 +236,7 @@ fn servers_come_back_as_they_were_last_and_not_as_they_were_before_the_last_edit
     fs::write(&world.claude, "{}").unwrap();
     world.desk.guard().unwrap();
     let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
-    let Some(DriftFix::Restore { backup }) = &drift[0].fix else { panic!("{drift:?}") };
+    let Some(DriftFix::Restore { backup, .. }) = &drift[0].fix else { panic!("{drift:?}") };
     world.desk.restore_backup(backup, false).unwrap();
     assert_eq!(fs::read_to_string(&world.claude).unwrap(), text);
 }
@@ -241,6 +256,126 @@ fn what_waited_is_written_once_its_client_has_quit() {
     world.desk.settle_queue().unwrap();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
     assert!(!world.desk.has_queued());
+}
+
+#[test]
+fn servers_that_claude_wiped_before_it_quit_come_back_with_the_gate_that_waited() {
+    let world = world();
+    let play = world.key("play");
+    world.keep_and_wait(&play, Todo::Protect);
+    fs::write(&world.claude, "{}").unwrap();
+    world.desk.settle_queue().unwrap();
+    let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
+    let Some(DriftFix::Restore { backup, .. }) = &drift[0].fix else { panic!("{drift:?}") };
+    world.desk.restore_backup(backup, false).unwrap();
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
+    assert!(!world.desk.has_queued());
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn what_is_not_in_its_file_any_more_or_cannot_be_read_is_told_and_not_dropped_without_a_word() {
+    let world = world();
+    let mut gone = world.entries("cursor").remove(0).key;
+    gone.name = "gone".to_owned();
+    let told = |change: ClientChange| change.refused.into_iter().map(|one| one.why).collect::<Vec<_>>();
+    let change = world.desk.change_clients(ClientAct::Protect, &[gone], false).unwrap();
+    assert_eq!(told(change), ["it is not in ~/.cursor/mcp.json any more"]);
+
+    let play = world.key("play");
+    queue::add(world.place.home.path(), &[play], Todo::Protect, 5).unwrap();
+    fs::write(&world.claude, "{").unwrap();
+    let change = world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    assert!(told(change)[0].contains("not valid JSON"));
+    world.desk.settle_queue().unwrap();
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs[0].words.contains("Claude Desktop: play was not protected: ~/"), "{needs:?}");
+    assert!(needs[0].words.contains("not valid JSON"), "{needs:?}");
+}
+
+#[test]
+fn secrets_that_were_put_back_are_in_the_newest_copy_too() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let gated = fs::read_to_string(&world.claude).unwrap();
+    // Moved and put back, as the file sees it.
+    for text in [gated.replace("sk-1234567890abcdef", "keychain://callgate/00/API_TOKEN"), gated.clone()] {
+        fs::write(&world.claude, text).unwrap();
+        world.desk.guard().unwrap();
+    }
+    fs::write(&world.claude, "{}").unwrap();
+    world.desk.guard().unwrap();
+    let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
+    let Some(DriftFix::Restore { backup, .. }) = &drift[0].fix else { panic!("{drift:?}") };
+    world.desk.restore_backup(backup, false).unwrap();
+    assert_eq!(fs::read_to_string(&world.claude).unwrap(), gated);
+}
+
+#[test]
+fn servers_that_are_gone_on_purpose_are_not_missed_for_ever() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    // Its last server removed by hand; the client uninstalled.
+    fs::write(&world.claude, "{}").unwrap();
+    fs::remove_file(&world.cursor).unwrap();
+    world.desk.guard().unwrap();
+    assert_eq!(world.desk.overview().unwrap().icon, IconState::NotProtecting);
+    for id in ["claude-desktop", "cursor"] {
+        let clients = world.desk.clients().unwrap();
+        let view = clients.into_iter().find(|view| view.id == id).unwrap();
+        let Some(DriftFix::Restore { lost, .. }) = &view.files[0].drift[0].fix else { panic!("{view:?}") };
+        world.desk.take_note(lost).unwrap();
+    }
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+    let names: Vec<_> = world.desk.clients().unwrap().into_iter().map(|view| view.id).collect();
+    assert_eq!(names, ["claude-desktop"]);
+}
+
+#[test]
+fn what_was_lost_is_told_on_the_desktop_once() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let titles = || -> Vec<_> { world.desk.guard_news().into_iter().map(|notice| notice.title).collect() };
+    assert_eq!(titles(), Vec::<String>::new());
+    let gated = fs::read_to_string(&world.claude).unwrap();
+    for _ in 0..2 {
+        fs::write(&world.claude, "{}").unwrap();
+        fs::write(&world.cursor, FILE).unwrap();
+        world.desk.guard().unwrap();
+        world.desk.guard().unwrap();
+        assert_eq!(titles(), ["A gate is lost", "Claude Desktop has lost all its servers"]);
+        // What is mended and lost again is told again.
+        fs::write(&world.claude, &gated).unwrap();
+        world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+        assert_eq!(titles(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn what_keeps_waiting_changes_from_being_written_needs_a_person() {
+    let world = world();
+    world.keep_and_wait(&world.key("play"), Todo::Protect);
+    let binary = program::place(world.place.home.path());
+    fs::remove_file(&binary).unwrap();
+    world.desk.watch_over_clients().unwrap();
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs[0].words.starts_with("What waits for a client to quit was not written: "), "{needs:?}");
+    fs::write(&binary, "").unwrap();
+    world.desk.watch_over_clients().unwrap();
+    assert!(world.desk.overview().unwrap().needs.is_empty());
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
+}
+
+#[test]
+fn only_what_is_named_of_what_waits_for_a_client_is_dropped() {
+    let world = world();
+    for name in ["play", "far"] {
+        queue::add(world.place.home.path(), &[world.key(name)], Todo::Protect, 5).unwrap();
+    }
+    let play = world.entries("claude-desktop").remove(0).key;
+    world.desk.drop_queued("claude-desktop", &[play]).unwrap();
+    let left = queue::read(world.place.home.path()).unwrap();
+    assert_eq!(left.iter().map(|queued| queued.key.name.as_str()).collect::<Vec<_>>(), ["far"]);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn of_drift(visit: &Visit<'_>, drift: &Drift) -> Option<Finding> {
                 Finding::new(Area::Clients, Code::ClientWiped, Gravity::Problem, &shown(path), &view.words);
             let finding = finding.of(client, Vec::new());
             match &view.fix {
-                Some(DriftFix::Restore { backup }) => finding
+                Some(DriftFix::Restore { backup, .. }) => finding
                     .command("Put the file back from its copy", &["callgate", "clients", "restore", backup]),
                 _ => finding.by("Add the servers again; no copy with servers in it is kept."),
             }

@@ -133,8 +133,8 @@ pub struct DriftView {
 pub enum DriftFix {
     /// Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again.
     Protect { entries: Vec<EntryKey> },
-    /// Put the file back as this copy has it.
-    Restore { backup: String },
+    /// Put the file back as this copy has it. Offered beside it: these are gone on purpose, and are not told of again.
+    Restore { backup: String, lost: Vec<EntryKey> },
     /// Nothing to mend: what somebody did to these is known and not told again.
     TakeNote { entries: Vec<EntryKey> },
 }
@@ -182,6 +182,14 @@ pub struct ClientChange {
     /// To be written when their client has quit.
     pub waiting: Vec<EntryKey>,
     pub refused: Vec<RefusedEntry>,
+    /// Secrets that are back in the file and still in the keychain, by their names there.
+    pub left: Vec<String>,
+}
+
+impl ClientChange {
+    pub(crate) fn of(act: ClientAct) -> ClientChange {
+        ClientChange { act, done: Vec::new(), waiting: Vec::new(), refused: Vec::new(), left: Vec::new() }
+    }
 }
 
 /// A copy of a client's file as it was before an edit.

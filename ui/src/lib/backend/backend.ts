@@ -110,7 +110,7 @@ export interface Backend {
   /** What somebody else did to these is not told again. */
   takeNote(entries: T.EntryKey[]): Promise<void>;
   /** What waits for this client is not written after all. */
-  dropQueued(client: string): Promise<void>;
+  dropQueued(client: string, entries: T.EntryKey[]): Promise<void>;
   clientBackups(): Promise<T.BackupView[]>;
   /** As a unified diff, from what is there now to the copy. */
   previewBackup(id: string): Promise<string>;

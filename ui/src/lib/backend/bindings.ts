@@ -81,7 +81,8 @@ export const commands = {
 	leaveOpen: (entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("leave_open", { entries })),
 	/**  What somebody else did to these is not told again. */
 	takeNote: (entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("take_note", { entries })),
-	dropQueued: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client })),
+	/**  No entries: all that waits for this client. */
+	dropQueued: (client: string, entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client, entries })),
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
 	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
@@ -286,6 +287,8 @@ export type ClientChange = {
 	/**  To be written when their client has quit. */
 	waiting: EntryKey[],
 	refused: RefusedEntry[],
+	/**  Secrets that are back in the file and still in the keychain, by their names there. */
+	left: string[],
 };
 
 /**  A server as a client's file has it. */
@@ -485,8 +488,8 @@ export type DraftVariable = {
 export type DriftFix = 
 /**  Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again. */
 { kind: "protect"; entries: EntryKey[] } | 
-/**  Put the file back as this copy has it. */
-{ kind: "restore"; backup: string } | 
+/**  Put the file back as this copy has it. Offered beside it: these are gone on purpose, and are not told of again. */
+{ kind: "restore"; backup: string; lost: EntryKey[] } | 
 /**  Nothing to mend: what somebody did to these is known and not told again. */
 { kind: "takeNote"; entries: EntryKey[] };
 

@@ -159,7 +159,7 @@ export function tauriBackend(): Backend {
     changeClients: (act, entries, now) => data(commands.changeClients(act, entries, now)),
     leaveOpen: (entries) => nothing(commands.leaveOpen(entries)),
     takeNote: (entries) => nothing(commands.takeNote(entries)),
-    dropQueued: (client) => nothing(commands.dropQueued(client)),
+    dropQueued: (client, entries) => nothing(commands.dropQueued(client, entries)),
     clientBackups: () => data(commands.clientBackups()),
     previewBackup: (id) => data(commands.previewBackup(id)),
     restoreBackup: (id, now) => nothing(commands.restoreBackup(id, now)),

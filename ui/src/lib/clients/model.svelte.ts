@@ -138,6 +138,10 @@ export class Clients {
     const views = this.views ?? [];
     if (!quiet && change.done.length > 0) toasts.say(doneWords(views, change));
     if (!quiet && change.waiting.length > 0) toasts.say(waitingWords(views, change));
+    if (change.left.length > 0)
+      toasts.say(
+        `Put back into the file, and still in the keychain until you remove it there: ${listed(change.left)}.`,
+      );
     const nothing = change.done.length + change.waiting.length === 0;
     if (change.refused.length > 0)
       toasts.error(
@@ -166,8 +170,9 @@ export class Clients {
     }
   }
 
-  async dropQueued(view: ClientView): Promise<void> {
-    await this.#act(() => this.#app.backend.dropQueued(view.id));
+  /** What waits is not done after all; all of it, if no entries are named. */
+  async dropQueued(view: ClientView, entries: EntryKey[] = []): Promise<void> {
+    await this.#act(() => this.#app.backend.dropQueued(view.id, entries));
   }
 
   async reopen(view: ClientView): Promise<void> {
@@ -189,6 +194,14 @@ export class Clients {
   /** What somebody else did to these is known. */
   async takeNote(entries: EntryKey[]): Promise<void> {
     await this.#act(() => this.#app.backend.takeNote(entries));
+  }
+
+  /** All servers of a file are gone, and nobody is to miss them: asks. */
+  async letGo(entries: EntryKey[]): Promise<void> {
+    const names = listed(entries.map((key) => key.name));
+    const loosened = [`Nothing reminds you of ${names} any more. Should they come back, they come without the gate.`];
+    if (!(await this.#app.ask({ words: 'Are they gone on purpose?', loosened }, 'Gone on purpose'))) return;
+    await this.takeNote(entries);
   }
 
   /** Takes the byte order mark away that the file is left alone for. What a running client would write over: asks. */

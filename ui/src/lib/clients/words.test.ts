@@ -22,6 +22,7 @@ it('says what was done, what waits and what was refused, each with its client', 
     done: [key('claude-desktop', 'files'), key('claude-desktop', 'github'), key('gone', 'x')],
     waiting: [key('claude-desktop', 'notes')],
     refused: [],
+    left: [],
   };
   expect(doneWords(views, change)).toBe('Protected files and github in Claude Desktop; x in gone.');
   expect(waitingWords(views, change)).toBe('To be protected when Claude Desktop has quit: notes.');

@@ -3,13 +3,18 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use callgate_clients::backup::Backups;
-use callgate_clients::{change, file};
+use callgate_clients::backup::{Backup, Backups};
+use callgate_clients::ledger::Key;
+use callgate_clients::names::Names;
+use callgate_clients::restore::{self, lost_in_wipe, restore_wiped};
+use callgate_clients::survey::entries;
+use callgate_clients::{change, file, ledger, program};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 use serde_json::json;
 
-use super::{may_run, named, shown};
+use super::change::{put_program, text};
+use super::{look, may_run, named, shown};
 use crate::args::{BackupsArgs, RestoreArgs};
 use crate::confirm;
 use crate::duration::iso;
@@ -47,8 +52,8 @@ pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
 
 pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    let copies = Backups::of(home.path()).list().context("the backups cannot be read")?;
-    let Some(copy) = copies.iter().find(|copy| copy.id() == args.backup) else {
+    let found = Backups::of(home.path()).find(&args.backup).context("the backups cannot be read")?;
+    let Some(copy) = &found else {
         bail!("there is no copy {:?}; `callgate clients backups` lists them", args.backup);
     };
     let bytes = copy.read().with_context(|| format!("{} cannot be read", copy.copy.display()))?;
@@ -68,14 +73,48 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
             client.reload
         );
     }
-    confirm::loosening(
-        &format!("put {} back as it was, without the gates it has now", shown::path(&copy.path)),
-        "restore",
-    )?;
-    change::restore(home.path(), copy, &bytes, SystemClock::default().now().wall_ms)
-        .with_context(|| format!("{} cannot be put back", shown::path(&copy.path)))?;
+    let lost = lost_in_wipe(home.path(), copy)?;
+    let path = shown::path(&copy.path);
+    if lost.is_empty() {
+        let what = format!("put {path} back as it was, without the gates it has now");
+        confirm::loosening(&what, "restore")?;
+    } else {
+        let what = format!("put {path} back as it was, and the gate in front of what was behind it");
+        confirm::asking(&what, "restore")?;
+    }
     let screen = Screen::new();
-    screen.line(&format!("{} is as it was at {}.", shown::path(&copy.path), iso(copy.at_ms)));
+    let gated = put_back(&screen, &home, copy, &bytes, &lost)?;
+    screen.line(&format!("{path} is as it was at {}.", iso(copy.at_ms)));
     screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
-    Ok(ExitCode::SUCCESS)
+    Ok(if gated { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether every server that was behind the gate before a wipe is so again.
+fn put_back(screen: &Screen, home: &Home, copy: &Backup, bytes: &[u8], lost: &[Key]) -> anyhow::Result<bool> {
+    let now_ms = SystemClock::default().now().wall_ms;
+    let failed = || format!("{} cannot be put back", shown::path(&copy.path));
+    if lost.is_empty() {
+        restore::restore(home.path(), copy, bytes, now_ms).with_context(failed)?;
+        return Ok(true);
+    }
+    put_program(home)?;
+    let binary = program::place(home.path());
+    let mut names = Names::of(entries(&look(home, &[])?), &ledger::read(home.path())?);
+    let gates = restore_wiped(home.path(), copy, bytes, (lost, text(&binary)?), &mut names, now_ms);
+    let told = |words: &str| screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));
+    match gates.with_context(failed)? {
+        Ok(plan) => {
+            for edit in &plan.edits {
+                screen.line(&format!("{} is behind the gate again", shown::name(&edit.key.name)));
+            }
+            for refused in &plan.refused {
+                told(&format!("{} is not behind the gate: {}", shown::name(&refused.key.name), refused.why));
+            }
+            Ok(plan.refused.is_empty())
+        }
+        Err(error) => {
+            told(&format!("its servers are not behind the gate: {error}"));
+            Ok(false)
+        }
+    }
 }

@@ -202,7 +202,15 @@ impl<'a> Work<'a> {
             let entry = returned.entry;
             let name = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
             match returned.moved {
-                Ok(moved) => screen.line(&format!("{name}: {} back in the file", moved.names.join(", "))),
+                Ok(moved) => {
+                    screen.line(&format!("{name}: {} back in the file", moved.names.join(", ")));
+                    if !moved.left.is_empty() {
+                        let left = moved.left.join(", ");
+                        let text =
+                            format!("{name}: still in the keychain, until you remove it there: {left}");
+                        screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
+                    }
+                }
                 Err(why) => {
                     outcome.refused += 1;
                     stuck.insert(entry.key.clone());

@@ -6,7 +6,7 @@ use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::Key;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
-use callgate_clients::{ledger, program};
+use callgate_clients::{ledger, program, queue};
 use callgate_store::Home;
 use serde_json::json;
 
@@ -109,10 +109,12 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed]) {
         Err(error) => return screen.line(&screen.paint(screen::WARN, &error.to_string())),
     };
     let binary = program::place(home.path());
-    for drift in drift(surveyed, &ledger, &binary.to_string_lossy()) {
+    let waiting = queue::read(home.path()).unwrap_or_default();
+    for drift in drift(surveyed, &ledger, &waiting, &binary.to_string_lossy()) {
         let said = match &drift {
-            Drift::Wiped { path, lost, .. } => format!(
-                "{} has lost all its servers, {} of them behind the gate: callgate clients backups",
+            Drift::Wiped { client, path, lost } => format!(
+                "{} has lost all its servers, {} of them behind the gate: callgate clients backups. Or they are gone on \
+                 purpose: callgate clients gone {client}",
                 shown::path(path),
                 lost.len()
             ),

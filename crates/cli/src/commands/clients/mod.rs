@@ -2,6 +2,7 @@
 
 mod backups;
 pub(super) mod change;
+mod gone;
 mod list;
 mod repair;
 pub(super) mod shown;
@@ -35,6 +36,7 @@ pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
         Some(ClientsCommand::Backups(args)) => backups::list(&args),
         Some(ClientsCommand::Restore(args)) => backups::restore(&args),
         Some(ClientsCommand::Repair(args)) => repair::run(&args),
+        Some(ClientsCommand::Gone(args)) => gone::run(&args),
     }
 }
 

@@ -266,7 +266,7 @@ export function fakeClients(world: World): FakeClients {
     async changeClients(act, entries, now) {
       if (act === 'place') {
         for (const client of clients.filter((one) => entries.some((key) => key.client === one.id))) flush(client);
-        return { act, done: entries, waiting: [], refused: [] };
+        return { act, done: entries, waiting: [], refused: [], left: [] };
       }
       const { chosen, refused } = plan(act, entries);
       const done: T.EntryKey[] = [];
@@ -288,7 +288,7 @@ export function fakeClients(world: World): FakeClients {
           );
         done.push(...mine.map(({ key }) => key));
       }
-      return { act, done, waiting, refused };
+      return { act, done, waiting, refused, left: [] };
     },
 
     async leaveOpen(entries) {
@@ -307,8 +307,10 @@ export function fakeClients(world: World): FakeClients {
       }
     },
 
-    async dropQueued(id) {
-      theClient(id).queued = [];
+    async dropQueued(id, entries) {
+      const client = theClient(id);
+      const meant = (key: T.EntryKey) => entries.length === 0 || entries.some((one) => same(one, key));
+      client.queued = client.queued.filter((queued) => !meant(queued.entry));
     },
 
     async clientBackups() {
@@ -401,7 +403,7 @@ export function fakeClients(world: World): FakeClients {
       const problem = problemOf(draft, world.own);
       if (problem)
         throw new BackendError({ code: 'badInput', message: `${problem.words}; nothing was added`, detail: null });
-      const change: T.ClientChange = { act: 'place', done: [], waiting: [], refused: [] };
+      const change: T.ClientChange = { act: 'place', done: [], waiting: [], refused: [], left: [] };
       const entry = entryOf(draft);
       world.own.set(draft.name, [entry.command, ...entry.args]);
       drafts.set(draft.name, draft);
