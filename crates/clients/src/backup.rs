@@ -90,6 +90,19 @@ impl Backups {
         Ok(())
     }
 
+    /// The files that copies were ever made of, by client: every file that we wrote is among them, also one that no ledger
+    /// knows any more.
+    pub fn files(&self) -> io::Result<Vec<(String, PathBuf)>> {
+        let folders = match fs::read_dir(&self.folder) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let paths = folders.map(|folder| Ok(folder?.path())).collect::<io::Result<Vec<_>>>()?;
+        let whose = paths.iter().filter_map(|folder| whose(folder));
+        Ok(whose.map(|whose| (whose.client, whose.path)).collect())
+    }
+
     /// Every copy, newest first.
     pub fn list(&self) -> io::Result<Vec<Backup>> {
         let mut list = Vec::new();
