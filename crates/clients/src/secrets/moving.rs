@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use callgate_secrets::{
-    BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, referring,
+    BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, Surroundings, referring,
 };
 
 use super::find::secrets;
@@ -56,10 +56,13 @@ pub enum MoveError {
     #[error("{0}")]
     Bad(#[from] BadReference),
     #[error(
-        "{name} was stored for another entry; nothing was changed. Somebody may have copied the reference"
+        "{name} was stored for another entry; nothing was changed. If you renamed this entry or moved its file, store its secrets \
+         anew for it first (`callgate secrets move` with the client and this entry, at a terminal); else somebody copied the reference"
     )]
     Foreign { name: String },
-    #[error("{name} was stored for another command than the entry has now; nothing was changed")]
+    #[error(
+        "{name} was stored for another command than the entry has now, or with other variables that decide what it runs; nothing was changed"
+    )]
     Edited { name: String },
     #[error("it cannot be edited: {0}; nothing was changed")]
     Odd(#[from] Odd),
@@ -88,12 +91,14 @@ pub struct Moved {
     pub left: Vec<String>,
 }
 
-/// What becomes of references that were stored for another command than the entry has now.
+/// What becomes of references that were stored for another command than the entry has now, or for the same command under
+/// another name or in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edited {
     /// Nothing, and neither of the rest.
     Refuse,
-    /// They are stored anew for it: a person changed the entry and says so.
+    /// They are stored anew for it: a person changed the entry, renamed it or moved its file, and says so. What is foreign
+    /// in both ways stays so: nothing speaks for it but that word.
     Accept,
 }
 
@@ -109,6 +114,7 @@ pub fn move_in(
     let held = hold(home)?;
     let open = Open::of(found, key)?;
     let Leaving { swaps, fresh, start, before } = Leaving::of(&open)?;
+    let surroundings = open.local.surroundings();
     let place = place_of(key);
 
     let mut stored = Stored::new(keychain);
@@ -117,20 +123,24 @@ pub fn move_in(
     for reference in references {
         let name = reference.name();
         let old = read(keychain, &reference)?;
-        if old.place != place {
+        // Fresh references among the arguments change what is started, by our own hand.
+        let same_start = old.start == start || old.start == before;
+        if old.place != place && !(same_start && edited == Edited::Accept) {
             return Err(MoveError::Foreign { name: name.to_owned() });
         }
-        // Fresh references among the arguments change what is started, by our own hand.
-        if old.start != start {
-            if old.start != before && edited == Edited::Refuse {
-                return Err(MoveError::Edited { name: name.to_owned() });
-            }
-            stored.put(reference, &Item { start: start.clone(), ..old.clone() }, Some(old))?;
+        if !(same_start && old.surroundings.covers(&surroundings)) && edited == Edited::Refuse {
+            return Err(MoveError::Edited { name: name.to_owned() });
+        }
+        let (start, place, surroundings) = (start.clone(), place.clone(), surroundings.clone());
+        let anew = Item { start, place, surroundings, ..old.clone() };
+        if anew != old {
+            stored.put(reference, &anew, Some(old))?;
         }
     }
     let names = fresh.iter().map(|(reference, ..)| reference.name().to_owned()).collect();
     for (reference, value, literal) in fresh {
-        let item = Item { start: start.clone(), place: place.clone(), value, literal };
+        let (start, place, surroundings) = (start.clone(), place.clone(), surroundings.clone());
+        let item = Item { start, place, surroundings, value, literal };
         stored.put(reference, &item, None)?;
     }
     let written = match swaps.is_empty() {
@@ -220,8 +230,13 @@ impl Leaving {
 
 /// The word of a command that its client fills in, by its place: what it says may be a password.
 pub(crate) fn filled_in(local: &Local) -> Option<String> {
-    let at = local.words().position(|word| is_filled_in(word) || word.contains('$'))?;
-    Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") })
+    let is_filled = |word: &str| is_filled_in(word) || word.contains('$');
+    if let Some(at) = local.words().position(is_filled) {
+        return Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") });
+    }
+    let (name, _) =
+        local.env.iter().find(|(name, text)| Surroundings::is_about(name) && is_filled(&text.value))?;
+    Some(format!("variable {name}"))
 }
 
 /// Puts the values back in place of the references of an entry, byte for byte as they were.

@@ -225,6 +225,43 @@ fn a_copied_reference_is_not_put_back_elsewhere() {
 }
 
 #[test]
+fn a_renamed_entry_or_a_moved_project_is_not_locked_out_of_its_secrets() {
+    let renamed = |world: &mut World| {
+        fs::write(&world.found.path, world.text().replacen("\"gh\":", "\"github\":", 1)).unwrap();
+    };
+    let moved = |world: &mut World| {
+        let there = world.folder.path().join("there");
+        fs::create_dir(&there).unwrap();
+        fs::rename(&world.found.path, there.join("mcp.json")).unwrap();
+        world.found = known(world.found.client, there.join("mcp.json"));
+    };
+    for change in [&renamed as &dyn Fn(&mut World), &moved] {
+        let mut world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+        world.protect();
+        world.move_in(&world.keychain).unwrap();
+        change(&mut world);
+        let told = world.put_back().unwrap_err().to_string();
+        assert!(told.contains("If you renamed this entry or moved its file"), "{told}");
+        assert!(matches!(world.move_in(&world.keychain), Err(MoveError::Foreign { .. })), "not by itself");
+        let anew = |keychain| move_in(&world.home(), &world.found, &world.key(), Edited::Accept, keychain, 2);
+        assert_eq!(anew(&world.keychain).unwrap(), Moved::default());
+        assert_eq!(world.put_back().unwrap().names.len(), 2);
+        assert!(world.text().contains(TOKEN) && world.keychain.is_empty());
+    }
+}
+
+#[test]
+fn a_reference_of_another_entry_and_another_command_is_foreign_whatever_is_said() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    world.protect();
+    world.move_in(&world.keychain).unwrap();
+    let other = world.text().replacen("\"gh\":", "\"github\":", 1).replace("\"srv\"", "\"evil\"");
+    fs::write(&world.found.path, other).unwrap();
+    let told = move_in(&world.home(), &world.found, &world.key(), Edited::Accept, &world.keychain, 2);
+    assert!(matches!(told, Err(MoveError::Foreign { .. })), "{told:?}");
+}
+
+#[test]
 fn after_an_edit_the_values_still_come_back_and_can_be_bound_anew() {
     let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
     world.protect();
