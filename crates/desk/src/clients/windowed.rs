@@ -11,21 +11,27 @@ const LEFT_OUT: &str = "…";
 pub(super) fn windowed(mut lines: Vec<String>) -> Vec<String> {
     let mut at = 0;
     while at < lines.len() {
-        let gone = run(&lines[at..], '-');
-        let come = run(&lines[at + gone..], '+');
+        let gone = run(&lines, at, '-');
+        let come = run(&lines, at + gone, '+');
         // What comes in the place of what goes, line for line.
-        for pair in at..at + gone.min(come) {
-            let (one, other) = (lines[pair].clone(), lines[pair + gone].clone());
-            lines[pair] = window(&one, &other);
-            lines[pair + gone] = window(&other, &one);
+        for pair in 0..gone.min(come) {
+            let (old, new) = (at + pair, at + gone + pair);
+            if lines[old].starts_with('-') && lines[new].starts_with('+') {
+                let (one, other) = (lines[old].clone(), lines[new].clone());
+                lines[old] = window(&one, &other);
+                lines[new] = window(&other, &one);
+            }
         }
         at += (gone + come).max(1);
     }
     lines.into_iter().map(|line| cut(&line, 0, line.len())).collect()
 }
 
-fn run(lines: &[String], sign: char) -> usize {
-    lines.iter().take_while(|line| line.starts_with(sign)).count()
+/// How many lines from here on have this sign. What is said of a last line without an end belongs to it.
+fn run(lines: &[String], from: usize, sign: char) -> usize {
+    let signed = lines[from..].iter().take_while(|line| line.starts_with(sign)).count();
+    let remark = lines.get(from + signed).is_some_and(|line| line.starts_with('\\'));
+    if signed > 0 && remark { signed + 1 } else { signed }
 }
 
 /// The part of a line in which it differs from the other, behind its sign.
@@ -61,11 +67,19 @@ mod tests {
     fn a_change_deep_in_a_file_of_one_line_is_seen_with_marks_where_text_is_left_out() {
         let long = "ä".repeat(20_000);
         let (one, other) = (format!("-{long}OLD{long}"), format!("+{long}NEWER{long}"));
-        let shown = windowed(vec!["--- a".into(), "+++ b".into(), "@@ -1 +1 @@".into(), one, other]);
-        assert_eq!(&shown[..3], ["--- a", "+++ b", "@@ -1 +1 @@"]);
-        for (line, sign, word) in [(&shown[3], "-…", "OLD"), (&shown[4], "+…", "NEWER")] {
-            assert!(line.starts_with(sign) && line.contains(word) && line.ends_with('…'), "{line}");
-            assert!(line.len() < 1_000);
+        let head = || ["--- a", "+++ b", "@@ -1 +1 @@"].map(str::to_owned).to_vec();
+        let end = || "\\ No newline at end of file".to_owned();
+        // With and without an end of the last line.
+        for (lines, new) in [
+            ([head(), vec![one.clone(), other.clone()]].concat(), 4),
+            ([head(), vec![one, end(), other, end()]].concat(), 5),
+        ] {
+            let shown = windowed(lines);
+            assert_eq!(shown[..3], head());
+            for (line, sign, word) in [(&shown[3], "-…", "OLD"), (&shown[new], "+…", "NEWER")] {
+                assert!(line.starts_with(sign) && line.contains(word) && line.ends_with('…'), "{line}");
+                assert!(line.len() < 1_000);
+            }
         }
     }
 
