@@ -175,6 +175,9 @@ fn state(found: &Found, server: &Server) -> State {
         return State::Protected { server: name };
     }
     match &server.how {
+        _ if found.sandboxed() => {
+            not("its client runs in a sandbox (Flatpak or snap), where Callgate's program cannot be started")
+        }
         _ if found.managed() => not("an administrator's file; Callgate does not edit it"),
         // The app owns such an entry and writes it anew.
         _ if server.keys.iter().any(|key| key == "extensionId") => {
