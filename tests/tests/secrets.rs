@@ -430,6 +430,40 @@ fn a_renamed_entry_can_be_taken_from_behind_the_gate_once_a_person_says_that_it_
     assert_eq!(person.file(), person.original.replacen("\"gh\"", "\"github\"", 1));
 }
 
+/// Every copy of a client's file, as one text.
+fn copies(person: &Person) -> String {
+    let folders = fs::read_dir(person.path(".callgate/backups")).unwrap();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+    files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
+#[test]
+fn one_secret_moves_alone_and_leaves_the_copies_when_a_person_says_so() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    person.protect(reach);
+    let slip = person.say(&["secrets", "move", "cursor", "gh", "--only", "GITHUB_TOKE", "--yes"], reach);
+    assert!(slip.code == Some(1) && slip.text.contains("no such secret: GITHUB_TOKE"), "{slip:?}");
+    let text = person.done(&["secrets", "move", "cursor", "gh", "--only", "GITHUB_TOKEN", "--yes"], reach);
+    assert!(text.contains("1 moved into the keychain") && text.contains("--purge-secrets"), "{text}");
+    assert!(!person.file().contains(TOKEN) && person.file().contains("nter2-hunter2"), "{}", person.file());
+    assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+
+    let before = copies(&person);
+    assert!(before.contains(TOKEN));
+    let said = person.say(&["clients", "backups", "--purge-secrets"], reach);
+    assert!(said.text.contains("needs a person at a terminal"), "{said:?}");
+    assert_eq!(copies(&person), before);
+    let said = person.typed(&["clients", "backups", "--purge-secrets"], "purge", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let after = copies(&person);
+    assert!(!after.contains(TOKEN) && after.contains(SCHEME) && after.contains("nter2-hunter2"), "{after}");
+    // Nothing that can be undone is lost by it.
+    let said = person.typed(&["clients", "unprotect", "cursor"], "unprotect", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file(), person.original);
+}
+
 #[test]
 fn without_a_keychain_nothing_is_moved_and_the_reason_is_told() {
     let empty = Bus::empty().unwrap();

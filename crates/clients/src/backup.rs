@@ -129,6 +129,18 @@ impl Backups {
         Ok(list)
     }
 
+    /// Puts these bytes in the place of a copy's own; it stays as old as it is. The new one is there before the other goes.
+    pub(crate) fn exchange(&self, copy: &Backup, bytes: &[u8]) -> Result<Backup, FileError> {
+        let name = format!("{}-{}.bak", copy.at_ms, &hex(&hash(bytes))[..12]);
+        let now = Backup { copy: copy.copy.with_file_name(name), bytes: bytes.len() as u64, ..copy.clone() };
+        if now.copy == copy.copy {
+            return Ok(now);
+        }
+        file::create(&now.copy, bytes)?;
+        fs::remove_file(&copy.copy).map_err(FileError::Write)?;
+        Ok(now)
+    }
+
     fn folder_of(&self, client: &str, path: &Path) -> PathBuf {
         let place = hash(path.as_os_str().as_encoded_bytes());
         self.folder.join(format!("{client}-{}", &hex(&place)[..8]))

@@ -10,7 +10,7 @@ use callgate_secrets::{
     BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, Surroundings, referring,
 };
 
-use super::find::secrets;
+use super::find::{Finding, secrets};
 use super::open::{Open, Swap, swapped, texts};
 use super::shapes::is_filled_in;
 use crate::discover::Found;
@@ -102,18 +102,22 @@ pub enum Edited {
     Accept,
 }
 
+/// Which of the secrets that were found are meant: not everything that looks like one is.
+pub type Meant<'a> = &'a dyn Fn(&Finding) -> bool;
+
 /// Moves the secrets of an entry.
 pub fn move_in(
     home: &Path,
     found: &Found,
     key: &Key,
     edited: Edited,
+    meant: Meant<'_>,
     keychain: &dyn Keychain,
     now_ms: i64,
 ) -> Result<Moved, MoveError> {
     let held = hold(home)?;
     let open = Open::of(found, key)?;
-    let Leaving { swaps, fresh, start, before } = Leaving::of(&open)?;
+    let Leaving { swaps, fresh, start, before } = Leaving::of(&open, meant)?;
     let surroundings = open.local.surroundings();
     let place = place_of(key);
 
@@ -145,7 +149,7 @@ pub fn move_in(
     }
     let written = match swaps.is_empty() {
         false => open.write(home, held, &swaps, now_ms),
-        true if accepted => open.note(held, &open.local),
+        true if accepted => open.adopt(held, now_ms),
         true => Ok(()),
     };
     // If it failed late, the file may hold the references already: what they lead to must stay.
@@ -168,9 +172,9 @@ impl std::fmt::Debug for Preview {
 }
 
 /// What moving the secrets of an entry would write. The references that are written get numbers of their own.
-pub fn preview_move(found: &Found, key: &Key) -> Result<Preview, MoveError> {
+pub fn preview_move(found: &Found, key: &Key, meant: Meant<'_>) -> Result<Preview, MoveError> {
     let open = Open::of(found, key)?;
-    let Leaving { swaps, fresh, .. } = Leaving::of(&open)?;
+    let Leaving { swaps, fresh, .. } = Leaving::of(&open, meant)?;
     let (mut after, _) = open.exchanged(&swaps)?;
     for (reference, ..) in fresh {
         after = after.replace(&reference.to_string(), &format!("{SCHEME}{UNKNOWN}/{}", reference.name()));
@@ -203,7 +207,7 @@ struct Leaving {
 }
 
 impl Leaving {
-    fn of(open: &Open<'_>) -> Result<Leaving, MoveError> {
+    fn of(open: &Open<'_>, meant: Meant<'_>) -> Result<Leaving, MoveError> {
         let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
         let (Some(server), Some(client)) = (&gate.server, &gate.client) else {
             return Err(MoveError::Unnamed);
@@ -212,7 +216,7 @@ impl Leaving {
             return Err(MoveError::FilledIn(which));
         }
         let (mut swaps, mut fresh) = (Vec::new(), Vec::new());
-        for finding in secrets(&open.local) {
+        for finding in secrets(&open.local).into_iter().filter(|finding| meant(finding)) {
             let reference =
                 Reference::fresh(&finding.name).map_err(|error| MoveError::Random(error.to_string()))?;
             let before = finding.text.get(..finding.before).unwrap_or_default();
