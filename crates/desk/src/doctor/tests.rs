@@ -101,10 +101,7 @@ fn an_entry_that_lost_its_gate_is_told_once_and_with_what_brings_it_back() {
     assert_eq!(world.trouble(), ["entry-lost-gate"]);
     let found = world.desk.doctor();
     let lost = found.iter().find(|finding| finding.code == Code::EntryLostGate).unwrap();
-    assert_eq!(
-        lost.fix.as_ref().unwrap().command.as_deref(),
-        Some("callgate clients protect claude-desktop a")
-    );
+    assert_eq!(lost.fix.as_ref().unwrap().command.as_deref(), Some("callgate clients protect cursor a"));
     assert_eq!((lost.client.as_deref(), lost.names.as_slice()), (Some("cursor"), &["a".to_owned()][..]));
     // What a person left open is theirs.
     let mut held = ledger::hold(world.place.home.path()).unwrap();

@@ -552,7 +552,10 @@ export type EntrySecrets = {
 	plain: string[],
 	/**  Those in the keychain. */
 	kept: string[],
-	/**  Those in the keychain were stored for another command than it has now, so it is not started. */
+	/**
+	 *  Those in the keychain were stored for another command, name or file than it has now: it may not be started, and they
+	 *  do not come back into the file.
+	 */
 	unbound: boolean,
 };
 
