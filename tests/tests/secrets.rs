@@ -320,6 +320,150 @@ fn a_stolen_reference_is_good_for_nothing() {
     assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
 }
 
+/// A program that only says that it ran.
+fn put_program(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, SERVER).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_stolen_reference_with_the_same_command_and_another_path_or_preload_gets_nothing() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    let (server, ran) = (person.path("server.sh"), person.path("ran"));
+    let file = serde_json::json!({ "mcpServers": { "gh": {
+        "command": "sh", "args": [server], "env": { "GITHUB_TOKEN": TOKEN, "RAN": ran, "NODE_PATH": "/mine" },
+    } } });
+    fs::write(person.path(CURSOR), file.to_string()).unwrap();
+    person.protect(reach);
+    person.done(&["secrets", "move", "cursor", "--yes"], reach);
+    let moved: Value = serde_json::from_str(&person.file()).unwrap();
+    let entry = &moved["mcpServers"]["gh"];
+    let start = |changes: &[(&str, &str)]| {
+        let mut command = person.command(Path::new(entry["command"].as_str().unwrap()), reach);
+        command.args(entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()));
+        for (name, value) in entry["env"].as_object().unwrap() {
+            command.env(name, value.as_str().unwrap());
+        }
+        command.envs(changes.iter().copied());
+        Session::start(command).unwrap()
+    };
+    let evil = person.path("evil");
+    put_program(&evil.join("sh"));
+    let evil = evil.to_str().unwrap();
+    for (changes, words) in [
+        (("NODE_OPTIONS", "--require /evil.js"), "did not set NODE_OPTIONS to what it is now"),
+        (("LD_PRELOAD", ""), "did not set LD_PRELOAD to what it is now"),
+        (("NODE_PATH", "/evil"), "did not set NODE_PATH to what it is now"),
+        (("npm_config_registry", "http://evil"), "did not set npm_config_registry"),
+        // Its program is there, and nowhere else that the thief lets us look.
+        (("PATH", evil), "in a folder that only this entry's PATH seems to have"),
+    ] {
+        let told = refused(&person, start(&[changes]));
+        assert!(told.contains(words), "{changes:?}: {told}");
+    }
+    // Before the others, it is looked in last: what runs is the program that it is for.
+    let before = format!("{evil}:{}", std::env::var("PATH").unwrap());
+    assert!(start(&[("PATH", &before)]).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+    assert_eq!(
+        person.ran(),
+        format!("{TOKEN}|\n"),
+        "the thief's program was given the script as an argument"
+    );
+    // What the client has anyway may change: that is not of the entry's making.
+    assert!(
+        start(&[("LANG", "C"), ("HTTP_PROXY", "x")]).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN)
+    );
+}
+
+#[test]
+fn a_path_that_the_entry_had_when_its_secrets_were_moved_is_its_own() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    let mine = person.path("mine");
+    put_program(&mine.join("only-here"));
+    let path = format!("{}:{}", mine.display(), std::env::var("PATH").unwrap());
+    let entry = serde_json::json!({ "command": "only-here", "args": [], "env": {
+        "GITHUB_TOKEN": TOKEN, "RAN": person.path("ran") } });
+    let with = |path: &str| {
+        let mut entry = entry.clone();
+        entry["env"]["PATH"] = path.into();
+        serde_json::json!({ "mcpServers": { "gh": entry } }).to_string()
+    };
+    fs::write(person.path(CURSOR), with(&path)).unwrap();
+    person.protect(reach);
+    person.done(&["secrets", "move", "cursor", "--yes"], reach);
+    assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+    fs::remove_file(person.path("ran")).unwrap();
+    // Another folder is another matter, until a person says so.
+    let other = person.path("other");
+    put_program(&other.join("only-here"));
+    let elsewhere = person.file().replace(mine.to_str().unwrap(), other.to_str().unwrap());
+    fs::write(person.path(CURSOR), elsewhere).unwrap();
+    let told = refused(&person, person.start(reach));
+    assert!(told.contains("callgate secrets move"), "{told}");
+    let said = person.typed(&["secrets", "move", "cursor"], "move", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+}
+
+#[test]
+fn a_renamed_entry_can_be_taken_from_behind_the_gate_once_a_person_says_that_it_is_the_same() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    let moved = person.moved(reach);
+    let renamed = moved.replacen("\"gh\"", "\"github\"", 1);
+    assert_ne!(renamed, moved);
+    fs::write(person.path(CURSOR), &renamed).unwrap();
+    let said = person.typed(&["clients", "unprotect", "cursor"], "unprotect", reach);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.text.contains("If you renamed this entry") && said.text.contains("callgate secrets move"),
+        "{said:?}"
+    );
+    let said = person.typed(&["secrets", "move", "cursor", "github"], "move", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = person.typed(&["clients", "unprotect", "cursor"], "unprotect", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file(), person.original.replacen("\"gh\"", "\"github\"", 1));
+}
+
+/// Every copy of a client's file, as one text.
+fn copies(person: &Person) -> String {
+    let folders = fs::read_dir(person.path(".callgate/backups")).unwrap();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+    files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
+#[test]
+fn one_secret_moves_alone_and_leaves_the_copies_when_a_person_says_so() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    person.protect(reach);
+    let slip = person.say(&["secrets", "move", "cursor", "gh", "--only", "GITHUB_TOKE", "--yes"], reach);
+    assert!(slip.code == Some(1) && slip.text.contains("no such secret: GITHUB_TOKE"), "{slip:?}");
+    let text = person.done(&["secrets", "move", "cursor", "gh", "--only", "GITHUB_TOKEN", "--yes"], reach);
+    assert!(text.contains("1 moved into the keychain") && text.contains("--purge-secrets"), "{text}");
+    assert!(!person.file().contains(TOKEN) && person.file().contains("nter2-hunter2"), "{}", person.file());
+    assert!(person.start(reach).ask("1", "any", "{}").unwrap().to_text().contains(TOKEN));
+
+    let before = copies(&person);
+    assert!(before.contains(TOKEN));
+    let said = person.say(&["clients", "backups", "--purge-secrets"], reach);
+    assert!(said.text.contains("needs a person at a terminal"), "{said:?}");
+    assert_eq!(copies(&person), before);
+    let said = person.typed(&["clients", "backups", "--purge-secrets"], "purge", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let after = copies(&person);
+    assert!(!after.contains(TOKEN) && after.contains(SCHEME) && after.contains("nter2-hunter2"), "{after}");
+    // Nothing that can be undone is lost by it.
+    let said = person.typed(&["clients", "unprotect", "cursor"], "unprotect", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file(), person.original);
+}
+
 #[test]
 fn without_a_keychain_nothing_is_moved_and_the_reason_is_told() {
     let empty = Bus::empty().unwrap();

@@ -266,9 +266,38 @@ fn a_running_claude_desktop_is_not_written_under_unless_one_insists() {
 
     person.say(&["protect", "claude-desktop"]);
     let desktop = StandIn::start(&person);
-    uninstalled(&person, &["uninstall", "--keep-history", "--force"], "uninstall");
-    person.assert_fixtures_untouched();
+    // Its memory still has the gate, and it writes that when it likes: what it would name has to be there. Told twice as well.
+    for words in [&["uninstall", "--keep-history", "--force"][..], KEEP] {
+        let screen = not_uninstalled(&person, words);
+        assert!(screen.contains("Claude Desktop runs and may write its file back"), "{screen}");
+        person.assert_fixtures_untouched();
+    }
     desktop.quit();
+    uninstalled(&person, KEEP, "uninstall");
+    assert!(!person.path(BIN).exists());
+    person.assert_fixtures_untouched();
+}
+
+#[test]
+fn a_project_that_only_a_broken_or_lost_ledger_knew_is_not_left_with_servers_that_do_not_start() {
+    let person = Person::new();
+    let file =
+        json!({ "mcpServers": { "demo": { "command": "/bin/sh", "args": ["server.sh"] } } }).to_string();
+    person.write(PROJECT, file.as_bytes());
+    let project = person.path("work");
+    person.say(&["protect", "claude-code", "--project", project.to_str().unwrap()]);
+    let ledger = ".callgate/ledger.json";
+    for (text, words) in [("{", "is not as we left it"), (r#"{"format":99}"#, "a newer Callgate")] {
+        person.write(ledger, text.as_bytes());
+        let screen = not_uninstalled(&person, KEEP);
+        assert!(screen.contains(words) && screen.contains("nothing is removed"), "{screen}");
+        assert!(person.text(PROJECT).contains(GATE), "{screen}");
+    }
+    // Moved away, as is said: the copies know the file still.
+    fs::remove_file(person.path(ledger)).unwrap();
+    uninstalled(&person, KEEP, "uninstall");
+    assert_eq!(person.text(PROJECT), file);
+    assert!(!person.path(BIN).exists());
 }
 
 #[test]

@@ -834,6 +834,9 @@ pub(crate) struct SecretsListArgs {
 pub(crate) struct SecretsMoveArgs {
     #[command(flatten)]
     pub(crate) entries: EntriesArgs,
+    /// Only these, by the names that `callgate secrets` lists
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub(crate) only: Vec<String>,
     /// Show what would be moved, and move nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -861,6 +864,9 @@ pub(crate) struct SecretsRestoreArgs {
 pub(crate) struct BackupsArgs {
     /// Only this client
     pub(crate) client: Option<String>,
+    /// Put references in place of the values that are in the keychain by now (asks first)
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) purge_secrets: bool,
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,

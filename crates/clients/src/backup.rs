@@ -97,6 +97,19 @@ impl Backups {
         Ok(())
     }
 
+    /// The files that copies were ever made of, by client: every file that we wrote is among them, also one that no ledger
+    /// knows any more.
+    pub fn files(&self) -> io::Result<Vec<(String, PathBuf)>> {
+        let folders = match fs::read_dir(&self.folder) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let paths = folders.map(|folder| Ok(folder?.path())).collect::<io::Result<Vec<_>>>()?;
+        let whose = paths.iter().filter_map(|folder| whose(folder));
+        Ok(whose.map(|whose| (whose.client, whose.path)).collect())
+    }
+
     /// Every copy, newest first.
     pub fn list(&self) -> io::Result<Vec<Backup>> {
         let mut list = Vec::new();
@@ -130,6 +143,18 @@ impl Backups {
         let same_bytes =
             || copies.iter().find(|copy| undated(&copy.id()).is_some_and(|it| undated(id) == Some(it)));
         Ok(whole.or_else(same_bytes).cloned())
+    }
+
+    /// Puts these bytes in the place of a copy's own; it stays as old as it is. The new one is there before the other goes.
+    pub(crate) fn exchange(&self, copy: &Backup, bytes: &[u8]) -> Result<Backup, FileError> {
+        let name = format!("{}-{}.bak", copy.at_ms, &hex(&hash(bytes))[..12]);
+        let now = Backup { copy: copy.copy.with_file_name(name), bytes: bytes.len() as u64, ..copy.clone() };
+        if now.copy == copy.copy {
+            return Ok(now);
+        }
+        file::create(&now.copy, bytes)?;
+        fs::remove_file(&copy.copy).map_err(FileError::Write)?;
+        Ok(now)
     }
 
     fn folder_of(&self, client: &str, path: &Path) -> PathBuf {

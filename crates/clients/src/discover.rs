@@ -27,9 +27,14 @@ impl Found {
         Key { client: self.client.id.to_owned(), path: self.path.clone(), project, name: name.to_owned() }
     }
 
-    /// An administrator's file: shown, never edited.
+    /// An administrator's file, or one in a sandbox: shown, never edited.
     pub fn managed(&self) -> bool {
-        self.places.iter().all(|place| place.scope == Scope::Managed)
+        self.places.iter().all(|place| matches!(place.scope, Scope::Managed | Scope::Sandboxed))
+    }
+
+    /// Of a client in a sandbox.
+    pub(crate) fn sandboxed(&self) -> bool {
+        self.places.iter().all(|place| place.scope == Scope::Sandboxed)
     }
 }
 
@@ -223,6 +228,25 @@ mod tests {
         assert_eq!(paths(root.path(), &files), [".claude.json", "work/.mcp.json"]);
         let scopes: Vec<_> = files[0].places.iter().map(|place| place.scope).collect();
         assert_eq!(scopes, [Scope::User, Scope::Local]);
+    }
+
+    #[test]
+    fn a_client_in_a_sandbox_is_found_and_its_file_is_nobodys_to_edit() {
+        let root = tempfile::tempdir().unwrap();
+        let boxed = [
+            ("vscode", ".var/app/com.visualstudio.code/config/Code/User/mcp.json"),
+            ("zed", ".var/app/dev.zed.Zed/config/zed/settings.json"),
+            ("cursor", "snap/cursor/current/.cursor/mcp.json"),
+        ];
+        put(root.path(), &boxed.map(|(_, path)| path));
+        for (id, path) in boxed {
+            let files = found(root.path(), Os::Linux, id, &[]);
+            assert_eq!(paths(root.path(), &files), [path]);
+            assert!(files[0].managed() && files[0].sandboxed());
+            let system = System { os: Os::Linux, home: root.path().to_owned(), variables: BTreeMap::new() };
+            assert!(file_for_new(&system, client(id).unwrap()).is_none(), "no server is placed there");
+            assert!(found(root.path(), Os::Mac, id, &[]).is_empty());
+        }
     }
 
     #[test]

@@ -47,6 +47,12 @@ pub fn mains(client: &Client, home: &Path) -> Option<Vec<Main>> {
     Some(mains)
 }
 
+/// Whether it may write back, from its memory, what was in its file before this moment; so, if it cannot be told.
+pub fn remembers(client: &Client, home: &Path, before_ms: i64) -> bool {
+    client.caches
+        && mains(client, home).is_none_or(|mains| mains.iter().any(|main| main.since_ms <= before_ms))
+}
+
 /// The processes of this machine; none are looked at for a client that has no rows about them.
 fn look(client: &Client) -> Option<System> {
     let mut system = System::new().ok()?;

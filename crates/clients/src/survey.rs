@@ -77,6 +77,12 @@ pub fn everything(system: &System, projects: &[PathBuf], ledger: &Ledger) -> Vec
     surveyed
 }
 
+/// Those that copies were made of, and that are not among these: where the ledger was lost, nothing else knows the files of
+/// projects.
+pub fn copied_before(surveyed: &[Surveyed], copied: &[(String, PathBuf)]) -> Vec<Surveyed> {
+    besides(surveyed, copied.iter().map(|(client, path)| (client, path)).collect())
+}
+
 /// The entries of all files that were understood.
 pub fn entries(surveyed: &[Surveyed]) -> impl Iterator<Item = &Entry> {
     surveyed.iter().flat_map(Surveyed::entries)
@@ -97,7 +103,11 @@ pub fn survey(
 
 /// The files that we edited before and that a search did not come by: of projects, or where a variable said that is gone now.
 pub fn edited_before(surveyed: &[Surveyed], ledger: &Ledger) -> Vec<Surveyed> {
-    let files: BTreeSet<_> = ledger.rows.iter().map(|row| (&row.key.client, &row.key.path)).collect();
+    besides(surveyed, ledger.rows.iter().map(|row| (&row.key.client, &row.key.path)).collect())
+}
+
+/// Those of these files that exist and were not come by.
+fn besides(surveyed: &[Surveyed], files: BTreeSet<(&String, &PathBuf)>) -> Vec<Surveyed> {
     files
         .into_iter()
         .filter(|(client, path)| {
@@ -165,6 +175,9 @@ fn state(found: &Found, server: &Server) -> State {
         return State::Protected { server: name };
     }
     match &server.how {
+        _ if found.sandboxed() => {
+            not("its client runs in a sandbox (Flatpak or snap), where Callgate's program cannot be started")
+        }
         _ if found.managed() => not("an administrator's file; Callgate does not edit it"),
         // The app owns such an entry and writes it anew.
         _ if server.keys.iter().any(|key| key == "extensionId") => {

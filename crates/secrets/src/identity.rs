@@ -3,7 +3,8 @@
 //! A reference is no secret: it stands in files that others may read, and any other entry could name it. So the keychain's
 //! item says for which command it is, and the gate asks before it starts one: the server's name at the gate, the client, the
 //! program, and every argument as it stands in the file. An entry that is taken from behind the gate and put back keeps all of
-//! these. The environment is not among them, because the gate cannot tell what of it came from the entry.
+//! these. The environment is not among them, because most of it is the client's; what of it decides which code runs is looked
+//! at on its own ([`crate::Surroundings`]).
 
 use std::ffi::OsStr;
 

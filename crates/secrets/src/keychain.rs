@@ -1,5 +1,6 @@
 //! The keychain of this system: asked on a thread of its own, so that nobody waits for it longer than they want to.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,21 +35,50 @@ type Job = Box<dyn FnOnce(&Arc<CredentialStore>) + Send>;
 #[derive(Debug)]
 pub struct SystemKeychain {
     jobs: Sender<Job>,
-    limit: Duration,
+    patience: Patience,
     turn: Option<Turn>,
+}
+
+/// How long it is waited for, in all: from the first wish for it to its first answer, whatever comes in between. Once it has
+/// answered, nobody has to be asked any more.
+#[derive(Debug)]
+struct Patience {
+    limit: Duration,
+    until: Instant,
+    answered: Cell<bool>,
+    /// It was waited for in vain, and is not waited for again.
+    over: Cell<bool>,
+}
+
+impl Patience {
+    fn of(limit: Duration) -> Patience {
+        let until = Instant::now() + limit;
+        Patience { limit, until, answered: Cell::new(false), over: Cell::new(false) }
+    }
+
+    fn left(&self) -> Duration {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if self.answered.get() { left.max(ALONE) } else { left }
+    }
 }
 
 impl SystemKeychain {
     /// Reaches the keychain, after those who were there before. `home`: Callgate's own, where the queue is.
     pub fn open(home: &Path) -> Result<SystemKeychain, KeychainError> {
         system::reachable().map_err(KeychainError::Absent)?;
-        let limit = if system::may_ask() { WITH_A_PERSON } else { ALONE };
-        let began = Instant::now();
-        let turn = Turn::take(home, limit)?;
-        let left = limit.saturating_sub(began.elapsed()).max(ALONE);
+        let patience = Patience::of(if system::may_ask() { WITH_A_PERSON } else { ALONE });
+        let turn = Turn::take(home, patience.limit)?;
+        SystemKeychain::start(patience, turn, system::open)
+    }
+
+    fn start(
+        patience: Patience,
+        turn: Option<Turn>,
+        open: impl FnOnce() -> Result<Arc<CredentialStore>, Error> + Send + 'static,
+    ) -> Result<SystemKeychain, KeychainError> {
         let (jobs, todo) = mpsc::channel::<Job>();
         let (opened, opening) = mpsc::channel();
-        let work = move || match system::open() {
+        let work = move || match open() {
             Ok(store) => {
                 let _left = opened.send(Ok(()));
                 todo.iter().for_each(|job| job(&store));
@@ -59,42 +89,57 @@ impl SystemKeychain {
             .name("keychain".to_owned())
             .spawn(work)
             .map_err(|error| KeychainError::Failed(error.to_string()))?;
-        match opening.recv_timeout(left) {
-            Ok(done) => done.map(|()| SystemKeychain { jobs, limit, turn }),
-            Err(_) => Err(KeychainError::Slow(left)),
+        // To be connected is no answer yet: it may be locked, and a person asked.
+        match opening.recv_timeout(patience.left()) {
+            Ok(done) => done.map(|()| SystemKeychain { jobs, patience, turn }),
+            Err(_) => Err(KeychainError::Slow(patience.limit)),
         }
     }
 
-    /// Gives up waiting in time; the thread is left behind with what it does.
     fn ask<T: Send + 'static>(
         &self,
         reference: &Reference,
         ask: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, KeychainError> {
-        let account = reference.account();
-        let label = format!("Callgate: {}", reference.name());
-        let (answer, answers) = mpsc::channel();
-        let job = {
+        let (account, label) = (reference.account(), format!("Callgate: {}", reference.name()));
+        let answer = self.answer({
             let account = account.clone();
-            move |store: &Arc<CredentialStore>| {
+            move |store| {
                 let modifiers: HashMap<&str, &str> = system::labelled(&label).into_iter().collect();
-                let entry = store.build(SERVICE, &account, Some(&modifiers));
-                let _left = answer.send(entry.and_then(|entry| ask(&entry)));
+                store.build(SERVICE, &account, Some(&modifiers)).and_then(|entry| ask(&entry))
             }
-        };
+        });
+        answer?.map_err(|error| {
+            let told = told(error, account);
+            if told == KeychainError::Denied {
+                self.say_no();
+            }
+            told
+        })
+    }
+
+    /// Gives up waiting in time; the thread is left behind with what it does, and nothing more is asked of it.
+    fn answer<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Arc<CredentialStore>) -> T + Send + 'static,
+    ) -> Result<T, KeychainError> {
+        let slow = || KeychainError::Slow(self.patience.limit);
+        if self.patience.over.get() {
+            return Err(slow());
+        }
+        let (answer, answers) = mpsc::channel();
+        let job = move |store: &Arc<CredentialStore>| drop(answer.send(ask(store)));
         let gone = || KeychainError::Failed("its connection is gone".to_owned());
         self.jobs.send(Box::new(job)).map_err(|_| gone())?;
-        match answers.recv_timeout(self.limit) {
-            Ok(answer) => answer.map_err(|error| {
-                let told = told(error, account);
-                if told == KeychainError::Denied {
-                    self.say_no();
-                }
-                told
-            }),
+        match answers.recv_timeout(self.patience.left()) {
+            Ok(answer) => {
+                self.patience.answered.set(true);
+                Ok(answer)
+            }
             Err(RecvTimeoutError::Timeout) => {
+                self.patience.over.set(true);
                 self.say_no();
-                Err(KeychainError::Slow(self.limit))
+                Err(slow())
             }
             Err(RecvTimeoutError::Disconnected) => Err(gone()),
         }
@@ -131,5 +176,54 @@ impl Keychain for SystemKeychain {
 
     fn remove(&self, reference: &Reference) -> Result<(), KeychainError> {
         self.ask(reference, Entry::delete_credential)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use keyring_core::mock;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(300);
+
+    fn keychain(limit: Duration) -> SystemKeychain {
+        let open = || mock::Store::new().map(|store| store as Arc<CredentialStore>);
+        SystemKeychain::start(Patience::of(limit), None, open).unwrap()
+    }
+
+    #[test]
+    fn a_keychain_that_hangs_is_waited_for_once_and_not_for_every_item() {
+        let (keychain, reference) = (keychain(LIMIT), Reference::fresh("TOKEN").unwrap());
+        let (end, hanging) = mpsc::channel::<()>();
+        let began = Instant::now();
+        let told = keychain.answer(move |_| hanging.recv().is_ok());
+        assert_eq!(told.unwrap_err(), KeychainError::Slow(LIMIT));
+        for _ in 0..100 {
+            assert_eq!(keychain.remove(&reference).unwrap_err(), KeychainError::Slow(LIMIT));
+        }
+        assert!(began.elapsed() < LIMIT * 50, "each was waited for");
+        drop(end);
+    }
+
+    #[test]
+    fn waiting_for_the_turn_and_for_the_connection_are_of_the_same_time() {
+        let patience = Patience { until: Instant::now(), ..Patience::of(LIMIT) };
+        let (end, hanging) = mpsc::channel::<()>();
+        let open = move || {
+            let _ended = hanging.recv();
+            mock::Store::new().map(|store| store as Arc<CredentialStore>)
+        };
+        let told = SystemKeychain::start(patience, None, open).unwrap_err();
+        assert_eq!(told, KeychainError::Slow(LIMIT));
+        drop(end);
+    }
+
+    #[test]
+    fn a_keychain_that_answered_has_time_for_the_next_item_however_long_the_person_took() {
+        let patience = Patience { answered: Cell::new(true), until: Instant::now(), ..Patience::of(LIMIT) };
+        assert!(patience.left() > LIMIT);
+        assert_eq!(Patience { answered: Cell::new(false), ..patience }.left(), Duration::ZERO);
     }
 }

@@ -16,6 +16,7 @@ mod memory;
 mod reference;
 mod resolve;
 mod secret;
+mod surroundings;
 mod turn;
 
 #[cfg_attr(target_os = "linux", path = "system/linux.rs")]
@@ -32,3 +33,4 @@ pub use memory::MemoryKeychain;
 pub use reference::{BadReference, Reference, Referring, SCHEME, referring};
 pub use resolve::{Resolved, Unresolved, Wanted, resolve, wanted};
 pub use secret::Secret;
+pub use surroundings::{Environment, Strange, Surroundings};

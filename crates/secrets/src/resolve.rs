@@ -3,8 +3,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::PathBuf;
 
-use crate::{BadReference, Identity, Keychain, KeychainError, Reference, Secret, referring};
+use crate::{BadReference, Identity, Keychain, KeychainError, Reference, Secret, Strange, referring};
 
 /// The references of one start. Found by looking at texts alone.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Resolved {
     pub args: Vec<OsString>,
     /// Only the variables that differ from what is there.
     pub env: Vec<(OsString, OsString)>,
+    /// Folders of `PATH` that neither the client nor the entry, as it was, is known to have: to be looked in last.
+    pub last: Vec<PathBuf>,
     /// The values, so that they can be masked wherever they turn up.
     pub values: Vec<Secret>,
 }
@@ -51,6 +54,12 @@ pub enum Unresolved {
          not start it"
     )]
     Foreign { place: String, name: String },
+    #[error(
+        "{place} names a secret in the keychain ({name}) that was stored when the entry did not set {variable} to what it is now, and that \
+         variable decides which code is run. If it is yours, write it into the entry's own environment and run `callgate secrets \
+         move` for it once more; else somebody else wrote it: do not start it"
+    )]
+    Surroundings { place: String, name: String, variable: String },
     #[error("{place} is in the keychain, but {error}")]
     Keychain { place: String, error: KeychainError },
 }
@@ -76,10 +85,12 @@ pub fn wanted(args: &[OsString], env: impl IntoIterator<Item = (OsString, OsStri
 pub fn resolve(
     wanted: &Wanted,
     start: &Identity,
+    strange: &Strange,
     args: &[OsString],
     keychain: &dyn Keychain,
 ) -> Result<Resolved, Unresolved> {
-    let mut resolved = Resolved { args: args.to_vec(), env: Vec::new(), values: Vec::new() };
+    let mut resolved =
+        Resolved { args: args.to_vec(), env: Vec::new(), last: Vec::new(), values: Vec::new() };
     for (place, before, reference) in &wanted.found {
         let words = || match place {
             Place::Argument(index) => format!("argument {} of the server", index + 1),
@@ -91,6 +102,16 @@ pub fn resolve(
             keychain.read(reference).map_err(|error| Unresolved::Keychain { place: words(), error })?;
         if item.start != *start {
             return Err(Unresolved::Foreign { place: words(), name: reference.name().to_owned() });
+        }
+        if let Some(variable) = strange.variable(&item.surroundings) {
+            let variable = variable.to_string_lossy().escape_debug().to_string();
+            let name = reference.name().to_owned();
+            return Err(Unresolved::Surroundings { place: words(), name, variable });
+        }
+        for folder in strange.folders_unknown_to(&item.surroundings) {
+            if !resolved.last.contains(folder) {
+                resolved.last.push(folder.clone());
+            }
         }
         let text = OsString::from(format!("{before}{}", item.value.expose()));
         match place {
@@ -108,7 +129,7 @@ pub fn resolve(
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
-    use crate::{Item, MemoryKeychain};
+    use crate::{Item, MemoryKeychain, Surroundings};
 
     fn os(texts: &[&str]) -> Vec<OsString> {
         texts.iter().map(OsString::from).collect()
@@ -122,6 +143,7 @@ mod tests {
         let item = Item {
             start: start(args),
             place: Identity::of_place([]),
+            surroundings: Surroundings::of([("LD_PRELOAD", "/mine.so"), ("PATH", "/mine")]),
             value: Secret::new(value.to_owned()),
             literal: Secret::new(String::new()),
         };
@@ -138,7 +160,7 @@ mod tests {
         let env =
             [("PATH", "/bin".to_owned()), ("TOKEN", one.to_string())].map(|(n, v)| (n.into(), v.into()));
         let wanted = wanted(&args, env);
-        let resolved = resolve(&wanted, &start(&args), &args, &keychain).unwrap();
+        let resolved = resolve(&wanted, &start(&args), &Strange::default(), &args, &keychain).unwrap();
         assert_eq!(resolved.args, os(&["-y", "server", "--api-key=value-two"]));
         assert_eq!(resolved.env, [("TOKEN".into(), "value-one".into())]);
         assert_eq!(resolved.values.len(), 2);
@@ -158,21 +180,43 @@ mod tests {
             (Identity::of("github", Some("zed"), "npx".as_ref(), [OsStr::new("server")]), &args),
             (Identity::of("other", Some("cursor"), "npx".as_ref(), [OsStr::new("server")]), &args),
         ] {
-            let told = resolve(&wanted(args, env()), &start, args, &keychain).unwrap_err();
+            let told =
+                resolve(&wanted(args, env()), &start, &Strange::default(), args, &keychain).unwrap_err();
             assert!(matches!(told, Unresolved::Foreign { .. }), "{told}");
             assert!(!told.to_string().contains("value-one"));
         }
-        assert!(resolve(&wanted(&args, env()), &start(&args), &args, &keychain).is_ok());
+        assert!(resolve(&wanted(&args, env()), &start(&args), &Strange::default(), &args, &keychain).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_entry_did_not_say_about_what_runs_is_refused_or_looked_in_last() {
+        let keychain = MemoryKeychain::default();
+        let one = Reference::fresh("TOKEN").unwrap();
+        stored(&keychain, &[], &one, "value-one");
+        let resolved = |env: &[(&str, &str)]| {
+            let env: Vec<_> = env.iter().map(|(n, v)| (OsString::from(n), OsString::from(v))).collect();
+            let wanted = wanted(&[], [("TOKEN".into(), OsString::from(one.to_string()))]);
+            resolve(&wanted, &start(&[]), &Strange::of(&env, &[]), &[], &keychain)
+        };
+        let told = resolved(&[("LD_PRELOAD", "/evil.so")]).unwrap_err().to_string();
+        assert!(told.contains("did not set LD_PRELOAD") && !told.contains("value-one"), "{told}");
+        let last = resolved(&[("LD_PRELOAD", "/mine.so"), ("PATH", "/evil:/mine:/bin")]).unwrap().last;
+        assert_eq!(last, ["/evil", "/bin"].map(PathBuf::from));
     }
 
     #[test]
     fn what_is_missing_or_no_reference_is_told_by_its_place() {
         let keychain = MemoryKeychain::default();
         let args = os(&["server", "keychain://callgate/nonsense"]);
-        let told = resolve(&wanted(&args, []), &start(&args), &args, &keychain).unwrap_err().to_string();
+        let told = resolve(&wanted(&args, []), &start(&args), &Strange::default(), &args, &keychain)
+            .unwrap_err()
+            .to_string();
         assert!(told.starts_with("argument 2 of the server: it names the keychain"), "{told}");
         let env = [("TOKEN".into(), Reference::fresh("TOKEN").unwrap().to_string().into())];
-        let told = resolve(&wanted(&[], env), &start(&[]), &[], &keychain).unwrap_err().to_string();
+        let told = resolve(&wanted(&[], env), &start(&[]), &Strange::default(), &[], &keychain)
+            .unwrap_err()
+            .to_string();
         assert!(
             told.starts_with("the variable TOKEN is in the keychain, but the keychain has nothing"),
             "{told}"

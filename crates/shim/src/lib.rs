@@ -4,6 +4,7 @@
 //! one per direction, each reading, judging and writing by itself; everything else only helps them. The shim opens
 //! no port, needs no app, and writes nothing but protocol to its output.
 
+mod above;
 mod asks;
 mod bounds;
 mod client;

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use callgate_store::{Home, atomic};
@@ -21,6 +22,14 @@ pub(crate) fn path_for(options: &Options) -> Option<OsString> {
     let person = std::env::home_dir()?;
     wider_path(&options.program, std::env::var_os("PATH").as_deref(), &person, |has| {
         login(&options.home, has)
+    })
+}
+
+/// The `PATH` of the person's shell, asked anew if it was not known to have all of these.
+pub(crate) fn folders_of_the_person(home: &Home, folders: &[PathBuf]) -> Option<OsString> {
+    login(home, &|path| {
+        let has: Vec<_> = std::env::split_paths(path).collect();
+        folders.iter().all(|folder| has.contains(folder))
     })
 }
 

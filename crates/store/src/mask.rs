@@ -143,6 +143,11 @@ impl Masker {
         self.masked_text(looked_at)
     }
 
+    /// The same, however long it is: what is cut before it is masked shows a part of what should be masked whole.
+    pub fn keep_line<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        if self.may_hold_secrets(line) { self.masked_text(line) } else { Cow::Borrowed(line) }
+    }
+
     fn masked_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         text::mask(self, text, true).map_or(Cow::Borrowed(text), |masked| Cow::Owned(masked.text))
     }

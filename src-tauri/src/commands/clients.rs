@@ -128,8 +128,9 @@ pub(crate) async fn preview_secrets(
     state: State<'_, AppState>,
     act: SecretsAct,
     entry: EntryKey,
+    only: Option<Vec<String>>,
 ) -> Reply<SecretsPreview> {
-    ask(&state, move |desk| desk.preview_secrets(act, &entry)).await
+    ask(&state, move |desk| desk.preview_secrets(act, &entry, only.as_deref())).await
 }
 
 /// May take as long as a person needs to unlock the keychain, within its bound.
@@ -139,9 +140,10 @@ pub(crate) async fn change_secrets(
     state: State<'_, AppState>,
     act: SecretsAct,
     entry: EntryKey,
+    only: Option<Vec<String>>,
     now: bool,
 ) -> Reply<SecretsChange> {
-    let changed = ask(&state, move |desk| desk.change_secrets(act, &entry, now)).await;
+    let changed = ask(&state, move |desk| desk.change_secrets(act, &entry, only.as_deref(), now)).await;
     state.pulse.wake();
     changed
 }

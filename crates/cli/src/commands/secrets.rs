@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use callgate_clients::Client;
-use callgate_clients::secrets::find::{self, Slot, Why};
+use callgate_clients::secrets::find::{self, Finding, Slot, Why};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
 use callgate_clients::survey::{Entry, State, Surveyed};
@@ -165,9 +165,12 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
     let chosen = Chosen::of(&home, &args.entries)?;
+    knows(&chosen, &args.only)?;
+    let meant = |finding: &Finding| args.only.is_empty() || args.only.contains(&finding.name);
     let mut work = Vec::new();
     for (file, entry) in chosen.entries() {
-        let found = entry.local().map(find::secrets).unwrap_or_default();
+        let mut found = entry.local().map(find::secrets).unwrap_or_default();
+        found.retain(|finding| meant(finding));
         // What was moved before may have to be stored anew, for a command that a person has changed.
         if found.is_empty() && (args.yes || !refers(entry)) {
             continue;
@@ -194,16 +197,28 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
     }
     let edited = if args.yes { Edited::Refuse } else { Edited::Accept };
     let done = change(&screen, &home, &work, args.force, &|file, entry, keychain, now_ms| {
-        move_in(home.path(), &file.found, &entry.key, edited, keychain, now_ms)
+        move_in(home.path(), &file.found, &entry.key, edited, &meant, keychain, now_ms)
     })?;
     if done.moved > 0 {
         screen.line(&format!(
-            "{} moved into the keychain. Copies of the files from before hold the values still: {}",
+            "{} moved into the keychain. Copies of the files from before hold the values still: {}. Put references there, \
+             too: callgate clients backups --purge-secrets",
             done.moved,
             shown::path(&home.path().join("backups"))
         ));
     }
     Ok(done.code())
+}
+
+/// A name that is not there is a slip.
+fn knows(chosen: &Chosen, only: &[String]) -> anyhow::Result<()> {
+    let there: BTreeSet<_> = chosen.secrets().map(|(_, _, one)| one.name).collect();
+    match only.iter().find(|name| !there.contains(*name)) {
+        Some(missing) => {
+            bail!("no such secret: {}. `callgate secrets` lists them.", screen::quoted(missing))
+        }
+        None => Ok(()),
+    }
 }
 
 fn slot(slot: &Slot) -> &'static str {

@@ -10,18 +10,20 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use callgate_clients::backup::Backups;
 use callgate_clients::ledger::Key;
 use callgate_clients::plan::Act;
 use callgate_clients::remains::{Remains, remains};
+use callgate_clients::running::remembers;
 use callgate_clients::secrets::find::references;
-use callgate_clients::survey::{Surveyed, entries};
-use callgate_clients::{program, queue, table};
+use callgate_clients::survey::{Surveyed, copied_before, entries};
+use callgate_clients::{Client, ledger, program, queue, table};
 use callgate_desk::login;
 use callgate_store::home::try_lock;
 use callgate_store::{Home, Lease, running};
 
 use super::clients::change::{How, Work};
-use super::clients::{look, shown};
+use super::clients::{look, person, shown};
 use super::own;
 use crate::args::UninstallArgs;
 use crate::confirm;
@@ -72,9 +74,7 @@ struct There {
 
 impl There {
     fn look(home: &Home, args: &UninstallArgs) -> anyhow::Result<There> {
-        let mut files = look(home, &args.project)?;
-        // An administrator's file is theirs.
-        files.retain(|file| !file.found.managed());
+        let mut files = everywhere(home, args)?;
         let found = still_there(home, &files);
         let others = entries(&files)
             .filter(|entry| entry.server.gated.as_ref().is_some_and(|gate| !is_ours(home, &gate.binary)))
@@ -189,12 +189,44 @@ impl There {
         let how = How { running: args.running, leave_secrets: args.leave_secrets };
         let work = Work::on(home, std::mem::take(&mut self.files), std::mem::take(&mut self.others));
         work.write(screen, Act::Unprotect, how).told(screen, Act::Unprotect, false);
-        let mut files = look(home, &args.project)?;
-        files.retain(|file| !file.found.managed());
-        let left = still_there(home, &files);
+        let left = still_there(home, &everywhere(home, args)?);
         left.iter().for_each(|one| stuck(screen, one));
-        Ok(left.is_empty())
+        let unaware = unaware(home)?;
+        unaware.iter().for_each(|client| may_write_back(screen, client));
+        Ok(left.is_empty() && unaware.is_empty())
     }
+}
+
+/// Every file that may name the gate. What is only in the ledger, or only in the copies, counts as well: a file that is
+/// overlooked here is left with servers that do not start.
+fn everywhere(home: &Home, args: &UninstallArgs) -> anyhow::Result<Vec<Surveyed>> {
+    let until = "Until then it cannot be told which files name the gate, and nothing is removed";
+    ledger::read(home.path()).map_err(|error| anyhow::anyhow!("{error}. {until}"))?;
+    let mut files = look(home, &args.project)?;
+    let copied = Backups::of(home.path()).files().map_err(|error| {
+        let folder = shown::path(&home.path().join("backups"));
+        anyhow::anyhow!("{folder} cannot be read: {error}; make it readable. {until}")
+    })?;
+    files.extend(copied_before(&files, &copied));
+    // An administrator's file is theirs.
+    files.retain(|file| !file.found.managed());
+    Ok(files)
+}
+
+/// Clients that run since before their files were written, and write them back from memory.
+fn unaware(home: &Home) -> anyhow::Result<Vec<&'static Client>> {
+    let (person, ledger) = (person()?, ledger::read(home.path())?);
+    let written = ledger.written_ms.iter().filter_map(|(id, at_ms)| Some((table::client(id)?, *at_ms)));
+    let unaware = written.filter(|(client, at_ms)| remembers(client, &person, *at_ms));
+    Ok(unaware.map(|(client, _)| client).collect())
+}
+
+fn may_write_back(screen: &Screen, client: &Client) {
+    let text = format!(
+        "{} runs and may write its file back with the gate in it, which then has to be there. {}",
+        client.name, client.reload
+    );
+    screen.line(&screen.paint(screen::WARN, &text));
 }
 
 /// What names the gate of this home, or one that is nobody's.

@@ -36,6 +36,8 @@ mod yaml_tests;
 
 use std::ops::Range;
 
+use callgate_secrets::Surroundings;
+
 use crate::document::{Odd, Splice};
 
 pub use check::{Broken, Values, comes_back, differ_by, verify};
@@ -118,6 +120,11 @@ pub struct Text {
 impl Local {
     pub fn words(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.program.value.as_str()).chain(self.args.iter().map(|a| a.value.as_str()))
+    }
+
+    /// What its variables say about which code its start runs.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings::of(self.env.iter().map(|(name, text)| (name.as_str(), text.value.as_str())))
     }
 }
 

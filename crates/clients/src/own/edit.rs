@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use callgate_secrets::{Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, referring};
+use callgate_secrets::{
+    Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, Surroundings, referring,
+};
 
 use super::name::{problem_with, problem_with_variable};
 use super::{Open, OwnError, Why, id, key};
@@ -123,6 +125,7 @@ pub fn add(home: &Path, wanted: &Wanted, keychain: Option<&dyn Keychain>) -> Res
             // Started by hand, for no client.
             start: Identity::of(&server.name, None, OsStr::new(&server.program), args),
             place: place_of(&key(home, &server.name)),
+            surroundings: Surroundings::of(server.env.iter().map(|(name, value)| (&**name, &**value))),
             value: value.clone(),
             literal: Secret::new(crate::document::quoted(value.expose())),
         };

@@ -82,6 +82,7 @@ pub fn place(
         let item = Item {
             start: start(name, found, &local),
             place: place_of(&found.key(None, name)),
+            surroundings: local.surroundings(),
             value: held.value,
             literal: Secret::new(quoted(&text)),
         };

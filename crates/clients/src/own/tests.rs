@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-use callgate_secrets::{Identity, Keychain, KeychainError, MemoryKeychain, Secret, resolve, wanted};
+use callgate_secrets::{Identity, Keychain, KeychainError, MemoryKeychain, Secret, Strange, resolve, wanted};
 
 use super::placing::{PlaceError, forget_own_secrets, place, take_out};
 use super::*;
@@ -189,7 +189,8 @@ fn resolved(world: &World, found: &Found) -> Result<Vec<(OsString, OsString)>, S
         local.program.value.as_ref(),
         args.iter().map(OsString::as_os_str),
     );
-    resolve(&refs, &start, &args, &world.keychain).map(|done| done.env).map_err(|error| error.to_string())
+    let done = resolve(&refs, &start, &Strange::default(), &args, &world.keychain);
+    done.map(|done| done.env).map_err(|error| error.to_string())
 }
 
 #[test]

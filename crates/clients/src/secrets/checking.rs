@@ -64,6 +64,9 @@ fn judge(entry: &Entry, item: Result<Item, KeychainError>) -> Result<(), Astray>
     match start_of(entry) {
         None => Err(Astray::NoGate),
         Some(start) if item.start != start => Err(Astray::Foreign),
+        Some(_) if entry.local().is_some_and(|local| !item.surroundings.covers(&local.surroundings())) => {
+            Err(Astray::Foreign)
+        }
         Some(_) => Ok(()),
     }
 }

@@ -7,10 +7,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use callgate_secrets::{
-    BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, referring,
+    BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, Surroundings, referring,
 };
 
-use super::find::secrets;
+use super::find::{Finding, secrets};
 use super::open::{Open, Swap, swapped, texts};
 use super::shapes::is_filled_in;
 use crate::backup::Backups;
@@ -57,10 +57,13 @@ pub enum MoveError {
     #[error("{0}")]
     Bad(#[from] BadReference),
     #[error(
-        "{name} was stored for another entry; nothing was changed. Somebody may have copied the reference"
+        "{name} was stored for another entry; nothing was changed. If you renamed this entry or moved its file, store its secrets \
+         anew for it first (`callgate secrets move` with the client and this entry, at a terminal); else somebody copied the reference"
     )]
     Foreign { name: String },
-    #[error("{name} was stored for another command than the entry has now; nothing was changed")]
+    #[error(
+        "{name} was stored for another command than the entry has now, or with other variables that decide what it runs; nothing was changed"
+    )]
     Edited { name: String },
     #[error("it cannot be edited: {0}; nothing was changed")]
     Odd(#[from] Odd),
@@ -90,14 +93,19 @@ pub struct Moved {
     pub left: Vec<String>,
 }
 
-/// What becomes of references that were stored for another command than the entry has now.
+/// What becomes of references that were stored for another command than the entry has now, or for the same command under
+/// another name or in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edited {
     /// Nothing, and neither of the rest.
     Refuse,
-    /// They are stored anew for it: a person changed the entry and says so.
+    /// They are stored anew for it: a person changed the entry, renamed it or moved its file, and says so. What is foreign
+    /// in both ways stays so: nothing speaks for it but that word.
     Accept,
 }
+
+/// Which of the secrets that were found are meant: not everything that looks like one is.
+pub type Meant<'a> = &'a dyn Fn(&Finding) -> bool;
 
 /// Moves the secrets of an entry.
 pub fn move_in(
@@ -105,12 +113,14 @@ pub fn move_in(
     found: &Found,
     key: &Key,
     edited: Edited,
+    meant: Meant<'_>,
     keychain: &dyn Keychain,
     now_ms: i64,
 ) -> Result<Moved, MoveError> {
     let held = hold(home)?;
     let open = Open::of(found, key)?;
-    let Leaving { swaps, fresh, start, before } = Leaving::of(&open)?;
+    let Leaving { swaps, fresh, start, before } = Leaving::of(&open, meant)?;
+    let surroundings = open.local.surroundings();
     let place = place_of(key);
 
     let mut stored = Stored::new(keychain);
@@ -119,25 +129,29 @@ pub fn move_in(
     for reference in references {
         let name = reference.name();
         let old = read(keychain, &reference)?;
-        if old.place != place {
+        // Fresh references among the arguments change what is started, by our own hand.
+        let same_start = old.start == start || old.start == before;
+        if old.place != place && !(same_start && edited == Edited::Accept) {
             return Err(MoveError::Foreign { name: name.to_owned() });
         }
-        // Fresh references among the arguments change what is started, by our own hand.
-        if old.start != start {
-            if old.start != before && edited == Edited::Refuse {
-                return Err(MoveError::Edited { name: name.to_owned() });
-            }
-            stored.put(reference, &Item { start: start.clone(), ..old.clone() }, Some(old))?;
+        if !(same_start && old.surroundings.covers(&surroundings)) && edited == Edited::Refuse {
+            return Err(MoveError::Edited { name: name.to_owned() });
+        }
+        let (start, place, surroundings) = (start.clone(), place.clone(), surroundings.clone());
+        let anew = Item { start, place, surroundings, ..old.clone() };
+        if anew != old {
+            stored.put(reference, &anew, Some(old))?;
         }
     }
     let names = fresh.iter().map(|(reference, ..)| reference.name().to_owned()).collect();
     for (reference, value, literal) in fresh {
-        let item = Item { start: start.clone(), place: place.clone(), value, literal };
+        let (start, place, surroundings) = (start.clone(), place.clone(), surroundings.clone());
+        let item = Item { start, place, surroundings, value, literal };
         stored.put(reference, &item, None)?;
     }
     let written = match swaps.is_empty() {
         false => open.write(home, held, &swaps, now_ms),
-        true if accepted => open.note(held, &open.local),
+        true if accepted => open.adopt(held, now_ms),
         true => Ok(()),
     };
     // If it failed late, the file may hold the references already: what they lead to must stay.
@@ -160,9 +174,9 @@ impl std::fmt::Debug for Preview {
 }
 
 /// What moving the secrets of an entry would write. The references that are written get numbers of their own.
-pub fn preview_move(found: &Found, key: &Key) -> Result<Preview, MoveError> {
+pub fn preview_move(found: &Found, key: &Key, meant: Meant<'_>) -> Result<Preview, MoveError> {
     let open = Open::of(found, key)?;
-    let Leaving { swaps, fresh, .. } = Leaving::of(&open)?;
+    let Leaving { swaps, fresh, .. } = Leaving::of(&open, meant)?;
     let (mut after, _) = open.exchanged(&swaps)?;
     for (reference, ..) in fresh {
         after = after.replace(&reference.to_string(), &format!("{SCHEME}{UNKNOWN}/{}", reference.name()));
@@ -195,7 +209,7 @@ struct Leaving {
 }
 
 impl Leaving {
-    fn of(open: &Open<'_>) -> Result<Leaving, MoveError> {
+    fn of(open: &Open<'_>, meant: Meant<'_>) -> Result<Leaving, MoveError> {
         let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
         let (Some(server), Some(client)) = (&gate.server, &gate.client) else {
             return Err(MoveError::Unnamed);
@@ -204,7 +218,7 @@ impl Leaving {
             return Err(MoveError::FilledIn(which));
         }
         let (mut swaps, mut fresh) = (Vec::new(), Vec::new());
-        for finding in secrets(&open.local) {
+        for finding in secrets(&open.local).into_iter().filter(|finding| meant(finding)) {
             let reference =
                 Reference::fresh(&finding.name).map_err(|error| MoveError::Random(error.to_string()))?;
             let before = finding.text.get(..finding.before).unwrap_or_default();
@@ -222,8 +236,13 @@ impl Leaving {
 
 /// The word of a command that its client fills in, by its place: what it says may be a password.
 pub(crate) fn filled_in(local: &Local) -> Option<String> {
-    let at = local.words().position(|word| is_filled_in(word) || word.contains('$'))?;
-    Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") })
+    let is_filled = |word: &str| is_filled_in(word) || word.contains('$');
+    if let Some(at) = local.words().position(is_filled) {
+        return Some(if at == 0 { "program".to_owned() } else { format!("argument {at}") });
+    }
+    let (name, _) =
+        local.env.iter().find(|(name, text)| Surroundings::is_about(name) && is_filled(&text.value))?;
+    Some(format!("variable {name}"))
 }
 
 /// Puts the values back in place of the references of an entry, byte for byte as they were.

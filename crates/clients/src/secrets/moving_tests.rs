@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use callgate_secrets::{Item, Keychain, KeychainError, MemoryKeychain, Reference, SCHEME};
 use tempfile::TempDir;
 
+use super::find::Finding;
 use super::moving::{Edited, MoveError, Moved, move_in, preview_move, preview_return, put_back, refers};
 use crate::change::carry_out;
 use crate::discover::{Found, known};
@@ -17,10 +18,10 @@ use crate::plan::Act;
 use crate::survey::{Surveyed, look};
 use crate::table;
 
-const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+pub(super) const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 
 /// A client's file with secrets in variables and arguments, written as people write them.
-const FILES: [(&str, &str, &str); 3] = [
+pub(super) const FILES: [(&str, &str, &str); 3] = [
     (
         "cursor",
         "mcp.json",
@@ -38,15 +39,15 @@ const FILES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-struct World {
+pub(super) struct World {
     folder: TempDir,
-    found: Found,
+    pub(super) found: Found,
     original: &'static str,
-    keychain: MemoryKeychain,
+    pub(super) keychain: MemoryKeychain,
 }
 
 impl World {
-    fn new(client: &str, name: &str, text: &'static str) -> World {
+    pub(super) fn new(client: &str, name: &str, text: &'static str) -> World {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
@@ -54,11 +55,11 @@ impl World {
         World { folder, found, original: text, keychain: MemoryKeychain::default() }
     }
 
-    fn home(&self) -> PathBuf {
+    pub(super) fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         fs::read_to_string(&self.found.path).unwrap()
     }
 
@@ -70,7 +71,7 @@ impl World {
         assert!(plan.refused.is_empty(), "{:?}", plan.refused);
     }
 
-    fn protect(&self) {
+    pub(super) fn protect(&self) {
         self.act(Act::Protect { binary: "/opt/callgate" });
     }
 
@@ -78,11 +79,11 @@ impl World {
         look(&self.found).unwrap().entries[0].key.clone()
     }
 
-    fn move_in(&self, keychain: &dyn Keychain) -> Result<Moved, MoveError> {
-        move_in(&self.home(), &self.found, &self.key(), Edited::Refuse, keychain, 2)
+    pub(super) fn move_in(&self, keychain: &dyn Keychain) -> Result<Moved, MoveError> {
+        move_in(&self.home(), &self.found, &self.key(), Edited::Refuse, &|_| true, keychain, 2)
     }
 
-    fn put_back(&self) -> Result<Moved, MoveError> {
+    pub(super) fn put_back(&self) -> Result<Moved, MoveError> {
         put_back(&self.home(), &self.found, &self.key(), &self.keychain, 3)
     }
 }
@@ -121,7 +122,7 @@ fn what_would_be_written_is_seen_first_without_the_keychain() {
         let world = World::new(client, name, text);
         world.protect();
         let protected = world.text();
-        let shown = preview_move(&world.found, &world.key()).unwrap();
+        let shown = preview_move(&world.found, &world.key(), &|_| true).unwrap();
         assert_eq!(shown.before, protected, "{name}");
         assert_eq!(world.text(), protected, "nothing was written");
         world.move_in(&world.keychain).unwrap();
@@ -218,10 +219,69 @@ fn a_copied_reference_is_not_put_back_elsewhere() {
     let before = fs::read(&other).unwrap();
     let told = put_back(&world.home(), &found, &key, &world.keychain, 3).unwrap_err();
     assert!(matches!(told, MoveError::Foreign { .. }), "{told}");
-    let told = move_in(&world.home(), &found, &key, Edited::Refuse, &world.keychain, 3).unwrap_err();
+    let told =
+        move_in(&world.home(), &found, &key, Edited::Refuse, &|_| true, &world.keychain, 3).unwrap_err();
     assert!(matches!(told, MoveError::Foreign { .. }), "{told}");
     assert_eq!(fs::read(&other).unwrap(), before);
     assert_eq!(world.keychain.len(), 2);
+}
+
+#[test]
+fn a_renamed_entry_or_a_moved_project_is_not_locked_out_of_its_secrets() {
+    let renamed = |world: &mut World| {
+        fs::write(&world.found.path, world.text().replacen("\"gh\":", "\"github\":", 1)).unwrap();
+    };
+    let moved = |world: &mut World| {
+        let there = world.folder.path().join("there");
+        fs::create_dir(&there).unwrap();
+        fs::rename(&world.found.path, there.join("mcp.json")).unwrap();
+        world.found = known(world.found.client, there.join("mcp.json"));
+    };
+    for change in [&renamed as &dyn Fn(&mut World), &moved] {
+        let mut world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+        world.protect();
+        world.move_in(&world.keychain).unwrap();
+        change(&mut world);
+        let told = world.put_back().unwrap_err().to_string();
+        assert!(told.contains("If you renamed this entry or moved its file"), "{told}");
+        assert!(matches!(world.move_in(&world.keychain), Err(MoveError::Foreign { .. })), "not by itself");
+        let anew = |keychain| {
+            move_in(&world.home(), &world.found, &world.key(), Edited::Accept, &|_| true, keychain, 2)
+        };
+        assert_eq!(anew(&world.keychain).unwrap(), Moved::default());
+        assert_eq!(world.put_back().unwrap().names.len(), 2);
+        assert!(world.text().contains(TOKEN) && world.keychain.is_empty());
+    }
+}
+
+#[test]
+fn a_reference_of_another_entry_and_another_command_is_foreign_whatever_is_said() {
+    let world = World::new(FILES[0].0, FILES[0].1, FILES[0].2);
+    world.protect();
+    world.move_in(&world.keychain).unwrap();
+    let other = world.text().replacen("\"gh\":", "\"github\":", 1).replace("\"srv\"", "\"evil\"");
+    fs::write(&world.found.path, other).unwrap();
+    let told =
+        move_in(&world.home(), &world.found, &world.key(), Edited::Accept, &|_| true, &world.keychain, 2);
+    assert!(matches!(told, Err(MoveError::Foreign { .. })), "{told:?}");
+}
+
+#[test]
+fn a_false_alarm_can_be_left_in_the_file_while_the_rest_moves() {
+    for (client, name, text) in FILES {
+        let world = World::new(client, name, text);
+        world.protect();
+        let only = |finding: &Finding| finding.name == "GITHUB_TOKEN";
+        let shown = preview_move(&world.found, &world.key(), &only).unwrap();
+        let moved =
+            move_in(&world.home(), &world.found, &world.key(), Edited::Refuse, &only, &world.keychain, 2);
+        assert_eq!(moved.unwrap().names, ["GITHUB_TOKEN"], "{name}");
+        assert_eq!(shown.after, unnumbered(&world.text()));
+        assert!(!world.text().contains(TOKEN) && world.text().contains("nter22"));
+        // The other follows when a person likes, and what is there already is stored for the command that it makes.
+        assert_eq!(world.move_in(&world.keychain).unwrap().names, ["api-key"]);
+        assert_eq!(world.put_back().unwrap().names.len(), 2);
+    }
 }
 
 #[test]
@@ -233,7 +293,7 @@ fn after_an_edit_the_values_still_come_back_and_can_be_bound_anew() {
     fs::write(&world.found.path, world.text().replace("\"srv\"", "\"srv\", \"--more\"")).unwrap();
     assert!(matches!(world.move_in(&world.keychain), Err(MoveError::Edited { .. })));
     let key = world.key();
-    let again = || move_in(&world.home(), &world.found, &key, Edited::Accept, &world.keychain, 2);
+    let again = || move_in(&world.home(), &world.found, &key, Edited::Accept, &|_| true, &world.keychain, 2);
     assert_eq!(again().unwrap(), Moved::default());
     assert_eq!(world.move_in(&world.keychain).unwrap(), Moved::default(), "it is its own again");
     world.put_back().unwrap();

@@ -12,7 +12,7 @@ use crate::discover::Found;
 use crate::document::{Document, Odd, Splice};
 use crate::entry::{Local, ServerId, Text, Values, servers, verify};
 use crate::file::{Snapshot, replace};
-use crate::ledger::{Held, Key};
+use crate::ledger::{Held, Key, Row};
 use crate::names::identity;
 use crate::survey::{Entry, Refusal, State, look};
 
@@ -105,6 +105,23 @@ impl<'a> Open<'a> {
             row.original = identity(local);
         }
         held.save().map_err(MoveError::Unrecorded)
+    }
+
+    /// The same of an entry that may be known under another name or in another file: it is ours from now on.
+    pub(super) fn adopt(&self, mut held: Held, now_ms: i64) -> Result<(), MoveError> {
+        let key = &self.entry.key;
+        if held.ledger.row(key).is_none()
+            && let Some(server) = self.entry.server.gated.as_ref().and_then(|gate| gate.server.clone())
+        {
+            held.ledger.put(Row {
+                key: key.clone(),
+                server,
+                original: String::new(),
+                text: None,
+                at_ms: now_ms,
+            });
+        }
+        self.note(held, &self.local)
     }
 
     /// The text after these splices, and what the entry starts then.

@@ -58,6 +58,8 @@ pub enum Scope {
     Local,
     /// An administrator's: shown, never edited.
     Managed,
+    /// Of a client in a sandbox (Flatpak, snap), where our program cannot be started: shown, never edited.
+    Sandboxed,
     /// Of an older version of the client: edited where it exists, never created.
     Legacy,
 }

@@ -64,6 +64,11 @@ const fn scoped(scope: Scope, place: Place) -> Place {
     Place { scope, ..place }
 }
 
+/// Where a sandbox keeps what its program takes for the person's own folder.
+const fn boxed(path: &'static str, syntax: Syntax, shape: Shape) -> Place {
+    only(&[Linux], scoped(Scope::Sandboxed, user(path, syntax, shape, Sure::Told)))
+}
+
 /// A client that picks changes up by itself or with a click, and does not write what it has not read.
 const fn plain(
     id: &'static str,
@@ -108,6 +113,8 @@ pub(super) const CLIENTS: &[Client] = &[
                     ),
                 ),
                 only(&[Linux], user("{config}/Claude/claude_desktop_config.json", Json, USUAL, Sure::Told)),
+                boxed("~/.var/app/*/config/Claude/claude_desktop_config.json", Json, USUAL),
+                boxed("~/snap/*/current/.config/Claude/claude_desktop_config.json", Json, USUAL),
             ],
             "Quit Claude Desktop from its menu and start it again; closing the window is not quitting.",
         )
@@ -146,6 +153,8 @@ pub(super) const CLIENTS: &[Client] = &[
         &[
             user("~/.cursor/mcp.json", Jsonc, USUAL, Sure::Said),
             project("{project}/.cursor/mcp.json", Jsonc, USUAL, Sure::Said),
+            boxed("~/.var/app/*/.cursor/mcp.json", Jsonc, USUAL),
+            boxed("~/snap/*/current/.cursor/mcp.json", Jsonc, USUAL),
         ],
         "Switch the server off and on in Cursor's settings, or reload the window; Cursor may ask to approve it once more.",
     ),
@@ -161,6 +170,8 @@ pub(super) const CLIENTS: &[Client] = &[
             only(&[Windows], user("{appdata}/Code/User/profiles/*/mcp.json", Jsonc, SERVERS, Sure::Said)),
             only(UNIX, user("~/.vscode-server/data/User/mcp.json", Jsonc, SERVERS, Sure::Said)),
             project("{project}/.vscode/mcp.json", Jsonc, SERVERS, Sure::Said),
+            boxed("~/.var/app/*/config/Code/User/mcp.json", Jsonc, SERVERS),
+            boxed("~/snap/*/current/.config/Code/User/mcp.json", Jsonc, SERVERS),
         ],
         "Restart the server from the line above it in mcp.json; VS Code may ask to trust it once more.",
     ),
@@ -246,6 +257,8 @@ pub(super) const CLIENTS: &[Client] = &[
             only(UNIX, user("{config}/zed/settings.json", Jsonc, ZED, Sure::Said)),
             only(&[Windows], user("{appdata}/Zed/settings.json", Jsonc, ZED, Sure::Said)),
             project("{project}/.zed/settings.json", Jsonc, ZED, Sure::Said),
+            boxed("~/.var/app/*/config/zed/settings.json", Jsonc, ZED),
+            boxed("~/snap/*/current/.config/zed/settings.json", Jsonc, ZED),
         ],
         "Nothing to do: Zed watches its file.",
     ),

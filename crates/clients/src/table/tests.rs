@@ -106,6 +106,7 @@ fn the_table_in_the_documentation_is_the_table_in_the_code() {
                 Scope::Project => " (a project's)",
                 Scope::Local => " (for single projects)",
                 Scope::Managed => " (an administrator's)",
+                Scope::Sandboxed => " (in a sandbox: not coverable)",
                 Scope::Legacy => " (of older versions)",
             };
             let sure = format!("{:?}", place.sure).to_lowercase();

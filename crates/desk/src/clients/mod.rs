@@ -16,6 +16,7 @@ mod secrets;
 pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
+mod windowed;
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,7 @@ use crate::view::{ClientEntry, ClientFile, ClientView, EntryKey, EntryState, Que
 use crate::{Desk, DeskError};
 
 pub(crate) use guard::Guard;
-pub use shown::{masker, masker_of};
+pub use shown::{diff_lines, masker, masker_of};
 
 /// All files of all clients, at one moment.
 pub(crate) struct Look<'d> {

@@ -1,7 +1,7 @@
 //! Servers of one's own: added here, placed in clients now or when these have quit.
 
 use callgate_clients::discover::{Found, file_for_new};
-use callgate_clients::entry::{Local, NewServer};
+use callgate_clients::entry::{Local, NewServer, Server};
 use callgate_clients::own::{self, AddError, Part, Wanted, placing};
 use callgate_clients::plan::Plan;
 use callgate_clients::queue::{self, Todo};
@@ -196,13 +196,17 @@ impl Desk {
 }
 
 impl Look<'_> {
+    /// The lines around the new server are others' lines: their values are as secret.
     fn own_diff(&self, texts: (&str, &str), server: &NewServer) -> FileDiff {
+        let listing = own::read(self.ours).unwrap_or_default();
+        let (new, others) = (server.local(), listing.servers.iter().filter_map(Server::local));
+        let masker = masker_of(others.chain([&new]));
         let shown = shown::path(&self.machine.home, &own::path(self.ours));
         let before = format!("{shown} (now)");
         FileDiff {
             client: OWN_LIST.to_owned(),
             client_name: "Callgate's own list".to_owned(),
-            diff: shown::diff(texts, (&before, &shown), &masker_of([&server.local()])),
+            diff: shown::diff(texts, (&before, &shown), &masker),
             shown,
             entries: vec![server.name.clone()],
         }

@@ -85,6 +85,20 @@ fn a_value_that_looks_like_a_secret_is_named_and_never_shown() {
 }
 
 #[test]
+fn the_values_of_a_server_that_is_there_are_not_shown_when_another_is_added_below_it() {
+    let world = world();
+    world.desk.add_server(&draft("first", "npx --key hunter22", &[])).unwrap();
+    let file = world.place.home.path().join("servers.json");
+    // As somebody wrote it by hand: nothing about it looks like a secret.
+    let text = fs::read_to_string(&file).unwrap().replace("fast", "plain-words-of-mine");
+    fs::write(&file, &text).unwrap();
+    let preview = world.desk.preview_server(&draft("second", "npx", &[])).unwrap();
+    let own = preview.edits.files.iter().find(|file| file.client == "callgate").unwrap();
+    assert!(own.diff.contains("+") && own.diff.contains("MODE"), "{}", own.diff);
+    assert!(!own.diff.contains("plain-words-of-mine") && !own.diff.contains("hunter22"), "{}", own.diff);
+}
+
+#[test]
 fn a_name_that_a_client_has_is_left_alone_there() {
     let world = world();
     let preview = world.desk.preview_server(&draft("play", "other", &["cursor", "zed"])).unwrap();

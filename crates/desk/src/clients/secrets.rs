@@ -1,10 +1,12 @@
 //! The secrets of clients' entries: named, moved into the keychain, and put back. Their values are never shown.
 
 use callgate_clients::drift::is_unedited;
-use callgate_clients::secrets::find::Slot;
+use callgate_clients::secrets::find::{Finding, Slot};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
-use callgate_clients::secrets::moving::{Edited, Moved, move_in, preview_move, preview_return, put_back};
-use callgate_clients::survey::{Entry, Surveyed};
+use callgate_clients::secrets::moving::{
+    Edited, Meant, Moved, move_in, preview_move, preview_return, put_back,
+};
+use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_secrets::{Keychain, SystemKeychain};
 
 use super::change::would_write_over;
@@ -17,11 +19,17 @@ use crate::{Desk, DeskError};
 
 impl Desk {
     /// What the act is about and what it would write. The keychain is not asked yet.
-    pub fn preview_secrets(&self, act: SecretsAct, entry: &EntryKey) -> Result<SecretsPreview, DeskError> {
+    /// `only`: of what is to be moved, by the names that are shown; everything, if nothing is said.
+    pub fn preview_secrets(
+        &self,
+        act: SecretsAct,
+        entry: &EntryKey,
+        only: Option<&[String]>,
+    ) -> Result<SecretsPreview, DeskError> {
         let look = self.look_at_clients()?;
         let (file, found, secrets) = look.secrets_of(entry)?;
         let texts = match act {
-            SecretsAct::Move => Some(preview_move(&file.found, &found.key)?),
+            SecretsAct::Move => Some(preview_move(&file.found, &found.key, &meant(only))?),
             SecretsAct::PutBack => Some(preview_return(&file.found, &found.key)?),
             // Only the keychain learns of it.
             SecretsAct::Rebind => None,
@@ -46,9 +54,10 @@ impl Desk {
         &self,
         act: SecretsAct,
         entry: &EntryKey,
+        only: Option<&[String]>,
         now: bool,
     ) -> Result<SecretsChange, DeskError> {
-        self.change_secrets_in(&|| SystemKeychain::open(self.home.path()), act, entry, now)
+        self.change_secrets_in(&|| SystemKeychain::open(self.home.path()), act, entry, only, now)
     }
 
     pub(super) fn change_secrets_in<K: Keychain>(
@@ -56,6 +65,7 @@ impl Desk {
         keychain: &dyn Fn() -> Result<K, callgate_secrets::KeychainError>,
         act: SecretsAct,
         entry: &EntryKey,
+        only: Option<&[String]>,
         now: bool,
     ) -> Result<SecretsChange, DeskError> {
         let look = self.look_at_clients()?;
@@ -69,10 +79,13 @@ impl Desk {
         }
         let keychain = keychain().map_err(DeskError::Keychain)?;
         let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
-        let into = |edited| move_in(home, &file.found, &found.key, edited, &keychain, now_ms);
+        let into = |edited, meant: Meant<'_>| {
+            move_in(home, &file.found, &found.key, edited, meant, &keychain, now_ms)
+        };
         let Moved { names, left } = match act {
-            SecretsAct::Move => into(Edited::Refuse)?,
-            SecretsAct::Rebind => into(Edited::Accept)?,
+            SecretsAct::Move => into(Edited::Refuse, &meant(only))?,
+            // What is in the file stays there.
+            SecretsAct::Rebind => into(Edited::Accept, &|_| false)?,
             SecretsAct::PutBack => put_back(home, &file.found, &found.key, &keychain, now_ms)?,
         };
         self.guard()?;
@@ -93,10 +106,17 @@ impl Look<'_> {
         let (kept, plain): (Vec<_>, Vec<_>) =
             secrets.iter().partition(|secret| secret.stands == Stands::InKeychain);
         let named = |all: Vec<&Listed>| all.into_iter().map(|secret| name(&secret.name)).collect::<Vec<_>>();
-        let row = self.ledger.row(&entry.key).filter(|_| !kept.is_empty());
-        let unbound = row.is_some_and(|row| !is_unedited(entry, row));
+        let protected = matches!(entry.state, State::Protected { .. });
+        // Behind the gate and on no record: renamed, or its file moved.
+        let edited = || self.ledger.row(&entry.key).is_none_or(|row| !is_unedited(entry, row));
+        let unbound = protected && !kept.is_empty() && edited();
         EntrySecrets { plain: named(plain), kept: named(kept), unbound }
     }
+}
+
+/// By the names that a person saw.
+fn meant(only: Option<&[String]>) -> impl Fn(&Finding) -> bool {
+    move |finding| only.is_none_or(|only| only.contains(&name(&finding.name)))
 }
 
 fn secret_view(secret: &Listed) -> SecretView {

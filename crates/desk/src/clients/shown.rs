@@ -8,6 +8,7 @@ use callgate_policy::diff::unified;
 use callgate_secrets::SCHEME;
 use callgate_store::mask::{self, Masker};
 
+use super::windowed::windowed;
 use crate::text::harmless;
 
 /// The path as people write it.
@@ -27,9 +28,13 @@ pub(super) fn command(entry: &Entry) -> String {
 
 /// What an edit changes, line by line.
 pub(super) fn diff(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> String {
+    diff_lines(texts, names, masker).join("\n")
+}
+
+/// Masked first, and then cut to what a person can look at: a part of a secret is a secret.
+pub fn diff_lines(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> Vec<String> {
     let lines = unified(texts.0, texts.1, names);
-    let lines: Vec<_> = lines.lines().map(|line| masked(line, masker)).collect();
-    lines.join("\n")
+    windowed(lines.lines().map(|line| masked(line, masker)).collect())
 }
 
 /// A reference to the keychain is no secret, whatever it stands for: it is shown.
@@ -46,7 +51,7 @@ fn masked(line: &str, masker: &Masker) -> String {
         rest = &reference[end..];
     }
     without.push_str(rest);
-    let mut masked = masker.keep_text(&without).into_owned();
+    let mut masked = masker.keep_line(&without).into_owned();
     for (at, reference) in references.iter().enumerate() {
         masked = masked.replacen(&format!("[masked {at}]"), reference, 1);
     }

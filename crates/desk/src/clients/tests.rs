@@ -427,3 +427,16 @@ fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
     world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
     assert!(world.desk.overview().unwrap().needs.is_empty());
 }
+
+#[test]
+fn a_change_in_a_file_of_one_long_line_is_seen_and_a_secret_far_behind_is_not() {
+    let world = world();
+    let filler = format!("\"filler\": \"{}\"", "x ".repeat(6_000));
+    let padding = "y ".repeat(4_080);
+    let line = FILE.replace('\n', " ").replacen('{', &format!("{{ {filler}, \"p\": \"{padding}\","), 1);
+    fs::write(&world.cursor, line).unwrap();
+    let preview = world.desk.preview_clients(ClientAct::Protect, &[]).unwrap();
+    let diff = &preview.files.iter().find(|file| file.client == "cursor").unwrap().diff;
+    assert!(diff.contains("--server") && diff.contains('…'), "{diff}");
+    assert!(!diff.contains("sk-1234"), "{diff}");
+}

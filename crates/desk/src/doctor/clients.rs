@@ -143,37 +143,61 @@ fn queue(visit: &Visit<'_>, views: &[ClientView]) -> Vec<Finding> {
     ids.dedup();
     let mut told = Vec::new();
     for known in ids.into_iter().filter_map(client) {
-        for todo in [Todo::Protect, Todo::Unprotect] {
-            let mine: Vec<&Queued> = waiting
-                .iter()
-                .filter(|queued| queued.key.client == known.id && queued.todo == todo)
-                .collect();
-            let runs = views.iter().any(|view| view.id == known.id && view.running != Some(false));
-            told.extend((!mine.is_empty()).then(|| waits(known, todo, &mine, runs)));
+        let runs = views.iter().any(|view| view.id == known.id && view.running != Some(false));
+        let mut mine: Vec<&Queued> = waiting.iter().filter(|queued| queued.key.client == known.id).collect();
+        // Of one kind together, whichever kinds there are.
+        while let Some(first) = mine.first().map(|queued| queued.todo) {
+            let (same, others) = mine.into_iter().partition(|queued| queued.todo == first);
+            mine = others;
+            told.push(waits(known, &wish(first), &same, runs));
         }
     }
     told
 }
 
-fn waits(client: &Client, todo: Todo, queued: &[&Queued], runs: bool) -> Finding {
+/// What waits, in words.
+struct Wish {
+    what: &'static str,
+    /// The words of the command that does it for a client and its entries.
+    command: Option<[&'static str; 2]>,
+}
+
+fn wish(todo: Todo) -> Wish {
+    match todo {
+        Todo::Protect => Wish { what: "to protect servers", command: Some(["clients", "protect"]) },
+        Todo::Unprotect => Wish { what: "to unprotect servers", command: Some(["clients", "unprotect"]) },
+        Todo::Repair => Wish { what: "to put lost gates back", command: Some(["clients", "protect"]) },
+        Todo::Place => Wish { what: "to place servers of Callgate's own list", command: None },
+    }
+}
+
+fn waits(client: &Client, wish: &Wish, queued: &[&Queued], runs: bool) -> Finding {
     let names: Vec<String> = queued.iter().map(|queued| queued.key.name.clone()).collect();
     let changes = count(names.len() as u64, "change");
-    let act = if todo == Todo::Protect { "protect" } else { "unprotect" };
+    let Wish { what: wanted, command } = wish;
     let finding = |gravity, what: &str| {
         Finding::new(Area::Clients, Code::QueueWaits, gravity, client.name, what).of(client.id, names.clone())
     };
     match runs {
         true => {
-            let what = format!("{changes} to {act} servers wait until {} has quit", client.name);
+            let what = format!("{changes} {wanted} wait until {} has quit", client.name);
             finding(Gravity::Note, &what).by(client.reload)
         }
         false => {
             let what = format!(
-                "{changes} to {act} servers of {} wait for Callgate's app, which writes them when it runs",
+                "{changes} {wanted} for {} wait for Callgate's app, which writes them when it runs",
                 client.name
             );
-            finding(Gravity::Warning, &what)
-                .command("Or write them now", &on_entries(["clients", act], client.id, &names))
+            let finding = finding(Gravity::Warning, &what);
+            match (command, &names[..]) {
+                (Some(words), _) => {
+                    finding.command("Or write them now", &on_entries(*words, client.id, &names))
+                }
+                (None, [name]) => {
+                    finding.command("Or write it now", &["callgate", "add", name, "--client", client.id])
+                }
+                (None, _) => finding.by("Start Callgate's app"),
+            }
         }
     }
 }

@@ -139,3 +139,35 @@ fn the_codes_in_the_documentation_are_the_codes_in_the_code() {
         assert_eq!(table.trim_end(), rows.trim_end(), "run this test with CALLGATE_BLESS=1");
     }
 }
+
+#[test]
+fn whatever_waits_for_a_client_to_quit_is_told_a_placed_server_and_a_lost_gate_too() {
+    use callgate_clients::ledger::Key;
+    use callgate_clients::queue::{Queued, Todo};
+
+    let world = World::sound();
+    let queued = |name: &str, todo| Queued {
+        key: Key {
+            client: "claude-desktop".into(),
+            path: "/c.json".into(),
+            project: None,
+            name: name.into(),
+        },
+        todo,
+        since_ms: 1,
+    };
+    let waiting = [queued("n", Todo::Place), queued("a", Todo::Repair), queued("b", Todo::Unprotect)];
+    fs::write(world.place.home.path().join("queue.json"), serde_json::to_vec(&waiting).unwrap()).unwrap();
+    let mut found = world.desk.doctor();
+    found.retain(|finding| finding.code == Code::QueueWaits);
+    let commands: Vec<_> =
+        found.iter().map(|finding| finding.fix.as_ref().unwrap().command.clone().unwrap()).collect();
+    assert_eq!(
+        commands,
+        [
+            "callgate add n --client claude-desktop",
+            "callgate clients protect claude-desktop a",
+            "callgate clients unprotect claude-desktop b"
+        ]
+    );
+}

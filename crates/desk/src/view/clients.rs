@@ -81,7 +81,8 @@ pub struct EntrySecrets {
     pub plain: Vec<String>,
     /// Those in the keychain.
     pub kept: Vec<String>,
-    /// Those in the keychain were stored for another command than it has now, so it is not started.
+    /// Those in the keychain were stored for another command, name or file than it has now: it may not be started, and they
+    /// do not come back into the file.
     pub unbound: bool,
 }
 

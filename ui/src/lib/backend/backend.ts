@@ -122,9 +122,9 @@ export interface Backend {
   /** Starts it through the gate, without its client, and asks for its tools. */
   testServer(entry: T.EntryKey): Promise<T.ServerTest>;
   /** The keychain is not asked for it. */
-  previewSecrets(act: T.SecretsAct, entry: T.EntryKey): Promise<T.SecretsPreview>;
+  previewSecrets(act: T.SecretsAct, entry: T.EntryKey, only: string[] | null): Promise<T.SecretsPreview>;
   /** May wait for a person who is asked to unlock the keychain; what fails changes nothing. */
-  changeSecrets(act: T.SecretsAct, entry: T.EntryKey, now: boolean): Promise<T.SecretsChange>;
+  changeSecrets(act: T.SecretsAct, entry: T.EntryKey, only: string[] | null, now: boolean): Promise<T.SecretsChange>;
   /** The clients that a server of one's own can be placed in. */
   serverPlaces(): Promise<T.ServerPlace[]>;
   /** What adding it would write, and what is wrong with what was typed. The values of secrets need not be in it. */

@@ -92,9 +92,9 @@ export const commands = {
 	reopenClient: (client: string) => typedError<null, UiError>(__TAURI_INVOKE("reopen_client", { client })),
 	/**  Takes as long as the server needs to start. */
 	testServer: (entry: EntryKey) => typedError<ServerTest, UiError>(__TAURI_INVOKE("test_server", { entry })),
-	previewSecrets: (act: SecretsAct, entry: EntryKey) => typedError<SecretsPreview, UiError>(__TAURI_INVOKE("preview_secrets", { act, entry })),
+	previewSecrets: (act: SecretsAct, entry: EntryKey, only: string[] | null) => typedError<SecretsPreview, UiError>(__TAURI_INVOKE("preview_secrets", { act, entry, only })),
 	/**  May take as long as a person needs to unlock the keychain, within its bound. */
-	changeSecrets: (act: SecretsAct, entry: EntryKey, now: boolean) => typedError<SecretsChange, UiError>(__TAURI_INVOKE("change_secrets", { act, entry, now })),
+	changeSecrets: (act: SecretsAct, entry: EntryKey, only: string[] | null, now: boolean) => typedError<SecretsChange, UiError>(__TAURI_INVOKE("change_secrets", { act, entry, only, now })),
 	serverPlaces: () => typedError<ServerPlace[], UiError>(__TAURI_INVOKE("server_places")),
 	previewServer: (draft: ServerDraft) => typedError<DraftPreview, UiError>(__TAURI_INVOKE("preview_server", { draft })),
 	/**  What a running client would write over waits until that has quit. */
@@ -555,7 +555,10 @@ export type EntrySecrets = {
 	plain: string[],
 	/**  Those in the keychain. */
 	kept: string[],
-	/**  Those in the keychain were stored for another command than it has now, so it is not started. */
+	/**
+	 *  Those in the keychain were stored for another command, name or file than it has now: it may not be started, and they
+	 *  do not come back into the file.
+	 */
 	unbound: boolean,
 };
 

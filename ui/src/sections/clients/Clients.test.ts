@@ -272,6 +272,21 @@ describe('Secrets', () => {
     );
   });
 
+  it('that are none can be left out, each for itself', async () => {
+    start('#/clients');
+    await press('secrets-move', await row('claude-code', long));
+    const ticks = await screen.findAllByTestId<HTMLInputElement>('secrets-tick');
+    expect(ticks.map(({ checked }) => checked)).toEqual([true, true]);
+    await fireEvent.click(ticks[0]!);
+    await fireEvent.click(ticks[1]!);
+    expect(screen.getByTestId('secrets-yes').getAttribute('aria-disabled')).toBe('true');
+    await fireEvent.click(ticks[1]!);
+    await answer('secrets-yes');
+    await waitFor(() =>
+      expect(secrets('claude-code', long)).toEqual(['token plain', 'TOOLS_SIGNING_KEY_OF_PRODUCTION kept']),
+    );
+  });
+
   it('stay where they are without a keychain, and that is said', async () => {
     start('#/clients', { keychain: 'none' });
     await press('secrets-move', await row('claude-code', long));
@@ -297,12 +312,12 @@ describe('Secrets', () => {
     start('#/clients');
     fake.machine.clients.find(({ id }) => id === 'claude-code')!.files[0]!.entries[0]!.unbound = true;
     const kept = async () => within(await row('claude-code', 'fetch')).getByTestId('secrets-kept');
-    await waitFor(async () => expect((await kept()).textContent).toContain('so it is not started'));
+    await waitFor(async () => expect((await kept()).textContent).toContain('so it may not be started'));
     await press('secrets-rebind', await kept());
     const dialog = await screen.findByTestId('secrets-dialog');
     await waitFor(() => expect(dialog.textContent).toContain('uvx mcp-server-fetch'));
     await answer('secrets-yes');
-    await waitFor(async () => expect((await kept()).textContent).not.toContain('so it is not started'));
+    await waitFor(async () => expect((await kept()).textContent).not.toContain('so it may not be started'));
   });
 });
 

@@ -7,8 +7,11 @@ use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::restore::{self, lost_in_wipe, restore_wiped};
+use callgate_clients::secrets::moving::refers;
+use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::entries;
-use callgate_clients::{change, file, ledger, program};
+use callgate_clients::{file, ledger, program};
+use callgate_secrets::SystemKeychain;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 use serde_json::json;
@@ -23,6 +26,9 @@ use crate::screen::{self, Screen};
 pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
     if let Some(client) = &args.client {
         named(client)?;
+    }
+    if args.purge_secrets {
+        return purge_secrets(args);
     }
     let screen = Screen::new();
     let mut copies = Backups::of(Home::locate()?.path()).list().context("the backups cannot be read")?;
@@ -117,4 +123,37 @@ fn put_back(screen: &Screen, home: &Home, copy: &Backup, bytes: &[u8], lost: &[K
             Ok(false)
         }
     }
+}
+
+/// Values that are in the keychain by now leave the copies; all else of a copy stays.
+fn purge_secrets(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
+    let (screen, home) = (Screen::new(), Home::locate()?);
+    let mut files = look(&home, &[])?;
+    files.retain(|file| args.client.as_ref().is_none_or(|client| client == file.found.client.id));
+    if !entries(&files).any(refers) {
+        screen.line("Nothing to take out of copies: no entry refers to the keychain.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    confirm::asking(
+        "put references in place of the values that are in the keychain now, in every copy of these clients' files. Such a copy \
+         needs the keychain from then on: after `clients restore`, `callgate secrets restore` writes the values, and one that was \
+         put back into its file before that is in no copy any more",
+        "purge",
+    )?;
+    let keychain = SystemKeychain::open(home.path())
+        .map_err(|error| anyhow::anyhow!("{error}. Nothing was changed."))?;
+    let purged = purge(home.path(), &files, &keychain)?;
+    let warn = |text: String| screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
+    for (copy, why) in &purged.stuck {
+        warn(format!("{copy} stays as it is: {why}"));
+    }
+    for (name, why) in &purged.unread {
+        warn(format!("{name} cannot be looked for: {why}"));
+    }
+    screen.line(&match purged.rewritten.len() {
+        0 => "No copy was rewritten.".to_owned(),
+        some => format!("References are in place of values in {some} of the copies."),
+    });
+    let whole = purged.stuck.is_empty() && purged.unread.is_empty();
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use callgate_clients::survey::Entry;
-use callgate_desk::clients::masker;
-use callgate_policy::diff::unified;
+use callgate_desk::clients::{diff_lines, masker};
 use callgate_store::mask::Masker;
 
 use crate::screen::{self, Screen};
@@ -40,7 +39,7 @@ pub(in crate::commands) fn diff(screen: &Screen, file: &Path, texts: (&str, &str
 pub(in crate::commands) fn masked_diff(screen: &Screen, file: &Path, texts: (&str, &str), masker: &Masker) {
     let name = path(file);
     let before = format!("{name} (now)");
-    for line in unified(texts.0, texts.1, (&before, &name)).lines() {
+    for line in diff_lines(texts, (&before, &name), masker) {
         let style = match line.as_bytes().first() {
             _ if line.starts_with("---") || line.starts_with("+++") => screen::BOLD,
             Some(b'+') => screen::GOOD,
@@ -48,7 +47,6 @@ pub(in crate::commands) fn masked_diff(screen: &Screen, file: &Path, texts: (&st
             Some(b'@') => screen::ACCENT,
             _ => screen::DIM,
         };
-        let line = masker.keep_text(line).replace('\t', "    ");
-        screen.line(&screen.paint(style, &screen::harmless(&line)));
+        screen.line(&screen.paint(style, &screen::harmless(&line.replace('\t', "    "))));
     }
 }

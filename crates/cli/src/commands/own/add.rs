@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::discover::{Found, file_for_new};
-use callgate_clients::entry::NewServer;
+use callgate_clients::entry::{NewServer, Server};
 use callgate_clients::own::{self, Wanted, placing};
 use callgate_clients::plan::Plan;
 use callgate_clients::secrets::find::{self, Slot};
@@ -126,7 +126,8 @@ impl<'a> Adding<'a> {
 
     /// Without writing.
     fn show(&self, screen: &Screen) -> anyhow::Result<()> {
-        let masker = masker_of([&self.wanted.server.local()]);
+        let (new, listing) = (self.wanted.server.local(), own::read(self.home.path())?);
+        let masker = masker_of(listing.servers.iter().filter_map(Server::local).chain([&new]));
         let (before, after) = own::preview(self.home.path(), &self.wanted)?;
         shown::masked_diff(screen, &own::path(self.home.path()), (&before, &after), &masker);
         for found in &self.targets {

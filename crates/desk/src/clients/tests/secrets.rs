@@ -51,7 +51,7 @@ impl Safe {
     }
 
     fn change(&self, act: SecretsAct) -> Result<SecretsChange, crate::DeskError> {
-        self.world.desk.change_secrets_in(&|| Ok(self.keychain.clone()), act, &self.play().key, false)
+        self.world.desk.change_secrets_in(&|| Ok(self.keychain.clone()), act, &self.play().key, None, false)
     }
 }
 
@@ -59,7 +59,7 @@ impl Safe {
 fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
     let safe = Safe::new();
     assert_eq!(safe.play().secrets.plain, ["API_TOKEN"]);
-    let preview = safe.world.desk.preview_secrets(SecretsAct::Move, &safe.play().key).unwrap();
+    let preview = safe.world.desk.preview_secrets(SecretsAct::Move, &safe.play().key, None).unwrap();
     let [secret] = &preview.secrets[..] else { panic!("{preview:?}") };
     assert_eq!(
         (secret.name.as_str(), secret.place, secret.length),
@@ -78,7 +78,7 @@ fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
     );
     assert!(safe.world.desk.overview().unwrap().needs.is_empty(), "our own edit is no drift");
 
-    let preview = safe.world.desk.preview_secrets(SecretsAct::PutBack, &safe.play().key).unwrap();
+    let preview = safe.world.desk.preview_secrets(SecretsAct::PutBack, &safe.play().key, None).unwrap();
     assert!(
         preview.diff.contains("+") && preview.diff.contains("\"API_TOKEN\": \"[masked]\""),
         "{}",
@@ -94,11 +94,13 @@ fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
 fn what_is_not_behind_the_gate_keeps_its_secrets_and_says_what_to_do() {
     let world = world();
     let play = world.entries("claude-desktop").remove(0).key;
-    let told = world.desk.preview_secrets(SecretsAct::Move, &play).unwrap_err();
+    let told = world.desk.preview_secrets(SecretsAct::Move, &play, None).unwrap_err();
     assert!(told.to_string().ends_with("Protect it first"), "{told}");
     let keychain = Shared::default();
-    let told =
-        world.desk.change_secrets_in(&|| Ok(keychain.clone()), SecretsAct::Move, &play, false).unwrap_err();
+    let told = world
+        .desk
+        .change_secrets_in(&|| Ok(keychain.clone()), SecretsAct::Move, &play, None, false)
+        .unwrap_err();
     assert!(told.to_string().ends_with("Protect it first"), "{told}");
     assert_eq!(fs::read_to_string(&world.claude).unwrap(), FILE);
     assert!(keychain.0.is_empty());
@@ -114,7 +116,7 @@ fn a_header_of_a_remote_server_is_told_and_stays() {
     fs::write(&world.cursor, text).unwrap();
     let far = world.entries("cursor").remove(1);
     assert_eq!((far.state, far.secrets.plain), (EntryState::NotCoverable, vec!["Authorization".to_owned()]));
-    assert!(world.desk.preview_secrets(SecretsAct::Move, &far.key).is_err());
+    assert!(world.desk.preview_secrets(SecretsAct::Move, &far.key, None).is_err());
 }
 
 #[test]
@@ -125,8 +127,11 @@ fn without_a_keychain_nothing_is_moved_and_the_reason_is_told() {
     {
         let words = error.to_string();
         let open = || Err::<Shared, _>(error.clone());
-        let told =
-            safe.world.desk.change_secrets_in(&open, SecretsAct::Move, &safe.play().key, false).unwrap_err();
+        let told = safe
+            .world
+            .desk
+            .change_secrets_in(&open, SecretsAct::Move, &safe.play().key, None, false)
+            .unwrap_err();
         assert_eq!(told.code(), ErrorCode::Failed);
         assert_eq!(told.to_string(), format!("{words}. Nothing was changed."));
         assert_eq!(safe.text(), safe.gated);
@@ -147,10 +152,38 @@ fn an_entry_that_was_edited_gets_its_secrets_only_if_a_person_says_so() {
     let told = safe.change(SecretsAct::Move).unwrap_err();
     assert!(told.to_string().contains("stored for another command"), "{told}");
 
-    let preview = safe.world.desk.preview_secrets(SecretsAct::Rebind, &safe.play().key).unwrap();
+    let preview = safe.world.desk.preview_secrets(SecretsAct::Rebind, &safe.play().key, None).unwrap();
     assert_eq!((preview.command.as_str(), preview.diff.as_str()), ("npx -y @evil/mcp", ""));
     assert_eq!(preview.secrets.len(), 1);
     assert_eq!(safe.change(SecretsAct::Rebind).unwrap(), SecretsChange { names: vec![], left: vec![] });
     assert!(!safe.play().secrets.unbound);
     assert_eq!(safe.change(SecretsAct::Move).unwrap().names.len(), 0, "it is its own now");
+}
+
+#[test]
+fn a_renamed_entry_says_that_its_secrets_are_to_be_stored_anew_and_then_they_come_back() {
+    let safe = Safe::new();
+    safe.change(SecretsAct::Move).unwrap();
+    let name = safe.play().key.name;
+    fs::write(&safe.world.cursor, safe.text().replacen(&format!("\"{name}\":"), "\"renamed\":", 1)).unwrap();
+    assert!(safe.play().key.name == "renamed" && safe.play().secrets.unbound);
+    let told = safe.change(SecretsAct::PutBack).unwrap_err();
+    assert!(told.to_string().contains("If you renamed this entry"), "{told}");
+    safe.change(SecretsAct::Rebind).unwrap();
+    assert!(!safe.play().secrets.unbound);
+    assert_eq!(safe.change(SecretsAct::PutBack).unwrap().names, ["API_TOKEN"]);
+}
+
+#[test]
+fn what_is_not_ticked_stays_in_the_file() {
+    let safe = Safe::new();
+    let (desk, key) = (&safe.world.desk, safe.play().key);
+    let none = Some(&[][..]);
+    assert_eq!(desk.preview_secrets(SecretsAct::Move, &key, none).unwrap().diff, "");
+    let open = || Ok(safe.keychain.clone());
+    let moved = desk.change_secrets_in(&open, SecretsAct::Move, &key, none, false).unwrap();
+    assert_eq!((moved.names.len(), safe.text()), (0, safe.gated.clone()));
+    let token = ["API_TOKEN".to_owned()];
+    let moved = desk.change_secrets_in(&open, SecretsAct::Move, &key, Some(&token), false).unwrap();
+    assert_eq!(moved.names, token);
 }

@@ -37,14 +37,17 @@ export function fakeSecrets(world: World, machine: Machine): Secrets {
   const sorry = (code: T.ErrorCode, message: string) => new BackendError({ code, message, detail: null });
   const concerned = (act: T.SecretsAct, entry: FakeEntry) =>
     entry.secrets.filter(({ kept }) => kept === (act !== 'move'));
-  const after = (act: T.SecretsAct, entry: FakeEntry): FakeEntry => ({
+  const after = (act: T.SecretsAct, entry: FakeEntry, only: string[] | null): FakeEntry => ({
     ...entry,
     unbound: act === 'putBack' || act === 'rebind' ? false : entry.unbound,
-    secrets: entry.secrets.map((one) => ({ ...one, kept: act === 'putBack' ? false : one.kept || act === 'move' })),
+    secrets: entry.secrets.map((one) => ({
+      ...one,
+      kept: act === 'putBack' ? false : one.kept || (act === 'move' && (only?.includes(one.name) ?? true)),
+    })),
   });
 
   return {
-    async previewSecrets(act, key) {
+    async previewSecrets(act, key, only) {
       const place = machine.find(key);
       const { client, file, entry } = place;
       if (act === 'move' && !entry.gated)
@@ -52,7 +55,7 @@ export function fakeSecrets(world: World, machine: Machine): Secrets {
           'failed',
           'it is not behind the gate, which is what would put the values back in place when the server starts. Protect it first',
         );
-      const then = file.entries.map((one) => (one === entry ? after(act, entry) : one));
+      const then = file.entries.map((one) => (one === entry ? after(act, entry, only) : one));
       return {
         clientName: client.name,
         shown: file.shown,
@@ -66,7 +69,7 @@ export function fakeSecrets(world: World, machine: Machine): Secrets {
       };
     },
 
-    async changeSecrets(act, key, now) {
+    async changeSecrets(act, key, only, now) {
       const place = machine.find(key);
       const { client, entry } = place;
       if (client.waits && client.running && !now)
@@ -80,9 +83,11 @@ export function fakeSecrets(world: World, machine: Machine): Secrets {
           'failed',
           'no keychain can be reached here (there is no session bus). Start GNOME Keyring, KWallet or KeePassXC and try again. Nothing was changed.',
         );
-      const names = concerned(act, entry).map(({ name }) => name);
+      const names = concerned(act, entry)
+        .map(({ name }) => name)
+        .filter((name) => act !== 'move' || (only?.includes(name) ?? true));
       if (act !== 'rebind') machine.keep(place);
-      Object.assign(entry, after(act, entry));
+      Object.assign(entry, after(act, entry, only));
       return { names: act === 'rebind' ? [] : names, left: [] };
     },
   };
