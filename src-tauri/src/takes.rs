@@ -69,17 +69,14 @@ impl Takes {
     }
 
     pub(crate) fn strays(&self, desk: &Desk) -> Result<Strays, DeskError> {
-        match self.lock().sampler() {
+        match self.lock().sampler(desk) {
             Some(sampler) => desk.strays(sampler),
             None => Ok(Strays::default()),
         }
     }
 
     pub(crate) fn end_tree(&self, desk: &Desk, session: &str) -> Result<SweepView, DeskError> {
-        // Not the shared one: it would take the other sessions for gone.
-        let mut sampler = Sampler::new()
-            .ok_or_else(|| DeskError::NotFound("This system does not tell who is in a tree.".to_owned()))?;
-        desk.end_tree(&mut sampler, session)
+        desk.end_tree(session)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -88,20 +85,20 @@ impl Takes {
 }
 
 impl Inner {
-    fn sampler(&mut self) -> Option<&mut Sampler> {
+    fn sampler(&mut self, desk: &Desk) -> Option<&mut Sampler> {
         if self.sampler.is_none() {
-            self.sampler = Sampler::new();
+            self.sampler = desk.sampler();
         }
         self.sampler.as_mut()
     }
 
     fn sample(&mut self, desk: &Desk, now_ms: i64) -> Option<()> {
         let leases = running(desk.home());
-        let usages = self.sampler()?.sample(&leases, now_ms);
+        let usages = self.sampler(desk)?.sample(&leases, now_ms);
         let noted = std::mem::take(&mut self.noted);
         for lease in &leases {
             let session = lease.session.to_string();
-            let members = self.sampler()?.members(&session);
+            let members = self.sampler(desk)?.members(&session);
             // Somebody came or went: what a double kill leaves is found by this.
             if noted.get(&session) != Some(&members) {
                 desk.note_tree(lease);

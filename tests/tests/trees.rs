@@ -28,7 +28,7 @@ fn scene() -> Scene {
         pids.iter().any(|(name, _)| name == "grandchild").then_some(pids)
     });
     let of = |wanted: &str| pids.iter().find(|(name, _)| name == wanted).unwrap().1;
-    let profile = std::env::temp_dir().join(format!("callgate-test-profile-{}", of("server")));
+    let profile = std::env::temp_dir().join(format!("puppeteer_dev_chrome_profile-test{}", of("server")));
     assert!(profile.is_dir());
     Scene { keeper: of("keeper"), grandchild: of("grandchild"), profile, session, bench }
 }

@@ -89,9 +89,11 @@ pub enum SessionState {
 /// A process that [`sweep`] ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
-    pub pid: u32,
-    /// Its command line, arguments separated by blanks; foreign text, to be escaped before it is shown.
-    pub command: String,
+    pub id: ProcessId,
+    /// What it called itself.
+    pub name: String,
+    /// Its command line: foreign text, and the secrets of its session may be in it.
+    pub arguments: Vec<String>,
     /// The dead session that it belonged to.
     pub session: String,
     /// Whether it was seen to be gone. False for one that even SIGKILL did not end in time (stuck in the kernel).

@@ -1209,6 +1209,8 @@ export type TreeView = {
 	client: string | null,
 	startedMs: number,
 	atMs: number,
+	/**  Why its processes can be neither seen nor ended from here, where they cannot. */
+	elsewhere: string | null,
 	/**  Of one core. */
 	cpuPercent: number | null,
 	memoryBytes: number,
