@@ -4,14 +4,18 @@
 //! A sampler remembers the last look, because the share of a core is a difference of two.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use callgate_store::Lease;
 use callgate_store::mask::Masker;
-use callgate_supervise::{arguments, identify};
+use callgate_supervise::{arguments, identify, memory_of};
 use callgate_trees::{Here, Texts, What};
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 use crate::view::{ProcessView, TreeView, Usage};
+
+/// What a process takes is looked up this often: it costs more than everything else that is looked at.
+const WEIGHED: Duration = Duration::from_secs(5);
 
 /// How a process' command line is told.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +33,8 @@ pub struct Sampler {
     /// Processes of each session when it was looked at last, with the second in which they started. One that was
     /// started by a parent which is gone is found again by this.
     known: HashMap<String, HashSet<(Pid, u64)>>,
+    /// What those took, and when that was looked up.
+    weighed: HashMap<(Pid, u64), (Instant, u64)>,
 }
 
 /// What one process takes.
@@ -43,7 +49,7 @@ struct Share {
 impl Sampler {
     /// None if this system does not tell.
     pub fn new(here: Here) -> Option<Sampler> {
-        Some(Sampler { system: System::new().ok()?, here, known: HashMap::new() })
+        Some(Sampler { system: System::new().ok()?, here, known: HashMap::new(), weighed: HashMap::new() })
     }
 
     /// Looks at every process once. The first look knows no shares of a core yet; looks should be at least a fifth of a
@@ -51,10 +57,11 @@ impl Sampler {
     pub fn sample(&mut self, leases: &[Lease], now_ms: i64) -> Vec<Usage> {
         if leases.is_empty() {
             self.known.clear();
+            self.weighed.clear();
             return Vec::new();
         }
         self.refresh();
-        let shares: HashMap<Pid, Share> = self
+        let mut shares: HashMap<Pid, Share> = self
             .system
             .processes()
             .iter()
@@ -65,8 +72,7 @@ impl Sampler {
                     parent: process.parent(),
                     started: process.start_time(),
                     cpu_percent: process.cpu_usage(),
-                    // Resident pages. What processes share counts in each of them, so the sum of a tree is an upper
-                    // bound; the exact share costs a walk through every mapping of every process.
+                    // Resident pages; of a session's own processes what they really take, below.
                     memory_bytes: process.memory(),
                 };
                 (*pid, share)
@@ -80,15 +86,43 @@ impl Sampler {
         }
         let mut known = HashMap::new();
         let mut usages = Vec::new();
-        for lease in leases.iter().filter(|lease| self.here.has(lease)) {
+        for lease in leases {
+            if !self.here.has(lease) {
+                continue;
+            }
             let session = lease.session.to_string();
             let before = self.known.remove(&session).unwrap_or_default();
             let tree = tree(lease, &shares, &children, &before);
+            self.weigh(&tree, &mut shares);
             usages.push(usage(lease, &tree, &shares, now_ms));
             known.insert(session, tree);
         }
+        let there: HashSet<(Pid, u64)> = known.values().flatten().copied().collect();
+        self.weighed.retain(|process, _| there.contains(process));
         self.known = known;
         usages
+    }
+
+    /// The same number that the limits go by: what processes share is counted once in the sum of a tree.
+    fn weigh(&mut self, tree: &HashSet<(Pid, u64)>, shares: &mut HashMap<Pid, Share>) {
+        for process in tree {
+            let known =
+                self.weighed.get(process).filter(|(at, _)| at.elapsed() < WEIGHED).map(|(_, taken)| *taken);
+            let taken = known.or_else(|| {
+                let taken = memory_of(process.0.as_u32())?;
+                self.weighed.insert(*process, (Instant::now(), taken));
+                Some(taken)
+            });
+            if let (Some(taken), Some(share)) = (taken, shares.get_mut(&process.0)) {
+                share.memory_bytes = taken;
+            }
+        }
+    }
+
+    /// What a process takes, as of the last look at its session; of one that belongs to none, now.
+    fn taken(&self, pid: Pid, process: &Process) -> u64 {
+        let known = self.weighed.get(&(pid, process.start_time())).map(|(_, taken)| *taken);
+        known.or_else(|| memory_of(pid.as_u32())).unwrap_or_else(|| process.memory())
     }
 
     /// Looks at every process once, whatever session it belongs to.
@@ -148,7 +182,10 @@ impl Sampler {
             inside.into_iter().map(|(pid, process, _)| (pid, process)).collect();
         let mut views = Vec::new();
         while let Some((pid, process, depth)) = next.pop() {
-            views.push(view(pid, process, depth, telling));
+            views.push(ProcessView {
+                memory_bytes: self.taken(pid, process),
+                ..view(pid, process, depth, telling)
+            });
             // Taken out, not looked up: a circle, which a torn view could show, must not turn for ever.
             let (children, others): (Vec<_>, Vec<_>) =
                 left.into_iter().partition(|(_, process)| process.parent() == Some(pid));
@@ -176,7 +213,7 @@ fn view(pid: Pid, process: &Process, depth: u32, telling: Telling<'_>) -> Proces
         what: What::of(&words, &name).to_string(),
         command,
         cpu_percent: process.cpu_usage(),
-        memory_bytes: process.memory(),
+        memory_bytes: 0,
         started_ms: i64::try_from(process.start_time()).unwrap_or(0).saturating_mul(1_000),
     }
 }

@@ -84,6 +84,36 @@ fn a_tree_is_counted_whole() {
     }
 }
 
+/// Chromium's processes share most of what they have.
+#[test]
+#[cfg(target_os = "linux")]
+fn pages_that_processes_share_are_counted_once() {
+    // Half of a few megabytes each: a fork has all that its parent had.
+    let script =
+        "x=$(head -c 30000000 /dev/zero | tr '\\0' x); (sleep 600; :) & (sleep 600; :) & echo ready; wait";
+    let mut shell = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(shell.stdout.take().unwrap()), &mut ready)
+        .unwrap();
+    let tree = Tree(shell);
+    let lease = lease(tree.0.id());
+    let mut sampler = Sampler::new(Here::now()).unwrap();
+    let usage = loop {
+        let usage = sampler.sample(std::slice::from_ref(&lease), 7).pop().unwrap();
+        if usage.processes >= 5 {
+            break usage;
+        }
+    };
+    let resident: u64 =
+        sampler.known.values().flatten().map(|(pid, _)| sampler.system.process(*pid).unwrap().memory()).sum();
+    assert!(
+        usage.memory_bytes > 25_000_000 && usage.memory_bytes * 2 < resident,
+        "{usage:?}, {resident} resident"
+    );
+    let told = sampler.trees(&[lease], 7, &Texts::default()).pop().unwrap();
+    assert_eq!(told.memory_bytes, usage.memory_bytes, "one number everywhere");
+}
+
 #[test]
 fn a_session_that_is_gone_takes_nothing() {
     let mut ended = Command::new("true").spawn().unwrap();

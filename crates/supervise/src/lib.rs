@@ -70,7 +70,8 @@ pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::{find, wider_path};
 pub use system::{
-    arguments, end, everyone, identify, leftovers, lives, session_above, session_of, sweep, tree_of,
+    arguments, end, everyone, identify, leftovers, lives, memory_of, session_above, session_of, sweep,
+    tree_of,
 };
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.
