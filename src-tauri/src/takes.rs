@@ -28,6 +28,8 @@ struct Inner {
     past: VecDeque<(Instant, Vec<Usage>)>,
     /// Who was in each tree when it was last written down.
     noted: HashMap<String, BTreeSet<(u32, u64)>>,
+    /// What dead sessions left, in words.
+    left: Option<String>,
 }
 
 impl Takes {
@@ -60,6 +62,17 @@ impl Takes {
         memory
     }
 
+    /// Looks for what dead sessions left.
+    pub(crate) fn look_for_left(&self, desk: &Desk) {
+        let left = desk.left_words();
+        self.lock().left = left;
+    }
+
+    /// What dead sessions had left when somebody looked last.
+    pub(crate) fn left(&self) -> Option<String> {
+        self.lock().left.clone()
+    }
+
     /// The trees of one server at the last look.
     pub(crate) fn trees(&self, desk: &Desk, server: &str) -> Vec<TreeView> {
         let inner = self.lock();
@@ -69,10 +82,15 @@ impl Takes {
     }
 
     pub(crate) fn strays(&self, desk: &Desk) -> Result<Strays, DeskError> {
-        match self.lock().sampler(desk) {
-            Some(sampler) => desk.strays(sampler),
-            None => Ok(Strays::default()),
+        let mut inner = self.lock();
+        let strays = match inner.sampler(desk) {
+            Some(sampler) => desk.strays(sampler)?,
+            None => Strays::default(),
+        };
+        if strays.leftovers.is_empty() {
+            inner.left = None;
         }
+        Ok(strays)
     }
 
     pub(crate) fn end_tree(&self, desk: &Desk, session: &str) -> Result<SweepView, DeskError> {

@@ -127,6 +127,9 @@ fn a_crash_handler_that_nothing_leads_to_is_swept_with_its_profile() {
         (left[0]["server"].as_str(), left[0]["processes"][0]["pid"].as_u64()),
         (Some(SERVER), Some(u64::from(scene.grandchild)))
     );
+    let profiles = of_kind(&listed, "profile");
+    assert_eq!(profiles.len(), 1, "{listed:?}");
+    assert_eq!(profiles[0]["path"].as_str(), scene.profile.to_str());
     assert!(is_alive(scene.grandchild) && scene.profile.exists(), "only listed");
 
     let swept = scene.objects(&["sweep", "--json"]);

@@ -12,7 +12,7 @@ use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use callgate_supervise::{arguments, everyone};
+use callgate_supervise::{ProcessId, arguments, everyone};
 
 use crate::record::Record;
 
@@ -36,16 +36,17 @@ enum Kept {
 
 /// Removes the profiles that a dead tree left; says which.
 pub(crate) fn remove(record: &Record) -> Vec<PathBuf> {
+    let mut found = removable(record, &[]);
+    // What cannot be removed stays; there is nothing that a person would have to do about it.
+    found.retain(|path| fs::remove_dir_all(path).is_ok());
+    found
+}
+
+/// Those that would be removed if these processes were gone.
+pub(crate) fn removable(record: &Record, gone: &[ProcessId]) -> Vec<PathBuf> {
     let Some(temp) = temporary() else { return Vec::new() };
-    let mut removed = Vec::new();
-    for path in record.named_profiles() {
-        let Ok(found) = check(path, record, &temp, in_use) else { continue };
-        // What cannot be removed stays; there is nothing that a person would have to do about it.
-        if fs::remove_dir_all(&found).is_ok() {
-            removed.push(found);
-        }
-    }
-    removed
+    let named = record.named_profiles().into_iter();
+    named.filter_map(|path| check(path, record, &temp, |path| in_use(path, gone)).ok()).collect()
 }
 
 /// The temporary directory; none if it is one that holds more than what is temporary.
@@ -130,10 +131,11 @@ fn is_made_up(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| name.strip_prefix(beginning).is_some_and(|rest| !rest.is_empty()))
 }
 
-fn in_use(path: &Path) -> bool {
+fn in_use(path: &Path, gone: &[ProcessId]) -> bool {
     let text = path.to_string_lossy();
     // Also in command lines in one piece, and also where only the beginning is the same: in doubt it stays.
-    everyone().iter().any(|one| arguments(one.id.pid).iter().any(|argument| argument.contains(&*text)))
+    let names = |pid: u32| arguments(pid).iter().any(|argument| argument.contains(&*text));
+    everyone().iter().any(|one| !gone.contains(&one.id) && names(one.id.pid))
 }
 
 fn made_ms(meta: &Metadata) -> Option<i64> {

@@ -126,7 +126,9 @@ fn everything_else_stays() {
 fn a_profile_whose_name_a_person_may_have_chosen_stays() {
     let place = Place::new();
     let plain = record(wall_ms() - 60_000, &["npx", "server", "--config", "mine.json"], &[]);
-    for name in ["profile-of-mine", "work", "mcp-chrome-1a2b", "my-playwright_chromiumdev_profile-x", "lighthouse."] {
+    for name in
+        ["profile-of-mine", "work", "mcp-chrome-1a2b", "my-playwright_chromiumdev_profile-x", "lighthouse."]
+    {
         let path = place.profile(name);
         assert_eq!(place.check(&path, &plain), Err(Kept::Named), "{name}");
     }
@@ -145,11 +147,13 @@ fn a_profile_that_a_living_process_names_stays() {
     let mut child = std::process::Command::new("sleep").arg0_named(&path).spawn().unwrap();
     let record = record(wall_ms() - 60_000, &["npx"], &[&path]);
     // Its command line is there from the moment that it runs its own program.
-    while !in_use(&path) {
+    while !in_use(&path, &[]) {
         std::thread::yield_now();
     }
     assert_eq!(remove(&record), [] as [PathBuf; 0]);
     assert!(path.exists());
+    let busy = callgate_supervise::identify(child.id()).unwrap();
+    assert_eq!(removable(&record, &[busy]), std::slice::from_ref(&path), "once that is ended");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(remove(&record), [path]);

@@ -97,6 +97,14 @@ pub fn elsewhere(home: &Home) -> Vec<Elsewhere> {
     told.collect()
 }
 
+/// The temporary profiles that [`sweep`] would remove. Ends and removes nothing.
+pub fn removable(home: &Home) -> Vec<PathBuf> {
+    let dead = dead(home, &Here::now());
+    let left = callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead));
+    let ended: Vec<ProcessId> = left.into_iter().map(|one| one.id).collect();
+    dead.iter().flat_map(|record| profiles::removable(record, &ended)).collect()
+}
+
 /// Ends what dead sessions left, and removes their temporary profiles. Blocks for a second or so when there is anything.
 pub fn sweep(home: &Home) -> SweptAll {
     let dead = dead(home, &Here::now());

@@ -4,6 +4,7 @@ mod happened;
 
 use std::collections::HashMap;
 
+use callgate_store::history::SessionRow;
 use callgate_store::history::record_event;
 use callgate_store::mask::Masker;
 use callgate_store::{EventKind, History, Lease, SessionId, Settings, StoreError, running};
@@ -34,16 +35,18 @@ impl Desk {
         sampler.refresh();
         let (masker, texts) = (self.masker(), self.texts());
         let left = callgate_trees::leftovers(&self.home);
-        let ends = if left.is_empty() { HashMap::new() } else { self.ends()? };
+        let rows = if left.is_empty() { HashMap::new() } else { self.session_rows()? };
         let leftovers = left.into_iter().map(|left| {
             let pids: Vec<u32> = left.processes.iter().map(|process| process.id.pid).collect();
             let processes = sampler.views(&pids, Telling::Session(&texts));
             let browsers = left.processes.iter().filter(|process| process.what.is_browser()).count();
+            // It may have been killed before anybody wrote its tree down.
+            let row = rows.get(&left.session);
             LeftoverView {
-                ended_ms: ends.get(&left.session).copied().or(left.noted_ms),
+                ended_ms: row.and_then(|row| row.end).map(|(at, _)| at).or(left.noted_ms),
                 session: left.session,
-                server: left.server,
-                client: left.client,
+                server: left.server.or_else(|| row.map(|row| row.server.clone())),
+                client: left.client.or_else(|| row.and_then(|row| row.client.clone())),
                 memory_bytes: processes.iter().map(|process| process.memory_bytes).sum(),
                 browsers: number(browsers),
                 processes,
@@ -76,6 +79,32 @@ impl Desk {
             elsewhere: elsewhere.collect(),
             suspects: suspects.collect(),
         })
+    }
+
+    /// What dead sessions left, in one line: "12 processes of a session of playwright that ended are left: 470 MB". Cheap
+    /// when there is nothing.
+    pub fn left_words(&self) -> Option<String> {
+        if callgate_trees::leftovers(&self.home).is_empty() {
+            return None;
+        }
+        let left = self.strays(&mut self.sampler()?).ok()?.leftovers;
+        let number: usize = left.iter().map(|one| one.processes.len()).sum();
+        let bytes: u64 = left.iter().map(|one| one.memory_bytes).sum();
+        let whose = match left.as_slice() {
+            [] => return None,
+            [one] => match &one.server {
+                Some(server) => format!("a session of {} that ended", crate::text::harmless(server)),
+                None => "a session that ended".to_owned(),
+            },
+            all => format!("{} sessions that ended", all.len()),
+        };
+        let verb = if number == 1 { "is" } else { "are" };
+        Some(format!("{} of {whose} {verb} left: {}", processes(number), crate::text::size(bytes)))
+    }
+
+    /// The temporary profiles that a sweep would remove now.
+    pub fn sweepable_profiles(&self) -> Vec<String> {
+        callgate_trees::removable(&self.home).iter().map(|path| path.display().to_string()).collect()
     }
 
     /// Ends what dead sessions left, and removes their temporary profiles.
@@ -176,10 +205,10 @@ impl Desk {
         Settings::read(&self.home).0.masker(&[])
     }
 
-    /// When sessions ended, by their names.
-    fn ends(&self) -> Result<HashMap<String, i64>, DeskError> {
+    /// What is on record of sessions, by their names.
+    fn session_rows(&self) -> Result<HashMap<String, SessionRow>, DeskError> {
         let rows = History::open_reader(&self.home)?.sessions(SESSIONS)?;
-        Ok(rows.into_iter().filter_map(|row| Some((row.session.to_string(), row.end?.0))).collect())
+        Ok(rows.into_iter().map(|row| (row.session.to_string(), row)).collect())
     }
 
     /// What was ended is told, and on record.

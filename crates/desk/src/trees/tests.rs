@@ -52,12 +52,19 @@ fn what_a_dead_session_left_is_told_with_its_server_and_ended() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].session.as_str(), found[0].ended_ms), (session.as_str(), Some(ended_ms)));
     assert_eq!(found[0].processes[0].pid, left.0.id());
+    // Nobody had written its tree down: the history knows whose it was.
+    assert_eq!((found[0].server.as_deref(), found[0].client.as_deref()), (Some("files"), Some("claude-ai")));
+    let words = place.desk.left_words().unwrap();
+    assert!(words.starts_with("1 process of a session of files that ended is left: "), "{words}");
+    let menu = crate::tray::with_left(crate::tray::Menu { items: Vec::new() }, &words);
+    assert!(matches!(&menu.items[0], crate::tray::MenuItem::Label(text) if *text == words), "{menu:?}");
     assert!(found[0].memory_bytes > 0 && found[0].browsers == 0);
 
     let swept = place.desk.sweep().unwrap();
     assert_eq!(swept.words, "1 process of dead sessions ended.");
     assert_eq!((swept.ended[0].pid, swept.ended[0].gone), (left.0.id(), true));
     assert!(left.0.try_wait().unwrap().is_some());
+    assert_eq!(place.desk.left_words(), None);
     for mut other in [kept, stranger] {
         assert_eq!(other.0.try_wait().unwrap(), None, "not ours to end");
     }
