@@ -86,6 +86,8 @@ export interface Backend {
   endSuspects(ids: string[]): Promise<T.SweepView>;
   /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
   endTree(session: string): Promise<T.SweepView>;
+  /** What ends with a server's processes, in one session or (null) in all: calls that run, recordings that are open. */
+  atStake(server: string, session: string | null): Promise<string[]>;
   /** The newest first. */
   codegen(server: string): Promise<T.CodegenView[]>;
   codegenSession(id: string): Promise<T.CodegenDetail>;

@@ -64,6 +64,8 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
+	/**  What ends with the processes of a server, in one session or in all; in sentences. */
+	atStake: (server: string, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),

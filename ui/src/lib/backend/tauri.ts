@@ -146,6 +146,7 @@ export function tauriBackend(): Backend {
     sweep: () => data(commands.sweep()),
     endSuspects: (ids) => data(commands.endSuspects(ids)),
     endTree: (session) => data(commands.endTree(session)),
+    atStake: (server, session) => data(commands.atStake(server, session)),
     codegen: (server) => data(commands.codegen(server)),
     codegenSession: (id) => data(commands.codegenSession(id)),
     exportCodegen: (id) => data(commands.exportCodegen(id)),
