@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;
+use std::process::Command;
 
-use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
+use callgate_tests::gate::{Bench, Gate, OPEN_POLICY, SERVER};
 use callgate_tests::processes::{eventually, is_alive, pids_in, signal};
 use callgate_tests::session::{PATIENCE, Session, gone};
 use rustix::process::Signal;
@@ -180,4 +181,41 @@ fn a_number_that_was_used_again_is_not_hit() {
     std::fs::write(&path, record.to_string()).unwrap();
     assert_eq!(of_kind(&scene.objects(&["sweep", "--json"]), "ended").len(), 0);
     assert!(is_alive(scene.grandchild));
+}
+
+/// As in a container that shares the home: the numbers of its processes are those of others here.
+#[test]
+fn a_session_in_another_pid_namespace_is_told_as_elsewhere_and_no_process_of_ours_is_taken_for_its_own() {
+    let apart = || {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child", "--"]);
+        command
+    };
+    if !apart().arg("true").status().is_ok_and(|status| status.success()) {
+        // This system gives no pid namespace to whoever asks; the desk's own test has a lease of another one.
+        return;
+    }
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let inside = bench.command(Gate::Callgate, &bench.fake_server("", &[]).unwrap()).unwrap();
+    let mut command = apart();
+    command.arg(inside.get_program()).args(inside.get_args());
+    for (name, value) in inside.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let mut session = Session::start(command).unwrap();
+    session.ask("0", "safe", "{}").unwrap();
+    let output = bench.callgate(["ps", "--json"]).unwrap().output().unwrap();
+    let tree: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(tree["elsewhere"].as_str().is_some_and(|why| why.contains("another pid namespace")), "{tree}");
+    assert_eq!(
+        (tree["processes"].as_array().map(Vec::len), tree["memory_bytes"].as_u64()),
+        (Some(0), Some(0))
+    );
+    let words = bench.callgate(["ps"]).unwrap().output().unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    assert!(words.contains("its processes cannot be seen or ended from here"), "{words}");
+    session.finish().unwrap();
 }
