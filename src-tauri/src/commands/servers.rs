@@ -44,8 +44,12 @@ pub(crate) async fn stop_usage(state: State<'_, AppState>) -> Reply<()> {
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn stderr_tail(state: State<'_, AppState>, session: String) -> Reply<String> {
-    ask(&state, move |desk| desk.stderr_tail(&session)).await
+pub(crate) async fn stderr_tail(
+    state: State<'_, AppState>,
+    session: String,
+    search: String,
+) -> Reply<String> {
+    ask(&state, move |desk| desk.stderr_tail(&session, &search)).await
 }
 
 /// Every process of a server, as of the last sample.

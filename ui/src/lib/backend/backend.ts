@@ -73,7 +73,8 @@ export interface Backend {
   servers(): Promise<T.ServerView[]>;
   /** The last quarter of an hour first, then every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
-  stderrTail(session: string): Promise<string>;
+  /** The end of it; with a search the lines that hold it, of all that is kept. */
+  stderrTail(session: string, search: string): Promise<string>;
   /** Every process of the server's running sessions, as of the last usage. */
   trees(server: string): Promise<T.TreeView[]>;
   /** The newest first. */

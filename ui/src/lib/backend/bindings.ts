@@ -51,7 +51,7 @@ export const commands = {
 	usage: (usages: Channel<Usage[]>) => typedError<null, UiError>(__TAURI_INVOKE("usage", { usages })),
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
-	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	stderrTail: (session: string, search: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session, search })),
 	/**  Every process of a server, as of the last sample. */
 	trees: (server: string) => typedError<TreeView[], UiError>(__TAURI_INVOKE("trees", { server })),
 	/**  What happened to a server besides its calls, the newest first. */

@@ -139,7 +139,7 @@ export function tauriBackend(): Backend {
     versionDiff: (server, change) => data(commands.versionDiff(server, change)),
     servers: () => data(commands.servers()),
     usage: (on, failed) => sampling((channel) => commands.usage(channel), commands.stopUsage, on, failed),
-    stderrTail: (session) => data(commands.stderrTail(session)),
+    stderrTail: (session, search) => data(commands.stderrTail(session, search)),
     trees: (server) => data(commands.trees(server)),
     happened: (server) => data(commands.happened(server)),
     strays: () => data(commands.strays()),
