@@ -57,6 +57,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::sweep,
             servers::end_suspects,
             servers::end_tree,
+            servers::at_stake,
             servers::stop_server,
             servers::start_server,
             servers::restart_server,

@@ -86,6 +86,7 @@ impl Beat {
         if self.tidied.is_none_or(|at| at.elapsed() >= TIDY) {
             self.tidied = Some(Instant::now());
             state.desk.tidy_trees();
+            state.takes.look_for_left(&state.desk);
         }
         state.tray.update(&tray::look(&state));
         // What cannot be read now is told when it can.

@@ -28,6 +28,8 @@ struct Inner {
     past: VecDeque<(Instant, Vec<Usage>)>,
     /// Who was in each tree when it was last written down.
     noted: HashMap<String, BTreeSet<(u32, u64)>>,
+    /// What dead sessions left, in words.
+    left: Option<String>,
 }
 
 impl Takes {
@@ -60,6 +62,17 @@ impl Takes {
         memory
     }
 
+    /// Looks for what dead sessions left.
+    pub(crate) fn look_for_left(&self, desk: &Desk) {
+        let left = desk.left_words();
+        self.lock().left = left;
+    }
+
+    /// What dead sessions had left when somebody looked last.
+    pub(crate) fn left(&self) -> Option<String> {
+        self.lock().left.clone()
+    }
+
     /// The trees of one server at the last look.
     pub(crate) fn trees(&self, desk: &Desk, server: &str) -> Vec<TreeView> {
         let inner = self.lock();
@@ -69,17 +82,19 @@ impl Takes {
     }
 
     pub(crate) fn strays(&self, desk: &Desk) -> Result<Strays, DeskError> {
-        match self.lock().sampler() {
-            Some(sampler) => desk.strays(sampler),
-            None => Ok(Strays::default()),
+        let mut inner = self.lock();
+        let strays = match inner.sampler(desk) {
+            Some(sampler) => desk.strays(sampler)?,
+            None => Strays::default(),
+        };
+        if strays.leftovers.is_empty() {
+            inner.left = None;
         }
+        Ok(strays)
     }
 
     pub(crate) fn end_tree(&self, desk: &Desk, session: &str) -> Result<SweepView, DeskError> {
-        // Not the shared one: it would take the other sessions for gone.
-        let mut sampler = Sampler::new()
-            .ok_or_else(|| DeskError::NotFound("This system does not tell who is in a tree.".to_owned()))?;
-        desk.end_tree(&mut sampler, session)
+        desk.end_tree(session)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -88,20 +103,20 @@ impl Takes {
 }
 
 impl Inner {
-    fn sampler(&mut self) -> Option<&mut Sampler> {
+    fn sampler(&mut self, desk: &Desk) -> Option<&mut Sampler> {
         if self.sampler.is_none() {
-            self.sampler = Sampler::new();
+            self.sampler = desk.sampler();
         }
         self.sampler.as_mut()
     }
 
     fn sample(&mut self, desk: &Desk, now_ms: i64) -> Option<()> {
         let leases = running(desk.home());
-        let usages = self.sampler()?.sample(&leases, now_ms);
+        let usages = self.sampler(desk)?.sample(&leases, now_ms);
         let noted = std::mem::take(&mut self.noted);
         for lease in &leases {
             let session = lease.session.to_string();
-            let members = self.sampler()?.members(&session);
+            let members = self.sampler(desk)?.members(&session);
             // Somebody came or went: what a double kill leaves is found by this.
             if noted.get(&session) != Some(&members) {
                 desk.note_tree(lease);

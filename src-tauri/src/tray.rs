@@ -12,7 +12,7 @@ mod system;
 use std::sync::{Mutex, PoisonError};
 
 use callgate_desk::text;
-use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, status};
+use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, status, with_left};
 use callgate_desk::view::IconState;
 use tauri::AppHandle;
 
@@ -39,7 +39,13 @@ pub(crate) fn look(state: &AppState) -> Look {
         Ok((servers, overview)) => Look {
             icon: overview.icon,
             tip: text::harmless(&status(&overview, &memory)),
-            menu: menu(&overview, &servers, &memory, state.clock.now().wall_ms),
+            menu: {
+                let menu = menu(&overview, &servers, &memory, state.clock.now().wall_ms);
+                match state.takes.left() {
+                    Some(words) => with_left(menu, &words),
+                    None => menu,
+                }
+            },
         },
         Err(error) => unreadable(&error.to_string()),
     }

@@ -142,7 +142,12 @@ fn a_session_from_before_a_restart_is_named_with_what_is_saved_of_it() {
     for id in 2..14 {
         ask(&mut session, id, "playwright_fill", &json!({ "selector": "#a", "value": id }));
     }
-    printed(bench.callgate(["restart", SERVER]).unwrap());
+    eventually("all are on record", PATIENCE, || {
+        sessions(&bench).first().filter(|one| one["actions"] == json!(12)).map(drop)
+    });
+    let said = printed(bench.callgate(["restart", SERVER]).unwrap());
+    let lost = "is open: the server loses it; its 12 actions stay saved in Callgate";
+    assert!(said.contains("Ends with it: the codegen session S1") && said.contains(lost), "{said}");
     let (words, refused) = ask(&mut session, 20, "get_codegen_session", &json!({ "sessionId": "S1" }));
     assert!(refused && words.starts_with("Callgate: server restarted at "), "{words}");
     assert!(words.contains("; session S1 with 12 actions is saved in Callgate; start a new one"), "{words}");

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -24,6 +25,11 @@ struct Browser {
 impl Browser {
     /// Its driver is gone.
     fn of_nobody(folder: &Path, home: &Path, args: &[&str]) -> Browser {
+        Browser::on(None, folder, home, args)
+    }
+
+    /// The same, with a window on this display.
+    fn on(display: Option<&str>, folder: &Path, home: &Path, args: &[&str]) -> Browser {
         let manager = folder.join("systemd");
         if !manager.exists() {
             std::fs::copy(program("service-manager").unwrap(), &manager).unwrap();
@@ -31,6 +37,9 @@ impl Browser {
         let mut command = Command::new(manager);
         command.args(["--user", "--", "chromium"]).args(QUIET).args(args).arg("about:blank");
         command.env("HOME", home).env_remove("CALLGATE_SESSION").stdin(Stdio::piped());
+        if let Some(display) = display {
+            command.env("DISPLAY", display).env_remove("WAYLAND_DISPLAY");
+        }
         Browser { manager: Some(command.spawn().unwrap()), owned: None }
     }
 
@@ -40,6 +49,29 @@ impl Browser {
         command.args(QUIET).args(args).arg("about:blank");
         command.env("HOME", home).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Browser { manager: None, owned: Some(command.env_remove("CALLGATE_SESSION").spawn().unwrap()) }
+    }
+}
+
+/// A virtual display; gone with this.
+struct Display(Child);
+
+impl Display {
+    /// Xvfb chooses a free number itself and says which.
+    fn new() -> (Display, String) {
+        let mut command = Command::new("Xvfb");
+        command.args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut display = Display(command.spawn().unwrap());
+        let mut line = String::new();
+        BufReader::new(display.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        (display, format!(":{}", line.trim()))
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _reaped = self.0.wait();
     }
 }
 
@@ -128,4 +160,35 @@ fn only_the_browser_of_a_dead_driver_is_listed_and_it_is_ended_by_a_persons_word
     eventually("the stray one is gone", Duration::from_secs(10), || (!is_alive(stray)).then_some(()));
     assert!(running(&at("driven")).is_some() && running(&own).is_some(), "the others go on");
     assert_eq!(suspects(&bench), [] as [Value; 0]);
+}
+
+#[test]
+fn a_headed_browser_that_a_desktop_started_with_a_debugging_port_is_not_listed() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let flag = |name: &str| format!("--user-data-dir={}", at(name).display());
+    let home = at("home");
+    std::fs::create_dir(&home).unwrap();
+    let (_display, number) = Display::new();
+    let port = "--remote-debugging-port=0";
+    let _headed = Browser::on(
+        Some(number.as_str()),
+        folder.path(),
+        &home,
+        &["--ozone-platform=x11", port, &flag("headed")],
+    );
+    // Beside it one that is listed: so the look is known to have been made.
+    let _stray = Browser::of_nobody(folder.path(), &home, &["--headless", port, &flag("stray")]);
+    let (headed, stray) = eventually("both run", PATIENCE, || {
+        // It says where it listens once it is up.
+        at("headed").join("DevToolsActivePort").exists().then_some(())?;
+        Some((running(&at("headed"))?, running(&at("stray"))?))
+    });
+    let listed = eventually("the other is listed", PATIENCE, || {
+        Some(suspects(&bench)).filter(|found| !found.is_empty())
+    });
+    let pids: Vec<_> = listed.iter().map(|one| one["pid"].as_u64().unwrap()).collect();
+    assert_eq!(pids, [u64::from(stray)], "{listed:#?}");
+    assert!(is_alive(headed));
 }

@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;
+use std::process::Command;
 
-use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
+use callgate_tests::gate::{Bench, Gate, OPEN_POLICY, SERVER};
 use callgate_tests::processes::{eventually, is_alive, pids_in, signal};
 use callgate_tests::session::{PATIENCE, Session, gone};
 use rustix::process::Signal;
@@ -28,7 +29,7 @@ fn scene() -> Scene {
         pids.iter().any(|(name, _)| name == "grandchild").then_some(pids)
     });
     let of = |wanted: &str| pids.iter().find(|(name, _)| name == wanted).unwrap().1;
-    let profile = std::env::temp_dir().join(format!("callgate-test-profile-{}", of("server")));
+    let profile = std::env::temp_dir().join(format!("puppeteer_dev_chrome_profile-test{}", of("server")));
     assert!(profile.is_dir());
     Scene { keeper: of("keeper"), grandchild: of("grandchild"), profile, session, bench }
 }
@@ -127,6 +128,9 @@ fn a_crash_handler_that_nothing_leads_to_is_swept_with_its_profile() {
         (left[0]["server"].as_str(), left[0]["processes"][0]["pid"].as_u64()),
         (Some(SERVER), Some(u64::from(scene.grandchild)))
     );
+    let profiles = of_kind(&listed, "profile");
+    assert_eq!(profiles.len(), 1, "{listed:?}");
+    assert_eq!(profiles[0]["path"].as_str(), scene.profile.to_str());
     assert!(is_alive(scene.grandchild) && scene.profile.exists(), "only listed");
 
     let swept = scene.objects(&["sweep", "--json"]);
@@ -177,4 +181,41 @@ fn a_number_that_was_used_again_is_not_hit() {
     std::fs::write(&path, record.to_string()).unwrap();
     assert_eq!(of_kind(&scene.objects(&["sweep", "--json"]), "ended").len(), 0);
     assert!(is_alive(scene.grandchild));
+}
+
+/// As in a container that shares the home: the numbers of its processes are those of others here.
+#[test]
+fn a_session_in_another_pid_namespace_is_told_as_elsewhere_and_no_process_of_ours_is_taken_for_its_own() {
+    let apart = || {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child", "--"]);
+        command
+    };
+    if !apart().arg("true").status().is_ok_and(|status| status.success()) {
+        // This system gives no pid namespace to whoever asks; the desk's own test has a lease of another one.
+        return;
+    }
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let inside = bench.command(Gate::Callgate, &bench.fake_server("", &[]).unwrap()).unwrap();
+    let mut command = apart();
+    command.arg(inside.get_program()).args(inside.get_args());
+    for (name, value) in inside.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let mut session = Session::start(command).unwrap();
+    session.ask("0", "safe", "{}").unwrap();
+    let output = bench.callgate(["ps", "--json"]).unwrap().output().unwrap();
+    let tree: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(tree["elsewhere"].as_str().is_some_and(|why| why.contains("another pid namespace")), "{tree}");
+    assert_eq!(
+        (tree["processes"].as_array().map(Vec::len), tree["memory_bytes"].as_u64()),
+        (Some(0), Some(0))
+    );
+    let words = bench.callgate(["ps"]).unwrap().output().unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    assert!(words.contains("its processes cannot be seen or ended from here"), "{words}");
+    session.finish().unwrap();
 }

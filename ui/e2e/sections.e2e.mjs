@@ -122,6 +122,8 @@ export const checks = () => ({
   'a server is stopped and started again': (env) =>
     on(env, { hash: '#/servers/playwright' }, async (page) => {
       await card(page, 'playwright').getByTestId('server-stop').click();
+      await page.getByTestId('loss').getByText('actions stay saved in Callgate').waitFor();
+      await page.getByTestId('loss-go').click();
       await card(page, 'playwright').getByText('stopped by you').waitFor();
       await card(page, 'playwright').getByTestId('server-start').click();
       await card(page, 'playwright').getByTestId('server-restart').waitFor();

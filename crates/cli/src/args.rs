@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// End what dead sessions left: their processes, and the temporary profiles of their browsers
     Sweep(SweepArgs),
+    /// What an error code means, and what to do about it
+    Explain(CodeArgs),
     /// Remove calls from the history for good
     Forget(ForgetArgs),
     /// Write, check, try out and go back: everything about policies
@@ -225,6 +227,12 @@ pub(crate) struct PsArgs {
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CodeArgs {
+    /// As a message has it: CG-113. Without one all are listed
+    pub(crate) code: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -17,13 +17,23 @@ pub(crate) fn asking(what: &str, word: &str) -> anyhow::Result<()> {
     person(what, ("This would", "This"), word)
 }
 
-fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::Result<()> {
+/// Nothing is asked, but a server that the gate watches does not do it.
+pub(crate) fn not_below_a_session(what: &str) -> anyhow::Result<()> {
+    not_below(what, "This")
+}
+
+fn not_below(what: &str, subject: &str) -> anyhow::Result<()> {
     if let Some(session) = callgate_supervise::session_above() {
         bail!(
             "refused to {what}; nothing was changed. This command runs below session {session}, which the gate itself \
              watches. {subject} is done by a person: open a terminal of your own and run it there."
         );
     }
+    Ok(())
+}
+
+fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::Result<()> {
+    not_below(what, subject)?;
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!(
             "refused to {what}; nothing was changed. {subject} needs a person at a terminal: run this command in one, \

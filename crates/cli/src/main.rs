@@ -55,6 +55,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Status(args) => commands::status::run(&args),
         Command::Ps(args) => commands::ps::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Forget(args) => commands::forget::run(&args),
         Command::Policy(args) => commands::policy::run(args),
         Command::Block(args) => commands::edit::block(args),

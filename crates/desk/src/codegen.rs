@@ -62,7 +62,7 @@ impl Desk {
         Ok(Exported { path: path.to_string_lossy().into_owned(), calls: found.session.recorded as u64 })
     }
 
-    fn codegen_sessions(&self, server: Option<&str>) -> Result<Vec<CodegenSession>, DeskError> {
+    pub(crate) fn codegen_sessions(&self, server: Option<&str>) -> Result<Vec<CodegenSession>, DeskError> {
         // What a killed session left may be all that there is of a recording. A home that cannot be written can still be
         // read.
         let _behind = catch_up(&self.home, self.clock.as_ref());

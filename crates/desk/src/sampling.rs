@@ -4,24 +4,37 @@
 //! A sampler remembers the last look, because the share of a core is a difference of two.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use callgate_store::Lease;
 use callgate_store::mask::Masker;
-use callgate_supervise::arguments;
-use callgate_trees::What;
+use callgate_supervise::{arguments, identify, memory_of};
+use callgate_trees::{Here, Texts, What};
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 use crate::view::{ProcessView, TreeView, Usage};
 
-/// The longest command line that is shown.
-const COMMAND: usize = 1_024;
+/// What a process takes is looked up this often: it costs more than everything else that is looked at.
+const WEIGHED: Duration = Duration::from_secs(5);
+
+/// How a process' command line is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Telling<'a> {
+    /// It belongs to a session, whose secrets may be in it.
+    Session(&'a Texts),
+    /// It belongs to none.
+    Stranger(&'a Masker),
+}
 
 #[derive(Debug)]
 pub struct Sampler {
     system: System,
+    here: Here,
     /// Processes of each session when it was looked at last, with the second in which they started. One that was
     /// started by a parent which is gone is found again by this.
     known: HashMap<String, HashSet<(Pid, u64)>>,
+    /// What those took, and when that was looked up.
+    weighed: HashMap<(Pid, u64), (Instant, u64)>,
 }
 
 /// What one process takes.
@@ -35,19 +48,20 @@ struct Share {
 
 impl Sampler {
     /// None if this system does not tell.
-    pub fn new() -> Option<Sampler> {
-        Some(Sampler { system: System::new().ok()?, known: HashMap::new() })
+    pub fn new(here: Here) -> Option<Sampler> {
+        Some(Sampler { system: System::new().ok()?, here, known: HashMap::new(), weighed: HashMap::new() })
     }
 
     /// Looks at every process once. The first look knows no shares of a core yet; looks should be at least a fifth of a
-    /// second apart.
+    /// second apart. Of a session whose processes cannot be seen from here nothing is told.
     pub fn sample(&mut self, leases: &[Lease], now_ms: i64) -> Vec<Usage> {
         if leases.is_empty() {
             self.known.clear();
+            self.weighed.clear();
             return Vec::new();
         }
         self.refresh();
-        let shares: HashMap<Pid, Share> = self
+        let mut shares: HashMap<Pid, Share> = self
             .system
             .processes()
             .iter()
@@ -58,8 +72,7 @@ impl Sampler {
                     parent: process.parent(),
                     started: process.start_time(),
                     cpu_percent: process.cpu_usage(),
-                    // Resident pages. What processes share counts in each of them, so the sum of a tree is an upper
-                    // bound; the exact share costs a walk through every mapping of every process.
+                    // Resident pages; of a session's own processes what they really take, below.
                     memory_bytes: process.memory(),
                 };
                 (*pid, share)
@@ -74,14 +87,42 @@ impl Sampler {
         let mut known = HashMap::new();
         let mut usages = Vec::new();
         for lease in leases {
+            if !self.here.has(lease) {
+                continue;
+            }
             let session = lease.session.to_string();
             let before = self.known.remove(&session).unwrap_or_default();
             let tree = tree(lease, &shares, &children, &before);
+            self.weigh(&tree, &mut shares);
             usages.push(usage(lease, &tree, &shares, now_ms));
             known.insert(session, tree);
         }
+        let there: HashSet<(Pid, u64)> = known.values().flatten().copied().collect();
+        self.weighed.retain(|process, _| there.contains(process));
         self.known = known;
         usages
+    }
+
+    /// The same number that the limits go by: what processes share is counted once in the sum of a tree.
+    fn weigh(&mut self, tree: &HashSet<(Pid, u64)>, shares: &mut HashMap<Pid, Share>) {
+        for process in tree {
+            let known =
+                self.weighed.get(process).filter(|(at, _)| at.elapsed() < WEIGHED).map(|(_, taken)| *taken);
+            let taken = known.or_else(|| {
+                let taken = memory_of(process.0.as_u32())?;
+                self.weighed.insert(*process, (Instant::now(), taken));
+                Some(taken)
+            });
+            if let (Some(taken), Some(share)) = (taken, shares.get_mut(&process.0)) {
+                share.memory_bytes = taken;
+            }
+        }
+    }
+
+    /// What a process takes, as of the last look at its session; of one that belongs to none, now.
+    fn taken(&self, pid: Pid, process: &Process) -> u64 {
+        let known = self.weighed.get(&(pid, process.start_time())).map(|(_, taken)| *taken);
+        known.or_else(|| memory_of(pid.as_u32())).unwrap_or_else(|| process.memory())
     }
 
     /// Looks at every process once, whatever session it belongs to.
@@ -101,18 +142,19 @@ impl Sampler {
     }
 
     /// The trees of the last sample, process by process.
-    pub fn trees(&self, leases: &[Lease], now_ms: i64, masker: &Masker) -> Vec<TreeView> {
+    pub fn trees(&self, leases: &[Lease], now_ms: i64, texts: &Texts) -> Vec<TreeView> {
         let of = |lease: &Lease| {
             let session = lease.session.to_string();
             let members: HashSet<Pid> =
                 self.known.get(&session).into_iter().flatten().map(|(pid, _)| *pid).collect();
-            let processes = self.in_order(&members, masker);
+            let processes = self.in_order(&members, Telling::Session(texts));
             TreeView {
                 session,
                 server: lease.server.clone(),
                 client: lease.client.clone(),
                 started_ms: lease.started_ms,
                 at_ms: now_ms,
+                elsewhere: self.here.why_not(lease).map(str::to_owned),
                 cpu_percent: processes.iter().map(|one| one.cpu_percent).sum(),
                 memory_bytes: processes.iter().map(|one| one.memory_bytes).sum(),
                 processes,
@@ -122,11 +164,11 @@ impl Sampler {
     }
 
     /// These processes, each parent before its children, as they were at the last look. Who is gone is left out.
-    pub fn views(&self, pids: &[u32], masker: &Masker) -> Vec<ProcessView> {
-        self.in_order(&pids.iter().map(|pid| Pid::from_u32(*pid)).collect(), masker)
+    pub fn views(&self, pids: &[u32], telling: Telling<'_>) -> Vec<ProcessView> {
+        self.in_order(&pids.iter().map(|pid| Pid::from_u32(*pid)).collect(), telling)
     }
 
-    fn in_order(&self, members: &HashSet<Pid>, masker: &Masker) -> Vec<ProcessView> {
+    fn in_order(&self, members: &HashSet<Pid>, telling: Telling<'_>) -> Vec<ProcessView> {
         let mut there: Vec<(Pid, &Process)> =
             members.iter().filter_map(|pid| Some((*pid, self.system.process(*pid)?))).collect();
         // The eldest last: the next one is taken from the end.
@@ -140,7 +182,10 @@ impl Sampler {
             inside.into_iter().map(|(pid, process, _)| (pid, process)).collect();
         let mut views = Vec::new();
         while let Some((pid, process, depth)) = next.pop() {
-            views.push(view(pid, process, depth, masker));
+            views.push(ProcessView {
+                memory_bytes: self.taken(pid, process),
+                ..view(pid, process, depth, telling)
+            });
             // Taken out, not looked up: a circle, which a torn view could show, must not turn for ever.
             let (children, others): (Vec<_>, Vec<_>) =
                 left.into_iter().partition(|(_, process)| process.parent() == Some(pid));
@@ -151,25 +196,24 @@ impl Sampler {
     }
 }
 
-fn view(pid: Pid, process: &Process, depth: u32, masker: &Masker) -> ProcessView {
+fn view(pid: Pid, process: &Process, depth: u32, telling: Telling<'_>) -> ProcessView {
     // As it is now: a process is forked first and becomes what it is to be a moment later.
     let mut words = arguments(pid.as_u32());
     if words.is_empty() {
         words = process.cmd().iter().map(|word| word.to_string_lossy().into_owned()).collect();
     }
     let name = process.name().to_string_lossy();
-    let mut command = masker.command(&words).join(" ");
-    if command.is_empty() {
-        command = format!("[{name}]");
-    }
-    command.truncate(command.floor_char_boundary(COMMAND));
+    let command = match telling {
+        Telling::Session(texts) => texts.shown(identify(pid.as_u32()), &words, &name),
+        Telling::Stranger(masker) => masker.command(&words).join(" "),
+    };
     ProcessView {
         pid: pid.as_u32(),
         depth,
         what: What::of(&words, &name).to_string(),
         command,
         cpu_percent: process.cpu_usage(),
-        memory_bytes: process.memory(),
+        memory_bytes: 0,
         started_ms: i64::try_from(process.start_time()).unwrap_or(0).saturating_mul(1_000),
     }
 }

@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use callgate_store::SessionId;
+use callgate_store::clock::{Clock, SystemClock};
 
 use super::*;
 
@@ -41,13 +42,14 @@ impl Drop for Tree {
     }
 }
 
+/// Of a process that runs here.
 fn lease(pid: u32) -> Lease {
     Lease {
         session: SessionId::random(),
         pid,
-        process_start: None,
-        boot: String::new(),
-        pid_namespace: None,
+        process_start: identify(pid).map(|id| id.start),
+        boot: SystemClock::new().now().boot.0.to_string(),
+        pid_namespace: callgate_store::lease::pid_namespace(),
         server: "s".to_owned(),
         client: None,
         command: Vec::new(),
@@ -67,7 +69,7 @@ fn lease(pid: u32) -> Lease {
 fn a_tree_is_counted_whole() {
     let tree = Tree::start();
     let lease = lease(tree.0.id());
-    let mut sampler = Sampler::new().unwrap();
+    let mut sampler = Sampler::new(Here::now()).unwrap();
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         let usage = sampler.sample(std::slice::from_ref(&lease), 7).pop().unwrap();
@@ -82,15 +84,61 @@ fn a_tree_is_counted_whole() {
     }
 }
 
+/// Chromium's processes share most of what they have.
+#[test]
+#[cfg(target_os = "linux")]
+fn pages_that_processes_share_are_counted_once() {
+    // Half of a few megabytes each: a fork has all that its parent had.
+    let script =
+        "x=$(head -c 30000000 /dev/zero | tr '\\0' x); (sleep 600; :) & (sleep 600; :) & echo ready; wait";
+    let mut shell = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(shell.stdout.take().unwrap()), &mut ready)
+        .unwrap();
+    let tree = Tree(shell);
+    let lease = lease(tree.0.id());
+    let mut sampler = Sampler::new(Here::now()).unwrap();
+    let usage = loop {
+        let usage = sampler.sample(std::slice::from_ref(&lease), 7).pop().unwrap();
+        if usage.processes >= 5 {
+            break usage;
+        }
+    };
+    let resident: u64 =
+        sampler.known.values().flatten().map(|(pid, _)| sampler.system.process(*pid).unwrap().memory()).sum();
+    assert!(
+        usage.memory_bytes > 25_000_000 && usage.memory_bytes * 2 < resident,
+        "{usage:?}, {resident} resident"
+    );
+    let told = sampler.trees(&[lease], 7, &Texts::default()).pop().unwrap();
+    assert_eq!(told.memory_bytes, usage.memory_bytes, "one number everywhere");
+}
+
 #[test]
 fn a_session_that_is_gone_takes_nothing() {
     let mut ended = Command::new("true").spawn().unwrap();
     let pid = ended.id();
     ended.wait().unwrap();
-    let mut sampler = Sampler::new().unwrap();
-    let usage = sampler.sample(&[lease(pid)], 1).pop().unwrap();
-    assert_eq!((usage.processes, usage.memory_bytes), (0, 0));
+    let mut sampler = Sampler::new(Here::now()).unwrap();
+    assert_eq!(sampler.sample(&[lease(pid)], 1), []);
     assert!(sampler.sample(&[], 2).is_empty());
+}
+
+#[test]
+fn a_container_that_shares_the_home_shows_no_process_of_ours() {
+    let own = lease(std::process::id());
+    let mut sampler = Sampler::new(Here::now()).unwrap();
+    assert_eq!(sampler.sample(std::slice::from_ref(&own), 1).len(), 1);
+    for foreign in [
+        Lease { pid_namespace: Some("pid:[1]".to_owned()), ..own.clone() },
+        Lease { boot: "another".to_owned(), ..own.clone() },
+        Lease { process_start: own.process_start.map(|start| start + 1), ..own.clone() },
+        Lease { process_start: None, ..own.clone() },
+    ] {
+        assert_eq!(sampler.sample(std::slice::from_ref(&foreign), 1), [], "{foreign:?}");
+        let tree = sampler.trees(&[foreign], 1, &Texts::default()).pop().unwrap();
+        assert!(tree.elsewhere.is_some() && tree.processes.is_empty(), "{tree:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_codegen::State;
 use callgate_store::control::{self, Wish};
+use callgate_store::history::CodegenSession;
 use callgate_store::{Home, Lease, SessionId, Stand, running};
 
 use crate::change::Maker;
@@ -24,7 +26,17 @@ pub struct Whom<'a> {
     pub session: Option<SessionId>,
 }
 
-impl Whom<'_> {
+impl<'a> Whom<'a> {
+    /// One session of a server by its name, or all.
+    pub fn of(server: &'a str, session: Option<&str>) -> Result<Whom<'a>, DeskError> {
+        let session = match session.map(str::parse::<SessionId>) {
+            None => None,
+            Some(Ok(session)) => Some(session),
+            Some(Err(error)) => return Err(DeskError::NotFound(error.to_string())),
+        };
+        Ok(Whom { server: Some(server), session, client: None })
+    }
+
     fn means(&self, lease: &Lease) -> bool {
         self.server.is_none_or(|server| lease.server == server)
             && self.client.is_none_or(|client| lease.client.as_deref() == Some(client))
@@ -64,6 +76,13 @@ pub fn ask(home: &Home, whom: Whom<'_>, wish: Wish, now_ms: i64) -> Result<Vec<A
         Ok(Asked { lease, turn: request.turn })
     };
     meant.into_iter().map(ask).collect()
+}
+
+/// Did a person stop any of these? To start it again takes back what they said.
+pub fn is_stopped_by_person(home: &Home, whom: Whom<'_>) -> bool {
+    // What its limits ended has a reason beside it.
+    let by_person = |lease: &Lease| lease.stand == Stand::Stopped && lease.stand_words.is_none();
+    running(home).iter().any(|lease| whom.means(lease) && by_person(lease))
 }
 
 /// Pauses every call, then stops every server: what runs is cancelled, and nothing is started by a client's next call.
@@ -128,16 +147,48 @@ pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
 }
 
 impl Desk {
+    /// What ends with the servers of these sessions, in sentences: calls that run, and recordings that are open.
+    pub fn at_stake(&self, whom: Whom<'_>) -> Result<Vec<String>, DeskError> {
+        let meant: Vec<SessionId> =
+            running(&self.home).iter().filter(|lease| whom.means(lease)).map(|lease| lease.session).collect();
+        if meant.is_empty() {
+            return Ok(Vec::new());
+        }
+        let open = self.codegen_sessions(whom.server)?;
+        let history = self.record()?;
+        let mut calls = 0;
+        for session in &meant {
+            calls += history.open_calls(*session)?;
+        }
+        let mut words = Vec::new();
+        if calls > 0 {
+            let are = if calls == 1 { "runs and is" } else { "run and are" };
+            words.push(format!("{} {are} answered with an error", count(calls, "call")));
+        }
+        let is_open = |one: &CodegenSession| {
+            matches!(one.session.state, State::Open | State::Starting) && meant.contains(&one.gate())
+        };
+        for one in open.iter().filter(|one| is_open(one) && one.session.recorded > 0) {
+            let of = one.session.id.as_deref().map(|id| format!(" {}", name(id))).unwrap_or_default();
+            words.push(format!(
+                "the codegen session{of} of {} is open: the server loses it; its {} stay saved in Callgate",
+                name(&one.session.client),
+                count(one.session.recorded as u64, "action"),
+            ));
+        }
+        Ok(words)
+    }
+
     /// Stops, starts or restarts a server, in one session or in all, and waits until that is done.
     pub fn ask_server(&self, server: &str, session: Option<&str>, wish: Wish) -> Result<Done, DeskError> {
-        let session = match session.map(str::parse::<SessionId>) {
-            None => None,
-            Some(Ok(session)) => Some(session),
-            Some(Err(error)) => return Err(DeskError::NotFound(error.to_string())),
-        };
-        let whom = Whom { server: Some(server), session, client: None };
+        let whom = Whom::of(server, session)?;
+        // What cannot be told is no reason not to stop it.
+        let lost = if wish == Wish::Start { Vec::new() } else { self.at_stake(whom).unwrap_or_default() };
         let asked = ask(&self.home, whom, wish, self.clock.now().wall_ms)?;
-        let words = told(wish, &name(server), &await_all(&self.home, &asked));
+        let mut words = told(wish, &name(server), &await_all(&self.home, &asked));
+        for one in lost {
+            words.push_str(&format!(". Before that, {one}"));
+        }
         Ok(Done { words, undo: None, server: Some(server.to_owned()), version: None, ends_ms: None })
     }
 

@@ -60,7 +60,7 @@ impl TreeRecord {
 
     /// Writes down who is in the tree now. Without a record there is still the marker; nothing is said.
     pub(crate) fn look(&self) {
-        drop(callgate_trees::note(&self.home, &self.here, &self.about, &self.masker));
+        drop(callgate_trees::note(&self.home, &self.here, &self.about, Some(&self.masker)));
     }
 
     /// The session is over. If its tree is gone, so is its record, with the profiles that it left; the next sweep sees to the rest.
@@ -92,7 +92,7 @@ impl TreeRecord {
             let done = if process.gone { "ended" } else { "could not be ended" };
             note(&format!(
                 "process {} of session {} {done}: {}",
-                process.pid, process.session, process.command
+                process.id.pid, process.session, process.command
             ));
         }
         for profile in swept.profiles {

@@ -70,7 +70,8 @@ pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::{find, wider_path};
 pub use system::{
-    arguments, end, everyone, identify, leftovers, lives, session_above, session_of, sweep, tree_of,
+    arguments, end, everyone, identify, leftovers, lives, memory_of, session_above, session_of, sweep,
+    tree_of,
 };
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.
@@ -89,9 +90,11 @@ pub enum SessionState {
 /// A process that [`sweep`] ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
-    pub pid: u32,
-    /// Its command line, arguments separated by blanks; foreign text, to be escaped before it is shown.
-    pub command: String,
+    pub id: ProcessId,
+    /// What it called itself.
+    pub name: String,
+    /// Its command line: foreign text, and the secrets of its session may be in it.
+    pub arguments: Vec<String>,
     /// The dead session that it belonged to.
     pub session: String,
     /// Whether it was seen to be gone. False for one that even SIGKILL did not end in time (stuck in the kernel).

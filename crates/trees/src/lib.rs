@@ -20,9 +20,13 @@ mod profiles;
 mod record;
 pub mod suspects;
 mod sweep;
+mod text;
 pub mod what;
 
 pub use look::{About, note};
 pub use record::{Here, Member, Numbered, Record, records};
-pub use sweep::{Elsewhere, Left, LeftSession, SweptAll, elsewhere, leftovers, settle, sweep, tidy};
+pub use sweep::{
+    Elsewhere, Ended, Left, LeftSession, SweptAll, elsewhere, leftovers, removable, settle, sweep, tidy,
+};
+pub use text::Texts;
 pub use what::What;

@@ -1,17 +1,15 @@
 //! Looking at the tree of a living session, and writing down what is new.
 
 use std::collections::HashSet;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use callgate_store::mask::Masker;
 use callgate_store::{Home, Lease, SessionId};
 use callgate_supervise::{ProcessId, Seen, arguments, identify, lives, tree_of};
 
 use crate::record::{Here, MOST, Member, Record};
-
-/// The longest command line that is kept.
-const COMMAND: usize = 1_024;
+use crate::text::{brief, full, is_same_program};
 
 /// Whose tree it is.
 #[derive(Clone, Debug)]
@@ -28,9 +26,10 @@ pub struct About {
     pub keeper: Option<u32>,
 }
 
-impl From<&Lease> for About {
-    fn from(lease: &Lease) -> About {
-        About {
+impl About {
+    /// Of a session that somebody else runs; none if its processes cannot be seen from here.
+    pub fn of(lease: &Lease, here: &Here) -> Option<About> {
+        here.has(lease).then(|| About {
             session: lease.session,
             shim: lease.pid,
             server: lease.server.clone(),
@@ -38,19 +37,32 @@ impl From<&Lease> for About {
             command: lease.command.clone(),
             began_ms: lease.started_ms,
             keeper: None,
-        }
+        })
     }
 }
 
 /// Looks at a living session's tree and brings its record up to date; nothing is written when nothing is new. Costs a look at
 /// every process of the system: not for the way of a call.
-pub fn note(home: &Home, here: &Here, about: &About, masker: &Masker) -> io::Result<()> {
-    let known = Record::read(home, about.session).filter(|record| record.is_of(here));
+///
+/// `masker` is that of the session's own shim, which alone knows what the server's secrets are. Anybody else has none, and
+/// writes down programs without their arguments.
+pub fn note(home: &Home, here: &Here, about: &About, masker: Option<&Masker>) -> io::Result<()> {
+    let known = Record::read(home, about.session);
+    // Written where other processes have these numbers: theirs to keep.
+    if known.as_ref().is_some_and(|record| !record.is_of(here)) {
+        return Ok(());
+    }
     let record = updated(known.clone(), here, about, tree_of(about.shim), masker);
     if known.as_ref() == Some(&record) { Ok(()) } else { record.write(home) }
 }
 
-fn updated(known: Option<Record>, here: &Here, about: &About, seen: Vec<Seen>, masker: &Masker) -> Record {
+fn updated(
+    known: Option<Record>,
+    here: &Here,
+    about: &About,
+    seen: Vec<Seen>,
+    masker: Option<&Masker>,
+) -> Record {
     let mut record = known.unwrap_or_else(|| Record {
         session: about.session,
         server: about.server.clone(),
@@ -62,6 +74,7 @@ fn updated(known: Option<Record>, here: &Here, about: &About, seen: Vec<Seen>, m
         keeper: None,
         server_process: None,
         members: Vec::new(),
+        profiles: Vec::new(),
     });
     // It may be known by now, where it was not before.
     record.client = about.client.clone().or(record.client);
@@ -74,20 +87,21 @@ fn updated(known: Option<Record>, here: &Here, about: &About, seen: Vec<Seen>, m
 
     let there: HashSet<ProcessId> = seen.iter().map(|one| one.id).collect();
     // Who is gone is of no use any more, but for the profile that it used. Who has left the tree is still to be found.
-    record
-        .members
-        .retain(|member| member.profile.is_some() || there.contains(&member.id()) || lives(member.id()));
+    let (alive, gone): (Vec<Member>, Vec<Member>) = std::mem::take(&mut record.members)
+        .into_iter()
+        .partition(|member| there.contains(&member.id()) || lives(member.id()));
+    record.members = alive;
+    record.profiles.extend(gone.into_iter().filter_map(|member| member.profile));
+    record.profiles.sort();
+    record.profiles.dedup();
+    // One that its browser took away itself is nobody's any more.
+    record.profiles.retain(|path| fs::symlink_metadata(path).is_ok());
+    record.profiles.truncate(MOST);
     for one in seen {
         let arguments = arguments(one.id.pid);
-        let before = record.members.iter_mut().find(|member| member.id() == one.id);
-        // A process is forked first and becomes what it is to be a moment later; it was seen in between.
         let fresh = member(&one, &arguments, masker);
-        match before {
-            Some(before) if *before != fresh => {
-                let profile = fresh.profile.or(before.profile.take());
-                *before = Member { profile, ..fresh };
-            }
-            Some(_) => {}
+        match record.members.iter_mut().find(|member| member.id() == one.id) {
+            Some(before) => before.becomes(fresh, arguments.is_empty()),
             None => record.members.push(fresh),
         }
     }
@@ -95,13 +109,26 @@ fn updated(known: Option<Record>, here: &Here, about: &About, seen: Vec<Seen>, m
     record
 }
 
-fn member(seen: &Seen, arguments: &[String], masker: &Masker) -> Member {
-    let mut command = masker.command(arguments).join(" ");
-    if command.is_empty() {
-        command = format!("[{}]", seen.name);
+impl Member {
+    /// A process is forked first and becomes what it is to be a moment later; it was seen in between.
+    fn becomes(&mut self, fresh: Member, silent: bool) {
+        let profile = fresh.profile.or(self.profile.take());
+        // Who does not know the secrets has nothing to say about the arguments of the same program.
+        let knew_more = fresh.brief && !self.brief && is_same_program(&self.command, &fresh.command);
+        if !silent && !knew_more {
+            (self.command, self.brief) = (fresh.command, fresh.brief);
+        }
+        self.profile = profile;
     }
-    command.truncate(command.floor_char_boundary(COMMAND));
-    Member { pid: seen.id.pid, start: seen.id.start, command, profile: profile(arguments) }
+}
+
+fn member(seen: &Seen, arguments: &[String], masker: Option<&Masker>) -> Member {
+    let command = match masker {
+        Some(masker) => full(arguments, &seen.name, masker),
+        None => brief(arguments, &seen.name),
+    };
+    let (pid, start) = (seen.id.pid, seen.id.start);
+    Member { pid, start, command, brief: masker.is_none(), profile: profile(arguments) }
 }
 
 /// The directory that a browser was told to keep its profile in.
@@ -155,9 +182,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_is_gone_leaves_the_record_but_its_profile_stays() {
-        let about = About {
+    fn about() -> About {
+        About {
             session: SessionId::random(),
             shim: 1,
             server: "s".to_owned(),
@@ -165,33 +191,73 @@ mod tests {
             command: Vec::new(),
             began_ms: 7,
             keeper: Some(std::process::id()),
-        };
+        }
+    }
+
+    fn member_of(id: ProcessId, profile: Option<&Path>) -> Member {
+        let profile = profile.map(Path::to_owned);
+        Member { pid: id.pid, start: id.start, command: "x".to_owned(), brief: false, profile }
+    }
+
+    fn gone(start: u64, profile: Option<&Path>) -> Member {
+        member_of(ProcessId { pid: u32::MAX, start }, profile)
+    }
+
+    fn myself() -> Option<Seen> {
+        identify(std::process::id()).map(|id| Seen { id, parent: None, name: "me".to_owned() })
+    }
+
+    #[test]
+    fn what_is_gone_leaves_the_record_but_its_profile_stays() {
         let masker = Masker::new(&["hunter2hunter2".to_owned()]);
-        let gone = |profile: Option<&str>| Member {
-            pid: u32::MAX,
-            start: u64::from(profile.is_some()),
-            command: "x".to_owned(),
-            profile: profile.map(PathBuf::from),
-        };
-        let mut known = updated(None, &Here::now(), &about, Vec::new(), &masker);
+        let there = std::env::temp_dir();
+        let mut known = updated(None, &Here::now(), &about(), Vec::new(), Some(&masker));
         assert_eq!(known.keeper.map(|keeper| keeper.pid), Some(std::process::id()));
-        known.members = vec![gone(None), gone(Some("/tmp/p"))];
-        let mine = identify(std::process::id());
-        let seen = mine.map(|id| Seen { id, parent: None, name: "me".to_owned() });
-        let client = About { client: Some("cursor".to_owned()), keeper: None, ..about };
-        let record = updated(Some(known), &Here::now(), &client, seen.into_iter().collect(), &masker);
-        let members: Vec<(u32, Option<&Path>)> =
-            record.members.iter().map(|member| (member.pid, member.profile.as_deref())).collect();
-        assert_eq!(members, [(u32::MAX, Some(Path::new("/tmp/p"))), (std::process::id(), None)]);
+        known.members = vec![gone(0, None), gone(1, Some(&there)), gone(2, Some(Path::new("/no/such")))];
+        let client = About { client: Some("cursor".to_owned()), keeper: None, ..about() };
+        let record =
+            updated(Some(known), &Here::now(), &client, myself().into_iter().collect(), Some(&masker));
+        let members: Vec<u32> = record.members.iter().map(|member| member.pid).collect();
+        assert_eq!(members, [std::process::id()]);
+        assert_eq!(record.named_profiles(), [&there], "one that is no more is nobody's");
         assert_eq!(record.client.as_deref(), Some("cursor"));
         assert!(record.keeper.is_some(), "what was known stays known");
+    }
+
+    #[test]
+    fn a_long_session_with_many_browsers_before_keeps_who_lives_on_record() {
+        let there = std::env::temp_dir();
+        let mut known = updated(None, &Here::now(), &about(), Vec::new(), None);
+        known.members = (0..MOST as u64).map(|start| gone(start, Some(&there))).collect();
+        let record = updated(Some(known), &Here::now(), &about(), myself().into_iter().collect(), None);
+        assert_eq!(record.members.iter().map(|one| one.pid).collect::<Vec<_>>(), [std::process::id()]);
+        assert_eq!(record.profiles, [there]);
+    }
+
+    #[test]
+    fn what_the_gate_masked_is_not_replaced_by_who_knows_less_unless_it_became_another_program() {
+        let id = ProcessId { pid: 9, start: 9 };
+        let of =
+            |command: &str, brief: bool| Member { command: command.to_owned(), brief, ..member_of(id, None) };
+        let full = "node server.js --key [masked, 7 characters]";
+        for (before, fresh, silent, wanted) in [
+            (of(full, false), of("node …", true), false, full),
+            (of("callgate run", false), of("node …", true), false, "node …"),
+            (of("node …", true), of(full, false), false, full),
+            (of("node …", true), of("sh …", true), false, "sh …"),
+            (of(full, false), of("[node]", false), true, full),
+        ] {
+            let mut now = before.clone();
+            now.becomes(fresh.clone(), silent);
+            assert_eq!(now.command, wanted, "{before:?} {fresh:?}");
+        }
     }
 
     #[test]
     fn a_secret_in_a_command_line_is_not_written_down() {
         let masker = Masker::new(&["hunter2hunter2".to_owned()]);
         let seen = Seen { id: ProcessId { pid: 1, start: 2 }, parent: None, name: "node".to_owned() };
-        let member = member(&seen, &words("node --token hunter2hunter2 --key=hunter2hunter2"), &masker);
+        let member = member(&seen, &words("node --token hunter2hunter2 --key=hunter2hunter2"), Some(&masker));
         assert!(!member.command.contains("hunter2"), "{}", member.command);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! - A command line of our own tree named the directory as `--user-data-dir`; the server's own command, which a person
 //!   wrote, did not.
+//! - Its name is one that an automation library makes up. A person may have named a profile in the server's own settings or
+//!   in a variable, which nobody sees here.
 //! - It is below the temporary directory, reached without a link and without `..`.
 //! - It is a directory, ours, and was made after the session began.
 //! - No process that runs names it.
@@ -10,7 +12,7 @@ use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use callgate_supervise::{arguments, everyone};
+use callgate_supervise::{ProcessId, arguments, everyone};
 
 use crate::record::Record;
 
@@ -27,25 +29,24 @@ enum Kept {
     Older,
     /// A person named it for this server.
     Chosen,
+    /// A person may have named it.
+    Named,
     InUse,
 }
 
 /// Removes the profiles that a dead tree left; says which.
 pub(crate) fn remove(record: &Record) -> Vec<PathBuf> {
-    let mut named: Vec<&PathBuf> =
-        record.members.iter().filter_map(|member| member.profile.as_ref()).collect();
-    named.sort();
-    named.dedup();
+    let mut found = removable(record, &[]);
+    // What cannot be removed stays; there is nothing that a person would have to do about it.
+    found.retain(|path| fs::remove_dir_all(path).is_ok());
+    found
+}
+
+/// Those that would be removed if these processes were gone.
+pub(crate) fn removable(record: &Record, gone: &[ProcessId]) -> Vec<PathBuf> {
     let Some(temp) = temporary() else { return Vec::new() };
-    let mut removed = Vec::new();
-    for path in named {
-        let Ok(found) = check(path, record, &temp, in_use) else { continue };
-        // What cannot be removed stays; there is nothing that a person would have to do about it.
-        if fs::remove_dir_all(&found).is_ok() {
-            removed.push(found);
-        }
-    }
-    removed
+    let named = record.named_profiles().into_iter();
+    named.filter_map(|path| check(path, record, &temp, |path| in_use(path, gone)).ok()).collect()
 }
 
 /// The temporary directory; none if it is one that holds more than what is temporary.
@@ -90,9 +91,11 @@ fn check(path: &Path, record: &Record, temp: &Path, in_use: impl Fn(&Path) -> bo
     if made_ms(&meta).is_none_or(|made| made < record.began_ms) {
         return Err(Kept::Older);
     }
-    let names = |argument: &String| names(argument, &path) || below_named(argument, &path, temp);
-    if record.command.iter().any(names) {
+    if record.command.iter().any(|argument| names(argument, &path, temp)) {
         return Err(Kept::Chosen);
+    }
+    if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_made_up) {
+        return Err(Kept::Named);
     }
     if in_use(&path) {
         return Err(Kept::InUse);
@@ -100,22 +103,39 @@ fn check(path: &Path, record: &Record, temp: &Path, in_use: impl Fn(&Path) -> bo
     Ok(path)
 }
 
-/// Does an argument name this path, by itself or behind a flag?
-fn names(argument: &str, path: &Path) -> bool {
-    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
-    Path::new(value) == path || Path::new(argument) == path
+/// Does an argument name this path, by itself, behind a flag or within a line for a shell? Also where only the beginning is
+/// the same: in doubt it stays.
+fn names(argument: &str, path: &Path, temp: &Path) -> bool {
+    let rest = path.strip_prefix(temp).unwrap_or(path);
+    // Also with the temporary directory's other name, or one that the shell puts in.
+    argument.contains(&*rest.to_string_lossy())
 }
 
-/// The same, spelled with the temporary directory's other name.
-fn below_named(argument: &str, path: &Path, temp: &Path) -> bool {
-    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
-    below(Path::new(value), temp).as_deref() == Some(path)
+/// Names that Playwright, Puppeteer, Selenium and Lighthouse give to the profiles that they make, each with something random
+/// behind it. `mcp-chrome…` is none: that one is kept from session to session on purpose.
+fn is_made_up(name: &str) -> bool {
+    const BEGINNINGS: &[&str] = &[
+        "playwright_chromiumdev_profile-",
+        "playwright_firefoxdev_profile-",
+        "playwright_webkitdev_profile-",
+        "puppeteer_dev_chrome_profile-",
+        "puppeteer_dev_firefox_profile-",
+        "puppeteer_dev_profile-",
+        ".org.chromium.Chromium.",
+        "org.chromium.Chromium.",
+        ".com.google.Chrome.",
+        "com.google.Chrome.",
+        "rust_mozprofile",
+        "lighthouse.",
+    ];
+    BEGINNINGS.iter().any(|beginning| name.strip_prefix(beginning).is_some_and(|rest| !rest.is_empty()))
 }
 
-fn in_use(path: &Path) -> bool {
+fn in_use(path: &Path, gone: &[ProcessId]) -> bool {
     let text = path.to_string_lossy();
     // Also in command lines in one piece, and also where only the beginning is the same: in doubt it stays.
-    everyone().iter().any(|one| arguments(one.id.pid).iter().any(|argument| argument.contains(&*text)))
+    let names = |pid: u32| arguments(pid).iter().any(|argument| argument.contains(&*text));
+    everyone().iter().any(|one| !gone.contains(&one.id) && names(one.id.pid))
 }
 
 fn made_ms(meta: &Metadata) -> Option<i64> {

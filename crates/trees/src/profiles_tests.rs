@@ -8,6 +8,9 @@ use callgate_store::clock::wall_ms;
 use super::*;
 use crate::record::Member;
 
+/// As a library names it.
+const MADE_UP: &str = "playwright_chromiumdev_profile-p";
+
 /// Below the real temporary directory, as what is tested is.
 struct Place {
     folder: tempfile::TempDir,
@@ -39,6 +42,7 @@ fn record(began_ms: i64, command: &[&str], profiles: &[&Path]) -> Record {
         pid: u32::MAX,
         start: 1,
         command: String::new(),
+        brief: false,
         profile: Some(path.to_path_buf()),
     };
     Record {
@@ -52,6 +56,7 @@ fn record(began_ms: i64, command: &[&str], profiles: &[&Path]) -> Record {
         keeper: None,
         server_process: None,
         members: profiles.iter().map(member).collect(),
+        profiles: Vec::new(),
     }
 }
 
@@ -77,14 +82,14 @@ fn everything_else_stays() {
     let plain = record(began, &["npx", "server"], &[]);
     let outside = place.folder.path().join("outside");
     fs::create_dir(&outside).unwrap();
-    let profile = place.profile("p");
+    let profile = place.profile(MADE_UP);
 
     let stays =
         |path: &Path, why: Kept| assert_eq!(place.check(path, &plain), Err(why), "{}", path.display());
     stays(&outside, Kept::Outside);
     stays(&place.temp, Kept::Outside);
-    stays(&place.temp.join("p/../../outside"), Kept::Outside);
-    stays(&place.temp.join("p/.."), Kept::Outside);
+    stays(&place.temp.join("playwright_chromiumdev_profile-p/../../outside"), Kept::Outside);
+    stays(&place.temp.join("playwright_chromiumdev_profile-p/.."), Kept::Outside);
     stays(Path::new("p"), Kept::Outside);
     stays(Path::new("/"), Kept::Outside);
     stays(Path::new(""), Kept::Outside);
@@ -106,6 +111,8 @@ fn everything_else_stays() {
         ["--user-data-dir", profile.to_str().unwrap()].map(str::to_owned),
         ["-x".to_owned(), format!("--user-data-dir={}", profile.display())],
         ["-x".to_owned(), format!("{}/", profile.display())],
+        ["-c".to_owned(), format!("npx server --user-data-dir={} --headless", profile.display())],
+        ["-c".to_owned(), format!("npx server --user-data-dir \"$TMPDIR/{MADE_UP}\"")],
     ] {
         let command: Vec<&str> = command.iter().map(String::as_str).collect();
         let chosen = record(began, &command, &[&profile]);
@@ -116,17 +123,37 @@ fn everything_else_stays() {
 }
 
 #[test]
+fn a_profile_whose_name_a_person_may_have_chosen_stays() {
+    let place = Place::new();
+    let plain = record(wall_ms() - 60_000, &["npx", "server", "--config", "mine.json"], &[]);
+    for name in
+        ["profile-of-mine", "work", "mcp-chrome-1a2b", "my-playwright_chromiumdev_profile-x", "lighthouse."]
+    {
+        let path = place.profile(name);
+        assert_eq!(place.check(&path, &plain), Err(Kept::Named), "{name}");
+    }
+    for name in
+        ["playwright_firefoxdev_profile-a1", "puppeteer_dev_chrome_profile-Xy", ".org.chromium.Chromium.aB3"]
+    {
+        let path = place.profile(name);
+        assert_eq!(place.check(&path, &plain), Ok(path.clone()), "{name}");
+    }
+}
+
+#[test]
 fn a_profile_that_a_living_process_names_stays() {
     let place = Place::new();
-    let path = place.profile("busy");
+    let path = place.profile("puppeteer_dev_chrome_profile-busy");
     let mut child = std::process::Command::new("sleep").arg0_named(&path).spawn().unwrap();
     let record = record(wall_ms() - 60_000, &["npx"], &[&path]);
     // Its command line is there from the moment that it runs its own program.
-    while !in_use(&path) {
+    while !in_use(&path, &[]) {
         std::thread::yield_now();
     }
     assert_eq!(remove(&record), [] as [PathBuf; 0]);
     assert!(path.exists());
+    let busy = callgate_supervise::identify(child.id()).unwrap();
+    assert_eq!(removable(&record, &[busy]), std::slice::from_ref(&path), "once that is ended");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(remove(&record), [path]);
@@ -135,7 +162,7 @@ fn a_profile_that_a_living_process_names_stays() {
 #[test]
 fn what_a_link_inside_a_profile_points_to_stays() {
     let place = Place::new();
-    let path = place.profile("p");
+    let path = place.profile(MADE_UP);
     let own = place.folder.path().join("own");
     fs::create_dir(&own).unwrap();
     fs::write(own.join("thesis"), "x").unwrap();

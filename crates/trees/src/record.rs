@@ -6,8 +6,8 @@ use std::io;
 use std::path::PathBuf;
 
 use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::{Home, SessionId, atomic, lease};
-use callgate_supervise::ProcessId;
+use callgate_store::{Home, Lease, SessionId, atomic, lease};
+use callgate_supervise::{ProcessId, lives};
 use serde::{Deserialize, Serialize};
 
 /// Members that are kept: what has more is a fork bomb, and its marker finds the rest.
@@ -36,6 +36,9 @@ pub struct Record {
     /// Everyone below the shim, the keeper and the server among them.
     #[serde(default)]
     pub members: Vec<Member>,
+    /// Profiles of members that are gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<PathBuf>,
 }
 
 /// A process by number and start.
@@ -58,6 +61,9 @@ pub struct Member {
     pub start: u64,
     /// Secrets masked, perhaps cut.
     pub command: String,
+    /// Nothing but its program: whoever wrote it down did not know the session's secrets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub brief: bool,
     /// What its command line names as `--user-data-dir`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<PathBuf>,
@@ -78,8 +84,34 @@ pub struct Here {
 
 impl Here {
     pub fn now() -> Here {
-        let boot = SystemClock::new().now().boot;
-        Here { boot: boot.0.to_string(), pid_namespace: lease::pid_namespace() }
+        Here::by(&SystemClock::new())
+    }
+
+    /// The boot as this clock has it.
+    pub fn by(clock: &dyn Clock) -> Here {
+        Here { boot: clock.now().boot.0.to_string(), pid_namespace: lease::pid_namespace() }
+    }
+
+    /// Is the process that holds this lease one that can be seen from here? A container that shares the home holds leases
+    /// as well: its numbers are those of other processes here, which must be neither shown, nor written down, nor ended.
+    pub fn has(&self, lease: &Lease) -> bool {
+        let same = self.boot == lease.boot && self.pid_namespace == lease.pid_namespace;
+        same && match lease.process_start {
+            Some(start) => lives(ProcessId { pid: lease.pid, start }),
+            // Not told where there is one world only.
+            None => lease.pid_namespace.is_none(),
+        }
+    }
+
+    /// Why it cannot; for people.
+    pub fn why_not(&self, lease: &Lease) -> Option<&'static str> {
+        if self.has(lease) {
+            None
+        } else if self.boot != lease.boot {
+            Some("runs on another machine, or since before this one was started")
+        } else {
+            Some("runs in another pid namespace, as in a container")
+        }
     }
 }
 
@@ -89,7 +121,16 @@ impl Record {
         self.boot == here.boot && self.pid_namespace == here.pid_namespace
     }
 
-    pub(crate) fn read(home: &Home, session: SessionId) -> Option<Record> {
+    /// What browsers of this tree were told to keep their profiles in, each once.
+    pub(crate) fn named_profiles(&self) -> Vec<&PathBuf> {
+        let of_members = self.members.iter().filter_map(|member| member.profile.as_ref());
+        let mut named: Vec<&PathBuf> = of_members.chain(&self.profiles).collect();
+        named.sort();
+        named.dedup();
+        named
+    }
+
+    pub fn read(home: &Home, session: SessionId) -> Option<Record> {
         let text = callgate_store::home::read_private(&home.tree(session)).ok()?;
         let record: Record = serde_json::from_str(&text).ok()?;
         // The name of the file is what it is looked up by.

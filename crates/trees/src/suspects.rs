@@ -1,14 +1,16 @@
 //! Automation browsers that nobody owns any more: from before Callgate, or started beside it.
 //!
-//! They are listed for a person, never ended by themselves. What is listed has all of these marks: a browser's program, a flag
-//! that only automation uses, a profile below the temporary directory, nobody above it but the system, and no session of any
-//! Callgate. A person's own browser has a profile of its own and none of the flags; a browser in use has somebody above it.
+//! They are listed for a person, never ended by themselves. What is listed has all of these marks: a browser's program, no
+//! window or a pipe to a driver that is gone, a profile below the temporary directory, nobody above it but the system, and no
+//! session of any Callgate. A person's own browser has a profile of its own and a window; a browser in use has somebody above
+//! it, or somebody in front of it: a debugging port alone says nothing, since a desktop starts browsers with one as well.
 
 use std::path::{Path, PathBuf};
 
 use callgate_store::{Home, running};
 use callgate_supervise::{ProcessId, Seen, arguments, end as end_processes, everyone, session_of, tree_of};
 
+use crate::Here;
 use crate::look::profile;
 use crate::profiles::is_temporary;
 use crate::what::{is_browser, program};
@@ -35,9 +37,11 @@ struct Row {
 pub fn suspects(home: &Home) -> Vec<Suspect> {
     let rows: Vec<Row> =
         everyone().into_iter().map(|seen| Row { arguments: arguments(seen.id.pid), seen }).collect();
+    let here = Here::now();
+    let leases: Vec<_> = running(home).into_iter().filter(|lease| here.has(lease)).collect();
     let of_session = |id: ProcessId| {
         session_of(id.pid).is_some()
-            || running(home).iter().any(|lease| tree_of(lease.pid).iter().any(|one| one.id == id))
+            || leases.iter().any(|lease| tree_of(lease.pid).iter().any(|one| one.id == id))
     };
     let mut found = pick(&rows, is_temporary);
     // Last, because it looks closely; and in every tree, whose marker may be on a child only.
@@ -60,7 +64,7 @@ fn pick(rows: &[Row], is_temporary: impl Fn(&Path) -> bool) -> Vec<Suspect> {
     let mut found: Vec<Suspect> = rows
         .iter()
         .filter(|row| is_browser(program(&row.arguments)) && !is_part(&row.arguments))
-        .filter(|row| row.arguments.iter().any(|argument| is_automation(argument)))
+        .filter(|row| nobody_before(&row.arguments))
         .filter(|row| nobody_above(row, rows))
         .filter_map(|row| {
             let profile = profile_of(&row.arguments).filter(|path| is_temporary(path))?;
@@ -77,21 +81,15 @@ fn is_part(arguments: &[String]) -> bool {
     arguments.iter().any(|argument| argument.starts_with("--type=") || argument == "-contentproc")
 }
 
-/// What a program says to a browser that it drives, and a person does not.
-fn is_automation(argument: &str) -> bool {
-    const FLAGS: &[&str] = &[
-        "--remote-debugging-pipe",
-        "--remote-debugging-port",
-        "--headless",
-        "-headless",
-        "--enable-automation",
-        "-juggler-pipe",
-        "-juggler",
-        "-marionette",
-        "--marionette",
-    ];
-    let flag = argument.split_once('=').map_or(argument, |(flag, _)| flag);
-    FLAGS.contains(&flag)
+/// No person can look at it: it has no window, or it listens to a pipe whose other end went with its parent.
+fn nobody_before(arguments: &[String]) -> bool {
+    const FLAGS: &[&str] =
+        &["--headless", "-headless", "--remote-debugging-pipe", "-juggler-pipe", "--juggler-pipe"];
+    const PROGRAMS: &[&str] = &["chrome-headless-shell", "headless_shell"];
+    let is_flag = |argument: &String| {
+        FLAGS.contains(&argument.split_once('=').map_or(argument.as_str(), |(flag, _)| flag))
+    };
+    PROGRAMS.contains(&program(arguments)) || arguments.iter().any(is_flag)
 }
 
 fn profile_of(arguments: &[String]) -> Option<PathBuf> {
@@ -183,11 +181,11 @@ mod tests {
             (2, "/usr/lib/chromium/chromium|--headless=new|--user-data-dir|/tmp/p"),
             (
                 2,
-                "/home/a/.cache/ms-playwright/chromium-1194/chrome-linux/chrome|--enable-automation|--user-data-dir=/tmp/p",
+                "/home/a/.cache/ms-playwright/chromium-1194/chrome-linux/chrome|--enable-automation|--remote-debugging-pipe|--user-data-dir=/tmp/p",
             ),
             (
                 1,
-                "/opt/google/chrome/chrome|--remote-debugging-port=0|--user-data-dir=/tmp/puppeteer_dev_chrome_profile-x",
+                "/opt/google/chrome/chrome|--headless=new|--remote-debugging-port=0|--user-data-dir=/tmp/puppeteer_dev_chrome_profile-x",
             ),
             (
                 1,
@@ -227,6 +225,22 @@ mod tests {
                 "/opt/google/chrome/chrome|--remote-debugging-port=1|--user-data-dir=/tmp/p",
                 "started from a desktop",
             ),
+            (
+                1,
+                "/opt/google/chrome/chrome|--remote-debugging-port=9222|--user-data-dir=/tmp/x",
+                "headed, started from a desktop by a double fork",
+            ),
+            (
+                2,
+                "/opt/google/chrome/chrome|--remote-debugging-port=9222|--user-data-dir=/tmp/x",
+                "headed, started by the person's service manager",
+            ),
+            (
+                1,
+                "/opt/google/chrome/chrome|--enable-automation|--user-data-dir=/tmp/x",
+                "headed, and its driver may listen at a port",
+            ),
+            (2, "/usr/lib/firefox/firefox|-marionette|-profile|/tmp/x", "headed"),
             (77, "/opt/google/chrome/chrome|--headless|--user-data-dir=/tmp/p", "its parent cannot be seen"),
             (1, "/usr/bin/node|--headless|--user-data-dir=/tmp/p", "no browser"),
             (

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use callgate_store::clock::wall_ms;
 use callgate_store::{Home, SessionId, lease};
-use callgate_supervise::{ProcessId, Recorded, SessionState, Swept, arguments, lives};
+use callgate_supervise::{ProcessId, Recorded, SessionState, arguments, lives};
 
 use crate::profiles;
 use crate::record::{Here, Record, records};
+use crate::text::Texts;
 use crate::what::What;
 
 /// A record of another boot or pid namespace says nothing after so long: whoever wrote it is gone, or has its own Callgate.
@@ -30,8 +31,18 @@ pub struct LeftSession {
 pub struct Left {
     pub id: ProcessId,
     pub what: What,
-    /// Foreign text, not masked.
-    pub arguments: Vec<String>,
+}
+
+/// A process that a sweep ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub id: ProcessId,
+    pub what: What,
+    /// As it is on record, secrets masked; only the program where it is not.
+    pub command: String,
+    pub session: String,
+    /// False for one that even SIGKILL did not end in time.
+    pub gone: bool,
 }
 
 /// A dead session whose processes, if there are any, cannot be seen from here: written down under another boot or in another
@@ -46,7 +57,7 @@ pub struct Elsewhere {
 /// What a sweep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweptAll {
-    pub processes: Vec<Swept>,
+    pub processes: Vec<Ended>,
     /// Temporary profiles that were removed.
     pub profiles: Vec<PathBuf>,
 }
@@ -65,8 +76,7 @@ pub fn leftovers(home: &Home) -> Vec<LeftSession> {
             processes: Vec::new(),
         });
         let arguments = arguments(left.id.pid);
-        let what = What::of(&arguments, "process");
-        entry.processes.push(Left { id: left.id, what, arguments });
+        entry.processes.push(Left { id: left.id, what: What::of(&arguments, "process") });
     }
     let mut found: Vec<LeftSession> = found.into_values().collect();
     for session in &mut found {
@@ -87,11 +97,27 @@ pub fn elsewhere(home: &Home) -> Vec<Elsewhere> {
     told.collect()
 }
 
+/// The temporary profiles that [`sweep`] would remove. Ends and removes nothing.
+pub fn removable(home: &Home) -> Vec<PathBuf> {
+    let dead = dead(home, &Here::now());
+    let left = callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead));
+    let ended: Vec<ProcessId> = left.into_iter().map(|one| one.id).collect();
+    dead.iter().flat_map(|record| profiles::removable(record, &ended)).collect()
+}
+
 /// Ends what dead sessions left, and removes their temporary profiles. Blocks for a second or so when there is anything.
 pub fn sweep(home: &Home) -> SweptAll {
     let dead = dead(home, &Here::now());
-    let processes = callgate_supervise::sweep(|session| state(home, session), &recorded(&dead));
-    SweptAll { processes, profiles: tidy(home) }
+    let texts = Texts::of(&dead);
+    let ended = callgate_supervise::sweep(|session| state(home, session), &recorded(&dead));
+    let told = ended.into_iter().map(|one| Ended {
+        id: one.id,
+        what: What::of(&one.arguments, &one.name),
+        command: texts.shown(Some(one.id), &one.arguments, &one.name),
+        session: one.session,
+        gone: one.gone,
+    });
+    SweptAll { processes: told.collect(), profiles: tidy(home) }
 }
 
 /// Takes leave of the records of trees that are gone, with the temporary profiles that they name. Ends nothing. Cheap when
@@ -122,11 +148,11 @@ fn close(home: &Home, record: &Record) -> Vec<PathBuf> {
     if record.members.iter().any(|member| lives(member.id())) {
         return Vec::new();
     }
-    let removed = match record.members.iter().any(|member| member.profile.is_some()) {
+    let removed = match record.named_profiles().is_empty() {
+        true => Vec::new(),
         // Nobody on record is there; somebody who came later may be.
-        true if is_marked(home, record) => return Vec::new(),
-        true => profiles::remove(record),
-        false => Vec::new(),
+        false if is_marked(home, record) => return Vec::new(),
+        false => profiles::remove(record),
     };
     Record::remove(home, record.session);
     removed

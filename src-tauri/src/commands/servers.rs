@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_desk::supervising::Whom;
 use callgate_desk::view::{Done, HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
 use callgate_store::control::Wish;
 use tauri::ipc::Channel;
@@ -43,8 +44,12 @@ pub(crate) async fn stop_usage(state: State<'_, AppState>) -> Reply<()> {
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn stderr_tail(state: State<'_, AppState>, session: String) -> Reply<String> {
-    ask(&state, move |desk| desk.stderr_tail(&session)).await
+pub(crate) async fn stderr_tail(
+    state: State<'_, AppState>,
+    session: String,
+    search: String,
+) -> Reply<String> {
+    ask(&state, move |desk| desk.stderr_tail(&session, &search)).await
 }
 
 /// Every process of a server, as of the last sample.
@@ -74,7 +79,13 @@ pub(crate) async fn strays(state: State<'_, AppState>) -> Reply<Strays> {
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn sweep(state: State<'_, AppState>) -> Reply<SweepView> {
-    ask(&state, move |desk| desk.sweep()).await
+    let takes = Arc::clone(&state.takes);
+    ask(&state, move |desk| {
+        let swept = desk.sweep();
+        takes.look_for_left(desk);
+        swept
+    })
+    .await
 }
 
 /// Ends browsers that nobody owns, those that a person chose.
@@ -90,6 +101,17 @@ pub(crate) async fn end_suspects(state: State<'_, AppState>, ids: Vec<String>) -
 pub(crate) async fn end_tree(state: State<'_, AppState>, session: String) -> Reply<SweepView> {
     let takes = Arc::clone(&state.takes);
     ask(&state, move |desk| takes.end_tree(desk, &session)).await
+}
+
+/// What ends with the processes of a server, in one session or in all; in sentences.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn at_stake(
+    state: State<'_, AppState>,
+    server: String,
+    session: Option<String>,
+) -> Reply<Vec<String>> {
+    ask(&state, move |desk| desk.at_stake(Whom::of(&server, session.as_deref())?)).await
 }
 
 /// Ends the server's processes, in one session or in all; its calls are refused until it is started.

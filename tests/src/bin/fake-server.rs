@@ -111,7 +111,8 @@ fn again(options: &Options, mode: &str) -> anyhow::Result<std::process::Child> {
         command.arg("--pids").arg(pids);
     }
     if options.browser {
-        let profile = std::env::temp_dir().join(format!("callgate-test-profile-{}", std::process::id()));
+        let profile =
+            std::env::temp_dir().join(format!("puppeteer_dev_chrome_profile-test{}", std::process::id()));
         std::fs::create_dir_all(profile.join("Default"))?;
         command.env_clear().arg("--user-data-dir").arg(profile);
     } else if let Some(profile) = &options.profile {

@@ -15,6 +15,7 @@ use callgate_tests::json::Json;
 use callgate_tests::oracle::client_messages;
 use callgate_tests::processes::{eventually, is_alive, pids_in, signal};
 use callgate_tests::session::{PATIENCE, Session, error_message, gone, is_refusal, result_text};
+use callgate_tests::terminal::at_terminal;
 use rustix::process::Signal;
 
 const ALWAYS: &str = r#"{ "version": "1", "default": "allow", "process": { "restart": "always" } }"#;
@@ -51,6 +52,12 @@ fn callgate(bench: &Bench, args: &[&str]) -> String {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&output.stderr));
     said
+}
+
+/// A person at a terminal takes back that they stopped it.
+fn started_again(bench: &Bench, args: &[&str]) {
+    let (status, said) = at_terminal(bench.callgate(args).unwrap(), args[0]).unwrap();
+    assert!(status.success() && said.contains("This loosens the gate"), "{args:?}: {said}");
 }
 
 fn servers(bench: &Bench) -> Vec<u32> {

@@ -23,7 +23,7 @@ fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
     assert!(error_message(&session.answer("5").unwrap()).unwrap().contains("stopped by the user"));
     assert!(callgate(&bench, &["status"]).contains("server stopped"));
 
-    callgate(&bench, &["start", SERVER, "--client", "tester"]);
+    started_again(&bench, &["start", SERVER, "--client", "tester"]);
     assert_eq!(result_text(&session.ask("6", "safe", "{}").unwrap()), Some("safe ran"));
     callgate(&bench, &["start", SERVER]);
     assert_eq!(servers(&bench).len(), 2, "it runs already");
@@ -47,13 +47,43 @@ fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered
     eventually("the call is with the server", PATIENCE, || {
         bench.server_lines().iter().any(|line| line.contains("never")).then_some(())
     });
-    callgate(&bench, &["stop", SERVER]);
+    eventually("the call is on record", PATIENCE, || {
+        let said = callgate(&bench, &["log", "--json"]);
+        said.lines().any(|line| line.contains("never")).then_some(())
+    });
+    let said = callgate(&bench, &["stop", SERVER]);
+    assert!(said.contains("Ends with it: 1 call runs and is answered with an error"), "{said}");
     assert_eq!(
         error_message(&session.answer("3").unwrap()),
         Some("Callgate: the server was stopped by the user during this call")
     );
     let last = bench.server_lines().pop().unwrap();
     assert!(last.contains("notifications/cancelled") && last.contains("\"requestId\":3"), "{last}");
+}
+
+#[test]
+fn an_agent_with_a_shell_cannot_start_what_a_person_stopped() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    let refused = |command: &mut std::process::Command, why: &str| {
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(why), "{said}");
+    };
+    for wish in ["start", "restart"] {
+        refused(
+            bench.callgate([wish, SERVER]).unwrap().env("CALLGATE_SESSION", "k3v9qa"),
+            "below session k3v9qa",
+        );
+    }
+    callgate(&bench, &["stop", SERVER]);
+    for wish in ["start", "restart"] {
+        refused(&mut bench.callgate([wish, SERVER]).unwrap(), "needs a person at a terminal");
+    }
+    assert!(is_refusal(&session.ask("3", "safe", "{}").unwrap()));
+    assert_eq!(servers(&bench).len(), 1);
+    started_again(&bench, &["restart", SERVER]);
+    assert_eq!(result_text(&session.ask("4", "safe", "{}").unwrap()), Some("safe ran"));
 }
 
 #[test]
@@ -114,7 +144,7 @@ fn stop_everything_pauses_answers_and_ends_all() {
     for session in [&mut one, &mut other] {
         assert!(is_refusal(&session.ask("4", "safe", "{}").unwrap()));
     }
-    callgate(&bench, &["start", SERVER]);
+    started_again(&bench, &["start", SERVER]);
     let answer = other.ask("5", "safe", "{}").unwrap();
     assert!(result_text(&answer).unwrap().contains("paused by the user"), "{answer:?}");
 }

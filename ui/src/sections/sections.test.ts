@@ -182,12 +182,21 @@ describe('Servers', () => {
     await fireEvent.click(within(tree).getAllByTestId('process-fold')[1]!);
     expect(within(tree).getAllByTestId('process').length).toBe(2);
     await fireEvent.click(within(tree).getByTestId('end-tree'));
+    await fireEvent.click(await screen.findByTestId('loss-go'));
     expect((await screen.findAllByText('9 processes of playwright ended.')).length).toBeGreaterThan(0);
   });
 
   it('stops a server and starts it again', async () => {
     start('#/servers/playwright');
-    await fireEvent.click(await screen.findByTestId('server-stop', {}, { timeout: 20_000 }));
+    const stop = await screen.findByTestId('server-stop', {}, { timeout: 20_000 });
+    await fireEvent.click(stop);
+    const loss = await screen.findByTestId('loss');
+    expect(loss.textContent).toContain('its 9 actions stay saved in Callgate');
+    await fireEvent.click(within(loss).getByTestId('loss-stay'));
+    expect(screen.queryByTestId('loss')).toBeNull();
+    // With no recording open nothing is asked.
+    fake.recordings.splice(0, 1);
+    await fireEvent.click(stop);
     const begin = await screen.findByTestId('server-start', {}, { timeout: 10_000 });
     expect(screen.getByTestId('server-playwright').textContent).toContain('stopped by you');
     await fireEvent.click(begin);

@@ -9,6 +9,7 @@ pub(crate) mod demo_server;
 pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod events;
+pub(crate) mod explain;
 pub(crate) mod forget;
 pub(crate) mod log;
 pub(crate) mod own;

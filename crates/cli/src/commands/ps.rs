@@ -50,8 +50,9 @@ pub(crate) fn run(args: &PsArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn look() -> anyhow::Result<(Desk, Sampler)> {
     let home = Home::locate()?;
     home.prepare()?;
-    let sampler = Sampler::new().context("this system does not tell what processes take")?;
-    Ok((Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli), sampler))
+    let desk = Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli);
+    let sampler = desk.sampler().context("this system does not tell what processes take")?;
+    Ok((desk, sampler))
 }
 
 fn print_tree(screen: &Screen, tree: &TreeView) {
@@ -72,6 +73,10 @@ fn print_tree(screen: &Screen, tree: &TreeView) {
             )
         ),
     ));
+    if let Some(why) = &tree.elsewhere {
+        let text = format!("    It {why}: its processes cannot be seen or ended from here.");
+        screen.line(&screen.paint(screen::DIM, &text));
+    }
     print_processes(screen, &tree.processes);
 }
 
@@ -161,7 +166,7 @@ fn tree_object(tree: &TreeView) -> Value {
     json!({
         "kind": "tree", "session": tree.session, "server": tree.server,
         "client": tree.client.as_deref().unwrap_or("unknown"), "started": iso(tree.started_ms),
-        "cpu_percent": tree.cpu_percent, "memory_bytes": tree.memory_bytes,
+        "elsewhere": tree.elsewhere, "cpu_percent": tree.cpu_percent, "memory_bytes": tree.memory_bytes,
         "processes": tree.processes.iter().map(process_object).collect::<Vec<_>>(),
     })
 }

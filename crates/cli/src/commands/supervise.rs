@@ -1,14 +1,17 @@
 //! `stop`, `start`, `restart`: what a person asks of the servers that run.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use callgate_desk::Desk;
 use callgate_desk::supervising::{self, Became, Whom};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::control::Wish;
-use callgate_store::{Home, SessionId};
+use callgate_store::{Home, Origin, SessionId};
 
 use crate::args::{ServerArgs, StopArgs};
 use crate::change;
+use crate::confirm;
 use crate::screen::{self, Screen};
 
 pub(crate) fn stop(args: &StopArgs) -> anyhow::Result<ExitCode> {
@@ -33,14 +36,36 @@ fn ask(
     let home = Home::locate()?;
     home.prepare()?;
     let whom = Whom { server: Some(server), client, session };
+    permitted(&home, whom, wish, server)?;
+    let screen = Screen::new();
+    if wish != Wish::Start {
+        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Cli);
+        // What cannot be told is no reason not to stop it.
+        for lost in desk.at_stake(whom).unwrap_or_default() {
+            screen.line(&screen.paint(screen::WARN, &format!("Ends with it: {}", screen::harmless(&lost))));
+        }
+    }
     let asked = supervising::ask(&home, whom, wish, SystemClock::default().now().wall_ms)?;
     let became = supervising::await_all(&home, &asked);
-    let screen = Screen::new();
     screen.line(&screen::harmless(&supervising::told(wish, server, &became)));
     if wish == Wish::Stop {
         screen.line(&format!("Start it again: callgate start {}", screen::quoted(server)));
     }
     Ok(if became.contains(&Became::Underway) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// To stop is for anybody. An agent with a shell must not bring back what a person stopped.
+fn permitted(home: &Home, whom: Whom<'_>, wish: Wish, server: &str) -> anyhow::Result<()> {
+    let word = match wish {
+        Wish::Stop => return Ok(()),
+        Wish::Start => "start",
+        Wish::Restart => "restart",
+    };
+    let server = screen::harmless(server);
+    match supervising::is_stopped_by_person(home, whom) {
+        true => confirm::loosening(&format!("start {server}, which was stopped by a person"), word),
+        false => confirm::not_below_a_session(&format!("{word} {server}")),
+    }
 }
 
 fn stop_everything() -> anyhow::Result<ExitCode> {

@@ -35,6 +35,12 @@ pub(crate) fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
             true => stray_objects(&screen, &strays),
             false => print_strays(&screen, &strays),
         }
+        for path in desk.sweepable_profiles() {
+            match args.json {
+                true => screen.line(&json!({ "kind": "profile", "path": path }).to_string()),
+                false => screen.line(&format!("would be removed: {}", screen::harmless(&path))),
+            }
+        }
         if !args.json && strays.leftovers.is_empty() {
             screen.line("No process of a dead session is left.");
         }

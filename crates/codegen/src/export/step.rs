@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::in_comment;
 use super::literal::literal;
 use super::value::{Values, Variables};
-use crate::session::{Action, Arguments};
+use crate::session::{Action, Arguments, Outcome};
 
 /// One line of a test.
 pub(super) enum Step {
@@ -57,7 +57,10 @@ impl Steps {
                     let id = args.get("id").and_then(Raw::as_str)?.into_owned();
                     let name = format!("response{number}");
                     let code = format!("const {name} = page.waitForResponse({});", call.value("url")?);
-                    self.responses.insert(id, name);
+                    // One that failed becomes a comment, and a comment declares no name.
+                    if action.outcome != Outcome::Failed {
+                        self.responses.insert(id, name);
+                    }
                     Some(code)
                 }
                 "playwright_assert_response" => {

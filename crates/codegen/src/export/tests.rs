@@ -120,6 +120,17 @@ fn responses_are_waited_for_under_names_of_our_own() {
     );
 }
 
+#[test]
+fn an_assertion_after_a_failed_expectation_uses_no_name_that_nothing_declares() {
+    let expect = whole("playwright_expect_response", &serde_json::json!({"id": "r", "url": "**/api"}));
+    let failed = Action { outcome: Outcome::Failed, ..expect.clone() };
+    let assert = whole("playwright_assert_response", &serde_json::json!({"id": "r"}));
+    let lines = steps(vec![failed.clone(), assert.clone()]);
+    assert_eq!(lines[1], r#"// playwright_assert_response {"id":"r"}"#);
+    let lines = steps(vec![failed, expect, assert]);
+    assert_eq!(lines[2], "expect((await response2).ok()).toBeTruthy();");
+}
+
 /// What the servers' own generators let through, live, into the test that they write.
 #[test]
 fn a_value_that_closes_the_servers_own_quotes_stays_a_value() {

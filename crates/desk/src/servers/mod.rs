@@ -75,7 +75,8 @@ impl Desk {
     }
 
     /// The end of what the server of a session wrote to its stderr; a server's name does as well.
-    pub fn stderr_tail(&self, session: &str) -> Result<String, DeskError> {
+    /// With a search only the lines that hold it, of all that is kept.
+    pub fn stderr_tail(&self, session: &str, search: &str) -> Result<String, DeskError> {
         let server = match session.parse() {
             Ok(id) => {
                 let live = running(&self.home).into_iter().find(|lease| lease.session == id);
@@ -91,7 +92,7 @@ impl Desk {
             }
             Err(_) => None,
         };
-        stderr::tail(&self.home, server.as_deref().unwrap_or(session))
+        stderr::tail(&self.home, server.as_deref().unwrap_or(session), search)
     }
 }
 

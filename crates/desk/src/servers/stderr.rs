@@ -12,20 +12,46 @@ const LINES: usize = 200;
 /// and no more than this many bytes of them.
 const BYTES: u64 = 64 * 1024;
 
-/// The last lines; empty if the server never wrote any. They are kept by server: sessions of one server share them.
-pub(super) fn tail(home: &Home, server: &str) -> Result<String, DeskError> {
-    let name = format!("{}.log", slug(server));
-    let path = home.logs().join(&name);
-    let mut text = read(&path, BYTES)?;
-    // The log was begun anew a moment ago: the one before has more.
-    let left = BYTES.saturating_sub(text.len() as u64);
-    if left > 0 {
-        let mut before = read(&path.with_extension("log.1"), left)?;
-        before.push_str(&text);
-        text = before;
-    }
+/// A log is begun anew long before this; one that somebody else made larger is not read whole.
+const SEARCHED: u64 = 16 * 1024 * 1024;
+
+/// The last lines, with a search the last that hold it, however it is written; empty if the server never wrote any. They are kept by server: sessions of one server share them.
+pub(super) fn tail(home: &Home, server: &str, search: &str) -> Result<String, DeskError> {
+    let wanted = search.trim().to_lowercase();
+    let text = match wanted.as_str() {
+        "" => kept(home, server, BYTES)?,
+        wanted => holding(&kept(home, server, SEARCHED)?, wanted),
+    };
     let from = text.trim_end().rmatch_indices('\n').nth(LINES - 1).map_or(0, |(at, _)| at + 1);
     Ok(text[from..].to_owned())
+}
+
+/// The last bytes of what is kept.
+fn kept(home: &Home, server: &str, most: u64) -> Result<String, DeskError> {
+    let path = home.logs().join(format!("{}.log", slug(server)));
+    let text = read(&path, most)?;
+    // The log was begun anew a moment ago: the one before has more.
+    let left = most.saturating_sub(text.len() as u64);
+    if left == 0 {
+        return Ok(text);
+    }
+    let mut before = read(&path.with_extension("log.1"), left)?;
+    before.push_str(&text);
+    Ok(before)
+}
+
+/// The lines that hold a text; not more bytes of them than are shown without one.
+fn holding(text: &str, wanted: &str) -> String {
+    let mut found: Vec<&str> = Vec::new();
+    let mut bytes = 0;
+    for line in text.lines().rev().filter(|line| line.to_lowercase().contains(wanted)) {
+        bytes += line.len() as u64 + 1;
+        if bytes > BYTES {
+            break;
+        }
+        found.push(line);
+    }
+    found.iter().rev().map(|line| format!("{line}\n")).collect()
 }
 
 /// The last bytes of a file as text, from the beginning of a line.

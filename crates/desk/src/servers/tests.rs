@@ -111,21 +111,34 @@ fn the_end_of_stderr_is_short_and_text() {
     let place = Place::new();
     let files = place.session("files");
     let id = files.info.id.to_string();
-    assert_eq!(place.desk.stderr_tail(&id).unwrap(), "");
+    assert_eq!(place.desk.stderr_tail(&id, "").unwrap(), "");
     let log = place.home.logs().join(format!("{}.log", slug("files")));
     fs::write(&log, b"first\nsecond \xff\n").unwrap();
-    assert_eq!(place.desk.stderr_tail(&id).unwrap(), "first\nsecond \u{fffd}\n");
-    assert_eq!(place.desk.stderr_tail("files").unwrap(), "first\nsecond \u{fffd}\n", "by its server's name");
+    assert_eq!(place.desk.stderr_tail(&id, "").unwrap(), "first\nsecond \u{fffd}\n");
+    assert_eq!(
+        place.desk.stderr_tail("files", "").unwrap(),
+        "first\nsecond \u{fffd}\n",
+        "by its server's name"
+    );
     fs::write(log.with_extension("log.1"), "before\n").unwrap();
-    assert_eq!(place.desk.stderr_tail(&id).unwrap(), "before\nfirst\nsecond \u{fffd}\n");
+    assert_eq!(place.desk.stderr_tail(&id, "").unwrap(), "before\nfirst\nsecond \u{fffd}\n");
     let many: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
     fs::write(&log, &many).unwrap();
-    let tail = place.desk.stderr_tail(&id).unwrap();
+    let tail = place.desk.stderr_tail(&id, "").unwrap();
     assert_eq!(tail.lines().count(), 200);
     assert!(tail.starts_with("line 99800\n") && tail.ends_with("line 99999\n"));
     fs::write(&log, "x".repeat(1 << 20)).unwrap();
-    assert!(place.desk.stderr_tail(&id).unwrap().len() <= 64 * 1024);
+    assert!(place.desk.stderr_tail(&id, "").unwrap().len() <= 64 * 1024);
     files.end();
-    assert!(!place.desk.stderr_tail(&id).unwrap().is_empty(), "also after its end");
-    assert_eq!(place.desk.stderr_tail("../../etc/passwd").unwrap(), "", "a name is no path");
+    assert!(!place.desk.stderr_tail(&id, "").unwrap().is_empty(), "also after its end");
+    let all: String = (0..20_000).map(|line| format!("line {line} of many\n")).collect();
+    std::fs::write(&log, format!("Error: EADDRINUSE\n{all}")).unwrap();
+    assert_eq!(
+        place.desk.stderr_tail(&id, " eaddrinuse").unwrap(),
+        "Error: EADDRINUSE\n",
+        "far from the end"
+    );
+    assert_eq!(place.desk.stderr_tail(&id, "nowhere").unwrap(), "");
+    assert_eq!(place.desk.stderr_tail(&id, "line").unwrap().lines().count(), 200);
+    assert_eq!(place.desk.stderr_tail("../../etc/passwd", "").unwrap(), "", "a name is no path");
 }

@@ -15,6 +15,7 @@ pub enum TrayAct {
     Open,
     Settings,
     Clients,
+    Servers,
     Quit,
     Why {
         call: String,
@@ -91,6 +92,7 @@ impl TrayAct {
             TrayAct::Open => Step::Show(Place::Window),
             TrayAct::Settings => Step::Show(Place::Settings),
             TrayAct::Clients => Step::Show(Place::Clients),
+            TrayAct::Servers => Step::Show(Place::Servers),
             TrayAct::Quit => Step::Quit,
             TrayAct::Why { call } => Step::Show(Place::Call { id: call }),
             TrayAct::Block { target } => Step::Restrict(Restriction::Block { target, reason: None }),

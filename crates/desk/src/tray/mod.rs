@@ -18,6 +18,8 @@ pub use act::{Step, TrayAct};
 
 /// The longest text of an entry.
 const TEXT: usize = 60;
+/// The longest text about what dead sessions left: the number at its end is what matters.
+const LEFT: usize = 90;
 /// The longest text of a line about one call.
 const CALL: usize = 40;
 /// The longest name inside a text.
@@ -95,6 +97,18 @@ pub fn menu(overview: &Overview, servers: &[ServerView], memory: &Memory, now_ms
         }
         items.extend(part);
     }
+    Menu { items }
+}
+
+/// The same, with what dead sessions left above it all.
+#[must_use]
+pub fn with_left(menu: Menu, words: &str) -> Menu {
+    let mut items = vec![
+        MenuItem::Label(shown(words, LEFT)),
+        MenuItem::entry(TrayAct::Servers, "Look at them"),
+        MenuItem::Separator,
+    ];
+    items.extend(menu.items);
     Menu { items }
 }
 

@@ -4,13 +4,14 @@ mod happened;
 
 use std::collections::HashMap;
 
+use callgate_store::history::SessionRow;
 use callgate_store::history::record_event;
 use callgate_store::mask::Masker;
 use callgate_store::{EventKind, History, Lease, SessionId, Settings, StoreError, running};
-use callgate_supervise::{ProcessId, identify};
-use callgate_trees::{About, Here, What, suspects};
+use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
+use callgate_trees::{About, Here, Record, Texts, What, suspects};
 
-use crate::sampling::Sampler;
+use crate::sampling::{Sampler, Telling};
 use crate::text::count;
 use crate::view::{ElsewhereView, EndedView, LeftoverView, Strays, SuspectView, SweepView, TreeView};
 use crate::{Desk, DeskError};
@@ -19,26 +20,33 @@ use crate::{Desk, DeskError};
 const SESSIONS: usize = 2_000;
 
 impl Desk {
+    /// What process trees are looked at with. None if this system does not tell.
+    pub fn sampler(&self) -> Option<Sampler> {
+        Sampler::new(self.here())
+    }
+
     /// The trees of all running sessions, as of the sampler's last look.
     pub fn trees(&self, sampler: &Sampler, leases: &[Lease]) -> Vec<TreeView> {
-        sampler.trees(leases, self.clock.now().wall_ms, &self.masker())
+        sampler.trees(leases, self.clock.now().wall_ms, &self.texts())
     }
 
     /// What dead sessions left, and browsers that nobody owns. Looks at every process of this person.
     pub fn strays(&self, sampler: &mut Sampler) -> Result<Strays, DeskError> {
         sampler.refresh();
-        let masker = self.masker();
+        let (masker, texts) = (self.masker(), self.texts());
         let left = callgate_trees::leftovers(&self.home);
-        let ends = if left.is_empty() { HashMap::new() } else { self.ends()? };
+        let rows = if left.is_empty() { HashMap::new() } else { self.session_rows()? };
         let leftovers = left.into_iter().map(|left| {
             let pids: Vec<u32> = left.processes.iter().map(|process| process.id.pid).collect();
-            let processes = sampler.views(&pids, &masker);
+            let processes = sampler.views(&pids, Telling::Session(&texts));
             let browsers = left.processes.iter().filter(|process| process.what.is_browser()).count();
+            // It may have been killed before anybody wrote its tree down.
+            let row = rows.get(&left.session);
             LeftoverView {
-                ended_ms: ends.get(&left.session).copied().or(left.noted_ms),
+                ended_ms: row.and_then(|row| row.end).map(|(at, _)| at).or(left.noted_ms),
                 session: left.session,
-                server: left.server,
-                client: left.client,
+                server: left.server.or_else(|| row.map(|row| row.server.clone())),
+                client: left.client.or_else(|| row.and_then(|row| row.client.clone())),
                 memory_bytes: processes.iter().map(|process| process.memory_bytes).sum(),
                 browsers: number(browsers),
                 processes,
@@ -54,7 +62,7 @@ impl Desk {
         });
         let suspects = suspects::suspects(&self.home).into_iter().map(|suspect| {
             let pids: Vec<u32> = suspect.tree.iter().map(|id| id.pid).collect();
-            let processes = sampler.views(&pids, &masker);
+            let processes = sampler.views(&pids, Telling::Stranger(&masker));
             let first = processes.iter().find(|process| process.pid == suspect.id.pid);
             SuspectView {
                 id: named(suspect.id),
@@ -73,19 +81,41 @@ impl Desk {
         })
     }
 
+    /// What dead sessions left, in one line: "12 processes of a session of playwright that ended are left: 470 MB". Cheap
+    /// when there is nothing.
+    pub fn left_words(&self) -> Option<String> {
+        if callgate_trees::leftovers(&self.home).is_empty() {
+            return None;
+        }
+        let left = self.strays(&mut self.sampler()?).ok()?.leftovers;
+        let number: usize = left.iter().map(|one| one.processes.len()).sum();
+        let bytes: u64 = left.iter().map(|one| one.memory_bytes).sum();
+        let whose = match left.as_slice() {
+            [] => return None,
+            [one] => match &one.server {
+                Some(server) => format!("a session of {} that ended", crate::text::harmless(server)),
+                None => "a session that ended".to_owned(),
+            },
+            all => format!("{} sessions that ended", all.len()),
+        };
+        let verb = if number == 1 { "is" } else { "are" };
+        Some(format!("{} of {whose} {verb} left: {}", processes(number), crate::text::size(bytes)))
+    }
+
+    /// The temporary profiles that a sweep would remove now.
+    pub fn sweepable_profiles(&self) -> Vec<String> {
+        callgate_trees::removable(&self.home).iter().map(|path| path.display().to_string()).collect()
+    }
+
     /// Ends what dead sessions left, and removes their temporary profiles.
     pub fn sweep(&self) -> Result<SweepView, DeskError> {
-        let masker = self.masker();
         let swept = callgate_trees::sweep(&self.home);
-        let ended = swept.processes.into_iter().map(|process| {
-            let words: Vec<String> = process.command.split(' ').map(str::to_owned).collect();
-            EndedView {
-                pid: process.pid,
-                what: What::of(&words, "process").to_string(),
-                command: masker.command(&words).join(" "),
-                session: Some(process.session),
-                gone: process.gone,
-            }
+        let ended = swept.processes.into_iter().map(|process| EndedView {
+            pid: process.id.pid,
+            what: process.what.to_string(),
+            command: process.command,
+            session: Some(process.session),
+            gone: process.gone,
         });
         let profiles = swept.profiles.iter().map(|path| path.display().to_string()).collect();
         self.swept("of dead sessions", ended.collect(), profiles)
@@ -109,24 +139,35 @@ impl Desk {
 
     /// Ends the server of a running session with all that it started. The gate itself goes on as it does when a server ends by
     /// itself.
-    pub fn end_tree(&self, sampler: &mut Sampler, session: &str) -> Result<SweepView, DeskError> {
+    pub fn end_tree(&self, session: &str) -> Result<SweepView, DeskError> {
         let id: Option<SessionId> = session.parse().ok();
         let lease = running(&self.home).into_iter().find(|lease| Some(lease.session) == id);
         let lease = lease.ok_or_else(|| {
             DeskError::NotFound("this session does not run any more; nothing was ended".to_owned())
         })?;
-        sampler.sample(std::slice::from_ref(&lease), 0);
-        let masker = self.masker();
-        let tree = sampler.trees(std::slice::from_ref(&lease), 0, &masker).pop();
-        // The gate and its keeper see to the rest.
-        let own = [What::Gate.to_string(), What::Keeper.to_string()];
-        let members = tree.into_iter().flat_map(|tree| tree.processes);
-        let members: Vec<_> =
-            members.filter(|one| one.pid != lease.pid && !own.contains(&one.what)).collect();
-        let ids: Vec<ProcessId> = members.iter().filter_map(|one| identify(one.pid)).collect();
+        let here = self.here();
+        if let Some(why) = here.why_not(&lease) {
+            let words = format!(
+                "this session {why}: its processes cannot be seen from here, and nothing was ended. Stop the server \
+                 instead; its own gate ends them."
+            );
+            return Err(DeskError::Conflict(words));
+        }
+        let record = Record::read(&self.home, lease.session).filter(|record| record.is_of(&here));
+        let members = below_keeper(&lease, record.as_ref());
+        let texts = self.texts();
+        // Told before they are gone.
+        let told: HashMap<ProcessId, (String, String)> = members
+            .iter()
+            .map(|one| {
+                let words = arguments(one.id.pid);
+                let command = texts.shown(Some(one.id), &words, &one.name);
+                (one.id, (What::of(&words, &one.name).to_string(), command))
+            })
+            .collect();
+        let ids: Vec<ProcessId> = members.iter().map(|one| one.id).collect();
         let ended = callgate_supervise::end(&ids).into_iter().filter_map(|(id, gone)| {
-            let one = members.iter().find(|one| one.pid == id.pid)?;
-            let (what, command) = (one.what.clone(), one.command.clone());
+            let (what, command) = told.get(&id)?.clone();
             Some(EndedView { pid: id.pid, what, command, session: Some(session.to_owned()), gone })
         });
         let words = format!("of {}", crate::text::harmless(&lease.server));
@@ -135,7 +176,10 @@ impl Desk {
 
     /// Brings the record of a running session's tree up to date. What fails is tried again at the next change.
     pub fn note_tree(&self, lease: &Lease) {
-        let _later = callgate_trees::note(&self.home, &Here::now(), &About::from(lease), &self.masker());
+        let here = self.here();
+        if let Some(about) = About::of(lease, &here) {
+            let _later = callgate_trees::note(&self.home, &here, &about, None);
+        }
     }
 
     /// Takes leave of trees that are gone, and of the temporary profiles that they left. Ends nothing.
@@ -148,14 +192,23 @@ impl Desk {
         }
     }
 
+    fn here(&self) -> Here {
+        Here::by(&*self.clock)
+    }
+
+    fn texts(&self) -> Texts {
+        Texts::read(&self.home, &self.here())
+    }
+
+    /// For what belongs to no session: it knows none of their secrets.
     fn masker(&self) -> Masker {
         Settings::read(&self.home).0.masker(&[])
     }
 
-    /// When sessions ended, by their names.
-    fn ends(&self) -> Result<HashMap<String, i64>, DeskError> {
+    /// What is on record of sessions, by their names.
+    fn session_rows(&self) -> Result<HashMap<String, SessionRow>, DeskError> {
         let rows = History::open_reader(&self.home)?.sessions(SESSIONS)?;
-        Ok(rows.into_iter().filter_map(|row| Some((row.session.to_string(), row.end?.0))).collect())
+        Ok(rows.into_iter().map(|row| (row.session.to_string(), row)).collect())
     }
 
     /// What was ended is told, and on record.
@@ -184,6 +237,26 @@ impl Desk {
         let now_ms = self.clock.now().wall_ms;
         record_event(&self.home, now_ms, EventKind::Swept, None, Some(self.origin), words)
     }
+}
+
+/// Everyone in a session's tree but the gate and its keeper, which see to the rest. By who they are, never by what they are
+/// called: a server's program may have any name.
+fn below_keeper(lease: &Lease, record: Option<&Record>) -> Vec<Seen> {
+    let mut seen = tree_of(lease.pid);
+    let keeper = record.and_then(|record| record.keeper).map(|keeper| (keeper.pid, keeper.start));
+    // In the first second nobody has written it down. It alone is started by the gate itself.
+    let unwritten =
+        |one: &Seen| keeper.is_none() && one.parent == Some(lease.pid) && one.name == "callgate-keeper";
+    seen.retain(|one| Some((one.id.pid, one.id.start)) != keeper && !unwritten(one));
+    // Who has left the tree, where orphans do not come back to it.
+    for member in record.into_iter().flat_map(|record| &record.members) {
+        let id = member.id();
+        let is_own = id.pid == lease.pid || Some((id.pid, id.start)) == keeper;
+        if !is_own && !seen.iter().any(|one| one.id == id) && lives(id) {
+            seen.push(Seen { id, parent: None, name: "process".to_owned() });
+        }
+    }
+    seen
 }
 
 fn processes(number: usize) -> String {

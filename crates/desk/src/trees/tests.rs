@@ -36,7 +36,7 @@ fn what_a_dead_session_left_is_told_with_its_server_and_ended() {
     dead.calls("read", 1);
     let (mut left, kept) = (Stray::of(&session), Stray::of(&living.info.id.to_string()));
     let stranger = Stray::of("zzzzzz");
-    let mut sampler = Sampler::new().unwrap();
+    let mut sampler = place.desk.sampler().unwrap();
     assert_eq!(place.desk.strays(&mut sampler).unwrap().leftovers, [], "it runs");
     place.clock.advance(Duration::from_secs(60));
     let ended_ms = place.clock.now().wall_ms;
@@ -52,12 +52,19 @@ fn what_a_dead_session_left_is_told_with_its_server_and_ended() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].session.as_str(), found[0].ended_ms), (session.as_str(), Some(ended_ms)));
     assert_eq!(found[0].processes[0].pid, left.0.id());
+    // Nobody had written its tree down: the history knows whose it was.
+    assert_eq!((found[0].server.as_deref(), found[0].client.as_deref()), (Some("files"), Some("claude-ai")));
+    let words = place.desk.left_words().unwrap();
+    assert!(words.starts_with("1 process of a session of files that ended is left: "), "{words}");
+    let menu = crate::tray::with_left(crate::tray::Menu { items: Vec::new() }, &words);
+    assert!(matches!(&menu.items[0], crate::tray::MenuItem::Label(text) if *text == words), "{menu:?}");
     assert!(found[0].memory_bytes > 0 && found[0].browsers == 0);
 
     let swept = place.desk.sweep().unwrap();
     assert_eq!(swept.words, "1 process of dead sessions ended.");
     assert_eq!((swept.ended[0].pid, swept.ended[0].gone), (left.0.id(), true));
     assert!(left.0.try_wait().unwrap().is_some());
+    assert_eq!(place.desk.left_words(), None);
     for mut other in [kept, stranger] {
         assert_eq!(other.0.try_wait().unwrap(), None, "not ours to end");
     }
@@ -75,7 +82,7 @@ fn a_tree_is_told_process_by_process_with_secrets_masked() {
     let child = Stray(child);
     let lease = running(&place.home).pop().unwrap();
     assert_eq!(lease.session, files.info.id);
-    let mut sampler = Sampler::new().unwrap();
+    let mut sampler = place.desk.sampler().unwrap();
     let tree = loop {
         sampler.sample(std::slice::from_ref(&lease), 7);
         let tree = place.desk.trees(&sampler, std::slice::from_ref(&lease)).pop().unwrap();
@@ -99,14 +106,13 @@ fn a_tree_is_told_process_by_process_with_secrets_masked() {
 #[test]
 fn a_session_that_is_over_has_no_tree_to_end() {
     let place = Place::new();
-    let mut sampler = Sampler::new().unwrap();
     for session in ["k3v9qa", "", "../x"] {
-        let refused = place.desk.end_tree(&mut sampler, session);
+        let refused = place.desk.end_tree(session);
         assert!(matches!(refused, Err(DeskError::NotFound(_))), "{session}");
     }
     assert!(matches!(place.desk.end_suspects(&["x".to_owned()]), Err(DeskError::BadInput(_))));
     // A number alone is not enough, and somebody else's process is never a suspect.
-    let own = identify(std::process::id()).unwrap();
+    let own = callgate_supervise::identify(std::process::id()).unwrap();
     assert_eq!(place.desk.end_suspects(&[named(own)]).unwrap().ended, []);
 }
 
@@ -126,4 +132,124 @@ fn what_happened_to_a_server_is_told_newest_first() {
     let kinds: Vec<&str> = told.iter().map(|one| one.kind.as_str()).collect();
     assert_eq!(kinds, ["server_ended", "keeper_lost", "started"]);
     assert_eq!(told[2].text, "started by claude-ai");
+}
+
+/// A tree that stands in for that of a gate: a shell, and below it `sleep` under a name of its own.
+fn gate_with(name: &str) -> Stray {
+    let script = format!("bash -c 'exec -a {name} sleep 600' & wait");
+    let gate = Stray(Command::new("sh").args(["-c", &script]).spawn().unwrap());
+    while !below(&gate).iter().any(|one| arguments(one.pid).first().is_some_and(|program| program == name)) {
+        std::thread::yield_now();
+    }
+    gate
+}
+
+fn below(gate: &Stray) -> Vec<ProcessId> {
+    tree_of(gate.0.id()).into_iter().map(|one| one.id).collect()
+}
+
+/// Makes this process the one that holds a session's lease.
+fn held_by(place: &Place, session: SessionId, gate: &Stray, change: impl FnOnce(&mut Lease)) -> Lease {
+    let mut lease = running(&place.home).into_iter().find(|lease| lease.session == session).unwrap();
+    let id = callgate_supervise::identify(gate.0.id()).unwrap();
+    (lease.pid, lease.process_start) = (id.pid, Some(id.start));
+    change(&mut lease);
+    std::fs::write(place.home.lease(session), serde_json::to_string(&lease).unwrap()).unwrap();
+    lease
+}
+
+#[test]
+fn a_session_of_a_container_that_shares_the_home_costs_no_process_of_ours_its_life() {
+    let place = Place::new();
+    let session = place.session("files");
+    let gate = gate_with("bystander");
+    let id = session.info.id;
+    let foreign = held_by(&place, id, &gate, |lease| lease.pid_namespace = Some("pid:[1]".to_owned()));
+
+    place.desk.note_tree(&foreign);
+    assert_eq!(callgate_trees::records(&place.home), [], "our processes are not written down as theirs");
+    // What the gate in the container wrote stays what it is.
+    let theirs = format!(
+        r#"{{"session":"{id}","server":"files","boot":"boot-1","pid_namespace":"pid:[1]","began_ms":1,
+            "members":[{{"pid":1200,"start":7,"command":"node"}}]}}"#
+    );
+    std::fs::write(place.home.tree(id), &theirs).unwrap();
+    place.desk.note_tree(&foreign);
+    let ours = held_by(&place, id, &gate, |_| ());
+    place.desk.note_tree(&ours);
+    assert_eq!(std::fs::read_to_string(place.home.tree(id)).unwrap(), theirs);
+
+    held_by(&place, id, &gate, |lease| lease.pid_namespace = Some("pid:[1]".to_owned()));
+    let refused = place.desk.end_tree(&id.to_string());
+    assert!(
+        matches!(&refused, Err(DeskError::Conflict(words)) if words.contains("container")),
+        "{refused:?}"
+    );
+    held_by(&place, id, &gate, |lease| lease.process_start = Some(1));
+    assert!(place.desk.end_tree(&id.to_string()).is_err(), "another process has the number");
+    assert!(below(&gate).into_iter().all(lives) && !below(&gate).is_empty());
+}
+
+#[test]
+fn a_server_program_called_gate_or_keeper_is_ended_with_its_tree() {
+    for name in ["gate", "keeper", "callgate-keeper"] {
+        let place = Place::new();
+        let session = place.session("files");
+        let gate = gate_with(name);
+        held_by(&place, session.info.id, &gate, |_| ());
+        let before = below(&gate);
+        let ended = place.desk.end_tree(&session.info.id.to_string()).unwrap();
+        assert!(ended.ended.iter().all(|one| one.gone) && ended.ended.len() == before.len(), "{ended:?}");
+        assert!(!before.into_iter().any(lives), "{name}");
+    }
+}
+
+#[test]
+fn the_keeper_on_record_is_left_to_end_its_tree_itself() {
+    let place = Place::new();
+    let session = place.session("files");
+    let gate = gate_with("kept");
+    let lease = held_by(&place, session.info.id, &gate, |_| ());
+    let keeper = below(&gate)[0];
+    let about = About { keeper: Some(keeper.pid), ..About::of(&lease, &place.desk.here()).unwrap() };
+    callgate_trees::note(&place.home, &place.desk.here(), &about, None).unwrap();
+    let ended = place.desk.end_tree(&session.info.id.to_string()).unwrap();
+    assert!(ended.ended.iter().all(|one| one.pid != keeper.pid), "{ended:?}");
+    assert!(lives(keeper));
+}
+
+#[test]
+fn a_secret_that_only_the_gate_knows_is_in_no_record_and_no_view() {
+    const SECRET: &str = "plain words 7";
+    let place = Place::new();
+    let session = place.session("files");
+    let script = format!("sh -c 'sleep 600; :' server '{SECRET}' & wait");
+    let gate = Stray(Command::new("sh").args(["-c", &script]).spawn().unwrap());
+    let server = loop {
+        let found = below(&gate).into_iter().find(|one| arguments(one.pid).iter().any(|word| word == SECRET));
+        if let Some(found) = found {
+            break found;
+        }
+    };
+    let lease = held_by(&place, session.info.id, &gate, |_| ());
+    let mut sampler = place.desk.sampler().unwrap();
+    let mut told = || {
+        sampler.sample(std::slice::from_ref(&lease), 0);
+        let tree = place.desk.trees(&sampler, std::slice::from_ref(&lease)).pop().unwrap();
+        let shown = tree.processes.into_iter().find(|one| one.pid == server.pid).unwrap().command;
+        place.desk.note_tree(&lease);
+        let record = callgate_trees::records(&place.home).pop().unwrap();
+        let kept = record.members.into_iter().find(|one| one.id() == server).unwrap().command;
+        (shown, kept)
+    };
+    let brief = "sh …".to_owned();
+    assert_eq!(told(), (brief.clone(), brief), "nobody who knows the secret has looked yet");
+    let about = About::of(&lease, &place.desk.here()).unwrap();
+    let masker = Masker::new(&[SECRET.to_owned()]);
+    callgate_trees::note(&place.home, &place.desk.here(), &about, Some(&masker)).unwrap();
+    let (shown, kept) = told();
+    assert_eq!(shown, kept);
+    assert!(kept.contains("sleep 600") && kept.contains("[masked") && !kept.contains(SECRET), "{kept}");
+    let ended = place.desk.end_tree(&session.info.id.to_string()).unwrap();
+    assert!(ended.ended.iter().any(|one| one.command == kept), "{ended:?}");
 }

@@ -12,6 +12,8 @@ pub struct TreeView {
     pub client: Option<String>,
     pub started_ms: i64,
     pub at_ms: i64,
+    /// Why its processes can be neither seen nor ended from here, where they cannot.
+    pub elsewhere: Option<String>,
     /// Of one core.
     pub cpu_percent: f32,
     pub memory_bytes: u64,

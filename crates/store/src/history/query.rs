@@ -201,6 +201,17 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// Calls of one session that passed and are not answered yet.
+    pub fn open_calls(&self, session: SessionId) -> Result<u64, StoreError> {
+        let sql = format!(
+            "SELECT count(*) FROM calls c JOIN contexts x ON x.id = c.context
+             WHERE c.session = {NEWEST_OF_NAME} AND c.outcome IS NULL AND NOT ({REFUSED})"
+        );
+        self.connection
+            .query_row(&sql, [session.as_str()], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))
+            .map_err(|error| self.fail(&error))
+    }
+
     /// Calls of one session so far, and how many of them were refused.
     pub fn session_counts(&self, session: SessionId) -> Result<(u64, u64), StoreError> {
         self.connection

@@ -12,6 +12,7 @@ pub use above::session_above;
 pub use census::{arguments, end, everyone, identify, lives, session_of, tree_of};
 pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
 pub(crate) use measure::measure;
+pub use measure::memory_of;
 pub(crate) use process::await_end;
 pub use sweep::{leftovers, sweep};
 pub(crate) use tree::Tree;

@@ -100,14 +100,6 @@ impl Process {
             (!session.is_empty()).then(|| session.to_owned())
         })
     }
-
-    /// Its command line for people; its name when there is none.
-    pub(super) fn command(&self) -> String {
-        let line = std::fs::read(format!("/proc/{}/cmdline", self.id())).unwrap_or_default();
-        let text = String::from_utf8_lossy(&line).replace('\0', " ");
-        let text = text.trim();
-        if text.is_empty() { format!("[{}]", self.name) } else { text.to_owned() }
-    }
 }
 
 /// Waits until all of these have ended, at most for `limit`.

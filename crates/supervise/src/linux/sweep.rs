@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, geteuid, getpid};
 
+use super::census::arguments;
 use super::keeper::session_kept_by;
 use super::process::{Process, await_end};
 use super::tree::Snapshot;
@@ -42,9 +43,10 @@ pub fn sweep(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec
             break;
         }
         for Leftover { process, session } in &leftovers {
-            if !swept.iter().any(|known| known.pid == process.id()) {
-                let command = process.command();
-                swept.push(Swept { pid: process.id(), command, session: session.clone(), gone: false });
+            if !swept.iter().any(|known| known.id == process.known()) {
+                let (id, name) = (process.known(), process.name.clone());
+                let arguments = arguments(id.pid);
+                swept.push(Swept { id, name, arguments, session: session.clone(), gone: false });
             }
         }
         let processes: Vec<Process> = leftovers.into_iter().map(|leftover| leftover.process).collect();
@@ -60,11 +62,11 @@ pub fn sweep(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec
         }
         await_end(&processes, KILL);
         for entry in &mut swept {
-            let process = processes.iter().find(|process| process.id() == entry.pid);
+            let process = processes.iter().find(|process| process.known() == entry.id);
             entry.gone = entry.gone || process.is_none_or(|process| !process.lives());
         }
     }
-    swept.sort_by_key(|process| process.pid);
+    swept.sort_by_key(|process| process.id);
     swept
 }
 

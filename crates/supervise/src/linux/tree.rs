@@ -73,6 +73,8 @@ pub(crate) struct Tree {
 impl Tree {
     /// Not needed: the end of each orphan is told to the subreaper.
     pub(crate) const LOOK_AGAIN: Option<Duration> = None;
+    /// Nor is anybody lost sight of while the server serves.
+    pub(crate) const LOOK_SERVING: Option<Duration> = None;
 
     pub(crate) fn below(root: Pid, group: Option<Pid>) -> Tree {
         Tree { root, group }

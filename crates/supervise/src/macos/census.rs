@@ -86,13 +86,14 @@ pub fn leftovers(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) ->
 /// Ends what [`leftovers`] finds, and returns it.
 pub fn sweep(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Swept> {
     let left = leftovers(state, recorded);
-    let commands: Vec<String> = left.iter().map(|one| arguments(one.id.pid).join(" ")).collect();
+    let lines: Vec<Vec<String>> = left.iter().map(|one| arguments(one.id.pid)).collect();
     let ids: Vec<ProcessId> = left.iter().map(|one| one.id).collect();
     let ended = end(&ids);
-    let swept = left.into_iter().zip(commands).zip(ended);
-    swept
-        .map(|((one, command), (_, gone))| Swept { pid: one.id.pid, command, session: one.session, gone })
-        .collect()
+    let swept = left.into_iter().zip(lines).zip(ended).map(|((one, arguments), (_, gone))| {
+        let name = arguments.first().and_then(|program| program.rsplit('/').next()).unwrap_or("process");
+        Swept { id: one.id, name: name.to_owned(), arguments, session: one.session, gone }
+    });
+    swept.collect()
 }
 
 fn pid(number: u32) -> Option<Pid> {

@@ -2,7 +2,8 @@
 //!
 //! Not covered, because the system has neither subreapers nor parent-death signals:
 //! - A process that left the server's group *and* lost its parent between two looks is not found (a daemon by double fork).
-//!   The keeper looks whenever a child of its own ends and, while a tree is being ended, every 50 ms.
+//!   The keeper looks whenever a child of its own ends, once a second while the server serves and, while a tree is being
+//!   ended, every 50 ms.
 //! - When the keeper is killed with `-9`, the server is ended by the shim (by its group), not by the kernel.
 //! - [`sweep`] goes by what was written down, and by ancestry below that: another process' environment is readable for some
 //!   processes only, so a marker is not looked for.
@@ -46,6 +47,11 @@ pub(crate) fn measure(_root: Pid) -> Option<Measured> {
 #[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
 pub(crate) fn single_threaded() -> Result<(), StartError> {
     Ok(())
+}
+
+/// Not told here: whoever asks takes what is resident.
+pub fn memory_of(_number: u32) -> Option<u64> {
+    None
 }
 
 /// The session whose tree this process belongs to, by its own environment only.

@@ -47,6 +47,9 @@ pub(crate) struct Tree {
 impl Tree {
     /// Nobody tells us of the end of a process that is not our child.
     pub(crate) const LOOK_AGAIN: Option<Duration> = Some(Duration::from_millis(50));
+    /// A browser that was started in a group of its own is found after its server's end only if it was seen before. The list
+    /// of processes costs about a millisecond.
+    pub(crate) const LOOK_SERVING: Option<Duration> = Some(Duration::from_secs(1));
 
     pub(crate) fn below(root: Pid, group: Option<Pid>) -> Tree {
         Tree { root, group, remembered: Vec::new() }

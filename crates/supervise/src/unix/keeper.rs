@@ -292,7 +292,7 @@ impl Watch<'_> {
     fn await_event(&mut self) {
         let now = Instant::now();
         let time_left = match self.phase {
-            Phase::Serving => None,
+            Phase::Serving => Tree::LOOK_SERVING,
             Phase::Closing { until } | Phase::Terminating { until } => {
                 let left = until.saturating_duration_since(now);
                 Some(Tree::LOOK_AGAIN.map_or(left, |pause| left.min(pause)))

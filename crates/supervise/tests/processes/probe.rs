@@ -162,6 +162,6 @@ fn sweep_sessions(args: &[OsString]) {
         if ended.contains(&session) { SessionState::Ended } else { SessionState::Unknown }
     };
     for swept in sweep(state, &recorded) {
-        say(&format!("{} {} {}", swept.pid, swept.session, swept.gone));
+        say(&format!("{} {} {}", swept.id.pid, swept.session, swept.gone));
     }
 }

@@ -73,7 +73,8 @@ export interface Backend {
   servers(): Promise<T.ServerView[]>;
   /** The last quarter of an hour first, then every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
-  stderrTail(session: string): Promise<string>;
+  /** The end of it; with a search the lines that hold it, of all that is kept. */
+  stderrTail(session: string, search: string): Promise<string>;
   /** Every process of the server's running sessions, as of the last usage. */
   trees(server: string): Promise<T.TreeView[]>;
   /** The newest first. */
@@ -86,6 +87,8 @@ export interface Backend {
   endSuspects(ids: string[]): Promise<T.SweepView>;
   /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
   endTree(session: string): Promise<T.SweepView>;
+  /** What ends with a server's processes, in one session or (null) in all: calls that run, recordings that are open. */
+  atStake(server: string, session: string | null): Promise<string[]>;
   /** The newest first. */
   codegen(server: string): Promise<T.CodegenView[]>;
   codegenSession(id: string): Promise<T.CodegenDetail>;

@@ -51,7 +51,7 @@ export const commands = {
 	usage: (usages: Channel<Usage[]>) => typedError<null, UiError>(__TAURI_INVOKE("usage", { usages })),
 	/**  Nobody looks at what servers take any more. */
 	stopUsage: () => typedError<null, UiError>(__TAURI_INVOKE("stop_usage")),
-	stderrTail: (session: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session })),
+	stderrTail: (session: string, search: string) => typedError<string, UiError>(__TAURI_INVOKE("stderr_tail", { session, search })),
 	/**  Every process of a server, as of the last sample. */
 	trees: (server: string) => typedError<TreeView[], UiError>(__TAURI_INVOKE("trees", { server })),
 	/**  What happened to a server besides its calls, the newest first. */
@@ -64,6 +64,8 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
+	/**  What ends with the processes of a server, in one session or in all; in sentences. */
+	atStake: (server: string, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -1215,6 +1217,8 @@ export type TreeView = {
 	client: string | null,
 	startedMs: number,
 	atMs: number,
+	/**  Why its processes can be neither seen nor ended from here, where they cannot. */
+	elsewhere: string | null,
 	/**  Of one core. */
 	cpuPercent: number | null,
 	memoryBytes: number,

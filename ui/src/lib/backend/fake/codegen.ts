@@ -4,7 +4,7 @@ import type * as T from '../backend';
 import { BackendError } from '../backend';
 import type { World } from './world';
 
-export type FakeCodegen = Pick<Backend, 'codegen' | 'codegenSession' | 'exportCodegen'> & {
+export type FakeCodegen = Pick<Backend, 'codegen' | 'codegenSession' | 'exportCodegen' | 'atStake'> & {
   /** Sessions with their actions, the newest first. */
   recordings: T.CodegenDetail[];
 };
@@ -73,6 +73,14 @@ export function fakeCodegen(world: World): FakeCodegen {
     recordings,
     codegen: async (server) => recordings.map((one) => one.session).filter((one) => one.server === server),
     codegenSession: async (id) => find(id),
+    atStake: async (server) =>
+      recordings
+        .map((one) => one.session)
+        .filter((one) => one.server === server && one.state === 'open' && one.actions > 0)
+        .map(
+          (one) =>
+            `the codegen session ${one.session} of ${one.client} is open: the server loses it; its ${one.actions} actions stay saved in Callgate`,
+        ),
     exportCodegen: async (id) => ({
       path: '/home/ada/Downloads/callgate-2026-11-16.spec.ts',
       calls: find(id).session.actions,

@@ -60,6 +60,7 @@ export function fakeTrees(world: World, sessions: () => T.SessionView[]): FakeTr
           client: session.client,
           startedMs: session.startedMs,
           atMs: world.now(),
+          elsewhere: null,
           cpuPercent: processes.reduce((sum, one) => sum + (one.cpuPercent ?? 0), 0),
           memoryBytes: processes.reduce((sum, one) => sum + one.memoryBytes, 0),
           processes,
