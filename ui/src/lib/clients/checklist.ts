@@ -3,6 +3,7 @@
 import type { ClientEntry, ClientView, EntryKey, ServerView, SessionView } from '../backend';
 import { allEntries, applicable, entriesOf, keyText, queuedFor } from './entries';
 import { knownClients } from './known';
+import { takesUpByItself } from './words';
 
 export type StepId = 'found' | 'edits' | 'quit' | 'written' | 'started' | 'connected' | 'called';
 export type Mark = 'done' | 'now' | 'later';
@@ -83,7 +84,8 @@ export function checklist(
     .map((view): Started => {
       const how = view.stale ? 'old' : view.running === null ? 'unknown' : view.running ? 'runs' : 'off';
       const talks = connected.some((one) => one.view === view && one.done);
-      return { view, how, done: how === 'runs' || (how === 'unknown' && talks) };
+      // What takes its file up by itself has nothing left to be done to it.
+      return { view, how, done: how === 'runs' || (how === 'unknown' && (talks || takesUpByItself(view))) };
     });
   const called =
     gated
