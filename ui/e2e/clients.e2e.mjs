@@ -304,6 +304,7 @@ export const checks = () => ({
   'an answer of Test now pushes no button under the pointer': (env) =>
     on(env, {}, async (page) => {
       const next = row(page, 'cursor', 'postgres').getByTestId('entry-test');
+      await next.scrollIntoViewIfNeeded();
       const before = (await next.boundingBox()).y;
       await row(page, 'cursor', 'files').getByTestId('entry-test').click();
       await row(page, 'cursor', 'files').getByTestId('entry-answer').waitFor();
