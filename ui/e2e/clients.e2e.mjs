@@ -277,6 +277,110 @@ export const checks = () => ({
       await page.getByTestId('started-claude-desktop').getByText('start it').waitFor();
     }),
 
+  'the preview of a new server moves no row from under the pointer, and one bar scrolls': (env) =>
+    on(env, {}, async (page) => {
+      const place = () =>
+        page.evaluate(() =>
+          ['add-to-cursor', 'add-to-codex', 'add-cancel', 'add-yes'].map((id) =>
+            Math.round(document.querySelector(`[data-testid=${id}]`).getBoundingClientRect().top),
+          ),
+        );
+      await page.getByTestId('clients-add').click();
+      await page.getByTestId('add-to-cursor').waitFor();
+      const before = await place();
+      await page.getByTestId('add-name').fill('not good');
+      await page.getByTestId('add-command').fill('npx x');
+      await page.getByTestId('add-name-problem').waitFor();
+      assert.deepEqual(await place(), before);
+      await page.getByTestId('add-name').fill('good');
+      await page.getByTestId('add-to-cursor').check();
+      await page.getByTestId('edit-cursor').waitFor();
+      assert.deepEqual(await place(), before);
+      await page.getByTestId('add-variable-more').click();
+      const twice = await page.getByTestId('add-dialog').evaluate((one) => one.scrollHeight > one.clientHeight);
+      assert.equal(twice, false, 'the dialog scrolls beside what scrolls in it');
+    }),
+
+  'an answer of Test now pushes no button under the pointer': (env) =>
+    on(env, {}, async (page) => {
+      const next = row(page, 'cursor', 'postgres').getByTestId('entry-test');
+      await next.scrollIntoViewIfNeeded();
+      const before = (await next.boundingBox()).y;
+      await row(page, 'cursor', 'files').getByTestId('entry-test').click();
+      await row(page, 'cursor', 'files').getByTestId('entry-answer').waitFor();
+      assert.equal((await next.boundingBox()).y, before);
+    }),
+
+  'a long line of a diff is not cut, and nothing scrolls sideways': (env) =>
+    on(env, { width: 900, height: 600 }, async (page) => {
+      await page.evaluate(() => {
+        const { clients } = globalThis.callgateFake.machine;
+        clients.find(({ id }) => id === 'cursor').files[0].entries[0].args = [`/a/${'long'.repeat(200)}/end`];
+      });
+      await page.getByTestId('clients-protect').click();
+      await page.getByTestId('diff').first().waitFor();
+      const sideways = await page.getByTestId('edits-dialog').evaluate((dialog) =>
+        [dialog, ...dialog.querySelectorAll('*')]
+          .filter((one) => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+          .filter((one) => one.scrollWidth > one.clientWidth)
+          .map((one) => one.className),
+      );
+      assert.deepEqual(sideways, []);
+      const cut = await page
+        .getByTestId('diff')
+        .evaluateAll(
+          (all) =>
+            all.flatMap((diff) =>
+              [...diff.querySelectorAll('.text')].filter(
+                (one) => one.getBoundingClientRect().right > diff.getBoundingClientRect().right + 1,
+              ),
+            ).length,
+        );
+      assert.equal(cut, 0);
+    }),
+
+  'an empty check box is not white on a dark page': (env) =>
+    on(env, { theme: 'dark' }, async (page) => {
+      await page.getByTestId('clients-add').click();
+      const paint = (id) =>
+        page
+          .getByTestId(id)
+          .evaluate((one) => [getComputedStyle(one).appearance, getComputedStyle(one).backgroundColor]);
+      await page.getByTestId('add-to-cursor').waitFor();
+      assert.deepEqual(await paint('add-to-cursor'), ['none', 'rgb(24, 28, 36)']);
+      await page.getByTestId('add-to-cursor').check();
+      assert.deepEqual(await paint('add-to-cursor'), ['none', 'rgb(134, 168, 255)']);
+    }),
+
+  'Protect is in reach on the first screen, however many edits there are': (env) =>
+    on(env, { ...first, width: 900, height: 600 }, async (page) => {
+      await page.getByTestId('checklist-protect').waitFor();
+      const { bottom } = await page
+        .getByTestId('checklist-protect')
+        .evaluate((one) => ({ bottom: one.getBoundingClientRect().bottom }));
+      assert.ok(bottom <= 600, `its lower edge is at ${bottom}`);
+    }),
+
+  'the window does not slide under its frame, whatever takes the focus': (env) =>
+    on(env, { width: 900, height: 600 }, async (page) => {
+      await page.getByTestId('clients').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.keyboard.press('Escape');
+      const slid = await page.evaluate(() => {
+        const all = [...document.querySelectorAll('button, a[href], [tabindex], .sr-only')];
+        for (const one of [...all, all.at(-1)]) {
+          one.focus();
+          one.scrollIntoView();
+        }
+        const moved = [document.scrollingElement, document.documentElement, document.body];
+        moved.push(document.getElementById('app'), document.getElementById('main'));
+        for (const one of moved) one.scrollTop = 500;
+        window.scrollTo(0, 500);
+        return moved.map((one) => one.scrollTop);
+      });
+      assert.deepEqual(slid, [0, 0, 0, 0, 0]);
+    }),
+
   'nothing is written before its diff was seen, and no is no': (env) =>
     on(env, {}, async (page) => {
       await page.getByTestId('clients-protect').click();

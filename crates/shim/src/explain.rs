@@ -145,7 +145,7 @@ impl Explanation {
             text.push_str(": ");
             text.push_str(words);
         }
-        text.push_str(&format!(" (see docs/errors/{}.md)", self.code));
+        text.push_str(&format!(" (see `callgate explain {}`)", self.code));
         if !self.said.is_empty() {
             text.push_str(&format!(". Its last words: {}", self.said.join(" | ")));
         }
@@ -218,7 +218,7 @@ mod tests {
         let found = explain(Some(&Ending::Exited { code: 1 }), &said);
         let text = found.map(|found| found.after("it ended")).unwrap_or_default();
         assert!(text.starts_with("it ended: the port that it wants is in use"), "{text}");
-        assert!(text.contains("(see docs/errors/CG-113.md). Its last words: line 13 | "), "{text}");
+        assert!(text.contains("(see `callgate explain CG-113`). Its last words: line 13 | "), "{text}");
         assert!(text.ends_with("| EADDRINUSE"), "{text}");
     }
 

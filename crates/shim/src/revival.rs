@@ -227,7 +227,7 @@ impl Session {
             [] => String::new(),
             lines => format!(". Its last words: {}", lines.join(" | ")),
         };
-        let page = "see docs/errors/CG-120.md";
+        let page = "see `callgate explain CG-120`";
         let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
         let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into() };
         self.sever(Door::Shut(shut), &reason, Outcome::ServerEnded);

@@ -154,7 +154,7 @@ impl Session {
         {
             let seconds = ANSWERED.as_secs();
             let text = format!(
-                "it has not answered after {seconds} s, and {name} is at work: it is probably being installed (see docs/errors/CG-130.md)"
+                "it has not answered after {seconds} s, and {name} is at work: it is probably being installed (see `callgate explain CG-130`)"
             );
             self.note(EventKind::Installing, &text);
             self.say(Stand::Running, Some(text), |_| {});

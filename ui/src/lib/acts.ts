@@ -75,6 +75,11 @@ export async function undo(app: App, toast: Toast): Promise<void> {
   if (!offered || toast.busy) return;
   toast.busy = true;
   try {
+    if (toast.back) {
+      await toast.back();
+      app.toasts.close(toast.id);
+      return;
+    }
     const done = await app.backend.undo(offered.token);
     app.toasts.close(toast.id);
     tell(app, done, false);

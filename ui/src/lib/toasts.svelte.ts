@@ -7,6 +7,10 @@ export interface Toast {
   detail: string | null;
   tone: 'plain' | 'error';
   undo: Undo | null;
+  /** How to undo what the gate has no token for: the opposite act. */
+  back: (() => Promise<void>) | null;
+  /** What a person does next, a line each. */
+  next: readonly string[];
   /** When undo was first offered: the start of the ring. */
   sinceMs: number;
   /** A reason for the agent can be given. */
@@ -26,7 +30,15 @@ export interface Toast {
 /** Why a toast stays: each reason ends by itself. */
 export type Hold = 'pointer' | 'focus' | 'text';
 
-const stay = { plain: 6_000, error: 15_000, afterUndo: 4_000 };
+const stay = { plain: 6_000, error: 15_000, afterUndo: 4_000, next: 15_000 };
+/** As long as the gate takes an undo. */
+const undoable = 10_000;
+
+/** An undo by the opposite act, for as long as by a token. */
+export const undoBy = (back: () => Promise<void>): Pick<Toast, 'undo' | 'back'> => ({
+  undo: { token: '', untilMs: Date.now() + undoable },
+  back,
+});
 
 export class Toasts {
   list: Toast[] = $state([]);
@@ -42,6 +54,8 @@ export class Toasts {
       detail: null,
       tone: 'plain',
       undo: null,
+      back: null,
+      next: [],
       sinceMs: Date.now(),
       reason: false,
       draft: '',
@@ -99,7 +113,8 @@ export class Toasts {
   }
 
   #time(toast: Toast): number {
-    if (toast.undo) return Math.max(0, toast.undo.untilMs - Date.now()) + stay.afterUndo;
-    return stay[toast.tone];
+    const afterUndo = toast.undo ? Math.max(0, toast.undo.untilMs - Date.now()) + stay.afterUndo : 0;
+    if (toast.undo) return Math.max(afterUndo, toast.next.length > 0 ? stay.next : 0);
+    return toast.next.length > 0 ? stay.next : stay[toast.tone];
   }
 }

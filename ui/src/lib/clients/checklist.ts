@@ -3,6 +3,7 @@
 import type { ClientEntry, ClientView, EntryKey, ServerView, SessionView } from '../backend';
 import { allEntries, applicable, entriesOf, keyText, queuedFor } from './entries';
 import { knownClients } from './known';
+import { takesUpByItself } from './words';
 
 export type StepId = 'found' | 'edits' | 'quit' | 'written' | 'started' | 'connected' | 'called';
 export type Mark = 'done' | 'now' | 'later';
@@ -87,7 +88,9 @@ export function checklist(
       if (view.stale) return { view, how: 'old', done: false };
       // Whoever talks through the gate runs with it, also where its program is not known to us.
       if (view.running || talks(view)) return { view, how: 'runs', done: true };
-      return { view, how: view.running === null ? 'unknown' : 'off', done: false };
+      if (view.running !== null) return { view, how: 'off', done: false };
+      // What takes its file up by itself has nothing left to be done to it.
+      return { view, how: 'unknown', done: takesUpByItself(view) };
     });
   const called =
     gated

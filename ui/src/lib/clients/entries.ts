@@ -60,6 +60,10 @@ export function tally(views: readonly ClientView[]): Tally {
   };
 }
 
+/** An entry as its row shows it: what a test was about. */
+export const shownOf = ({ state, server, command, why, secrets }: ClientEntry): string =>
+  JSON.stringify([state, server, command, why, secrets]);
+
 /** How many tools its server has, if it ever said so. Before it is protected it goes by its own name, if nobody else does. */
 export function toolsOf(
   views: readonly ClientView[],

@@ -23,3 +23,8 @@ export const knownClients: readonly { id: string; name: string }[] = [
   { id: 'antigravity', name: 'Antigravity' },
   { id: 'amazon-q', name: 'Amazon Q' },
 ];
+
+const names = new Map(knownClients.map(({ id, name }) => [id, name]));
+
+/** A client as a person knows it: by its name, or as it calls itself where it is none of ours. */
+export const knownAs = (client: string): string => names.get(client) ?? client;

@@ -15,8 +15,9 @@ import {
   type ServerTest,
   type ServerView,
 } from '../backend';
-import { keyText, wouldWait } from './entries';
-import { did, doneWords, listed, refusedWords, waitingWords } from './words';
+import { undoBy, type Toast } from '../toasts.svelte';
+import { allEntries, keyText, shownOf, wouldWait } from './entries';
+import { did, doneWords, nextSteps, quoted, refusedWords, waitingWords } from './words';
 
 /** What is to be written, before the person who is asked. */
 export interface Review {
@@ -35,7 +36,8 @@ export interface AboutSecrets {
   entry: EntryKey;
 }
 
-export type Tested = { state: 'running' } | { state: 'done'; test: ServerTest };
+/** `about`: the entry as it was when it was asked, by `shownOf`. */
+export type Tested = { about: string } & ({ state: 'running' } | { state: 'done'; test: ServerTest });
 
 const every = 2_000;
 
@@ -92,6 +94,7 @@ export class Clients {
       if (mine < this.#shown) return;
       this.#shown = mine;
       this.views = views;
+      this.#forgetTests(views);
       if (run) this.servers = run;
       this.error = null;
     } catch (thrown) {
@@ -99,6 +102,13 @@ export class Clients {
     } finally {
       this.#reading -= 1;
     }
+  }
+
+  /** What was answered says nothing about an entry that was changed since, or is gone. */
+  #forgetTests(views: readonly ClientView[]): void {
+    if (this.tests.size === 0) return;
+    const now = new Map(allEntries(views).map((entry) => [keyText(entry.key), shownOf(entry)]));
+    for (const [id, { about }] of [...this.tests]) if (about !== '' && now.get(id) !== about) this.tests.delete(id);
   }
 
   /** Writes, or lets it wait, and says what came of it. */
@@ -136,7 +146,8 @@ export class Clients {
   #tell(change: ClientChange, quiet: boolean): void {
     const { toasts } = this.#app;
     const views = this.views ?? [];
-    if (!quiet && change.done.length > 0) toasts.say(doneWords(views, change));
+    if (!quiet && change.done.length > 0)
+      toasts.say(doneWords(views, change), { ...this.#back(change), next: nextSteps(views, clientsIn(change.done)) });
     if (!quiet && change.waiting.length > 0) toasts.say(waitingWords(views, change));
     if (change.left.length > 0)
       toasts.say(
@@ -150,9 +161,23 @@ export class Clients {
       );
   }
 
+  /** Undo by the opposite act. What is only placed has none. */
+  #back({ act, done }: ClientChange): Pick<Toast, 'undo' | 'back'> | null {
+    if (act === 'place') return null;
+    const opposite = act === 'protect' ? 'unprotect' : 'protect';
+    return undoBy(async () => {
+      const change = await this.change(opposite, done, false, true);
+      if (!change) return;
+      const views = this.views ?? [];
+      const next = nextSteps(views, clientsIn(change.done));
+      if (change.done.length > 0) this.#app.toasts.say(`Undone: ${doneWords(views, change)}`, { next });
+      if (change.waiting.length > 0) this.#app.toasts.say(waitingWords(views, change));
+    });
+  }
+
   /** What waits, at once: asks, since the client may write over it. */
   async writeNow(view: ClientView): Promise<void> {
-    const names = listed(view.queued.map((change) => change.entry.name));
+    const names = quoted(view.queued.map((change) => change.entry.name));
     const yes = await this.#app.ask(
       {
         words: `Write to the file of ${view.name} while it runs?`,
@@ -184,7 +209,7 @@ export class Clients {
 
   /** Not to be asked about again. What should have the gate and has lost it: asks. */
   async leave(entries: EntryKey[], serious: boolean): Promise<void> {
-    const names = listed(entries.map((key) => key.name));
+    const names = quoted(entries.map((key) => key.name));
     const loosened = [`No call of ${names} is judged or recorded, and nothing reminds you of it.`];
     if (serious && !(await this.#app.ask({ words: `Leave ${names} without the gate?`, loosened }, 'Leave it open')))
       return;
@@ -219,12 +244,20 @@ export class Clients {
   async test(key: EntryKey): Promise<void> {
     const id = keyText(key);
     if (this.tests.get(id)?.state === 'running') return;
-    this.tests.set(id, { state: 'running' });
+    const entry = allEntries(this.views ?? []).find((one) => keyText(one.key) === id);
+    const about = entry ? shownOf(entry) : '';
+    const mine: Tested = { about, state: 'running' };
+    this.tests.set(id, mine);
+    const test = await this.#answer(key);
+    // Changed while it was asked: then the answer is about what is there no more.
+    if (this.tests.get(id) === mine) this.tests.set(id, { about, state: 'done', test });
+  }
+
+  async #answer(key: EntryKey): Promise<ServerTest> {
     try {
-      this.tests.set(id, { state: 'done', test: await this.#app.backend.testServer(key) });
+      return await this.#app.backend.testServer(key);
     } catch (thrown) {
-      const problem = BackendError.from(thrown).message;
-      this.tests.set(id, { state: 'done', test: { says: null, tools: null, problem } });
+      return { says: null, tools: null, problem: BackendError.from(thrown).message };
     }
   }
 
@@ -238,6 +271,8 @@ export class Clients {
     void this.#app.refresh();
   }
 }
+
+const clientsIn = (keys: readonly EntryKey[]): string[] => keys.map((key) => key.client);
 
 export const queuedKeys = (queued: readonly QueuedChange[], act: ClientAct): EntryKey[] =>
   queued.filter((change) => change.act === act).map((change) => change.entry);

@@ -82,7 +82,7 @@ describe('Activity', () => {
   it('says the next step when there is nothing', async () => {
     show('#/activity', { calls: 0 });
     expect(await screen.findByText('No calls yet')).toBeTruthy();
-    expect(screen.getByText('Get started')).toBeTruthy();
+    expect(screen.getByText('Step by step')).toBeTruthy();
   });
 
   it('says what went wrong, and tries again', async () => {

@@ -5,6 +5,7 @@ import Gauge from '@lucide/svelte/icons/gauge';
 import { loosen, restrict } from '../../lib/acts';
 import type { App } from '../../lib/app.svelte';
 import type { CallLine, CapAdvice, ChangeLine, Target } from '../../lib/backend';
+import { knownAs } from '../../lib/clients/known';
 import { printJson, type Json } from '../../lib/json/lossless';
 import { isPath, prefixes } from '../../lib/log/argument';
 import type { MenuEntry } from '../../lib/menu.svelte';
@@ -51,7 +52,7 @@ function blockEntries(app: App, call: CallLine): MenuEntry[] {
     entries.push({ heading: `Block ${call.tool}` });
     if (call.client !== null) {
       entries.push({
-        label: `for ${call.client}`,
+        label: `for ${knownAs(call.client)}`,
         hint: 'b',
         icon: Ban,
         strong: true,
@@ -64,7 +65,7 @@ function blockEntries(app: App, call: CallLine): MenuEntry[] {
   entries.push({ heading: `Block all of ${call.server}` });
   if (call.client !== null) {
     entries.push({
-      label: `for ${call.client}`,
+      label: `for ${knownAs(call.client)}`,
       icon: Ban,
       testid: 'block-server-client',
       run: () => void block(app, { ...target, tool: null }),
@@ -93,7 +94,7 @@ export async function capMenu(app: App, call: CallLine, anchor: HTMLElement): Pr
 
 function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEntry[] {
   const cap = (max: number, window: string) => () => void restrict(app, { kind: 'cap', target, max, window });
-  const who = target.client === null ? 'everyone' : target.client;
+  const who = target.client === null ? 'everyone' : knownAs(target.client);
   const entries: MenuEntry[] = [{ heading: `Cap ${target.tool ?? target.server} for ${who}` }];
   if (advice?.present) entries.push({ heading: `Now ${advice.present}` });
   const fixed = [
@@ -125,7 +126,7 @@ function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEnt
 export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
   const { server, tool, client } = call;
   // As for restricting: this client with this server.
-  const whom = client === null ? 'every client' : client;
+  const whom = client === null ? 'every client' : knownAs(client);
   const entries: MenuEntry[] = [];
   if (call.decision === 'paused') {
     entries.push(

@@ -89,6 +89,7 @@ it('offers the keychain for what looks like a secret, hides it, and shows it to 
   };
   await type('add-name', 'gh');
   await type('add-command', 'gh-mcp');
+  await tick('add-to-cursor');
   await tick('add-variable-more');
   await type('add-variable-name', 'GITHUB_TOKEN');
   await tick('add-variable-secret');
@@ -139,17 +140,36 @@ it('leaves alone what has the name already, and files that cannot be read', asyn
   expect(zed.closest('label')!.textContent).toContain('not valid JSON');
 });
 
+it('is not "added" when no ticked client takes it, or none is ticked', async () => {
+  const dialog = await open();
+  await type('add-name', 'postgres');
+  await type('add-command', 'other');
+  expect((await within(dialog).findByTestId('add-nowhere')).textContent).toContain('Tick a client');
+  await tick('add-to-cursor');
+  await within(dialog).findByTestId('edits-refused');
+  await waitFor(() =>
+    expect(within(dialog).getByTestId('add-nowhere').textContent).toContain('No client that is ticked can take it'),
+  );
+  await tick('add-yes');
+  expect(within(dialog).getByTestId('add-yes').getAttribute('aria-disabled')).toBe('true');
+  expect(fake.world.own.size).toBe(0);
+  await tick('add-to-claude-code');
+  await waitFor(() => expect(within(dialog).getByTestId('add-yes').getAttribute('aria-disabled')).toBe('false'));
+});
+
 it('a failure is said in place, and nothing that was typed is lost', async () => {
   const dialog = await open({ fail: ['addServer'] });
   await type('add-name', 'mine');
   await type('add-command', 'npx mine');
+  await tick('add-to-cursor');
   await yes();
   expect((await within(dialog).findByTestId('add-error')).textContent).toContain('disk is full');
   expect(within(dialog).getByTestId<HTMLInputElement>('add-command').value).toBe('npx mine');
 });
 
 it('opens from its address, once, and a server without a session is in Servers', async () => {
-  await open({}, '#/clients?add=server');
+  // Where there is no client, Callgate's own list is the place.
+  await open({ clients: 'none' }, '#/clients?add=server');
   expect(location.hash).toBe('#/clients');
   await type('add-name', 'mine');
   await type('add-command', 'npx mine');

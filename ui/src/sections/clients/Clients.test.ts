@@ -175,6 +175,47 @@ describe('Clients', () => {
     expect((await within(long).findByTestId('entry-answer')).textContent).toContain('was not found');
   });
 
+  it('an old answer of Test now is gone when the entry was changed since', async () => {
+    start('#/clients');
+    const files = await row('claude-desktop', 'files');
+    await press('entry-test', files);
+    await within(files).findByTestId('entry-answer');
+    fake.machine.clients[0]!.files[0]!.entries[0]!.args = ['--other'];
+    await waitFor(() => expect(within(files).queryByTestId('entry-answer')).toBeNull());
+    expect(files.textContent).toContain('--other');
+  });
+
+  it('three lost gates are one banner with one way back, not a wall of warnings', async () => {
+    start('#/clients');
+    const file = fake.machine.clients.find(({ id }) => id === 'cursor')!.files[0]!;
+    file.lost = ['files', 'postgres'];
+    const cursor = await card('cursor');
+    await waitFor(() =>
+      expect(within(cursor).getByTestId('drift').textContent).toMatch(/2 servers\s+have lost their gate/),
+    );
+    expect(state(await row('cursor', 'files'))).toBe('Not protected');
+    const back = within(cursor).getByTestId('drift-protect');
+    expect(back.textContent).toBe('Put all back');
+    await fireEvent.click(back);
+    await answer('edits-yes');
+    await waitFor(() => expect(gated('cursor')).toEqual(['files', 'postgres']));
+  });
+
+  it('after Protect it says what to do next, and Undo takes it back', async () => {
+    start('#/clients');
+    await press('entry-protect', await row('cursor', 'files'));
+    await answer('edits-yes');
+    const toast = await screen.findByTestId('toast');
+    expect(toast.textContent).toContain('Protected “files” in Cursor.');
+    expect(within(toast).getByTestId('toast-next').textContent).toContain(
+      fake.machine.clients.find(({ id }) => id === 'cursor')!.reload,
+    );
+    expect(gated('cursor')).toEqual(['files']);
+    await press('undo', toast);
+    await waitFor(() => expect(gated('cursor')).toEqual([]));
+    await waitFor(() => expect(document.body.textContent).toContain('Undone: Unprotected “files” in Cursor.'));
+  });
+
   it('restores a backup after its diff; while the client runs only if it is insisted on', async () => {
     start('#/clients');
     await press('backups-open', await screen.findByTestId('clients'));
@@ -343,6 +384,22 @@ describe('The checklist', () => {
     await waitFor(() => expect(screen.getByTestId('step-edits').dataset.mark).toBe('now'));
     expect(fake.machine.clients[0]!.queued).toEqual([]);
     expect(screen.queryByTestId('checklist-undo')).toBeNull();
+  });
+
+  it('protects all but what was unticked, and nothing when nothing is ticked', async () => {
+    start('#/welcome', { calls: 0 });
+    await press('checklist-take-cursor-files');
+    const yes = await screen.findByTestId('checklist-protect');
+    await waitFor(() => expect(yes.textContent).toBe('Protect 3 servers'));
+    const open = ['cursor-postgres', 'claude-desktop-files', 'claude-desktop-github'];
+    for (const one of open) await press(`checklist-take-${one}`);
+    await waitFor(() => expect(screen.getByTestId('checklist-protect').getAttribute('aria-disabled')).toBe('true'));
+    await press('checklist-protect');
+    expect(gated('cursor')).toEqual([]);
+    await press('checklist-take-cursor-postgres');
+    await answer('checklist-protect');
+    await waitFor(() => expect(gated('cursor')).toEqual(['postgres']));
+    expect(fake.machine.clients[0]!.queued).toEqual([]);
   });
 
   it('still knows what to undo when the window was closed meanwhile', async () => {

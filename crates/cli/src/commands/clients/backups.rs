@@ -10,7 +10,7 @@ use callgate_clients::restore::{self, lost_in_wipe, restore_wiped};
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::entries;
-use callgate_clients::{file, ledger, program};
+use callgate_clients::{change, file, ledger, program};
 use callgate_secrets::SystemKeychain;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
