@@ -108,7 +108,10 @@ fn server_that_exits_at_once_is_told_to_the_first_request() {
     // The pipe may be closed already: then there is nobody to hear it, which is the client's answer too.
     session.send(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#).unwrap();
     let answer = session.answer("0").unwrap();
-    assert_eq!(error_message(&answer), Some("Callgate: the server ended (exit code 0) before it answered"));
+    assert_eq!(
+        error_message(&answer),
+        Some("Callgate: the server ended (exit code 0) before it answered (see `callgate explain CG-110`)")
+    );
     assert!(started.elapsed() < AT_ONCE * 3, "took {:?}", started.elapsed());
     assert_eq!(session.ended(PATIENCE).unwrap().code(), Some(0));
 }

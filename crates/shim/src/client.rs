@@ -250,13 +250,18 @@ impl Group<'_> {
     }
 
     fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
-        if self.turn_to_server() && method == "notifications/cancelled" {
+        let turned = self.turn_to_server();
+        if turned && method == "notifications/cancelled" {
             // What it is about was answered when the server before went.
             return;
         }
         if method == "notifications/initialized" {
             // Before the server can have it: a server that is started again gets it from us, if not from here.
             self.from.relay.handshake.initialized();
+        }
+        if turned && self.from.relay.pending.is_starting() {
+            // It was waited for long enough, and what is said before a handshake may end a server.
+            return;
         }
         if method == "notifications/cancelled"
             && let Some(id) = params.and_then(|params| params.get("requestId"))

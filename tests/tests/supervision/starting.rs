@@ -14,7 +14,7 @@ fn a_server_that_cannot_start_is_explained() {
             "the port that it wants is in use by another program",
         ),
         ("browserType.launch: Executable doesn't exist at /x", "its browser is not installed"),
-        ("AttributeError: no such thing", "(see docs/errors/CG-110.md)"),
+        ("AttributeError: no such thing", "(see `callgate explain CG-110`)"),
     ] {
         let bench = Bench::new(ALWAYS).unwrap();
         let mut session = bench.session(&format!("on initialize\nstderr {said}\nexit 1\n"), &[]).unwrap();
