@@ -151,7 +151,7 @@ export class Clients {
     if (!quiet && change.waiting.length > 0) toasts.say(waitingWords(views, change));
     if (change.left.length > 0)
       toasts.say(
-        `Put back into the file, and still in the keychain until you remove it there: ${listed(change.left)}.`,
+        `Put back into the file, and still in the keychain until you remove it there: ${quoted(change.left)}.`,
       );
     const nothing = change.done.length + change.waiting.length === 0;
     if (change.refused.length > 0)
@@ -223,7 +223,7 @@ export class Clients {
 
   /** All servers of a file are gone, and nobody is to miss them: asks. */
   async letGo(entries: EntryKey[]): Promise<void> {
-    const names = listed(entries.map((key) => key.name));
+    const names = quoted(entries.map((key) => key.name));
     const loosened = [`Nothing reminds you of ${names} any more. Should they come back, they come without the gate.`];
     if (!(await this.#app.ask({ words: 'Are they gone on purpose?', loosened }, 'Gone on purpose'))) return;
     await this.takeNote(entries);
