@@ -4,6 +4,7 @@
 use callgate_tests::gate::{ALLOW_POLICY, Bench, DENY_POLICY, OPEN_POLICY};
 use callgate_tests::json::{Dialect, Json};
 use callgate_tests::session::Session;
+use callgate_tests::terminal::at_terminal;
 
 /// Plays the client's lines one after another and writes down what each brought about.
 fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
@@ -14,7 +15,8 @@ fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
     for (step, line) in lines.iter().enumerate() {
         if let Some(words) = line.strip_prefix("callgate ") {
             out += &format!("person says   {line}\n");
-            assert!(bench.callgate(words.split(' ')).unwrap().output().unwrap().status.success());
+            let typed = words.split(' ').next().unwrap_or_default();
+            assert!(at_terminal(bench.callgate(words.split(' ')).unwrap(), typed).unwrap().0.success());
             synchronise(&mut session, step);
             seen.news(&bench, &session, &mut out);
             continue;

@@ -323,10 +323,6 @@ fn words(predicate: &file::Predicate) -> String {
         Operator::Contains => format!("{path} contains {value}"),
         Operator::Exists if *value == Value::Bool(false) => format!("{path} is absent"),
         Operator::Exists => format!("{path} is present"),
-        // To whoever calls `~` is no path: where it leads depends on who reads it.
-        Operator::Inside if matches!(value, Value::Text(folder) if folder.starts_with('~')) => {
-            format!("{path} is inside {value}, and written out without ~")
-        }
         Operator::Inside => format!("{path} is inside {value}"),
         Operator::NotInside => format!("{path} is not inside {value}"),
     }

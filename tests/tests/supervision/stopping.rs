@@ -274,7 +274,7 @@ fn what_lasted_is_brought_back_while_calls_are_paused_too() {
         .unwrap();
     session.answer("3").unwrap();
     callgate(&bench, &["stop", "--all"]);
-    callgate(&bench, &["start", SERVER]);
+    started_again(&bench, &["start", SERVER]);
     let asked = || bench.server_lines().iter().filter(|line| line.contains("x:kept")).count();
     eventually("it is subscribed again", PATIENCE, || (asked() == 2).then_some(()));
 }
