@@ -4,7 +4,6 @@
 use callgate_tests::gate::{ALLOW_POLICY, Bench, DENY_POLICY, OPEN_POLICY};
 use callgate_tests::json::{Dialect, Json};
 use callgate_tests::session::Session;
-use callgate_tests::terminal::at_terminal;
 
 /// Plays the client's lines one after another and writes down what each brought about.
 fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
@@ -15,8 +14,7 @@ fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
     for (step, line) in lines.iter().enumerate() {
         if let Some(words) = line.strip_prefix("callgate ") {
             out += &format!("person says   {line}\n");
-            let typed = words.split(' ').next().unwrap_or_default();
-            assert!(at_terminal(bench.callgate(words.split(' ')).unwrap(), typed).unwrap().0.success());
+            person_says(&bench, words);
             synchronise(&mut session, step);
             seen.news(&bench, &session, &mut out);
             continue;
@@ -30,6 +28,19 @@ fn transcript(policy: &str, script: &str, lines: &[&str]) -> String {
     let finished = session.finish().unwrap();
     out += &format!("the gate ends with {}\n", finished.status);
     out
+}
+
+/// At a terminal, because some things are asked of a person only.
+#[cfg(unix)]
+fn person_says(bench: &Bench, words: &str) {
+    let typed = words.split(' ').next().unwrap_or_default();
+    let command = bench.callgate(words.split(' ')).unwrap();
+    assert!(callgate_tests::terminal::at_terminal(command, typed).unwrap().0.success());
+}
+
+#[cfg(not(unix))]
+fn person_says(_bench: &Bench, words: &str) {
+    panic!("there is no terminal here to say {words:?} at");
 }
 
 /// A ping of ours, left out of the transcript: when it is answered, all before it has been dealt with.
