@@ -120,7 +120,7 @@ impl References {
         let (dead, state) = dead(copied);
         if let Err(error) = state {
             return References::Unknown(harmless(&format!(
-                "It names secrets in the keychain, and whether they are still there cannot be told: {error}."
+                "This copy names secrets in the keychain, and whether they are still there cannot be told: {error}."
             )));
         }
         if dead.is_empty() {
@@ -131,7 +131,7 @@ impl References {
         };
         let names: Vec<_> = dead.iter().map(one).collect();
         References::Dead(format!(
-            "It names secrets that the keychain does not have any more ({}). Servers that need them would not start until you \
+            "This copy names secrets that the keychain does not have any more ({}). Servers that need them would not start until you \
              write the values in their places.",
             clip(&names.join(", "), NAMES)
         ))
