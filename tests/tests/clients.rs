@@ -419,7 +419,7 @@ fn a_list_that_is_no_map_is_told_and_not_taken_for_done() {
 fn a_long_name_can_be_copied_out_of_a_list() {
     let person = Person::new();
     let (name, last) = ("n".repeat(70), "at-the-very-end-of-a-long-command-line");
-    let words = vec!["word".repeat(5); 12].join(" ");
+    let words = ["word"; 60].join(" ");
     let file = json!({"mcpServers": {&name: {"command": "x", "args": [words, last],
         "env": {"A_TOKEN_WITH_A_NAME_THAT_IS_LONGER_THAN_FORTY_LETTERS": "hunter2hunter2"}}}});
     person.write(CURSOR, file.to_string().as_bytes());
