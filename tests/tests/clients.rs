@@ -421,12 +421,12 @@ fn a_long_name_can_be_copied_out_of_a_list() {
     let (name, last) = ("n".repeat(70), "at-the-very-end-of-a-long-command-line");
     let words = ["word"; 60].join(" ");
     let file = json!({"mcpServers": {&name: {"command": "x", "args": [words, last],
-        "env": {"A_TOKEN_WITH_A_NAME_THAT_IS_LONGER_THAN_FORTY_LETTERS": "hunter2hunter2"}}}});
+        "env": {"A_NAME_THAT_IS_LONGER_THAN_FORTY_LETTERS_TOKEN": "hunter2hunter2"}}}});
     person.write(CURSOR, file.to_string().as_bytes());
     let listed = person.say(&["list"]);
     assert!(listed.contains(&name) && listed.contains(last), "{listed}");
     let secrets = person.does(&["secrets"]);
-    assert!(secrets.contains(&name) && secrets.contains("LONGER_THAN_FORTY_LETTERS"), "{secrets}");
+    assert!(secrets.contains(&name) && secrets.contains("LONGER_THAN_FORTY_LETTERS_TOKEN"), "{secrets}");
 }
 
 #[test]
