@@ -375,6 +375,91 @@ fn no_secret_of_a_client_is_shown() {
     }
 }
 
+#[test]
+fn what_restoring_does_to_the_gates_is_said_as_it_is() {
+    let person = Person::new();
+    person.write(CURSOR, br#"{"mcpServers": {"a": {"command": "x"}}}"#);
+    person.say(&["protect", "cursor"]);
+    let plain = person.backups("cursor")[0]["backup"].as_str().unwrap().to_owned();
+    let (code, screen) = person.clients_at_terminal(&["restore", &plain], "restore");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("This loosens the gate"), "{screen}");
+    assert!(screen.contains("without the gate in front of a."), "{screen}");
+    // Now the other way round: the gate comes back.
+    let gated = person.backups("cursor").into_iter().find(|copy| copy["gates"] == 1).unwrap();
+    let (code, screen) =
+        person.clients_at_terminal(&["restore", gated["backup"].as_str().unwrap()], "restore");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("with the gate in front of a.") && !screen.contains("loosens"), "{screen}");
+}
+
+#[test]
+fn unprotecting_asks_about_the_servers_by_name() {
+    let person = Person::new();
+    person.write(CURSOR, br#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}}}"#);
+    person.say(&["protect", "cursor"]);
+    let (code, screen) = person.clients_at_terminal(&["unprotect", "cursor", "b"], "no");
+    assert_eq!(code, Some(1), "{screen}");
+    assert!(screen.contains("let Cursor start b without the gate"), "{screen}");
+}
+
+#[test]
+fn a_list_that_is_no_map_is_told_and_not_taken_for_done() {
+    let person = Person::new();
+    person.write(CURSOR, br#"{"mcpServers": []}"#);
+    for words in [&["protect", "cursor"][..], &["diff", "cursor"]] {
+        let said = person.clients(words);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.all().contains("`mcpServers` is not a map"), "{said:?}");
+        assert!(!said.all().contains("Nothing to do"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_long_name_can_be_copied_out_of_a_list() {
+    let person = Person::new();
+    let (name, last) = ("n".repeat(70), "at-the-very-end-of-a-long-command-line");
+    let words = ["word"; 60].join(" ");
+    let file = json!({"mcpServers": {&name: {"command": "x", "args": [words, last],
+        "env": {"A_NAME_THAT_IS_LONGER_THAN_FORTY_LETTERS_TOKEN": "hunter2hunter2"}}}});
+    person.write(CURSOR, file.to_string().as_bytes());
+    let listed = person.say(&["list"]);
+    assert!(listed.contains(&name) && listed.contains(last), "{listed}");
+    let secrets = person.does(&["secrets"]);
+    assert!(secrets.contains(&name) && secrets.contains("LONGER_THAN_FORTY_LETTERS_TOKEN"), "{secrets}");
+}
+
+#[test]
+fn a_client_is_known_by_its_name_and_in_capitals_and_a_command_one_step_too_high() {
+    let person = Person::new();
+    person.write(CURSOR, br#"{"mcpServers": {"a": {"command": "x"}}}"#);
+    person.write(DESKTOP, br#"{"mcpServers": {"a": {"command": "x"}}}"#);
+    assert!(person.say(&["diff", "Cursor"]).contains("Cursor: would protect a"));
+    assert!(person.say(&["diff", "claude desktop"]).contains("Claude Desktop: would protect a"));
+    let said = person.run(&["protect", "cursor"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.contains("callgate clients protect"), "{said:?}");
+    let help = |command| person.say(&[command, "--help"]);
+    assert!(!help("protect").contains("--leave-secrets") && help("unprotect").contains("--leave-secrets"));
+    let said = person.run(&["stop", "pw", "--session", "nosuch-1"]);
+    assert!(said.err.contains("a session looks like") && !said.err.contains("call id"), "{said:?}");
+}
+
+#[test]
+fn each_copy_says_what_it_holds() {
+    let person = Person::new();
+    person
+        .write(CURSOR, br#"{"mcpServers": {"a": {"command": "x", "env": {"API_TOKEN": "hunter2hunter2"}}}}"#);
+    person.say(&["protect", "cursor"]);
+    person.unprotect("cursor");
+    let listed = person.say(&["backups"]);
+    assert!(listed.contains("1 server, 1 gate, 1 secret in plain text"), "{listed}");
+    assert!(listed.contains("the first copy, 1 server, no gates, 1 secret in plain text"), "{listed}");
+    let copies = person.backups("cursor");
+    let told: Vec<_> = copies.iter().map(|copy| (&copy["first"], &copy["gates"], &copy["secrets"])).collect();
+    assert_eq!(told, [(&json!(false), &json!(1), &json!(1)), (&json!(true), &json!(0), &json!(1))]);
+}
+
 /// Who was tried is written down with its version; the versions are pinned elsewhere.
 #[test]
 fn the_documentation_tells_of_the_versions_that_are_installed() {

@@ -531,3 +531,42 @@ fn a_server_without_references_never_meets_the_bus() {
     session.finish().unwrap();
     assert!(listener.accept().is_err(), "somebody connected");
 }
+
+#[test]
+fn a_copy_whose_secrets_are_gone_from_the_keychain_is_not_restored_without_a_word() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    person.moved(reach);
+    // Back in the file, they leave the keychain; the copy from before names them still.
+    let said = person.typed(&["secrets", "restore", "cursor"], "restore", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let lines = person.done(&["clients", "backups", "cursor", "--json"], reach);
+    let copies: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let copy = copies.iter().find(|copy| copy["references"] == 2).unwrap();
+    let (id, before) = (copy["backup"].as_str().unwrap(), person.file());
+
+    let said = person.say(&["clients", "restore", id], reach);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.text.contains("does not have any more (gh: GITHUB_TOKEN"), "{said:?}");
+    assert_eq!(person.file(), before, "nothing is written");
+    let said = person.typed(&["clients", "restore", id, "--force"], "restore", reach);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(person.file().matches(SCHEME).count(), 2);
+
+    // Nor are they listed as if they were there.
+    let listed = person.done(&["secrets"], reach);
+    assert!(listed.contains("missing: not in the keychain any more"), "{listed}");
+    assert!(listed.contains("0 in files, 0 in the keychain, 2 missing."), "{listed}");
+    let lines = person.done(&["secrets", "--json"], reach);
+    assert_eq!(lines.matches(r#""state":"missing""#).count(), 2, "{lines}");
+}
+
+#[test]
+fn nobody_is_asked_to_move_what_is_then_refused_for_want_of_a_gate() {
+    let bus = Bus::with_keyring().unwrap();
+    let (person, reach) = (Person::new(), Reach::Address(&bus));
+    let said = person.say(&["secrets", "move", "cursor"], reach);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.text.contains("Protect it first: callgate clients protect cursor gh"), "{said:?}");
+    assert!(!said.text.contains("terminal"), "nothing is asked: {said:?}");
+}

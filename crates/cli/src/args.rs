@@ -551,7 +551,7 @@ pub(crate) struct StopArgs {
     #[arg(long)]
     pub(crate) client: Option<String>,
     /// Only in this session
-    #[arg(long)]
+    #[arg(long, value_parser = session)]
     pub(crate) session: Option<SessionId>,
 }
 
@@ -564,8 +564,12 @@ pub(crate) struct ServerArgs {
     #[arg(long)]
     pub(crate) client: Option<String>,
     /// Only in this session
-    #[arg(long)]
+    #[arg(long, value_parser = session)]
     pub(crate) session: Option<SessionId>,
+}
+
+fn session(text: &str) -> Result<SessionId, String> {
+    text.parse().map_err(|_| "a session looks like k3v9qa; `callgate status` lists those that run".to_owned())
 }
 
 /// What a cap is set to.
@@ -649,6 +653,7 @@ pub(crate) enum ClientsCommand {
     /// What `protect` would write
     Diff(EntriesArgs),
     /// Put the gate in front of servers
+    #[command(mut_arg("leave_secrets", |arg| arg.hide(true)))]
     Protect(ChangeArgs),
     /// Take the gate away again (asks first)
     Unprotect(ChangeArgs),
@@ -695,7 +700,7 @@ pub(crate) struct ChangeArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) running: WhileRunning,
-    /// Unprotect: leave references to the keychain as they are, though only the gate understands them
+    /// Leave references to the keychain as they are, though only the gate understands them
     #[arg(long)]
     pub(crate) leave_secrets: bool,
 }
@@ -893,7 +898,7 @@ pub(crate) struct RestoreArgs {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Also while the client runs, though it may write its own copy over it
+    /// Also while the client runs, though it may write its own copy over it, and though secrets that it names are gone
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -19,6 +19,9 @@ use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 
+/// What a person may look for one step too high.
+const OF_CLIENTS: [&str; 6] = ["protect", "unprotect", "backups", "restore", "repair", "diff"];
+
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         let words: Vec<_> = std::env::args_os().collect();
@@ -31,6 +34,12 @@ fn main() -> ExitCode {
             && error.kind() == ErrorKind::UnknownArgument
         {
             screen::hint(&format!("put -- before the server's own command: {usage}"));
+        }
+        if error.kind() == ErrorKind::InvalidSubcommand
+            && let Some(word) = words.get(1).and_then(|word| word.to_str())
+            && OF_CLIENTS.contains(&word)
+        {
+            screen::hint(&format!("this is a command of clients: callgate clients {word}"));
         }
         error.exit()
     });

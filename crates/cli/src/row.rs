@@ -55,7 +55,9 @@ pub(crate) fn line(screen: &Screen, call: &CallRow, width: usize, times: usize) 
     };
     let fixed = time.len() + ID + SERVER + SUBJECT + STATUS + TOOK + 6 * 2;
     let gist = screen::clip(&screen::harmless(gist.unwrap_or_default()), width.saturating_sub(fixed).max(24));
-    let column = |text: &str, width| screen::pad(&screen::clip(text, width), width);
+    // A name that is cut can be copied by nobody; only a terminal has columns to keep.
+    let cut = |text: &str, column| screen::clip(text, if width == usize::MAX { width } else { column });
+    let column = |text: &str, width| screen::pad(&cut(text, width), width);
     let line = [
         screen.paint(screen::DIM, &time),
         screen.paint(screen::DIM, &column(&call.id.to_string(), ID)),

@@ -38,9 +38,13 @@ impl Screen {
         }
     }
 
+    /// How wide it is. What goes into a file or another program is not cut: it has no width, unless somebody says one.
     pub(crate) fn columns() -> usize {
         let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        width.or_else(terminal_columns).unwrap_or(100)
+        match io::stdout().is_terminal() {
+            true => width.or_else(terminal_columns).unwrap_or(100),
+            false => width.unwrap_or(usize::MAX),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod backup;
 pub mod change;
+pub mod copied;
 pub mod discover;
 pub mod document;
 pub mod drift;

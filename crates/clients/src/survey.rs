@@ -33,6 +33,16 @@ pub struct Contents {
     pub entries: Vec<Entry>,
     /// What stands where servers should be and is none.
     pub left_out: Vec<String>,
+    /// How many of these, the first ones, are about the file itself and not about what lies beside it.
+    in_file: usize,
+}
+
+impl Contents {
+    /// Why a file has no servers although something stands where they should be.
+    pub fn no_list(&self) -> Option<String> {
+        let odd = self.left_out.get(..self.in_file).unwrap_or_default();
+        (self.entries.is_empty() && !odd.is_empty()).then(|| odd.join("; "))
+    }
 }
 
 /// Why a file is left alone.
@@ -128,19 +138,20 @@ pub fn look(found: &Found) -> Result<Contents, Refusal> {
 pub fn look_for_place(found: &Found) -> Result<Contents, Refusal> {
     let snapshot = file::read_or_absent(&found.path)?;
     match snapshot.bytes.iter().all(u8::is_ascii_whitespace) {
-        true => Ok(Contents { snapshot, entries: Vec::new(), left_out: Vec::new() }),
+        true => Ok(Contents { snapshot, entries: Vec::new(), left_out: Vec::new(), in_file: 0 }),
         false => contents(found, snapshot),
     }
 }
 
 fn contents(found: &Found, snapshot: Snapshot) -> Result<Contents, Refusal> {
-    let mut contents = Contents { snapshot, entries: Vec::new(), left_out: Vec::new() };
+    let mut contents = Contents { snapshot, entries: Vec::new(), left_out: Vec::new(), in_file: 0 };
     for place in &found.places {
         let document = Document::parse(place.syntax, &contents.snapshot.bytes)?;
         let listing = servers(&document, &place.shape);
         contents.left_out.extend(listing.left_out);
         contents.entries.extend(listing.servers.into_iter().map(|server| entry(found, place, server)));
     }
+    contents.in_file = contents.left_out.len();
     contents.left_out.extend(extensions(found));
     Ok(contents)
 }

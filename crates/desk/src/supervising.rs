@@ -1,5 +1,6 @@
 //! What a person asks of the servers that run: stop, start, start again. The sessions do it; here it is asked, and waited for.
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,9 +67,7 @@ pub enum Became {
 pub fn ask(home: &Home, whom: Whom<'_>, wish: Wish, now_ms: i64) -> Result<Vec<Asked>, DeskError> {
     let meant: Vec<Lease> = running(home).into_iter().filter(|lease| whom.means(lease)).collect();
     if meant.is_empty() {
-        let server = whom.server.map_or_else(|| "any server".to_owned(), name);
-        let words = format!("no session of {server} runs; a client starts one when it connects");
-        return Err(DeskError::NotFound(words));
+        return Err(DeskError::NotFound(nobody(home, whom)));
     }
     let ask = |lease: Lease| {
         let request = control::ask(home, lease.session, wish, now_ms)
@@ -76,6 +75,34 @@ pub fn ask(home: &Home, whom: Whom<'_>, wish: Wish, now_ms: i64) -> Result<Vec<A
         Ok(Asked { lease, turn: request.turn })
     };
     meant.into_iter().map(ask).collect()
+}
+
+/// That none runs which is meant; and who runs the server, if it is another client or session than was named.
+fn nobody(home: &Home, whom: Whom<'_>) -> String {
+    let server = whom.server.map_or_else(|| "any server".to_owned(), name);
+    let others = Whom { client: None, session: None, ..whom };
+    let all = running(home);
+    let others: BTreeSet<String> = all
+        .iter()
+        .filter(|lease| others.means(lease))
+        .map(|lease| match &lease.client {
+            Some(client) => format!("{} for {}", lease.session, name(client)),
+            None => lease.session.to_string(),
+        })
+        .collect();
+    if others.is_empty() {
+        return format!("no session of {server} runs; a client starts one when it connects");
+    }
+    let wanted = match (whom.client, whom.session) {
+        (Some(client), None) => format!("for {}", name(client)),
+        (None, Some(session)) => format!("as {session}"),
+        (client, session) => format!(
+            "as {} for {}",
+            session.map_or_else(String::new, |session| session.to_string()),
+            client.map_or_else(String::new, name)
+        ),
+    };
+    format!("{server} does not run {wanted}; it runs as {}", Vec::from_iter(others).join(", "))
 }
 
 /// Did a person stop any of these? To start it again takes back what they said.

@@ -11,12 +11,10 @@ pub enum KeychainError {
     #[error("the keychain was asked and access was turned down. Try again and allow it")]
     Denied,
     #[error(
-        "the keychain has nothing of this name ({account}): it was removed there, or belongs to another machine. Write the value back in the client's file"
+        "the keychain has nothing of this name ({account}): it was removed there, or belongs to another machine. {WRITE_IT_BACK}"
     )]
     NotFound { account: String },
-    #[error(
-        "the keychain's entry {account} is not as Callgate wrote it. Remove it in the keychain, and write the value back in the client's file"
-    )]
+    #[error("the keychain's entry {account} is not as Callgate wrote it. {REMOVE_IT}")]
     Strange { account: String },
     #[error("the keychain did not answer within {} s. {LOOK_FOR_A_WINDOW}", .0.as_secs())]
     Slow(Duration),
@@ -38,6 +36,24 @@ impl KeychainError {
             _ => None,
         }
     }
+
+    /// The keychain answered, and has no such item, or not as it was written: asking again changes nothing.
+    pub fn is_about_the_item(&self) -> bool {
+        matches!(self, KeychainError::NotFound { .. } | KeychainError::Strange { .. })
+    }
+
+    /// What is wrong, without what to do about it: for whoever says that in words of their own.
+    pub fn cause(&self) -> String {
+        let whole = self.to_string();
+        let cause = match self {
+            KeychainError::NotFound { .. } => whole.trim_end_matches(WRITE_IT_BACK),
+            KeychainError::Strange { .. } => whole.trim_end_matches(REMOVE_IT),
+            _ => whole.trim_end_matches(self.remedy().unwrap_or_default()),
+        };
+        cause.trim_end().trim_end_matches('.').to_owned()
+    }
 }
 
 const LOOK_FOR_A_WINDOW: &str = "Look for a window of it that asks something, then try again";
+const WRITE_IT_BACK: &str = "Write the value back in the client's file";
+const REMOVE_IT: &str = "Remove it in the keychain, and write the value back in the client's file";

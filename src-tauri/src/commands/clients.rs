@@ -1,8 +1,8 @@
 //! AI clients and the gate in front of their servers.
 
 use callgate_desk::view::{
-    BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, SecretsAct, SecretsChange,
-    SecretsPreview, ServerTest,
+    BackupPreview, BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, SecretsAct,
+    SecretsChange, SecretsPreview, ServerTest,
 };
 use tauri::State;
 
@@ -80,7 +80,7 @@ pub(crate) async fn client_backups(state: State<'_, AppState>) -> Reply<Vec<Back
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn preview_backup(state: State<'_, AppState>, id: String) -> Reply<String> {
+pub(crate) async fn preview_backup(state: State<'_, AppState>, id: String) -> Reply<BackupPreview> {
     ask(&state, move |desk| desk.preview_backup(&id)).await
 }
 

@@ -95,6 +95,16 @@ fn a_server_that_nobody_runs_cannot_be_stopped() {
 }
 
 #[test]
+fn a_server_that_runs_for_another_client_is_not_said_to_be_down() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let _session = opened(&bench, "");
+    let output = bench.callgate(["restart", "--client", "nosuch", SERVER]).unwrap().output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(said.contains("does not run for nosuch; it runs as") && said.contains("for tester"), "{said}");
+}
+
+#[test]
 fn other_tools_after_a_restart_are_told_to_the_client() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let session = opened(&bench, "");

@@ -127,8 +127,8 @@ fn line(screen: &Screen, session: &CodegenView) -> String {
     let parts = [
         screen.paint(screen::DIM, &local(session.started_ms).strftime("%Y-%m-%d %H:%M").to_string()),
         screen::pad(&session.id, 10),
-        screen::pad(&screen::clip(&screen::harmless(&session.server), 16), 16),
-        screen::pad(&screen::clip(&screen::harmless(&session.client), 16), 16),
+        screen::pad(&screen::harmless(&session.server), 16),
+        screen::pad(&screen::harmless(&session.client), 16),
         screen.paint(style, &screen::pad(session.state.word(), 7)),
         format!("{actions}{saved}"),
         screen.paint(screen::DIM, &screen::clip(&name, 40)),

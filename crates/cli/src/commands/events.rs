@@ -66,7 +66,7 @@ fn line(screen: &Screen, event: &EventRow) -> String {
     let server = event.server.as_deref().map(screen::harmless).unwrap_or_default();
     let line = [
         screen.paint(screen::DIM, &time),
-        screen::pad(&screen::clip(&server, 16), 16),
+        screen::pad(&server, 16),
         screen.paint(style, &screen::pad(&kind, 20)),
         screen::harmless(&event.text),
     ];

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use callgate_clients::Client;
+use callgate_clients::secrets::checking::dead;
 use callgate_clients::secrets::find::{self, Finding, Slot, Why};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
@@ -88,26 +89,32 @@ fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
     let chosen = Chosen::new(&home, args.client.as_ref(), &args.servers, &args.project)?;
-    let (mut plain, mut moved, mut movable) = (0, 0, 0);
+    let (mut plain, mut moved, mut missing, mut movable) = (0, 0, 0, 0);
+    let (dead, unknown) = dead(chosen.entries().map(|(_, entry)| entry));
     for (file, entry, one) in chosen.secrets() {
+        let is_missing = dead.iter().any(|dead| dead.entry.key == entry.key && dead.slot == one.slot);
         if args.json {
-            object(&screen, file, entry, &one);
+            object(&screen, file, entry, &one, is_missing);
             continue;
         }
         let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
         let (style, words) = match one.stands {
             Stands::InFile { length, .. } => (screen::WARN, format!("in the file, {length} characters")),
+            Stands::InKeychain if is_missing => {
+                (screen::BAD, "missing: not in the keychain any more".to_owned())
+            }
             Stands::InKeychain => (screen::GOOD, "in the keychain".to_owned()),
         };
         let line = format!(
             "{}  {}  {}{}",
-            screen::pad(&screen::clip(&known, 40), 28),
-            screen::pad(&screen::clip(&screen::harmless(&one.name), 40), 28),
+            screen::pad(&known, 28),
+            screen::pad(&screen::harmless(&one.name), 28),
             screen.paint(style, &words),
             screen.paint(screen::DIM, &remark(entry, &one)),
         );
         screen.line(&line);
         match one.stands {
+            Stands::InKeychain if is_missing => missing += 1,
             Stands::InKeychain => moved += 1,
             Stands::InFile { .. } => {
                 plain += 1;
@@ -116,7 +123,17 @@ fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if !args.json {
-        screen.line(&format!("{plain} in files, {moved} in the keychain."));
+        let gone = if missing > 0 { format!(", {missing} missing") } else { String::new() };
+        screen.line(&format!("{plain} in files, {moved} in the keychain{gone}."));
+        if missing > 0 {
+            screen.line(
+                "Write missing values in their places, then move them again; a copy may hold them: callgate clients backups",
+            );
+        }
+        if let Err(error) = unknown {
+            let words = format!("Whether the keychain has them cannot be told: {error}");
+            screen.line(&screen.paint(screen::WARN, &screen::harmless(&words)));
+        }
         if movable > 0 {
             screen.line("Move them into the keychain: callgate secrets move --all");
         }
@@ -140,7 +157,7 @@ fn cannot_move(entry: &Entry) -> Option<&'static str> {
     }
 }
 
-fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Listed) {
+fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Listed, is_missing: bool) {
     let plain = match one.stands {
         Stands::InFile { length, why } => Some((length, why)),
         Stands::InKeychain => None,
@@ -153,7 +170,11 @@ fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Listed) {
     let object = json!({
         "client": file.found.client.id, "path": file.found.path.display().to_string(), "project": entry.key.project,
         "name": entry.key.name, "secret": one.name, "kind": kind, "at": at,
-        "state": if plain.is_some() { "file" } else { "keychain" },
+        "state": match (plain, is_missing) {
+            (Some(_), _) => "file",
+            (None, false) => "keychain",
+            (None, true) => "missing",
+        },
         "length": plain.map(|(length, _)| length),
         "by": plain.map(|(_, why)| match why { Why::Name => "name", Why::Looks => "looks", Why::Both => "both" }),
         "why_not": plain.and_then(|_| cannot_move(entry)),
@@ -167,7 +188,7 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
     let chosen = Chosen::of(&home, &args.entries)?;
     knows(&chosen, &args.only)?;
     let meant = |finding: &Finding| args.only.is_empty() || args.only.contains(&finding.name);
-    let mut work = Vec::new();
+    let (mut work, mut stays) = (Vec::new(), Vec::new());
     for (file, entry) in chosen.entries() {
         let mut found = entry.local().map(find::secrets).unwrap_or_default();
         found.retain(|finding| meant(finding));
@@ -176,11 +197,22 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
             continue;
         }
         let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        if let Some(why) = unmovable(file, entry) {
+            stays.push(format!("{known} stays as it is: {why}"));
+            continue;
+        }
         for one in &found {
             let (name, length) = (screen::harmless(&one.name), one.length());
             screen.line(&format!("{known}: {name} ({length} characters){}", slot(&one.slot)));
         }
         work.push((file, entry));
+    }
+    // Before anything is asked: nobody says yes to what is then refused.
+    for words in &stays {
+        screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));
+    }
+    if work.is_empty() && !stays.is_empty() {
+        return Ok(ExitCode::FAILURE);
     }
     if work.is_empty() {
         screen.line("Nothing to move: no secret was found that is not in the keychain already.");
@@ -207,7 +239,20 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
             shown::path(&home.path().join("backups"))
         ));
     }
-    Ok(done.code())
+    Ok(if stays.is_empty() { done.code() } else { ExitCode::FAILURE })
+}
+
+/// Why it would be refused, with the command that helps. A gate that cannot be put there is no matter of a command.
+fn unmovable(file: &Surveyed, entry: &Entry) -> Option<String> {
+    match entry.state {
+        State::Protected { .. } => None,
+        State::Open => Some(format!(
+            "it is not behind the gate. Protect it first: callgate clients protect {} {}",
+            file.found.client.id,
+            shown::name(&entry.key.name)
+        )),
+        State::NotCoverable(_) => Some("no gate can stand before it, so it stays".to_owned()),
+    }
 }
 
 /// A name that is not there is a slip.

@@ -145,6 +145,9 @@ impl Odd {
     }
 }
 
+/// The end of what is said of a byte order mark.
+pub const TAKE_IT_AWAY: &str = "Take it away: callgate clients repair";
+
 /// Why a file is left alone.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unreadable {
@@ -152,9 +155,7 @@ pub enum Unreadable {
     Syntax { syntax: &'static str, why: String, line: usize, column: usize },
     #[error("`{key}` stands there twice (line {line}); clients disagree about which one counts")]
     Twice { key: String, line: usize },
-    #[error(
-        "it begins with a byte order mark, which some clients cannot read. Take it away: callgate clients repair"
-    )]
+    #[error("it begins with a byte order mark, which some clients cannot read. {TAKE_IT_AWAY}")]
     ByteOrderMark,
     #[error("it is not UTF-8 (byte {at})")]
     NotUtf8 { at: usize },

@@ -4,7 +4,7 @@
 use callgate_secrets::{Item, KeychainError, Reference, glance, referring};
 
 use super::find::{Slot, slots};
-use super::moving::start_of;
+use super::moving::{refers, start_of};
 use crate::survey::Entry;
 
 /// One reference of an entry.
@@ -69,4 +69,18 @@ fn judge(entry: &Entry, item: Result<Item, KeychainError>) -> Result<(), Astray>
         }
         Some(_) => Ok(()),
     }
+}
+
+/// The references of these entries that lead to nothing: their items are gone from the keychain, or are none of ours. The error
+/// is why nobody can tell. Without any reference, the keychain is not asked at all.
+pub fn dead<'e>(
+    entries: impl IntoIterator<Item = &'e Entry>,
+) -> (Vec<Checked<'e>>, Result<(), KeychainError>) {
+    let referring: Vec<_> = entries.into_iter().filter(|entry| refers(entry)).collect();
+    if referring.is_empty() {
+        return (Vec::new(), Ok(()));
+    }
+    let (mut checked, state) = check(referring);
+    checked.retain(|one| matches!(&one.found, Err(Astray::Keychain(error)) if error.is_about_the_item()));
+    (checked, state)
 }

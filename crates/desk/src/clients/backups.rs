@@ -4,13 +4,18 @@ use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::change::{ChangeError, entries_in};
 use callgate_clients::plan::Plan;
 use callgate_clients::restore::{lost_in_wipe, restore, restore_wiped};
+use callgate_clients::secrets::checking::{Checked, dead};
+use callgate_clients::survey::Entry;
 use callgate_clients::{file, table};
 
 use super::change::would_write_over;
 use super::{client_name, masker, shown};
-use crate::text::{harmless, name};
-use crate::view::{BackupView, ClientAct};
+use crate::text::{clip, harmless, name};
+use crate::view::{BackupPreview, BackupView, ClientAct};
 use crate::{Desk, DeskError};
+
+/// Names of secrets in one sentence, in characters.
+const NAMES: usize = 300;
 
 impl Desk {
     /// Every copy, newest first.
@@ -20,16 +25,19 @@ impl Desk {
         Ok(copies.iter().map(|copy| self.backup_view(copy)).collect())
     }
 
-    /// What restoring it would change, as a unified diff.
-    pub fn preview_backup(&self, id: &str) -> Result<String, DeskError> {
+    /// What restoring it would change, and what would not work then.
+    pub fn preview_backup(&self, id: &str) -> Result<BackupPreview, DeskError> {
         let copy = self.copy(id)?;
         let bytes = read(&copy)?;
         let now = file::read(&copy.path).map(|now| now.bytes).unwrap_or_default();
         let mut entries = entries_in(&copy, &copy.path);
-        entries.extend(entries_in(&copy, &copy.copy));
+        let copied = entries_in(&copy, &copy.copy);
+        let warning = References::of(&copied).words().map(str::to_owned);
+        entries.extend(copied);
         let shown = shown::path(&self.machine.home, &copy.path);
         let texts = (String::from_utf8_lossy(&now), String::from_utf8_lossy(&bytes));
-        Ok(shown::diff((&texts.0, &texts.1), (&format!("{shown} (now)"), &shown), &masker(&entries)))
+        let names = (&*format!("{shown} (now)"), &*shown);
+        Ok(BackupPreview { diff: shown::diff((&texts.0, &texts.1), names, &masker(&entries)), warning })
     }
 
     /// Puts the file back as the copy has it. If the client had lost all its servers, those that were behind the gate are put
@@ -86,6 +94,47 @@ impl Desk {
             bytes: copy.bytes,
             current: copy.read().is_ok_and(|bytes| same(&bytes)),
         }
+    }
+}
+
+/// What there is to say of a copy's references to the keychain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum References {
+    /// There are none, or they lead to what is there.
+    Good,
+    /// The keychain does not answer, so nobody knows.
+    Unknown(String),
+    /// A restored file would name secrets in vain.
+    Dead(String),
+}
+
+impl References {
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            References::Good => None,
+            References::Unknown(words) | References::Dead(words) => Some(words),
+        }
+    }
+
+    pub fn of(copied: &[Entry]) -> References {
+        let (dead, state) = dead(copied);
+        if let Err(error) = state {
+            return References::Unknown(harmless(&format!(
+                "This copy names secrets in the keychain, and whether they are still there cannot be told: {error}."
+            )));
+        }
+        if dead.is_empty() {
+            return References::Good;
+        }
+        let one = |one: &Checked<'_>| {
+            format!("{}: {}", name(&one.entry.key.name), name(one.name.as_deref().unwrap_or_default()))
+        };
+        let names: Vec<_> = dead.iter().map(one).collect();
+        References::Dead(format!(
+            "This copy names secrets that the keychain does not have any more ({}). Servers that need them would not start until you \
+             write the values in their places.",
+            clip(&names.join(", "), NAMES)
+        ))
     }
 }
 

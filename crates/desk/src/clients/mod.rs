@@ -35,6 +35,7 @@ use crate::text::{harmless, name};
 use crate::view::{ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, ServerTest};
 use crate::{Desk, DeskError};
 
+pub use backups::References;
 pub(crate) use guard::Guard;
 pub use shown::{diff_lines, masker, masker_of};
 

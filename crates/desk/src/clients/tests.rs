@@ -214,7 +214,7 @@ fn servers_that_claude_wiped_come_back_behind_their_gates() {
     let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
     assert!(drift[0].words.contains("lost all its servers, 1 of them"), "{drift:?}");
     let Some(DriftFix::Restore { backup, .. }) = &drift[0].fix else { panic!("{drift:?}") };
-    assert!(world.desk.preview_backup(backup).unwrap().contains("+    \"play\""));
+    assert!(world.desk.preview_backup(backup).unwrap().diff.contains("+    \"play\""));
     world.desk.restore_backup(backup, false).unwrap();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
     assert!(world.desk.overview().unwrap().needs.is_empty());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use callgate_clients::Client;
 use callgate_clients::discover::Found;
+use callgate_clients::document::TAKE_IT_AWAY;
 use callgate_clients::ledger::LedgerError;
 use callgate_clients::mark::is_repairable;
 use callgate_clients::queue::{self, QueueError, Queued, Todo};
@@ -86,9 +87,12 @@ fn unreadable(visit: &Visit<'_>, file: &Surveyed, shown: &str, why: &Refusal) ->
         visit.clients.ledger.rows.iter().any(|row| row.key.client == client.id && row.key.path == path)
     };
     let gravity = if ours(&file.found.path) { Gravity::Problem } else { Gravity::Warning };
+    let (why, repairable) = (why.to_string(), is_repairable(file));
+    // The command is said once, as what mends it.
+    let why = if repairable { why.trim_end_matches(TAKE_IT_AWAY).trim_end() } else { &why };
     let what = format!("{}: {shown}: {why}", client.name);
     let finding = finding(&file.found, shown, Code::ClientUnreadable, gravity, &what);
-    match is_repairable(file) {
+    match repairable {
         true => {
             finding.command("Take the byte order mark away", &["callgate", "clients", "repair", client.id])
         }

@@ -75,11 +75,11 @@ fn astray(visit: &Visit<'_>, one: &Checked<'_>) -> Option<Finding> {
             KeychainError::Absent(_) | KeychainError::Locked | KeychainError::Denied | KeychainError::Slow(_),
         ) => None,
         Astray::Keychain(error) => {
-            let what = format!("leads to nothing usable: {error}");
-            Some(
-                told(Code::ReferenceMissing, &what)
-                    .by("Write the value back in its place, then move it again."),
-            )
+            let what = format!("leads to nothing usable: {}", error.cause());
+            Some(told(Code::ReferenceMissing, &what).by(
+                "Write the value in its place again (a copy of the file may hold it: `callgate clients backups`), then move it \
+                 anew: `callgate secrets move`.",
+            ))
         }
     }
 }

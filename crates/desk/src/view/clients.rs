@@ -208,6 +208,17 @@ pub struct BackupView {
     pub current: bool,
 }
 
+/// What restoring a backup would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct BackupPreview {
+    /// From what is there now to the backup; empty, if it is the same.
+    pub diff: String,
+    /// What would not work then, in words.
+    pub warning: Option<String>,
+}
+
 /// What a server answered through the gate, without its client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]

@@ -24,9 +24,9 @@ pub use acts::{
 };
 pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
-    BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView, DriftFix,
-    DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry, SecretPlace,
-    SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
+    BackupPreview, BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView,
+    DriftFix, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry,
+    SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 pub use codegen::{CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};

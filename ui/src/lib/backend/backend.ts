@@ -115,8 +115,8 @@ export interface Backend {
   /** What waits for this client is not written after all. */
   dropQueued(client: string, entries: T.EntryKey[]): Promise<void>;
   clientBackups(): Promise<T.BackupView[]>;
-  /** As a unified diff, from what is there now to the copy. */
-  previewBackup(id: string): Promise<string>;
+  /** A unified diff from what is there now to the copy, and what would not work then. */
+  previewBackup(id: string): Promise<T.BackupPreview>;
   restoreBackup(id: string, now: boolean): Promise<void>;
   /** Takes a byte order mark away. `now`: also while a client runs that would write over it. */
   repairFile(client: string, path: string, now: boolean): Promise<void>;

@@ -86,7 +86,7 @@ export const commands = {
 	/**  No entries: all that waits for this client. */
 	dropQueued: (client: string, entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client, entries })),
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
-	previewBackup: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("preview_backup", { id })),
+	previewBackup: (id: string) => typedError<BackupPreview, UiError>(__TAURI_INVOKE("preview_backup", { id })),
 	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
 	/**  Takes the byte order mark away that a file is left alone for. */
 	repairFile: (client: string, path: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("repair_file", { client, path, now })),
@@ -148,6 +148,14 @@ export type ArgumentRule =
 { kind: "equals"; path: string; value: string } | 
 /**  Refuse unless the path that it names is inside this folder. */
 { kind: "onlyInside"; path: string; folder: string };
+
+/**  What restoring a backup would do. */
+export type BackupPreview = {
+	/**  From what is there now to the backup; empty, if it is the same. */
+	diff: string,
+	/**  What would not work then, in words. */
+	warning: string | null,
+};
 
 /**  A copy of a client's file as it was before an edit. */
 export type BackupView = {

@@ -1,43 +1,40 @@
-//! `callgate clients backups` and `restore`: files as they were before each edit.
+//! `callgate clients backups`: files as they were before each edit, and what they hold.
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
+use callgate_clients::Client;
 use callgate_clients::backup::{Backup, Backups};
-use callgate_clients::ledger::Key;
-use callgate_clients::names::Names;
-use callgate_clients::restore::{self, lost_in_wipe, restore_wiped};
+use callgate_clients::copied::{holds, is_first};
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::entries;
-use callgate_clients::{change, file, ledger, program};
 use callgate_secrets::SystemKeychain;
 use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
 use serde_json::json;
 
-use super::change::{put_program, text};
-use super::{look, may_run, named, shown};
-use crate::args::{BackupsArgs, RestoreArgs};
+use super::{look, named, shown};
+use crate::args::BackupsArgs;
 use crate::confirm;
 use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
-    if let Some(client) = &args.client {
-        named(client)?;
-    }
+    let client = args.client.as_ref().map(|client| named(client)).transpose()?;
     if args.purge_secrets {
-        return purge_secrets(args);
+        return purge_secrets(client);
     }
     let screen = Screen::new();
     let mut copies = Backups::of(Home::locate()?.path()).list().context("the backups cannot be read")?;
-    copies.retain(|copy| args.client.as_ref().is_none_or(|client| *client == copy.client));
+    copies.retain(|copy| client.is_none_or(|client| client.id == copy.client));
     for copy in &copies {
         if args.json {
+            let held = holds(copy);
             let object = json!({
                 "backup": copy.id(), "client": copy.client, "path": copy.path.display().to_string(),
-                "at": iso(copy.at_ms), "bytes": copy.bytes,
+                "at": iso(copy.at_ms), "bytes": copy.bytes, "first": is_first(copy, &copies),
+                "servers": held.map(|held| held.servers), "gates": held.map(|held| held.gates),
+                "secrets": held.map(|held| held.secrets), "references": held.map(|held| held.references),
             });
             screen.line(&object.to_string());
         } else {
@@ -48,6 +45,7 @@ pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
                 iso(copy.at_ms),
                 shown::path(&copy.path)
             ));
+            screen.line(&screen.paint(screen::DIM, &format!("  {}", described(copy, &copies))));
         }
     }
     if copies.is_empty() && !args.json {
@@ -56,80 +54,34 @@ pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
-    let home = Home::locate()?;
-    let found = Backups::of(home.path()).find(&args.backup).context("the backups cannot be read")?;
-    let Some(copy) = &found else {
-        bail!("there is no copy {:?}; `callgate clients backups` lists them", args.backup);
+/// What is known of it, in words.
+fn described(copy: &Backup, copies: &[Backup]) -> String {
+    let first = is_first(copy, copies).then(|| "the first copy".to_owned());
+    let held = match holds(copy) {
+        None => vec!["cannot be understood".to_owned()],
+        Some(held) if held.servers == 0 => vec!["no servers".to_owned()],
+        Some(held) => {
+            let gates = match held.gates {
+                0 => "no gates".to_owned(),
+                some => screen::count(some, "gate"),
+            };
+            let kinds = [
+                (held.secrets, "secret", " in plain text"),
+                (held.references, "reference", " to the keychain"),
+            ];
+            let told = kinds.into_iter().filter(|(number, ..)| *number > 0);
+            let told = told.map(|(number, what, where_)| screen::count(number, what) + where_);
+            [screen::count(held.servers, "server"), gates].into_iter().chain(told).collect()
+        }
     };
-    let bytes = copy.read().with_context(|| format!("{} cannot be read", copy.copy.display()))?;
-    let client = named(&copy.client)?;
-    if args.dry_run {
-        let now = file::read(&copy.path).map(|now| now.bytes).unwrap_or_default();
-        let now = String::from_utf8_lossy(&now);
-        let mut entries = change::entries_in(copy, &copy.path);
-        entries.extend(change::entries_in(copy, &copy.copy));
-        shown::diff(&Screen::new(), &copy.path, (&now, &String::from_utf8_lossy(&bytes)), &entries);
-        return Ok(ExitCode::SUCCESS);
-    }
-    if client.caches && may_run(client) && !args.force {
-        bail!(
-            "{0} runs and would write its own copy over it. {1} Or insist with --force",
-            client.name,
-            client.reload
-        );
-    }
-    let lost = lost_in_wipe(home.path(), copy)?;
-    let path = shown::path(&copy.path);
-    if lost.is_empty() {
-        let what = format!("put {path} back as it was, without the gates it has now");
-        confirm::loosening(&what, "restore")?;
-    } else {
-        let what = format!("put {path} back as it was, and the gate in front of what was behind it");
-        confirm::asking(&what, "restore")?;
-    }
-    let screen = Screen::new();
-    let gated = put_back(&screen, &home, copy, &bytes, &lost)?;
-    screen.line(&format!("{path} is as it was at {}.", iso(copy.at_ms)));
-    screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
-    Ok(if gated { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Whether every server that was behind the gate before a wipe is so again.
-fn put_back(screen: &Screen, home: &Home, copy: &Backup, bytes: &[u8], lost: &[Key]) -> anyhow::Result<bool> {
-    let now_ms = SystemClock::default().now().wall_ms;
-    let failed = || format!("{} cannot be put back", shown::path(&copy.path));
-    if lost.is_empty() {
-        restore::restore(home.path(), copy, bytes, now_ms).with_context(failed)?;
-        return Ok(true);
-    }
-    put_program(home)?;
-    let binary = program::place(home.path());
-    let mut names = Names::of(entries(&look(home, &[])?), &ledger::read(home.path())?);
-    let gates = restore_wiped(home.path(), copy, bytes, (lost, text(&binary)?), &mut names, now_ms);
-    let told = |words: &str| screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));
-    match gates.with_context(failed)? {
-        Ok(plan) => {
-            for edit in &plan.edits {
-                screen.line(&format!("{} is behind the gate again", shown::name(&edit.key.name)));
-            }
-            for refused in &plan.refused {
-                told(&format!("{} is not behind the gate: {}", shown::name(&refused.key.name), refused.why));
-            }
-            Ok(plan.refused.is_empty())
-        }
-        Err(error) => {
-            told(&format!("its servers are not behind the gate: {error}"));
-            Ok(false)
-        }
-    }
+    first.into_iter().chain(held).collect::<Vec<_>>().join(", ")
 }
 
 /// Values that are in the keychain by now leave the copies; all else of a copy stays.
-fn purge_secrets(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
+fn purge_secrets(client: Option<&Client>) -> anyhow::Result<ExitCode> {
     let (screen, home) = (Screen::new(), Home::locate()?);
     let mut files = look(&home, &[])?;
-    files.retain(|file| args.client.as_ref().is_none_or(|client| client == file.found.client.id));
+    files.retain(|file| client.is_none_or(|client| client.id == file.found.client.id));
     if !entries(&files).any(refers) {
         screen.line("Nothing to take out of copies: no entry refers to the keychain.");
         return Ok(ExitCode::SUCCESS);

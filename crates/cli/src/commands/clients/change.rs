@@ -11,7 +11,7 @@ use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
 use callgate_clients::secrets::returning::Returning;
-use callgate_clients::survey::{Entry, Surveyed, entries};
+use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, ledger, program};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
@@ -63,7 +63,7 @@ pub(crate) fn unprotect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         return Ok(work.show(&screen, Act::Unprotect)?.close(&screen, Act::Unprotect, true));
     }
-    confirm::loosening("let these clients start their servers without the gate", "unprotect")?;
+    confirm::loosening(&work.without_gates(), "unprotect")?;
     Ok(work.write(&screen, Act::Unprotect, How::of(args)).close(&screen, Act::Unprotect, false))
 }
 
@@ -147,6 +147,28 @@ impl<'a> Work<'a> {
         named && !self.besides.contains(&entry.key)
     }
 
+    /// What unprotecting does, in words.
+    fn without_gates(&self) -> String {
+        let mut gated: Vec<(&Client, Vec<String>)> = Vec::new();
+        for file in self.files() {
+            let is_meant =
+                |entry: &&Entry| self.chosen(entry) && matches!(entry.state, State::Protected { .. });
+            let names = file.entries().iter().filter(is_meant).map(|entry| entry.key.name.clone());
+            match gated.iter_mut().find(|(client, _)| client.id == file.found.client.id) {
+                Some((_, list)) => list.extend(names),
+                None => gated.push((file.found.client, names.collect())),
+            }
+        }
+        gated.retain(|(_, names)| !names.is_empty());
+        let one = |(client, names): &(&Client, Vec<String>)| {
+            format!("{} start {}", client.name, shown::names(names))
+        };
+        match &gated[..] {
+            [] => "let these clients start their servers without the gate".to_owned(),
+            some => format!("let {} without the gate", some.iter().map(one).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
     /// Without writing.
     pub(in crate::commands) fn show(&self, screen: &Screen, act: Act<'_>) -> anyhow::Result<Outcome> {
         let ledger = ledger::read(self.home.path())?;
@@ -157,7 +179,7 @@ impl<'a> Work<'a> {
                 Ok(plan) => {
                     let entries = &plan.contents.entries;
                     shown::diff(screen, &plan.found.path, (plan.before(), &plan.after), entries);
-                    self.told(screen, &plan, &mut outcome);
+                    self.told(screen, &plan, act, &mut outcome);
                 }
                 Err(error) => left_alone(screen, &file.found, &error.to_string(), &mut outcome),
             }
@@ -181,7 +203,7 @@ impl<'a> Work<'a> {
             };
             let chosen = |entry: &Entry| self.chosen(entry) && !stuck.contains(&entry.key);
             match carry_out(self.home.path(), found, act, &chosen, &mut names, now_ms) {
-                Ok(plan) => self.told(screen, &plan, &mut outcome),
+                Ok(plan) => self.told(screen, &plan, act, &mut outcome),
                 Err(error) => left_alone(screen, found, &error.to_string(), &mut outcome),
             }
         }
@@ -231,7 +253,12 @@ impl<'a> Work<'a> {
             .is_ok_and(|plan| !plan.changes_nothing())
     }
 
-    fn told(&self, screen: &Screen, plan: &Plan, outcome: &mut Outcome) {
+    fn told(&self, screen: &Screen, plan: &Plan, act: Act<'_>, outcome: &mut Outcome) {
+        if let Act::Protect { .. } = act
+            && let Some(why) = plan.contents.no_list()
+        {
+            left_alone(screen, &plan.found, &why, outcome);
+        }
         for edit in &plan.edits {
             let known = match edit.server == edit.key.name {
                 true => String::new(),

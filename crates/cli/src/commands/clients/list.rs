@@ -67,7 +67,7 @@ fn print(screen: &Screen, file: &Surveyed) {
         Ok(contents) => {
             for entry in &contents.entries {
                 let (word, style, rest) = words(entry);
-                let name = screen::pad(&screen::clip(&shown::name(&entry.key.name), 40), 20);
+                let name = screen::pad(&shown::name(&entry.key.name), 20);
                 let project = entry.key.project.as_deref();
                 let project = project.map_or_else(String::new, |p| format!("in {}: ", screen::harmless(p)));
                 let room = Screen::columns().saturating_sub(40).max(40);

@@ -5,6 +5,7 @@ pub(super) mod change;
 mod gone;
 mod list;
 mod repair;
+mod restore;
 pub(super) mod shown;
 
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub(crate) fn run(args: ClientsArgs) -> anyhow::Result<ExitCode> {
         Some(ClientsCommand::Protect(args)) => change::protect(&args),
         Some(ClientsCommand::Unprotect(args)) => change::unprotect(&args),
         Some(ClientsCommand::Backups(args)) => backups::list(&args),
-        Some(ClientsCommand::Restore(args)) => backups::restore(&args),
+        Some(ClientsCommand::Restore(args)) => restore::restore(&args),
         Some(ClientsCommand::Repair(args)) => repair::run(&args),
         Some(ClientsCommand::Gone(args)) => gone::run(&args),
     }
@@ -83,8 +84,11 @@ pub(super) fn quiet(screen: &Screen, client: &Client, running: WhileRunning) -> 
     Ok(())
 }
 
+/// By its id or by its name, however it is spelled.
 pub(super) fn named(id: &str) -> anyhow::Result<&'static Client> {
-    let Some(client) = client(id) else {
+    let typed = id.trim();
+    let spelled = |one: &&Client| one.id.eq_ignore_ascii_case(typed) || one.name.eq_ignore_ascii_case(typed);
+    let Some(client) = client(id).or_else(|| clients().iter().find(spelled)) else {
         let known: Vec<_> = clients().iter().map(|client| client.id).collect();
         bail!("{id:?} is no client that Callgate knows; it knows {}", known.join(", "));
     };

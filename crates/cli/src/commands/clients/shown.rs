@@ -8,6 +8,9 @@ use callgate_store::mask::Masker;
 
 use crate::screen::{self, Screen};
 
+/// Names in one sentence.
+const NAMED: usize = 6;
+
 /// The path as people write it.
 pub(in crate::commands) fn path(path: &Path) -> String {
     let home = std::env::home_dir();
@@ -21,6 +24,14 @@ pub(in crate::commands) fn path(path: &Path) -> String {
 /// The name of an entry as a shell takes it.
 pub(in crate::commands) fn name(name: &str) -> String {
     if name.is_empty() { "(no name)".to_owned() } else { screen::quoted(name) }
+}
+
+/// `a, b`; many of them as their number.
+pub(in crate::commands) fn names(names: &[String]) -> String {
+    match names.len() {
+        0..=NAMED => names.iter().map(|one| name(one)).collect::<Vec<_>>().join(", "),
+        many => screen::count(many, "server"),
+    }
 }
 
 /// What an entry starts, in one line.

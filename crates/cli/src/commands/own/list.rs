@@ -49,7 +49,7 @@ fn words(server: &Server) -> Result<Vec<String>, String> {
 }
 
 fn print(screen: &Screen, server: &Server, placed: &[(&Surveyed, &Entry)]) {
-    let name = screen::pad(&screen::clip(&shown::name(&server.id.name), 40), 20);
+    let name = screen::pad(&shown::name(&server.id.name), 20);
     let room = Screen::columns().saturating_sub(24).max(40);
     let rest = match words(server) {
         Ok(words) => {

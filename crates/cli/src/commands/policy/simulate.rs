@@ -169,7 +169,7 @@ fn list(screen: &Screen, title: &str, (examples, all): (&Vec<Example>, u64)) {
             "  {}  {}  {}  {}  {}",
             local(example.at_ms).strftime("%m-%d %H:%M:%S"),
             screen::pad(&example.id.to_string(), 10),
-            screen::pad(&screen::clip(&screen::harmless(&example.tool), 28), 28),
+            screen::pad(&screen::harmless(&example.tool), 28),
             screen::pad(example.ruling.word(), 8),
             screen.paint(screen::DIM, &screen::harmless(&example.rule)),
         ));

@@ -323,7 +323,8 @@ export function fakeClients(world: World): FakeClients {
     async previewBackup(id) {
       const { entries } = backup(id);
       const { client, file } = fileOf(backup(id));
-      return unified(text(file, file.entries, client.id), text(file, entries, client.id));
+      const diff = unified(text(file, file.entries, client.id), text(file, entries, client.id));
+      return { diff, warning: null };
     },
 
     async restoreBackup(id, now) {
