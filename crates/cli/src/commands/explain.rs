@@ -16,7 +16,7 @@ macro_rules! pages {
 
 const PAGES: &[(&str, &str)] = pages![
     "CG-101", "CG-102", "CG-103", "CG-110", "CG-111", "CG-112", "CG-113", "CG-114", "CG-115", "CG-116",
-    "CG-120", "CG-130",
+    "CG-117", "CG-120", "CG-130",
 ];
 
 pub(crate) fn run(args: &CodeArgs) -> anyhow::Result<ExitCode> {
