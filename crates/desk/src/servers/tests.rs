@@ -133,7 +133,8 @@ fn codegen_sessions_show_although_the_client_never_asked_for_the_tools() {
     let (browser, files) = (place.session("browser"), place.session("files"));
     browser.calls("start_codegen_session", 1);
     files.calls("read", 1);
-    (browser.filed(), files.filed());
+    browser.filed();
+    files.filed();
     let views = place.desk.servers().unwrap();
     assert!(find(&views, "browser").codegen);
     assert!(!find(&views, "files").codegen);
