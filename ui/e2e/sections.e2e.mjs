@@ -1,7 +1,7 @@
 // Servers, settings, the first start, help and palette: what they promise, and no serious accessibility finding in them.
 import assert from 'node:assert/strict';
 import { look, sizes } from './access.e2e.mjs';
-import { answer, open } from './browser.mjs';
+import { answer, open, until } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
@@ -18,7 +18,25 @@ async function on(env, options, check) {
 const toast = (page, text) => page.getByTestId('toast').getByText(text);
 const card = (page, name) => page.getByTestId(`server-${name}`);
 
+/** In the page: one server in a crash loop, one that its limits ended. */
+function fallen() {
+  const ways = {
+    files: ['down', 'the server does not run: it crashed 5 times in 60 s. A person has to start it'],
+    github: ['stopped', 'ended by its limits: it has 11 processes, more than its limit of 10'],
+  };
+  for (const one of globalThis.callgateFake.world.sessions)
+    if (one.endedMs === null && ways[one.server]) [one.stand, one.standWords] = ways[one.server];
+}
+
 const places = {
+  'servers that fell': {
+    hash: '#/servers',
+    act: async (page) => {
+      await page.getByTestId('servers').waitFor();
+      await page.evaluate(fallen);
+      await card(page, 'files').getByTestId('server-stand').waitFor();
+    },
+  },
   'a server opened': { hash: '#/servers/playwright', act: (page) => page.getByTestId('stderr').waitFor() },
   'what is left over': {
     hash: '#/servers',
@@ -124,9 +142,36 @@ export const checks = () => ({
       await card(page, 'playwright').getByTestId('server-stop').click();
       await page.getByTestId('loss').getByText('actions stay saved in Callgate').waitFor();
       await page.getByTestId('loss-go').click();
-      await card(page, 'playwright').getByText('stopped by you').waitFor();
+      await card(page, 'playwright').getByTestId('server-state').getByText('stopped by you').waitFor();
       await card(page, 'playwright').getByTestId('server-start').click();
       await card(page, 'playwright').getByTestId('server-restart').waitFor();
+    }),
+
+  'a tree is not ended without a question': (env) =>
+    on(env, { hash: '#/servers/files' }, async (page) => {
+      const end = card(page, 'files').getByTestId('end-tree').first();
+      await end.click();
+      await page.getByTestId('loss').getByText('as if it had ended by itself').waitFor();
+      await page.getByTestId('loss-stay').click();
+      await page.getByTestId('loss').waitFor({ state: 'detached' });
+      assert.equal(await end.isEnabled(), true, 'nothing was ended');
+      await end.click();
+      await page.getByTestId('loss-go').click();
+      await until(() => end.isDisabled(), 'nothing left to end');
+    }),
+
+  'a crash loop and what a limit ended are told, and started from where they are told': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await page.getByTestId('servers').waitFor();
+      await page.evaluate(fallen);
+      await card(page, 'files').getByTestId('server-state').getByText('crash loop').waitFor();
+      await card(page, 'files').getByTestId('server-open').click();
+      await card(page, 'files').getByTestId('server-session').getByText('crash loop').first().waitFor();
+      await card(page, 'github').getByTestId('server-state').getByText('ended by its limits').waitFor();
+      await card(page, 'github').getByTestId('server-stand').getByText('11 processes').waitFor();
+      await card(page, 'files').getByTestId('server-stand-start').focus();
+      await page.keyboard.press('Enter');
+      await card(page, 'files').getByTestId('server-state').getByText('running').waitFor();
     }),
 
   'what a dead session left is ended with one click': (env) =>

@@ -1,14 +1,16 @@
 //! Every server that is known: from running sessions, from the history, and from `servers.json`.
 
+pub(crate) mod falls;
 pub(crate) mod listed;
 mod stderr;
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use callgate_store::history::{Failure, SessionRow};
+use callgate_store::history::{EventRow, Failure, SessionRow};
 use callgate_store::{EndReason, History, Lease, catalogue, running};
 
+use self::falls::Falls;
 use crate::protection::{Guarded, Guards};
 use crate::standing::Standing;
 use crate::text::{clip, day_start, harmless};
@@ -56,18 +58,23 @@ impl Desk {
             known.entry(name).or_default().listed = Some(command);
         }
         let failures = history.failures(FAILURES)?;
+        let falls = Falls::since(&history, since_ms)?;
+        let recorded = history.codegen_servers(since_ms)?;
         let mut guards = Guards::read(&self.home, now.clone());
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         standing.step(&history, now.wall_ms, day_start(now.wall_ms))?;
         let mut views = Vec::new();
         for (name, known) in known {
             let failure = failures.iter().find(|failure| failure.server == name);
-            let mut look = Look { history: &history, standing: &mut standing, now_ms: now.wall_ms };
+            let mut look =
+                Look { history: &history, standing: &mut standing, falls: &falls, now_ms: now.wall_ms };
             let mut view = look.view(&name, &known, &mut guards, failure)?;
             if let Ok(Some(list)) = catalogue::read(&self.home, &name) {
                 view.tools = u32::try_from(list.tools.len()).unwrap_or(u32::MAX);
                 view.codegen = codegen::offers(&list);
             }
+            // A client need not ask for the tools before it uses them.
+            view.codegen |= recorded.contains(&name);
             views.push(view);
         }
         views.sort_by_key(|view| view.state != ServerState::Running);
@@ -99,6 +106,7 @@ impl Desk {
 struct Look<'a> {
     history: &'a History,
     standing: &'a mut Standing,
+    falls: &'a Falls,
     now_ms: i64,
 }
 
@@ -130,7 +138,7 @@ impl Look<'_> {
             (None, Some(row)) => self.history.last_call_of(row.session, row.started_ms)?,
             (None, None) => None,
         };
-        let (last_error, last_error_ms) = last_error(failure, known.ended.first());
+        let (last_error, last_error_ms) = last_error(failure, self.falls.last_of(name), known.ended.first());
         let state = match (known.running.is_empty(), known.ended.is_empty()) {
             (false, _) => ServerState::Running,
             (true, false) => ServerState::Stopped,
@@ -184,9 +192,8 @@ impl Look<'_> {
             client: row.client.clone(),
             pid: None,
             started_ms: row.started_ms,
-            // It was not closed, and nobody holds its lease: it was lost, and is about to be filed so.
             ended_ms: Some(row.end.map_or(row.started_ms, |end| end.0)),
-            end: Some(row.end.map_or(EndReason::Lost, |end| end.1).word().to_owned()),
+            end: Some(self.falls.end_of(row).to_owned()),
             policy: None,
             calls,
             refused,
@@ -212,8 +219,13 @@ fn worst(guarded: impl Iterator<Item = Guarded>) -> Option<Guarded> {
     guarded.min_by_key(rank)
 }
 
-/// The newest of a failed call and a session that did not end as it should.
-fn last_error(failure: Option<&Failure>, last: Option<&SessionRow>) -> (Option<String>, Option<i64>) {
+/// The newest of a failed call, a server that fell, and a session that did not end as it should. What an event says about why
+/// a server fell is more than what the end of its session says.
+fn last_error(
+    failure: Option<&Failure>,
+    fall: Option<&EventRow>,
+    last: Option<&SessionRow>,
+) -> (Option<String>, Option<i64>) {
     let failed = failure.map(|failure| {
         let what = failure.outcome.word().replace('_', " ");
         let tool = failure.tool.as_deref().unwrap_or("a message");
@@ -229,7 +241,9 @@ fn last_error(failure: Option<&Failure>, last: Option<&SessionRow>) -> (Option<S
         };
         Some((at, words.to_owned()))
     });
-    match failed.into_iter().chain(ended).max_by_key(|error| error.0) {
+    let ended = ended.filter(|(at, _)| fall.is_none_or(|fall| !falls::is_beside(fall.at_ms, *at)));
+    let fell = fall.map(|fall| (fall.at_ms, clip(&harmless(&fall.text), ERROR)));
+    match failed.into_iter().chain(ended).chain(fell).max_by_key(|error| error.0) {
         Some((at, words)) => (Some(words), Some(at)),
         None => (None, None),
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use callgate_store::clock::Clock;
-use callgate_store::{Decision, Outcome, pause, slug};
+use callgate_store::{Decision, Event, EventKind, Outcome, pause, slug};
 
 use super::*;
 use crate::testing::{POLICY, Place};
@@ -89,6 +89,55 @@ fn the_last_error_is_the_newest_of_calls_and_endings() {
     let view = find(&views, "files");
     assert_eq!(view.last_error.as_deref(), Some("the server ended by itself"));
     assert_eq!(view.last_error_ms, Some(place.clock.now().wall_ms));
+}
+
+#[test]
+fn a_failed_start_keeps_its_diagnosis_on_the_card() {
+    let why = "CG-117: the command npxx was not found";
+    for (kind, reason, end) in [
+        (EventKind::StartFailed, EndReason::ServerEnded, "failed_to_start"),
+        (EventKind::StartFailed, EndReason::FailedToStart, "failed_to_start"),
+        (EventKind::Crashed, EndReason::ServerEnded, "crashed"),
+        (EventKind::Crashed, EndReason::ClientClosed, "client_closed"),
+    ] {
+        let place = Place::new();
+        let files = place.session("files");
+        files.journal.event(Event { kind, text: why });
+        files.filed();
+        place.clock.advance(Duration::from_secs(1));
+        files.journal.end(reason);
+        let views = place.desk.servers().unwrap();
+        let view = find(&views, "files");
+        assert_eq!(view.last_error.as_deref(), Some(why), "{kind:?}, {reason:?}");
+        assert_eq!(view.sessions[0].end.as_deref(), Some(end), "{kind:?}, {reason:?}");
+    }
+}
+
+#[test]
+fn an_old_crash_is_not_why_a_later_session_ended() {
+    let place = Place::new();
+    let first = place.session("files");
+    first.journal.event(Event { kind: EventKind::Crashed, text: "exit code 1" });
+    first.filed();
+    place.clock.advance(Duration::from_secs(60));
+    first.journal.end(EndReason::ServerEnded);
+    let views = place.desk.servers().unwrap();
+    let view = find(&views, "files");
+    assert_eq!(view.last_error.as_deref(), Some("the server ended by itself"));
+    assert_eq!(view.sessions[0].end.as_deref(), Some("server_ended"));
+}
+
+#[test]
+fn codegen_sessions_show_although_the_client_never_asked_for_the_tools() {
+    let place = Place::new();
+    let (browser, files) = (place.session("browser"), place.session("files"));
+    browser.calls("start_codegen_session", 1);
+    files.calls("read", 1);
+    browser.filed();
+    files.filed();
+    let views = place.desk.servers().unwrap();
+    assert!(find(&views, "browser").codegen);
+    assert!(!find(&views, "files").codegen);
 }
 
 #[test]

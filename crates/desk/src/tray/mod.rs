@@ -257,6 +257,7 @@ fn standing(server: &ServerView) -> Option<&'static str> {
         match session.stand {
             StandView::Running => None,
             StandView::Starting => Some("starting"),
+            StandView::Stopped if session.stand_words.is_some() => Some("ended by its limits"),
             StandView::Stopped => Some("stopped"),
             StandView::Down => Some("crash loop"),
         }

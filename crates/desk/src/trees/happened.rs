@@ -2,6 +2,7 @@
 
 use callgate_store::{EndReason, EventKind, History};
 
+use crate::servers::falls::Falls;
 use crate::view::HappenedView;
 use crate::{Desk, DeskError};
 
@@ -18,7 +19,9 @@ impl Desk {
         let history = History::open_reader(&self.home)?;
         let since_ms = self.clock.now().wall_ms - DAYS * 24 * 60 * 60 * 1000;
         let mut found = Vec::new();
-        for event in history.events(Some(since_ms), LOOKED_AT)? {
+        let events = history.events(Some(since_ms), LOOKED_AT)?;
+        let falls = Falls::among(events.clone());
+        for event in events {
             if event.server.as_deref() == Some(server) && is_of_processes(event.kind) {
                 found.push(HappenedView {
                     at_ms: event.at_ms,
@@ -38,7 +41,8 @@ impl Desk {
                 session: Some(row.session.to_string()),
             };
             found.push(of(row.started_ms, "started", format!("started by {client}")));
-            if let Some((at_ms, reason)) = row.end {
+            // One failure is one row: that of the event, which says why.
+            if let Some((at_ms, reason)) = row.end.filter(|end| falls.behind(row.session, *end).is_none()) {
                 found.push(of(at_ms, reason.word(), words(reason).to_owned()));
             }
         }

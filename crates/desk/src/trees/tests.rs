@@ -134,6 +134,19 @@ fn what_happened_to_a_server_is_told_newest_first() {
     assert_eq!(told[2].text, "started by claude-ai");
 }
 
+#[test]
+fn one_failed_start_is_not_two_rows_of_what_happened() {
+    let place = Place::new();
+    let files = place.session("files");
+    files.journal.event(callgate_store::Event { kind: EventKind::StartFailed, text: "CG-117: not found" });
+    files.filed();
+    files.journal.end(callgate_store::EndReason::FailedToStart);
+    let told = place.desk.happened("files").unwrap();
+    let mut kinds: Vec<&str> = told.iter().map(|one| one.kind.as_str()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["start_failed", "started"]);
+}
+
 /// A tree that stands in for that of a gate: a shell, and below it `sleep` under a name of its own.
 fn gate_with(name: &str) -> Stray {
     let script = format!("bash -c 'exec -a {name} sleep 600' & wait");

@@ -62,7 +62,7 @@ pub struct SessionView {
     pub pid: Option<u32>,
     pub started_ms: i64,
     pub ended_ms: Option<i64>,
-    /// "client_closed" and so on, when it ended.
+    /// "client_closed" and so on, when it ended; "crashed" where an event says so.
     pub end: Option<String>,
     pub policy: Option<String>,
     pub calls: u64,
@@ -70,7 +70,7 @@ pub struct SessionView {
     pub demo: bool,
     /// How its server stands, while it runs.
     pub stand: StandView,
-    /// Why the server does not run, where it does not: text of a server may be in it.
+    /// Why the server does not run, where no person stopped it, or which limit it is beyond: text of a server may be in it.
     pub stand_words: Option<String>,
     /// How often the server was started again in this session, and when last.
     pub restarts: u32,
@@ -84,7 +84,7 @@ pub struct SessionView {
 pub enum StandView {
     #[default]
     Running,
-    /// By a person.
+    /// By a person, or with words by its limits.
     Stopped,
     /// It is being started again.
     Starting,

@@ -1,5 +1,6 @@
 //! Codegen sessions as the history tells them: whatever became of the server, its calls are here.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use callgate_codegen::{Follower, Kept, Outcome as Came, Sent, Session, Settled, Verb};
@@ -114,6 +115,12 @@ impl History {
         let mut found = found.map_err(|error| self.fail(&error))?;
         found.sort_by_key(|one| one.session.started_ms);
         Ok(found)
+    }
+
+    /// The servers with calls that began a codegen session, in sessions of the gate since a time.
+    pub fn codegen_servers(&self, since_ms: i64) -> Result<BTreeSet<String>, StoreError> {
+        let found = gates(&self.connection, None, since_ms).map_err(|error| self.fail(&error))?;
+        Ok(found.into_iter().map(|gate| gate.server).collect())
     }
 
     /// The recorded result of a call, if it is all there but for secrets.

@@ -1094,7 +1094,7 @@ export type SessionView = {
 	pid: number | null,
 	startedMs: number,
 	endedMs: number | null,
-	/**  "client_closed" and so on, when it ended. */
+	/**  "client_closed" and so on, when it ended; "crashed" where an event says so. */
 	end: string | null,
 	policy: string | null,
 	calls: number,
@@ -1102,7 +1102,7 @@ export type SessionView = {
 	demo: boolean,
 	/**  How its server stands, while it runs. */
 	stand: StandView,
-	/**  Why the server does not run, where it does not: text of a server may be in it. */
+	/**  Why the server does not run, where no person stopped it, or which limit it is beyond: text of a server may be in it. */
 	standWords: string | null,
 	/**  How often the server was started again in this session, and when last. */
 	restarts: number,
@@ -1139,7 +1139,7 @@ export type SinceLastLook = {
 
 /**  How the server of a running session stands. */
 export type StandView = "running" | 
-/**  By a person. */
+/**  By a person, or with words by its limits. */
 "stopped" | 
 /**  It is being started again. */
 "starting" | 

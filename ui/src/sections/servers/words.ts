@@ -1,5 +1,5 @@
 // How a server stands, in the words of docs/words.md.
-import type { LeftoverView, Protection, ServerState, ServerView, StandView } from '../../lib/backend';
+import type { LeftoverView, Protection, ServerView, SessionView, StandView } from '../../lib/backend';
 import { ago, count } from '../../lib/format';
 
 export type Tone = 'calm' | 'plain' | 'warn' | 'refused';
@@ -16,33 +16,69 @@ export const protections: Record<Protection, { word: string; means: string; tone
   broken: { word: 'Broken', means: 'Its policy cannot be used: every call is refused.', tone: 'refused' },
 };
 
-export const serverStates: Record<ServerState, string> = {
-  running: 'running',
-  stopped: 'stopped',
-  neverStarted: 'never started',
-};
-
-/** How a server stands whose client is connected. */
-const stands: Record<StandView, string> = {
-  running: 'running',
-  starting: 'starting',
-  stopped: 'stopped by you',
-  down: 'crash loop',
-};
-
-/** Every client that is connected waits for a person to start it. */
-export function isStill(server: ServerView): boolean {
-  const connected = server.sessions.filter((one) => one.endedMs === null);
-  return connected.length > 0 && connected.every((one) => one.stand === 'stopped' || one.stand === 'down');
+/** How the server of a session stands while its client is connected. */
+export function standing(session: SessionView): { word: string; tone: Tone } {
+  switch (session.stand) {
+    case 'running':
+      return { word: 'running', tone: 'calm' };
+    case 'starting':
+      return { word: 'starting', tone: 'plain' };
+    case 'stopped':
+      // What a person stopped needs no reason beside it.
+      return session.standWords === null
+        ? { word: 'stopped by you', tone: 'plain' }
+        : { word: 'ended by its limits', tone: 'warn' };
+    case 'down':
+      return { word: 'crash loop', tone: 'refused' };
+  }
 }
 
-/** How a server stands: as the worst off of its connected clients sees it. */
-export function stateWord(server: ServerView): string {
-  const connected = server.sessions.filter((one) => one.endedMs === null);
-  const worst = (['down', 'stopped', 'starting'] as const).find((stand) =>
-    connected.some((one) => one.stand === stand),
-  );
-  return worst ? stands[worst] : serverStates[server.state];
+const connected = (server: ServerView) => server.sessions.filter((one) => one.endedMs === null);
+const isStillIn = (session: SessionView) => session.stand === 'stopped' || session.stand === 'down';
+
+/** A client that is connected waits for a person to start it. */
+export function isStill(server: ServerView): boolean {
+  return connected(server).some(isStillIn);
+}
+
+/** There is something to stop, for a client that is connected. */
+export function isUp(server: ServerView): boolean {
+  return connected(server).some((one) => !isStillIn(one));
+}
+
+const worst: readonly StandView[] = ['down', 'stopped', 'starting', 'running'];
+
+/** How a server stands: as the worst off of its connected clients sees it; without one, how its last session ended. */
+export function stateOf(server: ServerView): { word: string; tone: Tone } {
+  const [first] = connected(server).sort((a, b) => worst.indexOf(a.stand) - worst.indexOf(b.stand));
+  if (first) return standing(first);
+  const last = server.sessions[0];
+  if (server.state === 'neverStarted' || !last) return { word: 'never started', tone: 'plain' };
+  return { word: left[last.end ?? ''] ?? 'not running', tone: 'plain' };
+}
+
+/** How a server stands whose last client is gone, where more is to be said than that it does not run. */
+const left: Record<string, string> = {
+  crashed: 'crashed',
+  failed_to_start: 'did not start',
+  server_ended: 'ended by itself',
+};
+
+/** Since when it runs as it does: a restart begins anew, and what does not run has no such time. */
+export function runningSince(server: ServerView): number | null {
+  const all = connected(server);
+  if (all.length === 0 || all.some((one) => one.stand !== 'running')) return null;
+  return Math.min(...all.map((one) => one.restartedMs ?? one.startedMs));
+}
+
+/** What a person has to know about how it stands: each once. `still` is what a start would help. */
+export function warnings(server: ServerView): { words: string; still: boolean }[] {
+  const found = new Map<string, boolean>();
+  for (const one of connected(server)) {
+    if (one.standWords === null || one.stand === 'starting') continue;
+    found.set(one.stand === 'running' ? `Over its limit: ${one.standWords}` : one.standWords, isStillIn(one));
+  }
+  return [...found].map(([words, still]) => ({ words, still }));
 }
 
 const ends: Record<string, string> = {
@@ -50,6 +86,7 @@ const ends: Record<string, string> = {
   server_ended: 'the server ended',
   signal: 'ended by a signal',
   failed_to_start: 'failed to start',
+  crashed: 'the server crashed',
   lost: 'found dead later',
 };
 
@@ -83,10 +120,13 @@ const happenings: Record<string, { word: string; tone: Tone }> = {
   installing: { word: 'Installing', tone: 'plain' },
   noise: { word: 'Noise', tone: 'plain' },
   gap: { word: 'Gap', tone: 'warn' },
+  gate_repaired: { word: 'Gate put back', tone: 'calm' },
+  gate_contested: { word: 'Gate taken', tone: 'warn' },
 };
 
 export function happening(kind: string): { word: string; tone: Tone } {
-  return happenings[kind] ?? { word: kind.replaceAll('_', ' '), tone: 'plain' };
+  const plain = kind.replaceAll('_', ' ');
+  return happenings[kind] ?? { word: plain.charAt(0).toUpperCase() + plain.slice(1), tone: 'plain' };
 }
 
 /** "12 browser processes of a session of playwright that ended 2 d ago". */

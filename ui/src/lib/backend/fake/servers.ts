@@ -43,7 +43,7 @@ export function fakeServers(world: World): Servers {
         (session === null || one.session === session),
     );
   const stand = (server: string | null, session: string | null, to: T.StandView, words: string): T.Done => {
-    for (const one of meant(server, session)) one.stand = to;
+    for (const one of meant(server, session)) [one.stand, one.standWords] = [to, null];
     return { words, undo: null, server, version: null, endsMs: null };
   };
 
