@@ -188,7 +188,8 @@ describe('Servers', () => {
 
   it('stops a server and starts it again', async () => {
     start('#/servers/playwright');
-    const stop = await screen.findByTestId('server-stop', {}, { timeout: 20_000 });
+    const card = within(await screen.findByTestId('server-playwright', {}, { timeout: 20_000 }));
+    const stop = await card.findByTestId('server-stop', {}, { timeout: 20_000 });
     await fireEvent.click(stop);
     const loss = await screen.findByTestId('loss');
     expect(loss.textContent).toContain('its 9 actions stay saved in Callgate');
@@ -197,10 +198,10 @@ describe('Servers', () => {
     // With no recording open nothing is asked.
     fake.recordings.splice(0, 1);
     await fireEvent.click(stop);
-    const begin = await screen.findByTestId('server-start', {}, { timeout: 10_000 });
+    const begin = await card.findByTestId('server-start', {}, { timeout: 10_000 });
     expect(screen.getByTestId('server-playwright').textContent).toContain('stopped by you');
     await fireEvent.click(begin);
-    expect(await screen.findByTestId('server-restart', {}, { timeout: 10_000 })).toBeTruthy();
+    expect(await card.findByTestId('server-restart', {}, { timeout: 10_000 })).toBeTruthy();
   });
 
   it('tells what happened to a server, with the reason', async () => {
