@@ -45,6 +45,13 @@ pub fn resident(pid: u32) -> Option<u64> {
     Some(text.split(' ').nth(1)?.parse::<u64>().ok()? * 4096)
 }
 
+/// Memory in bytes with what it shares divided among those that share it, as Callgate counts it.
+pub fn own_memory(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
 #[cfg(unix)]
 pub fn signal(pid: u32, signal: rustix::process::Signal) {
     let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return };

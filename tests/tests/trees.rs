@@ -58,6 +58,11 @@ impl Scene {
         signal(self.keeper, Signal::STOP);
         self.session.signal(Signal::KILL);
         gone("shim", self.session.pid(), PATIENCE);
+        // Its threads may go after it, and what it held with them: until then its session counts as alive.
+        eventually("its threads are gone", PATIENCE, || {
+            let threads = std::fs::read_dir(format!("/proc/{}/task", self.session.pid()));
+            threads.map_or(true, |threads| threads.count() <= 1).then_some(())
+        });
         signal(self.keeper, Signal::KILL);
         gone("keeper", self.keeper, PATIENCE);
         assert!(is_alive(self.grandchild));

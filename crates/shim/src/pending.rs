@@ -144,6 +144,8 @@ struct Table {
     generation: Generation,
     /// Has the client asked for anything yet?
     used: bool,
+    /// Was any of it let through to a server?
+    let_through: bool,
     /// How many wait for a change. Waking nobody is a system call too, and this table changes twice a call.
     watchers: u32,
 }
@@ -180,6 +182,7 @@ impl Pending {
         table.used = true;
         let entered = table.check(&id, generation);
         if entered.is_ok() {
+            table.let_through = true;
             table.entered += u64::from(asked.what.is_use());
             table.waiting.insert(id, asked);
         }
@@ -378,6 +381,11 @@ impl Pending {
     /// Waits until the client has asked for anything at all; false after `limit`.
     pub(crate) fn wait_used(&self, limit: Duration) -> bool {
         self.wait(limit, |table| table.used)
+    }
+
+    /// Has a server been asked for anything yet?
+    pub(crate) fn has_asked(&self) -> bool {
+        self.table().let_through
     }
 
     /// Waits until this server is known to be gone; false after `limit`.

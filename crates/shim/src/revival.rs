@@ -151,7 +151,7 @@ impl Session {
             Standing::Serving => {
                 let restart = self.restart_policy();
                 // Before the two have met there is nothing to go on with.
-                let met = !self.relay.handshake.is_open() && self.relay.pending.wait_used(Duration::ZERO);
+                let met = !self.relay.handshake.is_open() && self.relay.pending.has_asked();
                 if !met {
                     return Some(self.failed_to_start(ending));
                 }

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use callgate_app_tests::app::{App, Around, scene, tree};
 use callgate_tests::gate::OPEN_POLICY;
-use callgate_tests::processes::resident;
+use callgate_tests::processes::own_memory;
 
 use crate::passed;
 
@@ -96,7 +96,7 @@ fn servers_show_what_the_whole_tree_takes_until_the_session_ends() {
         anyhow::ensure!(below.len() > 2, "a shim, its keeper and the server: {below:?}");
         let words = app.driver.says("server-memory", &format!("{} processes", below.len()))?;
         let shown = shown_bytes(&words).with_context(|| words.clone())?;
-        let largest = below.iter().filter_map(|pid| resident(*pid)).max().unwrap_or_default();
+        let largest = below.iter().filter_map(|pid| own_memory(*pid)).max().unwrap_or_default();
         anyhow::ensure!(shown > largest as f64, "{words}, but one of them alone takes {largest} bytes");
 
         session.finish()?;

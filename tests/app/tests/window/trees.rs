@@ -42,6 +42,8 @@ fn a_server_shows_its_tree_and_its_tree_can_be_ended() {
         let words = app.driver.says("tree", "keeper")?;
         anyhow::ensure!(words.contains("gate") && words.contains("fake-server"), "{words}");
         app.driver.press("end-tree")?;
+        app.driver.says("loss", "ends with all that it started")?;
+        app.driver.press("loss-go")?;
         session.ended(PATIENCE)?;
         anyhow::ensure!(!is_alive(grandchild));
         Ok(())
