@@ -446,11 +446,7 @@ fn a_reference_that_leads_astray_is_told_by_how_it_does() {
             .to_string();
     for (code, text, mends) in [
         ("reference-missing", moved.replace(reference, other), "Write the value in its place again"),
-        (
-            "reference-bad",
-            moved.replace(reference, "keychain://callgate/x"),
-            "Write the value in its place again",
-        ),
+        ("reference-bad", moved.replace(reference, "keychain://callgate/x"), "Write the value back"),
         (
             "reference-foreign",
             moved.replace(r#""gh", "--client""#, r#""thief", "--client""#),

@@ -115,10 +115,14 @@ fn every_process_of_a_running_session_is_shown() {
     scene.session.close_input();
     scene.session.ended(PATIENCE).unwrap();
     gone("grandchild", scene.grandchild, PATIENCE);
+    let mut said = Vec::new();
+    let mut last = None;
     eventually("the record is gone", PATIENCE, || {
-        scene.objects(&["sweep", "--json"]);
-        (scene.record().is_none() && !scene.profile.exists()).then_some(())
+        said.extend(scene.objects(&["sweep", "--json"]));
+        last = scene.record().or(last.take());
+        scene.record().is_none().then_some(())
     });
+    assert!(!scene.profile.exists(), "{said:?} {last:?}");
 }
 
 #[test]

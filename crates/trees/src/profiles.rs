@@ -16,6 +16,9 @@ use callgate_supervise::{ProcessId, arguments, everyone};
 
 use crate::record::Record;
 
+/// How far the clock that dates files may be behind the one that dates sessions: it moves with the system's ticks.
+const COARSE_MS: i64 = 50;
+
 /// Why a directory stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
@@ -88,7 +91,7 @@ fn check(path: &Path, record: &Record, temp: &Path, in_use: impl Fn(&Path) -> bo
     if !is_ours(&meta) {
         return Err(Kept::NotOurs);
     }
-    if made_ms(&meta).is_none_or(|made| made < record.began_ms) {
+    if made_ms(&meta).is_none_or(|made| made + COARSE_MS < record.began_ms) {
         return Err(Kept::Older);
     }
     if record.command.iter().any(|argument| names(argument, &path, temp)) {
