@@ -277,6 +277,12 @@ pub fn is_refusal(answer: &Json) -> bool {
         && result_text(answer).is_some_and(|text| text.starts_with("Callgate: "))
 }
 
+/// What Callgate says to a call in the form of a tool result, without the number of the call.
+pub fn told(answer: &Json) -> Option<&str> {
+    let text = result_text(answer).filter(|_| is_refusal(answer))?;
+    Some(text.rsplit_once(" (call ").map_or(text, |(words, _)| words))
+}
+
 pub fn error_code(answer: &Json) -> Option<i64> {
     match answer.at(&["error", "code"])? {
         Json::Number(lexeme) => lexeme.parse().ok(),

@@ -160,6 +160,30 @@ fn a_session_from_before_a_restart_is_named_with_what_is_saved_of_it() {
 }
 
 #[test]
+fn an_action_for_a_session_that_a_restart_lost_is_not_done_as_if_nothing_had_happened() {
+    let bench = Bench::new(RULES).unwrap();
+    let mut session = bench.session(&script(1), &[]).unwrap();
+    greet(&mut session).unwrap();
+    ask(&mut session, 1, "start_codegen_session", &json!({}));
+    ask(&mut session, 2, "playwright_fill", &json!({ "selector": "#a", "value": 1 }));
+    printed(bench.callgate(["restart", SERVER]).unwrap());
+    let click = json!({ "selector": "#lost" });
+    let (words, refused) = ask(&mut session, 3, "playwright_click", &click);
+    assert!(refused && words.starts_with("Callgate: server restarted at "), "{words}");
+    assert!(words.contains("; session S1 with 1 action is saved in Callgate; start a new one"), "{words}");
+    assert!(!bench.server_lines().iter().any(|line| line.contains("#lost")), "it was not sent");
+    assert!(!ask(&mut session, 4, "playwright_click", &click).1, "whoever knows may go on without");
+    session.finish().unwrap();
+    let decided: Vec<String> = callgate_tests::history::rows(&bench)
+        .unwrap()
+        .iter()
+        .filter(|row| row.tool() == "playwright_click")
+        .map(|row| row.decision().to_owned())
+        .collect();
+    assert_eq!(decided, ["stopped", "allowed"]);
+}
+
+#[test]
 fn a_server_that_crashes_with_an_open_session_is_not_started_again_by_itself() {
     let policy = r#"{ "version": "1", "default": "allow", "process": { "restart": "always" } }"#;
     for (recording, lives) in [(true, false), (false, true)] {

@@ -215,6 +215,6 @@ fn answer_longer_than_the_gate_can_judge_becomes_an_error() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = bench.session("", &[]).unwrap();
     let answer = session.ask("1", "big", r#"{"bytes":80000000}"#).unwrap();
-    assert_eq!(callgate_tests::session::error_code(&answer), Some(-32603), "{:.300}", answer.to_text());
+    assert!(is_refusal(&answer), "{:.300}", answer.to_text());
     session.ask("2", "safe", "{}").unwrap();
 }

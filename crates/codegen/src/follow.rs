@@ -83,6 +83,16 @@ impl Follower {
         self.active.is_some()
     }
 
+    /// What the server records into.
+    pub fn recording(&self) -> Option<&Session> {
+        self.sessions.get(self.active?)
+    }
+
+    /// Would a call of this tool be recorded, if the server were recording?
+    pub fn records(tool: &str) -> bool {
+        tool != UNRECORDED && Verb::of(tool).is_none()
+    }
+
     /// A call goes to the server.
     pub fn sent(&mut self, sent: &Sent<'_>) {
         let flight = match Verb::of(sent.tool) {

@@ -40,6 +40,15 @@ pub fn unknown_tool(id: &IdKey, name: &str) -> Vec<u8> {
     error(Some(id), -32602, &format!("Unknown tool: {name}"))
 }
 
+/// A result that was given before, as JSON.
+pub fn result(id: &IdKey, result: &str) -> Vec<u8> {
+    let mut out = opening(Some(id), 48 + result.len());
+    out.extend_from_slice(br#","result":"#);
+    out.extend_from_slice(result.as_bytes());
+    out.push(b'}');
+    out
+}
+
 /// What says nothing but "I am here": the answer to a ping.
 pub fn empty(id: &IdKey) -> Vec<u8> {
     let mut out = opening(Some(id), 48);
@@ -122,6 +131,7 @@ mod tests {
     fn an_empty_answer_and_a_cancellation_name_their_request() {
         let id = IdKey::from_lexeme("7").unwrap();
         assert_eq!(text(empty(&id)), r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+        assert_eq!(text(result(&id, r#"{"a":1}"#)), r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#);
         assert_eq!(
             text(cancelled(&id, "it\nended")),
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"it ended"}}"#

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
+use callgate_protocol::lists::List;
 use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read};
 use callgate_protocol::method::{Class, class};
 use callgate_protocol::{Answer, Malformed, answer};
@@ -170,46 +171,43 @@ impl Group<'_> {
             let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
             return self.refuse_malformed(Some(method), &Answer::To(key), &reason);
         }
-        let refused = self.look_for_server(&key, method);
-        if matches!(refused, Err(NotEntered::Asleep)) {
-            // Nothing is started to say that it is there.
-            return self.from.relay.to_client.post(answer::empty(&key));
-        }
-        if let Err(why) = &refused
-            && !matches!(why, NotEntered::Shut(_))
-        {
-            return self.not_entered(&key, method, why);
-        }
+        let class = class(method);
         let mut ask = Ask::new(message, key, method, params);
-        if method == "tools/call" {
+        let refused = self.look_for_server(&ask);
+        match (&refused, class) {
+            (Ok(()) | Err(NotEntered::Shut(_)), _) | (Err(NotEntered::Asleep), Class::Harmless) => {}
+            (Err(why), _) => return self.not_entered(&ask.key, method, why),
+        }
+        if ask.expects == Expects::ToolResult {
             match message.tool_call() {
                 Ok(call) => {
-                    (ask.name, ask.args, ask.expects) = (call.name, call.arguments, Expects::ToolResult)
+                    (ask.name, ask.args) = (call.name, call.arguments);
                 }
                 Err(cause) => {
                     return self.refuse_malformed(Some(method), &Answer::To(ask.key), &cause.to_string());
                 }
             }
         }
-        let class = class(method);
-        if class != Class::Harmless && method != "tools/call" {
+        if class != Class::Harmless && ask.expects == Expects::Anything {
             ask.name = named(method, params);
         }
         match (refused, class) {
-            (Err(NotEntered::Shut(shut)), Class::Harmless) => self.without_server(&ask, &shut),
+            (Err(NotEntered::Shut(shut)), Class::Harmless) => self.without_server(&ask, &shut.reason),
             (Err(NotEntered::Shut(shut)), _) => self.refuse_stopped(&ask, &shut),
-            (_, Class::Harmless) => self.pass(&ask),
-            (_, Class::Guarded | Class::Unknown) => self.judge(&ask),
+            (Err(_), _) => self.without_server(&ask, wording::RESTARTING),
+            (Ok(()), Class::Harmless) => self.pass(&ask),
+            (Ok(()), Class::Guarded | Class::Unknown) => self.judge(&ask),
         }
     }
 
     /// May this request go to the server? Waits for one that is being started, and turns to one that took the place of
     /// another.
-    fn look_for_server(&mut self, key: &IdKey, method: &str) -> Result<(), NotEntered> {
+    fn look_for_server(&mut self, ask: &Ask<'_>) -> Result<(), NotEntered> {
         let pending = &self.from.relay.pending;
-        let checked = pending.check(key, self.pipe.generation);
+        let checked = pending.check(&ask.key, self.pipe.generation);
         match checked {
-            Err(NotEntered::Asleep) if method == "ping" => return checked,
+            // Nothing is started to say that it is there, or what there is.
+            Err(NotEntered::Asleep) if self.known_without_server(ask).is_some() => return checked,
             Err(NotEntered::Asleep) => {
                 if pending.wake(Instant::now() + AT_THE_DOOR) {
                     self.from.relay.tell(News::Wanted);
@@ -223,7 +221,7 @@ impl Group<'_> {
         pending.wait_started();
         self.pipe = self.from.pipe();
         self.rules = self.from.relay.rules();
-        pending.check(key, self.pipe.generation)
+        pending.check(&ask.key, self.pipe.generation)
     }
 
     /// For what gets no answer: turns to the server of this moment, once it has repeated the handshake. True if that is
@@ -240,13 +238,22 @@ impl Group<'_> {
         true
     }
 
-    /// Answers what is neither recorded nor refused by rules, while there is no server.
-    fn without_server(&mut self, ask: &Ask<'_>, shut: &Shut) {
-        let line = match ask.method {
-            "ping" => answer::empty(&ask.key),
-            _ => answer::error(Some(&ask.key), wording::REFUSED, &format!("Callgate: {}", shut.reason)),
-        };
-        self.from.relay.to_client.post(line);
+    /// Answers what is not recorded when it passes, while there is no server.
+    fn without_server(&mut self, ask: &Ask<'_>, reason: &str) {
+        if let Some(no) = self.harmless_refused(ask) {
+            return self.refuse(ask, &no);
+        }
+        let known = self.known_without_server(ask);
+        let refused = || answer::error(Some(&ask.key), wording::REFUSED, &format!("Callgate: {reason}"));
+        self.from.relay.to_client.post(known.unwrap_or_else(refused));
+    }
+
+    /// The answer to what needs no server: whether anybody is there, and what there was when it was asked for last.
+    fn known_without_server(&self, ask: &Ask<'_>) -> Option<Vec<u8>> {
+        match List::asked_by(ask.method) {
+            Some(list) => self.from.relay.show_last(list, ask.cursor().as_deref(), &ask.key),
+            None => (ask.method == "ping").then(|| answer::empty(&ask.key)),
+        }
     }
 
     fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
@@ -312,13 +319,14 @@ impl Group<'_> {
     }
 
     pub(crate) fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
-        let to_client = &self.from.relay.to_client;
+        let unanswered = |reason: &str| {
+            let line = wording::unanswered(Expects::of(method), key, reason, None);
+            self.from.relay.to_client.post(line);
+        };
         match why {
-            NotEntered::Ended(reason) | NotEntered::Shut(Shut { reason, .. }) => {
-                to_client.post(answer::error(Some(key), wording::INTERNAL, &format!("Callgate: {reason}")));
-            }
+            NotEntered::Ended(reason) | NotEntered::Shut(Shut { reason, .. }) => unanswered(reason),
             NotEntered::Starting(_) | NotEntered::Asleep | NotEntered::Stale => {
-                to_client.post(answer::error(Some(key), wording::INTERNAL, wording::RESTARTING));
+                unanswered(wording::RESTARTING);
             }
             NotEntered::IdInUse => {
                 let reason = "the id belongs to a request that is not answered yet";
@@ -357,7 +365,7 @@ impl Group<'_> {
             && !entered.is_empty()
             && !relay.pending.wait_severed(pipe.generation, SERVER_END)
         {
-            let text = format!("Callgate: the server no longer reads ({})", undelivered.cause);
+            let reason = format!("the server no longer reads ({})", undelivered.cause);
             // What was written in part may have been read in part.
             let outcome = if undelivered.written == 0 { Outcome::NotDelivered } else { Outcome::Unknown };
             let waits = |lost: &&Entered| relay.pending.answer(&lost.id, pipe.generation).is_some();
@@ -366,7 +374,9 @@ impl Group<'_> {
                     relay.codegen.dropped(call);
                     relay.journal.settle_one(call, outcome);
                 }
-                relay.to_client.post(answer::error(Some(&lost.id), wording::INTERNAL, &text));
+                let call = lost.call.map(|call| call.id().to_string());
+                let line = wording::unanswered(lost.expects, &lost.id, &reason, call.as_deref());
+                relay.to_client.post(line);
             }
         }
         for call in &cancelled {

@@ -31,16 +31,44 @@ struct Book {
     follower: Follower,
     /// Calls under way that name a session, by their numbers: the client that made it, and the session.
     naming: FxHashMap<u64, (String, String)>,
+    /// When this server took the place of another.
+    back_ms: Option<i64>,
+    /// A session that was recording when the server went. Nobody has been told yet.
+    untold: Option<Lost>,
+}
+
+/// What there is to say of a session that went with its server.
+#[derive(Debug)]
+struct Lost {
+    id: Option<String>,
+    recorded: usize,
 }
 
 impl Codegen {
     pub(crate) fn new(home: Home, server: &str) -> Codegen {
-        let book = Book { follower: Follower::counting(), naming: FxHashMap::default() };
+        let book = Book {
+            follower: Follower::counting(),
+            naming: FxHashMap::default(),
+            back_ms: None,
+            untold: None,
+        };
         Codegen { home, server: server.to_owned(), used: AtomicBool::new(false), book: Mutex::new(book) }
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call of a tool that would have been recorded in a session that its server no longer has: what its client hears
+    /// instead, once. Done as if nothing had happened, it would be in no recording, in a browser that shows nothing.
+    pub(crate) fn lost_before(&self, tool: &str) -> Option<String> {
+        if !self.used.load(Ordering::Relaxed) || !Follower::records(tool) {
+            return None;
+        }
+        let mut book = self.book();
+        let at_ms = book.back_ms?;
+        let Lost { id, recorded } = book.untold.take()?;
+        Some(Gone::Restarted.words(&clock_time(at_ms), id.as_deref(), recorded))
     }
 
     /// A call of a tool is about to go to the server.
@@ -51,6 +79,8 @@ impl Codegen {
         }
         self.used.store(true, Ordering::Relaxed);
         let mut book = self.book();
+        // Whoever speaks of sessions is told by the answer, or knows.
+        book.untold = book.untold.take().filter(|_| verb.is_none());
         let call = call.id().seq;
         // Of other calls only the number counts here.
         let kept = args.filter(|_| verb.is_some()).map_or(Kept::Absent, |args| Kept::Whole(args.text()));
@@ -80,13 +110,14 @@ impl Codegen {
         let (client, id) = book.naming.remove(&call).filter(|_| outcome == Outcome::Failed)?;
         if let Some(session) = book.follower.session(&id) {
             let State::Lost { at_ms } = session.state else { return None };
-            return Some(Gone::Restarted.words(&clock_time(at_ms), &id, session.recorded));
+            let back_ms = book.back_ms.unwrap_or(at_ms);
+            return Some(Gone::Restarted.words(&clock_time(back_ms), Some(&id), session.recorded));
         }
         drop(book);
         // Without a history nothing can be said about it, and the server's own words do.
         let earlier = self.earlier().find(&client, &id).ok().flatten()?;
         let at_ms = self.lost_at(&earlier)?;
-        Some(Gone::Ended.words(&clock_time(at_ms), &id, earlier.session.recorded))
+        Some(Gone::Ended.words(&clock_time(at_ms), Some(&id), earlier.session.recorded))
     }
 
     /// It did not get to the server after all.
@@ -109,9 +140,18 @@ impl Codegen {
     pub(crate) fn server_gone(&self, at_ms: i64) {
         if self.used.load(Ordering::Relaxed) {
             let mut book = self.book();
+            let recording = book.follower.recording();
+            let lost = recording.map(|session| Lost { id: session.id.clone(), recorded: session.recorded });
+            book.untold = lost.or(book.untold.take());
             book.follower.server_gone(at_ms);
             book.naming.clear();
+            book.back_ms = None;
         }
+    }
+
+    /// Another server process is in its place.
+    pub(crate) fn server_back(&self, at_ms: i64) {
+        self.book().back_ms = Some(at_ms);
     }
 
     /// Does the server hold a session that would be lost with it?
@@ -237,12 +277,15 @@ mod tests {
         }
         let recording = Recording { id: Some("A".to_owned()), actions: 12, open: true };
         assert_eq!(fixture.codegen.open(), Ok(Some(recording)));
-        fixture.codegen.server_gone(wall_ms());
+        fixture.codegen.server_gone(0);
         assert_eq!(fixture.codegen.open(), Ok(None));
+        let back_ms = wall_ms();
+        fixture.codegen.server_back(back_ms);
         let named = r#"{"sessionId":"A"}"#;
         let end = fixture.sent("end_codegen_session", named);
         let words = fixture.answered(&end, "Session A not found", true).unwrap();
-        assert!(words.starts_with("server restarted at "), "{words}");
+        let began = format!("server restarted at {};", clock_time(back_ms));
+        assert!(words.starts_with(&began), "when it came, not when it went: {words}");
         assert!(
             words.ends_with("; session A with 12 actions is saved in Callgate; start a new one"),
             "{words}"
@@ -250,6 +293,31 @@ mod tests {
         // A server that has it all the same is believed.
         let end = fixture.sent("end_codegen_session", named);
         assert_eq!(fixture.answered(&end, "{}", false), None);
+    }
+
+    #[test]
+    fn an_action_that_would_go_into_a_lost_session_hears_of_it_once() {
+        let fixture = fixture();
+        let lose = || {
+            let start = fixture.sent("start_codegen_session", "{}");
+            fixture.answered(&start, r#"{"sessionId":"A"}"#, false);
+            fixture.sent("playwright_click", "{}");
+            fixture.codegen.server_gone(wall_ms());
+            assert_eq!(fixture.codegen.lost_before("playwright_click"), None, "there is no server yet");
+            fixture.codegen.server_back(wall_ms());
+        };
+        lose();
+        assert_eq!(fixture.codegen.lost_before("playwright_close"), None, "it is not recorded");
+        assert_eq!(fixture.codegen.lost_before("get_codegen_session"), None, "its answer tells");
+        let words = fixture.codegen.lost_before("playwright_click").unwrap();
+        assert!(
+            words.ends_with("; session A with 1 action is saved in Callgate; start a new one"),
+            "{words}"
+        );
+        assert_eq!(fixture.codegen.lost_before("playwright_click"), None, "once");
+        lose();
+        fixture.sent("start_codegen_session", "{}");
+        assert_eq!(fixture.codegen.lost_before("playwright_click"), None, "the next one has begun");
     }
 
     #[test]

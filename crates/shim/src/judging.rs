@@ -38,7 +38,7 @@ pub(crate) struct Ask<'a> {
 }
 
 /// Why a request does not pass.
-struct No {
+pub(crate) struct No {
     decision: Decision,
     rule: String,
     reason: String,
@@ -62,7 +62,7 @@ impl<'a> Ask<'a> {
         method: &'a str,
         params: Option<Raw<'a>>,
     ) -> Ask<'a> {
-        let (name, expects) = (Cow::Borrowed(""), Expects::Anything);
+        let (name, expects) = (Cow::Borrowed(""), Expects::of(method));
         Ask { message, key, method, name, args: params, expects, params }
     }
 
@@ -71,6 +71,13 @@ impl<'a> Ask<'a> {
             Expects::ToolResult => Call::tool(client, &self.name, self.args),
             Expects::Anything => Call::method(client, self.method, self.args),
         }
+    }
+
+    /// Of a request for a further page of a list.
+    pub(crate) fn cursor(&self) -> Option<Cow<'a, str>> {
+        // One that is no text is the server's to refuse, and no first page.
+        let cursor = self.params?.get("cursor")?;
+        Some(cursor.as_str().unwrap_or_else(|| Cow::Borrowed(cursor.text())))
     }
 
     /// Of tool calls that are not too large, sealed.
@@ -96,15 +103,12 @@ impl<'a> Ask<'a> {
 impl Group<'_> {
     /// A request that is judged, but neither counted nor recorded when it passes: handshake, lists, pings.
     pub(crate) fn pass(&mut self, ask: &Ask<'_>) {
-        let relay = self.from.relay;
-        let policy = self.rules.policy.clone();
-        let circumstances = relay.circumstances(&self.rules, Waived::Nothing);
-        if let Judgement::Refuse(refusal) = policy.judge(&ask.call(&relay.client.name()), &circumstances) {
-            return self.refuse(ask, &refusal.into());
+        if let Some(no) = self.harmless_refused(ask) {
+            return self.refuse(ask, &no);
         }
-        let first = ask.params.and_then(|params| params.get("cursor")).is_none();
+        let relay = self.from.relay;
         let what = match List::asked_by(ask.method) {
-            Some(list) => What::List { list, first },
+            Some(list) => What::List { list, cursor: ask.cursor().map(Cow::into_owned) },
             None if ask.method == "initialize" => {
                 relay.handshake.asked(ask.params);
                 What::Initialize
@@ -121,6 +125,16 @@ impl Group<'_> {
         }
     }
 
+    /// Why such a request does not pass, if it does not.
+    pub(crate) fn harmless_refused(&self, ask: &Ask<'_>) -> Option<No> {
+        let relay = self.from.relay;
+        let circumstances = relay.circumstances(&self.rules, Waived::Nothing);
+        match self.rules.policy.judge(&ask.call(&relay.client.name()), &circumstances) {
+            Judgement::Pass(_) => None,
+            Judgement::Refuse(refusal) => Some(refusal.into()),
+        }
+    }
+
     /// May a notification that is none of the protocol's pass? Else why not.
     pub(crate) fn may_pass(&self, method: &str, params: Option<Raw<'_>>) -> Result<(), String> {
         let relay = self.from.relay;
@@ -134,9 +148,8 @@ impl Group<'_> {
 
     /// The way of one call.
     pub(crate) fn judge(&mut self, ask: &Ask<'_>) {
-        let Err(mut no) = self.unless_paused(ask).and_then(|()| self.attempt(ask, &Leave::default())) else {
-            return;
-        };
+        let free = self.unless_paused(ask).and_then(|()| self.unless_lost(ask));
+        let Err(mut no) = free.and_then(|()| self.attempt(ask, &Leave::default())) else { return };
         for leave in self.leaves(ask, no.decision) {
             match self.attempt(ask, &leave) {
                 Ok(()) => return,
@@ -152,6 +165,16 @@ impl Group<'_> {
         let Some(reason) = &self.rules.paused else { return Ok(()) };
         let (decision, rule) = (Decision::Paused, "(paused)".to_owned());
         Err(No { decision, rule, reason: reason.to_string(), keep: self.keep(ask) })
+    }
+
+    /// What the call counts on went with the server before: its client hears of that first.
+    fn unless_lost(&self, ask: &Ask<'_>) -> Result<(), No> {
+        let is_call = ask.expects == Expects::ToolResult;
+        let Some(reason) = is_call.then(|| self.from.relay.codegen.lost_before(&ask.name)).flatten() else {
+            return Ok(());
+        };
+        let (decision, rule) = (Decision::Stopped, "(lost codegen session)".to_owned());
+        Err(No { decision, rule, reason, keep: self.keep(ask) })
     }
 
     /// How much the policy wants to be kept of a request, whatever becomes of it.
@@ -307,7 +330,7 @@ impl Group<'_> {
         }
     }
 
-    fn refuse(&mut self, ask: &Ask<'_>, no: &No) {
+    pub(crate) fn refuse(&mut self, ask: &Ask<'_>, no: &No) {
         let No { decision, rule, reason, keep } = no;
         // Only what a person could allow has to be known again.
         let can_be_allowed = matches!(

@@ -56,7 +56,8 @@ pub(crate) enum What {
     /// A list, or a further page of one.
     List {
         list: List,
-        first: bool,
+        /// Of a further page.
+        cursor: Option<String>,
     },
     /// A list of tools that the gate asked for by itself; what it says about the protocol is asked of the next page too.
     OwnList {

@@ -104,7 +104,7 @@ fn a_ping_does_not_keep_an_idle_server_awake() {
     let pending = Pending::default();
     pending.enter(key("1"), asked(), 0).unwrap();
     assert_eq!(pending.use_of(), (false, 0));
-    let list = Asked::new(What::List { list: List::Tools, first: true });
+    let list = Asked::new(What::List { list: List::Tools, cursor: None });
     pending.enter(key("2"), list, 0).unwrap();
     assert_eq!(pending.use_of(), (true, 1));
 }

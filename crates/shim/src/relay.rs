@@ -19,6 +19,7 @@ use callgate_supervise::Ending;
 use crate::codegen::Codegen;
 use crate::gate::{Change, Gate, Rules};
 use crate::handshake::Handshake;
+use crate::lists::LastLists;
 use crate::outlet::{Outlet, Undelivered};
 use crate::patience::{Patience, patience};
 use crate::pending::{Asked, Generation, Pending, What};
@@ -74,6 +75,8 @@ pub(crate) struct Relay {
     /// The client has seen a list of tools, so it wants to hear when the list changes.
     pub(crate) listed: AtomicBool,
     pub(crate) noise: Noise,
+    /// What the server listed last.
+    pub(crate) lists: LastLists,
     /// What the server says its tools are.
     pub(crate) tools: ToolBook,
     /// For digests of refused calls; without one, no single call can be allowed.

@@ -23,12 +23,13 @@ use callgate_store::{EndReason, Event, EventKind, Lease, Outcome, Stand};
 use callgate_supervise::{Ending, Keeper, Pipes};
 
 use crate::explain::explain;
+use crate::farewell::Farewell;
 use crate::handshake::{Repeat, Terms};
 use crate::pending::{Asked, Door, Generation, Shut, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::restarts::{Restarts, is_wanted};
 use crate::server::FromServer;
-use crate::session::{Farewell, Session, spawn};
+use crate::session::{Session, spawn};
 use crate::stdio;
 use crate::tree::TreeRecord;
 use crate::watching::Watched;
@@ -418,6 +419,7 @@ impl Session {
     fn restarted(&mut self, why: Why) {
         self.note(EventKind::Restarted, why.words());
         let at_ms = wall_ms();
+        self.relay.codegen.server_back(at_ms);
         self.say(Stand::Running, None, |lease| {
             lease.restarts += 1;
             lease.restarted_ms = Some(at_ms);

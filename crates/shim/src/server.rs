@@ -9,11 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use callgate_policy::Listing;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
 use callgate_protocol::json::Raw;
-use callgate_protocol::lists::{Filtered, List, filter};
+use callgate_protocol::lists::List;
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
 use callgate_protocol::{Answer, Cause, Malformed, answer};
 use callgate_store::failpoint;
@@ -25,7 +24,7 @@ use crate::pending::{Asked, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::server_asks::ServerAsk;
 use crate::toolbook::Asker;
-use crate::wording;
+use crate::wording::{self, Expects};
 
 /// The thread that reads the server.
 pub(crate) struct FromServer<'r> {
@@ -300,7 +299,7 @@ impl<'r> FromServer<'r> {
                     }
                 }
             }
-            What::List { list, first } => self.list(out, message, &id.as_key(), (list, first), reply, place),
+            What::List { list, cursor } => self.list(out, message, (list, cursor.as_deref()), reply, place),
             What::OwnList { first, meta } => {
                 out.skip(place);
                 if let Reply::Result(result) = reply
@@ -365,41 +364,23 @@ impl<'r> FromServer<'r> {
         &self,
         out: &mut Delivery<'c>,
         message: &Message<'c>,
-        id: &IdKey,
-        (list, first): (List, bool),
+        (list, cursor): (List, Option<&str>),
         reply: Reply<'c>,
         place: Option<Place>,
     ) {
-        let Reply::Result(result) = reply else { return out.deliver(message, place) };
-        let rules = self.relay.rules();
-        let client = self.relay.client.name();
-        let observing = rules.observing(&client);
-        let shown =
-            |listing: Listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
-        let filtered = match list {
-            List::Tools => {
-                self.relay.listed.store(true, Ordering::Relaxed);
-                self.relay.tools.page(Asker::Client, first, result);
-                filter(list, result, |tool| {
-                    observing
-                        || !rules.policy.is_hidden(&client, tool)
-                        || rules.allows_for_a_while(&client, tool)
-                })
-            }
-            List::Resources => filter(list, result, |uri| shown(Listing::Resources, uri)),
-            List::ResourceTemplates => filter(list, result, |template| shown(Listing::Templates, template)),
-            List::Prompts => filter(list, result, |name| shown(Listing::Prompts, name)),
+        let (Reply::Result(result), Body::Response { id, .. }) = (reply, &message.body) else {
+            return out.deliver(message, place);
         };
-        match filtered {
-            Filtered::Unchanged => out.deliver(message, place),
-            Filtered::Rewritten { result, .. } => {
+        self.relay.lists.keep(list, cursor, result);
+        if list == List::Tools {
+            self.relay.listed.store(true, Ordering::Relaxed);
+            self.relay.tools.page(Asker::Client, cursor.is_none(), result);
+        }
+        match self.relay.show(list, &id.as_key(), message, result) {
+            None => out.deliver(message, place),
+            Some(line) => {
                 out.skip(place);
-                out.append(&message.with_outcome(&result));
-            }
-            Filtered::Unusable(reason) => {
-                out.skip(place);
-                let text = format!("Callgate: the server's list cannot be used: {reason}");
-                out.append(&answer::error(Some(id), wording::INTERNAL, &text));
+                out.append(&line);
             }
         }
     }
@@ -428,16 +409,19 @@ impl<'r> FromServer<'r> {
         if asked.late {
             return self.came_late(&asked);
         }
-        let text = format!("Callgate: the server's answer cannot be used: {reason}");
         if !asked.what.is_clients() {
             if matches!(asked.what, What::Greeting) {
                 self.relay.tell(News::Greeted(self.pipe.generation, Err(reason.to_owned())));
             }
             return;
         }
-        out.append(&answer::error(Some(id), wording::INTERNAL, &text));
-        if let What::Call(call, _) = asked.what {
-            out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+        let reason = format!("the server's answer cannot be used: {reason}");
+        match asked.what {
+            What::Call(call, expects) => {
+                out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+                out.append(&wording::unanswered(expects, id, &reason, Some(&call.id().to_string())));
+            }
+            _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, None)),
         }
     }
 

@@ -13,7 +13,6 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_secrets::Secret;
@@ -27,8 +26,10 @@ use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
 use crate::client::FromClient;
 use crate::codegen::Codegen;
+use crate::farewell::{Farewell, exit_byte};
 use crate::gate::Gate;
 use crate::handshake::Handshake;
+use crate::lists::LastLists;
 use crate::outlet::Outlet;
 use crate::pending::{Asked, Door, Pending, What};
 use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
@@ -39,6 +40,7 @@ use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
 use crate::tree::TreeRecord;
 use crate::watching::Watched;
+use crate::wording::Expects;
 use crate::{program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
@@ -175,6 +177,7 @@ impl Session {
             client: ClientName::new(client.as_deref()),
             listed: AtomicBool::new(false),
             noise: Noise::default(),
+            lists: LastLists::default(),
             tools: ToolBook::new(shelf),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
@@ -396,61 +399,17 @@ impl Session {
 
     /// Gives each of these its one answer: that there is none.
     pub(crate) fn answer_all(&self, left: Vec<(IdKey, Asked)>, reason: &str, outcome: Outcome) {
-        let text = format!("Callgate: {reason}");
         for (id, asked) in left {
-            if let What::Call(call, _) = &asked.what {
-                self.relay.journal.settle_one(call, outcome);
-            }
-            // Of our own requests nobody but us waits for an answer.
-            if asked.what.is_clients() {
-                self.relay.to_client.post_last(answer::error(Some(&id), wording::INTERNAL, &text));
-            }
-        }
-    }
-}
-
-/// What a server's end means to whoever waits for it.
-const UNANSWERED: &str = " before it answered";
-
-/// How a server's end is told to the client, the record and the shell.
-pub(crate) struct Farewell {
-    pub(crate) reason: String,
-    pub(crate) outcome: Outcome,
-    pub(crate) end: EndReason,
-    pub(crate) code: u8,
-}
-
-impl Farewell {
-    /// As it is told where perhaps nobody waits for an answer.
-    fn to_nobody(&self, somebody_waits: bool) -> &str {
-        let shorter = self.reason.strip_suffix(UNANSWERED).filter(|_| !somebody_waits);
-        shorter.unwrap_or(&self.reason)
-    }
-
-    pub(crate) fn of(ending: Option<&Ending>) -> Farewell {
-        let gone = |reason: String, code: i32| Farewell {
-            reason,
-            outcome: Outcome::ServerEnded,
-            end: EndReason::ServerEnded,
-            code: exit_byte(code),
-        };
-        match ending {
-            Some(Ending::FailedToStart { cause }) => Farewell {
-                reason: cause.to_string(),
-                outcome: Outcome::NotDelivered,
-                end: EndReason::FailedToStart,
-                code: 127,
-            },
-            Some(ending @ Ending::Exited { code }) => {
-                gone(format!("the server ended ({ending}){UNANSWERED}"), *code)
-            }
-            Some(ending @ Ending::Signalled { signal }) => {
-                gone(format!("the server ended ({ending}){UNANSWERED}"), 128 + signal)
-            }
-            Some(Ending::KeeperLost) => {
-                gone("the server's keeper was killed, and the server was ended with it".to_owned(), 1)
-            }
-            None => gone(format!("the server closed its output{UNANSWERED}"), 0),
+            let line = match &asked.what {
+                What::Call(call, expects) => {
+                    self.relay.journal.settle_one(call, outcome);
+                    wording::unanswered(*expects, &id, reason, Some(&call.id().to_string()))
+                }
+                // Of our own requests nobody but us waits for an answer.
+                what if !what.is_clients() => continue,
+                _ => wording::unanswered(Expects::Anything, &id, reason, None),
+            };
+            self.relay.to_client.post_last(line);
         }
     }
 }
@@ -478,10 +437,6 @@ fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Arc<dyn Fn(Vec<L
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
         drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
     })
-}
-
-fn exit_byte(code: i32) -> u8 {
-    u8::try_from(code).unwrap_or(1)
 }
 
 /// A thread whose last word is news.

@@ -22,9 +22,9 @@ pub const INTERNAL: i64 = -32603;
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// To a request that came while the server was being started again, and could not wait any longer.
-pub(crate) const RESTARTING: &str = "Callgate: the server is being started again; call again in a moment";
+pub(crate) const RESTARTING: &str = "the server is being started again; call again in a moment";
 
-/// Which kind of answer the refused request expects.
+/// Which kind of answer a request expects that the server does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expects {
     /// `tools/call`: models see tool results, and only some clients show them protocol errors.
@@ -32,9 +32,30 @@ pub enum Expects {
     Anything,
 }
 
+impl Expects {
+    pub fn of(method: &str) -> Expects {
+        if method == "tools/call" { Expects::ToolResult } else { Expects::Anything }
+    }
+}
+
+fn sentence(reason: &str, call: &str) -> String {
+    format!("Callgate: {} (call {call})", reason.trim_end_matches('.'))
+}
+
+/// The answer to a request that no rule refused and the server will not answer; with the call, if it is on record.
+pub fn unanswered(expects: Expects, id: &IdKey, reason: &str, call: Option<&str>) -> Vec<u8> {
+    match (expects, call) {
+        (Expects::ToolResult, Some(call)) => {
+            answer::tool_refusal(id, &sentence(reason, call), &[("callgate/call", call)])
+        }
+        (Expects::ToolResult, None) => answer::tool_refusal(id, &format!("Callgate: {reason}"), &[]),
+        (Expects::Anything, _) => answer::error(Some(id), INTERNAL, &format!("Callgate: {reason}")),
+    }
+}
+
 /// The answer to a refused request.
 pub fn refusal(expects: Expects, id: &IdKey, reason: &str, call: &str, rule: &str) -> Vec<u8> {
-    let text = format!("Callgate: {} (call {call})", reason.trim_end_matches('.'));
+    let text = sentence(reason, call);
     match expects {
         Expects::ToolResult => {
             answer::tool_refusal(id, &text, &[("callgate/call", call), ("callgate/rule", rule)])

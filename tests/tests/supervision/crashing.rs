@@ -37,7 +37,7 @@ fn a_crash_in_a_call_is_told_to_that_call_alone() {
     for (id, answer) in
         [("4", session.ask("4", "danger", "{}").unwrap()), ("3", session.answer("3").unwrap())]
     {
-        assert_eq!(error_message(&answer), Some(told), "{id}");
+        assert_eq!(super::told(&answer), Some(told), "{id}");
     }
     assert_eq!(result_text(&session.ask("5", "safe", "{}").unwrap()), Some("safe ran"));
     assert_one_answer_each(&session, &["3", "4", "5"]);
@@ -56,7 +56,7 @@ fn a_crash_that_is_no_reason_to_restart_ends_the_session() {
     ] {
         let bench = Bench::new(policy).unwrap();
         let mut session = opened(&bench, script);
-        assert_eq!(error_message(&session.ask("3", "danger", "{}").unwrap()), Some(told));
+        assert_eq!(super::told(&session.ask("3", "danger", "{}").unwrap()), Some(told));
         session.ended(PATIENCE).unwrap();
         assert_eq!(servers(&bench).len(), 1, "{policy}");
         let crashed: Vec<String> = if told.contains("code 3") {
@@ -128,7 +128,7 @@ fn a_server_that_crashes_again_and_again_is_given_up_and_a_person_can_bring_it_b
     session.send(r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).unwrap();
     assert!(session.answer("5").unwrap().get("result").is_some());
     session.send(r#"{"jsonrpc":"2.0","id":6,"method":"tools/list"}"#).unwrap();
-    assert!(error_message(&session.answer("6").unwrap()).unwrap().contains("crashed more than 5 times"));
+    assert!(session.answer("6").unwrap().at(&["result", "tools"]).is_some(), "what there was");
     assert!(callgate(&bench, &["status"]).contains("crash loop"));
     script(&bench, "");
     assert!(callgate(&bench, &["start", SERVER]).starts_with("Running: corpus in 1 session"));
@@ -163,7 +163,7 @@ fn a_server_that_comes_back_as_another_ends_the_session_with_words() {
         session.ask("3", "danger", "{}").unwrap();
         session.call("4", "safe", "{}").unwrap();
         let answer = session.answer("4").unwrap();
-        assert!(error_message(&answer).unwrap().contains(told), "{answer:?}");
+        assert!(super::told(&answer).unwrap().contains(told), "{answer:?}");
         session.out.wait_closed(PATIENCE).unwrap();
         assert!(!session.ended(PATIENCE).unwrap().success());
         assert_one_answer_each(&session, &["3", "4"]);

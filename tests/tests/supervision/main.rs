@@ -14,7 +14,7 @@ use callgate_tests::history::rows;
 use callgate_tests::json::Json;
 use callgate_tests::oracle::client_messages;
 use callgate_tests::processes::{eventually, is_alive, pids_in, signal};
-use callgate_tests::session::{PATIENCE, Session, error_message, gone, is_refusal, result_text};
+use callgate_tests::session::{PATIENCE, Session, error_message, gone, is_refusal, result_text, told};
 use callgate_tests::terminal::at_terminal;
 use rustix::process::Signal;
 

@@ -7,6 +7,7 @@ fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = bench.session("", &["--grandchild", "--ignore-eof", "--ignore-term"]).unwrap();
     open(&mut session);
+    let listed = session.answer("1").unwrap();
     let said = callgate(&bench, &["stop", SERVER]);
     assert!(said.starts_with("Stopped: corpus in 1 session; its processes are ended"), "{said}");
     for (name, pid) in pids_in(&bench.path("pids")) {
@@ -20,7 +21,7 @@ fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
     session.send(r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#).unwrap();
     assert!(session.answer("4").unwrap().get("result").is_some());
     session.send(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#).unwrap();
-    assert!(error_message(&session.answer("5").unwrap()).unwrap().contains("stopped by the user"));
+    assert_eq!(session.answer("5").unwrap().get("result"), listed.get("result"), "what there was");
     assert!(callgate(&bench, &["status"]).contains("server stopped"));
 
     started_again(&bench, &["start", SERVER, "--client", "tester"]);
@@ -40,6 +41,38 @@ fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
 }
 
 #[test]
+fn while_a_server_is_stopped_its_last_lists_are_shown_by_the_rules_of_now() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    let mut list = |id: u32, method: &str, params: &str| {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        session.send(&line).unwrap();
+        session.answer(&id.to_string()).unwrap()
+    };
+    let names = |answer: &Json| -> Vec<String> {
+        let tools = answer.at(&["result", "tools"]).unwrap().items();
+        tools.iter().map(|tool| tool.get("name").unwrap().as_text().unwrap().to_owned()).collect()
+    };
+    let before = names(&list(10, "tools/list", "{}"));
+    assert!(before.contains(&"danger".to_owned()), "{before:?}");
+    callgate(&bench, &["stop", SERVER]);
+    assert_eq!(names(&list(11, "tools/list", "{}")), before);
+    let hiding = r#"{ "version": "1", "default": "allow", "hide": ["danger"] }"#;
+    bench.write_policy(hiding).unwrap();
+    let now = names(&list(12, "tools/list", "{}"));
+    assert_eq!(now, before.into_iter().filter(|name| name != "danger").collect::<Vec<_>>());
+    for (id, method, params) in [
+        (13, "tools/list", r#"{"cursor":"2"}"#),
+        (14, "tools/list", r#"{"cursor":2}"#),
+        (15, "prompts/list", "{}"),
+    ] {
+        let answer = list(id, method, params);
+        let words = error_message(&answer).unwrap_or_default();
+        assert!(words.contains("stopped by the user"), "never asked for before: {answer:?}");
+    }
+}
+
+#[test]
 fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = opened(&bench, "");
@@ -54,7 +87,7 @@ fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered
     let said = callgate(&bench, &["stop", SERVER]);
     assert!(said.contains("Ends with it: 1 call runs and is answered with an error"), "{said}");
     assert_eq!(
-        error_message(&session.answer("3").unwrap()),
+        told(&session.answer("3").unwrap()),
         Some("Callgate: the server was stopped by the user during this call")
     );
     let last = bench.server_lines().pop().unwrap();
@@ -149,7 +182,7 @@ fn stop_everything_pauses_answers_and_ends_all() {
     });
     let said = callgate(&bench, &["stop", "--all"]);
     assert!(said.contains("Paused every server. Stopped: every server in 2 sessions"), "{said}");
-    assert!(error_message(&one.answer("3").unwrap()).unwrap().contains("stopped by the user"));
+    assert!(told(&one.answer("3").unwrap()).unwrap().contains("stopped by the user"));
     servers(&bench).iter().for_each(|pid| assert!(!is_alive(*pid)));
     for session in [&mut one, &mut other] {
         assert!(is_refusal(&session.ask("4", "safe", "{}").unwrap()));
@@ -243,7 +276,7 @@ fn a_call_that_is_told_to_come_again_was_not_done_by_the_server_before() {
     for id in 100..next {
         let answer = session.answer(&id.to_string()).unwrap();
         let done = lines.iter().filter(|line| line.contains(&format!("\"id\":{id},"))).count();
-        match error_message(&answer) {
+        match told(&answer) {
             None => assert_eq!(done, 1, "{answer:?}"),
             Some(words) if words.contains("call again") => assert_eq!(done, 0, "{words}"),
             Some(words) => assert!(words.contains("this call was ended"), "{words}"),

@@ -57,7 +57,7 @@ fn words(call: &CallRow) -> String {
         Decision::Unrecorded => "It could not be recorded",
         Decision::Unsupported => "A rule that this version cannot apply",
         Decision::WouldDeny => "Only watched; it would be refused",
-        Decision::Stopped => "Its server was not running",
+        Decision::Stopped => "Not sent to its server",
     };
     reason.map_or_else(|| word.to_owned(), |reason| format!("{word}: {reason}"))
 }
