@@ -192,9 +192,11 @@ impl Group<'_> {
             ask.name = named(method, params);
         }
         match (refused, class) {
-            (Err(NotEntered::Shut(shut)), Class::Harmless) => self.without_server(&ask, &shut.reason),
+            (Err(NotEntered::Shut(shut)), Class::Harmless) => {
+                self.without_server(&ask, &shut.reason, shut.lists)
+            }
             (Err(NotEntered::Shut(shut)), _) => self.refuse_stopped(&ask, &shut),
-            (Err(_), _) => self.without_server(&ask, wording::RESTARTING),
+            (Err(_), _) => self.without_server(&ask, wording::RESTARTING, true),
             (Ok(()), Class::Harmless) => self.pass(&ask),
             (Ok(()), Class::Guarded | Class::Unknown) => self.judge(&ask),
         }
@@ -239,11 +241,11 @@ impl Group<'_> {
     }
 
     /// Answers what is not recorded when it passes, while there is no server.
-    fn without_server(&mut self, ask: &Ask<'_>, reason: &str) {
+    fn without_server(&mut self, ask: &Ask<'_>, reason: &str, lists: bool) {
         if let Some(no) = self.harmless_refused(ask) {
             return self.refuse(ask, &no);
         }
-        let known = self.known_without_server(ask);
+        let known = self.known_without_server(ask).filter(|_| lists || List::asked_by(ask.method).is_none());
         let refused = || answer::error(Some(&ask.key), wording::REFUSED, &format!("Callgate: {reason}"));
         self.from.relay.to_client.post(known.unwrap_or_else(refused));
     }

@@ -110,6 +110,8 @@ pub(crate) struct Shut {
     pub(crate) rule: &'static str,
     /// A sentence for whoever calls.
     pub(crate) reason: Arc<str>,
+    /// What the server listed last is shown on. Not of one that is broken: whoever asks for anything is to hear that.
+    pub(crate) lists: bool,
 }
 
 /// Whether requests get to a server.

@@ -230,8 +230,9 @@ impl Session {
         };
         let page = "see `callgate explain CG-120`";
         let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
-        let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into() };
+        let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into(), lists: false };
         self.sever(Door::Shut(shut), &reason, Outcome::ServerEnded);
+        self.relay.tools.refused();
         self.standing = Standing::Down;
         stdio::complain(&format!("{}: {reason}", self.server));
         self.note(EventKind::Crashed, &reason);
@@ -246,7 +247,7 @@ impl Session {
             (Wish::Stop, Standing::Stopped) => {}
             (Wish::Stop, _) => {
                 let reason = "the server was stopped by the user";
-                let shut = Shut { rule: "(stopped)", reason: reason.into() };
+                let shut = Shut { rule: "(stopped)", reason: reason.into(), lists: true };
                 self.sever(Door::Shut(shut), &format!("{reason} during this call"), Outcome::ServerEnded);
                 self.keeper.end();
                 self.standing = Standing::Stopped;
@@ -301,7 +302,7 @@ impl Session {
         let reason = format!("the server was ended by its limits: {beyond}. A person has to start it");
         let door = match comes_back {
             true => Door::Asleep,
-            false => Door::Shut(Shut { rule: "(limit)", reason: reason.as_str().into() }),
+            false => Door::Shut(Shut { rule: "(limit)", reason: reason.as_str().into(), lists: true }),
         };
         let Some(left) = self.relay.pending.sever_if_idle(door, || self.relay.codegen.has_open()) else {
             return false;
