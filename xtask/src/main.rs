@@ -14,6 +14,7 @@ mod bundle;
 mod commands;
 mod count;
 mod display;
+mod elsewhere;
 mod npm;
 mod packaged;
 mod packages;

@@ -23,6 +23,11 @@ pub(crate) fn watch_reader(_pipe: &File, _gone: impl FnOnce() + Send + 'static) 
 #[derive(Debug)]
 pub(crate) struct ReaderWatch;
 
+impl Drop for ReaderWatch {
+    /// Let go at a moment of its own, as elsewhere.
+    fn drop(&mut self) {}
+}
+
 /// Pipes keep the size they were made with.
 pub(crate) fn widen(_pipe: impl AsHandle) {}
 

@@ -35,11 +35,15 @@
 //!
 //! This crate knows nothing of the protocol, of policies or of the store: it is told a command and a session's name.
 
+#[cfg(any(target_os = "macos", windows, test))]
+mod ancestry;
 mod ending;
 mod known;
 mod launch;
 mod measure;
 mod search;
+#[cfg(any(windows, test))]
+mod told;
 
 #[cfg(unix)]
 mod unix;

@@ -3,11 +3,9 @@
 use anyhow::{Result, bail, ensure};
 
 use super::{real_clients, test};
-use crate::packages::{self, WINDOWS_COMPILER};
-use crate::shell::{cargo, command, run as go, works};
+use crate::elsewhere::{MACOS, WINDOWS};
+use crate::shell::{cargo, run as go, works};
 use crate::steps::{NotHere, Steps};
-
-const WINDOWS: &str = "x86_64-pc-windows-gnu";
 
 pub(super) fn run(rest: &[String]) -> Result<bool> {
     ensure!(rest.is_empty(), "`cargo xtask ci` takes no words; `cargo xtask test WORDS…` chooses tests");
@@ -19,7 +17,9 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
     steps.run("clippy", clippy);
     steps.run("licences, sources, bans", dependencies);
     steps.run("advisories", advisories);
-    steps.run("check for Windows", check_for_windows);
+    for system in [WINDOWS, MACOS] {
+        steps.run(&format!("check for {}", system.name), || system.check());
+    }
     let tests = test::test(&mut steps, &[]);
     Ok(test::close(&steps, tests))
 }
@@ -52,18 +52,4 @@ fn needs_deny() -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Types only: proves that the product compiles for Windows, not that it runs there.
-fn check_for_windows() -> Result<()> {
-    if !works("rustup", &["--version"]) {
-        bail!(NotHere(format!("no rustup, so the standard library for {WINDOWS} cannot be had")));
-    }
-    if let Err(error) = go(command("rustup", &["target", "add", WINDOWS])) {
-        bail!(NotHere(format!("the standard library for {WINDOWS} cannot be had: {error:#}")));
-    }
-    if let Err(error) = packages::ensure(&[WINDOWS_COMPILER]) {
-        bail!(NotHere(format!("SQLite cannot be compiled for Windows: {error:#}")));
-    }
-    go(cargo(&["check", "--package", "callgate", "--target", WINDOWS]))
 }

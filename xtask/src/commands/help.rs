@@ -11,7 +11,8 @@ cargo xtask test --real-clients [NEXTEST WORDS…]
                                   OpenCode; 1.4 GB from npm), which are no part of the others; no account is needed
 cargo xtask ui                    only the page: types, lint, tests, build, and a look in Chromium
 cargo xtask setup                 only the set-up of the tests: system packages, packages from npm and PyPI
-cargo xtask ci                    what CI runs: format, clippy, deny, a check for Windows, then all of `test`
+cargo xtask ci                    what CI runs: format, clippy, deny, types and lints for Windows and
+                                  macOS, then all of `test`
 cargo xtask bundle [--debug]      the .deb and the .rpm, in target/package
 cargo xtask bundle --try          a debug .deb, installed, started, upgraded and removed (Linux, as root)
 cargo xtask screenshots           docs/images from the real app with a lively history

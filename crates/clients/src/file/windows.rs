@@ -25,6 +25,7 @@ pub(super) fn names(_of: &Metadata) -> u64 {
     1
 }
 
+#[expect(clippy::permissions_set_readonly_false, reason = "here it lets those write who could before")]
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     let permissions = fs::metadata(to)?.permissions();
     if permissions.readonly() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, getpid};
 
 use super::tree::{Process, arguments_of, await_end, describe, everyone as all};
-use crate::{Left, ProcessId, Recorded, Seen, SessionState, Swept};
+use crate::{Left, ProcessId, Recorded, Seen, SessionState, Swept, ancestry};
 
 /// Nobody waits for these any more: SIGTERM is a courtesy.
 const TERM: Duration = Duration::from_millis(500);
@@ -90,36 +90,38 @@ pub fn sweep(state: impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec
     let ids: Vec<ProcessId> = left.iter().map(|one| one.id).collect();
     let ended = end(&ids);
     let swept = left.into_iter().zip(lines).zip(ended).map(|((one, arguments), (_, gone))| {
-        let name = arguments.first().and_then(|program| program.rsplit('/').next()).unwrap_or("process");
-        Swept { id: one.id, name: name.to_owned(), arguments, session: one.session, gone }
+        let name = named_by(&arguments).unwrap_or("process").to_owned();
+        Swept { id: one.id, name, arguments, session: one.session, gone }
     });
     swept.collect()
 }
 
-fn pid(number: u32) -> Option<Pid> {
+pub(super) fn pid(number: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(number).ok()?)
 }
 
+fn number(pid: Pid) -> u32 {
+    pid.as_raw_nonzero().get().unsigned_abs()
+}
+
 fn seen(process: &Process) -> Seen {
-    let number = |pid: Pid| pid.as_raw_nonzero().get().unsigned_abs();
-    let name = arguments_of(process.pid).into_iter().next().unwrap_or_default();
-    let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+    let name = name_of(process).unwrap_or_default();
     Seen { id: process.known(), parent: process.parent.map(number), name }
 }
 
+/// What a process calls itself: the file of its first argument. Nothing, where the system does not tell.
+pub(super) fn name_of(process: &Process) -> Option<String> {
+    named_by(&arguments_of(process.pid)).map(str::to_owned)
+}
+
+fn named_by(arguments: &[String]) -> Option<&str> {
+    arguments.first().and_then(|program| program.rsplit('/').next())
+}
+
 fn below(all: &[Process], root: Pid) -> Vec<Process> {
-    let mut found: Vec<Process> = Vec::new();
-    let mut parents = vec![root];
-    while let Some(parent) = parents.pop() {
-        for child in all.iter().filter(|process| process.parent == Some(parent)) {
-            // A circle, which a torn view could show, must not turn for ever.
-            if child.pid != root && !found.iter().any(|known| known.pid == child.pid) {
-                found.push(*child);
-                parents.push(child.pid);
-            }
-        }
-    }
-    found
+    let below =
+        ancestry::below(all, number(root), |process| (process.known().pid, process.parent.map(number)));
+    below.into_iter().copied().collect()
 }
 
 /// The numbers of the process itself and of all above it.

@@ -7,8 +7,11 @@
 //! - When the keeper is killed with `-9`, the server is ended by the shim (by its group), not by the kernel.
 //! - [`sweep`] goes by what was written down, and by ancestry below that: another process' environment is readable for some
 //!   processes only, so a marker is not looked for.
+//! - What left the server's group and lost its parent is known to the keeper alone, which ends it. The shim, which measures,
+//!   does not count it.
 
 mod census;
+mod measure;
 mod tree;
 
 use std::io;
@@ -16,9 +19,11 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
-use crate::{MARKER, Measured, StartError};
+use crate::{MARKER, StartError};
 
 pub use census::{arguments, end, everyone, identify, leftovers, lives, session_of, sweep, tree_of};
+pub(crate) use measure::measure;
+pub use measure::memory_of;
 pub(crate) use tree::{Tree, await_end};
 
 /// Orphans go to launchd; there is nothing to ask for.
@@ -38,20 +43,10 @@ pub(crate) fn wear_badge(_session: &str) -> Option<OwnedFd> {
     None
 }
 
-/// Not measured here.
-pub(crate) fn measure(_root: Pid) -> Option<Measured> {
-    None
-}
-
 /// Takes the caller's word.
 #[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
 pub(crate) fn single_threaded() -> Result<(), StartError> {
     Ok(())
-}
-
-/// Not told here: whoever asks takes what is resident.
-pub fn memory_of(_number: u32) -> Option<u64> {
-    None
 }
 
 /// The session whose tree this process belongs to, by its own environment only.

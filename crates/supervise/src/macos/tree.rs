@@ -63,7 +63,12 @@ impl Tree {
 
     /// Who is there, without those that have ended.
     fn look(&mut self) -> Vec<Process> {
-        let all = everyone();
+        self.remembered = self.members(everyone());
+        self.remembered.clone()
+    }
+
+    /// Those of all that are in the tree.
+    fn members(&self, all: Vec<Process>) -> Vec<Process> {
         let mut members: HashSet<Pid> = HashSet::from([self.root]);
         let belongs = |process: &Process, members: &HashSet<Pid>| {
             process.parent.is_some_and(|parent| members.contains(&parent))
@@ -84,8 +89,7 @@ impl Tree {
             }
         }
         members.remove(&self.root);
-        self.remembered = all.into_iter().filter(|process| members.contains(&process.pid)).collect();
-        self.remembered.clone()
+        all.into_iter().filter(|process| members.contains(&process.pid)).collect()
     }
 
     /// Sends a signal to each process of the tree. Returns whom it went to.
@@ -103,6 +107,15 @@ impl Tree {
         }
         found
     }
+}
+
+/// The tree of a keeper as another process sees it at one moment: its descendants, and the group of the server that it started,
+/// which is the one child of its own that leads a group.
+pub(super) fn seen_below(keeper: Pid) -> Vec<Process> {
+    let all = everyone();
+    let leads = |process: &&Process| process.parent == Some(keeper) && process.group == Some(process.pid);
+    let server = all.iter().find(leads).map(|process| process.pid);
+    Tree::below(keeper, server).members(all)
 }
 
 /// Waits until all of these have ended, at most for `limit`.

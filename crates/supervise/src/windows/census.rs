@@ -1,17 +1,35 @@
-//! Who runs. Little is asked here: nothing can be left behind, because the kernel ends a job with its last handle.
+//! Who runs. Nothing can be left behind here, because the kernel ends a job with its last handle: this is for those who show a
+//! tree or end one by hand.
 
-use crate::{Left, ProcessId, Recorded, Seen, SessionState, Swept};
+use std::collections::HashMap;
+use std::os::windows::io::OwnedHandle;
 
 use super::raw;
+use crate::told::{program_name, with_true_parents};
+use crate::{Left, ProcessId, Recorded, Seen, SessionState, Swept, ancestry};
 
-/// Nobody: there is no cheap list of processes with their parents that could be trusted.
+/// Everyone that we may look at. A process whose parent is gone, or not for us to look at, has none.
 pub fn everyone() -> Vec<Seen> {
-    Vec::new()
+    // A number is not given away while somebody has a handle on its process. So whoever is in a list that is made now is the one
+    // that the handle is on, and its parent and its start are told of the same.
+    let held: HashMap<u32, OwnedHandle> =
+        raw::listed().into_iter().filter_map(|one| Some((one.pid, raw::open(one.pid)?))).collect();
+    let seen = raw::listed().into_iter().filter_map(|one| {
+        let start = raw::created(held.get(&one.pid)?)?;
+        Some(Seen {
+            id: ProcessId { pid: one.pid, start },
+            parent: Some(one.parent),
+            name: program_name(&one.file).to_owned(),
+        })
+    });
+    with_true_parents(seen.collect())
 }
 
-/// Nobody, likewise.
-pub fn tree_of(_root: u32) -> Vec<Seen> {
-    Vec::new()
+/// Everyone below a process, without itself. Who lost its parent is below nobody; the job, which has it still, is known to the
+/// shim alone.
+pub fn tree_of(root: u32) -> Vec<Seen> {
+    let all = everyone();
+    ancestry::below(&all, root, |one| (one.id.pid, one.parent)).into_iter().cloned().collect()
 }
 
 /// The process that has this number now.
@@ -39,8 +57,10 @@ pub fn session_of(_pid: u32) -> Option<String> {
 pub fn end(ids: &[ProcessId]) -> Vec<(ProcessId, bool)> {
     let ended = |id: &ProcessId| {
         // The handle stays with this very process; its start says whether it is the one that is meant.
-        let process = raw::open(id.pid).filter(|process| raw::created(process) == Some(id.start));
-        (*id, process.is_none_or(|process| raw::terminate(&process)))
+        let process = raw::open_to_end(id.pid).filter(|process| raw::created(process) == Some(id.start));
+        let ended = process.is_some_and(|process| raw::terminate(&process));
+        // One that is not ours to end may be there still.
+        (*id, ended || !lives(*id))
     };
     ids.iter().map(ended).collect()
 }

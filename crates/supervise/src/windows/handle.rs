@@ -11,7 +11,7 @@ use std::thread;
 
 use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
-use super::{program as programs, raw};
+use super::{measure, program as programs, raw};
 use crate::ending::words;
 use crate::launch::search_path;
 use crate::{Ending, Launch, MARKER, Measured, Pipes, StartError, StartFailure};
@@ -30,6 +30,11 @@ pub struct Server {
 
 #[derive(Debug)]
 pub struct HeldSignals;
+
+impl Drop for HeldSignals {
+    /// Let go at a moment of its own, as elsewhere.
+    fn drop(&mut self) {}
+}
 
 /// Starts a server in a job that ends with this process. Whether the command could be run is known from
 /// [`Keeper::started`] or [`Keeper::wait`], as elsewhere.
@@ -189,9 +194,12 @@ impl Keeper {
         Ok(pipes)
     }
 
-    /// Not measured here.
+    /// What the server and everything below it take at this moment; `None` where the system does not tell, or nothing runs.
     pub fn measure(&self) -> Option<Measured> {
-        None
+        match &self.state().ok()?.job {
+            Some(job) => measure::of_job(job),
+            None => Some(measure::below(self.id())),
+        }
     }
 
     /// Waits until the server has ended.

@@ -3,6 +3,7 @@
 
 mod census;
 mod handle;
+mod measure;
 pub(crate) mod program;
 mod raw;
 
@@ -10,12 +11,8 @@ use crate::MARKER;
 
 pub use census::{arguments, end, everyone, identify, leftovers, lives, session_of, sweep, tree_of};
 pub use handle::{HeldSignals, Keeper, Prepared, Server, prepare, start};
+pub use measure::memory_of;
 pub use program::login_path;
-
-/// Not told here: whoever asks takes what is resident.
-pub fn memory_of(_number: u32) -> Option<u64> {
-    None
-}
 
 /// The session whose tree this process belongs to, by its own environment only.
 pub fn session_above() -> Option<String> {

@@ -1,22 +1,30 @@
-//! All that needs `unsafe` on Windows: jobs, waiting for a process without borrowing it for change, and processes that are not
-//! our children.
+//! All that needs `unsafe` on Windows: jobs, waiting for a process without borrowing it for change, processes that are not our
+//! children, and the list of all.
 
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-use windows_sys::Win32::Foundation::{FILETIME, STILL_ACTIVE, WAIT_OBJECT_0};
+use windows_sys::Win32::Foundation::{
+    ERROR_MORE_DATA, FILETIME, GetLastError, INVALID_HANDLE_VALUE, STILL_ACTIVE, WAIT_OBJECT_0,
+};
+use windows_sys::Win32::System::Diagnostics::ToolHelp::{
+    CreateToolhelp32Snapshot, PROCESSENTRY32W, Process32FirstW, Process32NextW, TH32CS_SNAPPROCESS,
+};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
-    TerminateJobObject,
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectBasicProcessIdList, JobObjectExtendedLimitInformation,
+    QueryInformationJobObject, SetInformationJobObject, TerminateJobObject,
 };
+use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS_EX};
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetExitCodeProcess, GetProcessTimes, INFINITE, OpenProcess,
-    PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SYNCHRONIZE, PROCESS_TERMINATE, TerminateProcess,
-    WaitForSingleObject,
+    GetCurrentProcess, GetExitCodeProcess, GetProcessTimes, INFINITE, OpenProcess, PROCESS_ACCESS_RIGHTS,
+    PROCESS_NAME_WIN32, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SYNCHRONIZE, PROCESS_TERMINATE,
+    QueryFullProcessImageNameW, TerminateProcess, WaitForSingleObject,
 };
+
+use crate::told::{self, Answer};
 
 /// Puts this process into a new job that ends with its handle. Children join it by themselves, from their first moment.
 ///
@@ -75,6 +83,31 @@ pub(super) fn end_job(job: &OwnedHandle) -> io::Result<()> {
     if ended == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// The numbers of all processes of a job; none if the system does not tell.
+#[expect(unsafe_code, reason = "Job Objects have no safe form")]
+pub(super) fn members(job: &OwnedHandle) -> Option<Vec<u32>> {
+    told::job_list(|words| {
+        let length = u32::try_from(size_of_val(words)).ok()?;
+        let room = words.as_mut_ptr().cast();
+        // SAFETY: the handle is valid, and the room is as long as is said, aligned for the numbers of this class of information
+        // (each as wide as a pointer), and outlives the call.
+        let told = unsafe {
+            QueryInformationJobObject(
+                job.as_raw_handle(),
+                JobObjectBasicProcessIdList,
+                room,
+                length,
+                null_mut(),
+            )
+        } != 0;
+        if told {
+            return Some(Answer::Whole);
+        }
+        // SAFETY: no arguments, and nothing was called in between.
+        (unsafe { GetLastError() } == ERROR_MORE_DATA).then_some(Answer::Cut)
+    })
+}
+
 /// Waits for a process to end; without a limit when there is none. True when it has ended.
 #[expect(unsafe_code, reason = "std waits for a child only through a mutable borrow")]
 pub(super) fn await_end(process: BorrowedHandle<'_>, limit: Option<Duration>) -> bool {
@@ -83,10 +116,18 @@ pub(super) fn await_end(process: BorrowedHandle<'_>, limit: Option<Duration>) ->
     unsafe { WaitForSingleObject(process.as_raw_handle(), limit) == WAIT_OBJECT_0 }
 }
 
-/// A handle on another process of ours that runs; it stays with that process.
-#[expect(unsafe_code, reason = "processes that are not our children have no safe form")]
+/// A handle on a process that runs, for looking at it; it stays with that process.
 pub(super) fn open(pid: u32) -> Option<OwnedHandle> {
-    let rights = PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | PROCESS_SYNCHRONIZE;
+    open_for(PROCESS_QUERY_LIMITED_INFORMATION, pid)
+}
+
+/// The same on one of ours, with which it can be ended.
+pub(super) fn open_to_end(pid: u32) -> Option<OwnedHandle> {
+    open_for(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | PROCESS_SYNCHRONIZE, pid)
+}
+
+#[expect(unsafe_code, reason = "processes that are not our children have no safe form")]
+fn open_for(rights: PROCESS_ACCESS_RIGHTS, pid: u32) -> Option<OwnedHandle> {
     // SAFETY: no pointers; a handle that is not given is null.
     let handle = unsafe { OpenProcess(rights, 0, pid) };
     if handle.is_null() {
@@ -123,4 +164,73 @@ pub(super) fn terminate(process: &OwnedHandle) -> bool {
     // SAFETY: the handle is open.
     let asked = unsafe { TerminateProcess(process.as_raw_handle(), 1) } != 0;
     asked && await_end(process.as_handle(), Some(Duration::from_millis(500)))
+}
+
+/// The bytes that a process alone has claimed: what it shares with others is not among them.
+#[expect(unsafe_code, reason = "what a process takes has no safe form")]
+pub(super) fn private_bytes(process: &OwnedHandle) -> Option<u64> {
+    let mut counters = PROCESS_MEMORY_COUNTERS_EX::default();
+    let length = u32::try_from(size_of_val(&counters)).ok()?;
+    counters.cb = length;
+    // SAFETY: the handle is open, and the structure, which is the longer form of the one that is asked for, is of the length said
+    // and outlives the call.
+    let told =
+        unsafe { K32GetProcessMemoryInfo(process.as_raw_handle(), (&raw mut counters).cast(), length) } != 0;
+    told.then(|| u64::try_from(counters.PrivateUsage).ok()).flatten()
+}
+
+/// The file that a process runs.
+#[expect(unsafe_code, reason = "the file of a process has no safe form")]
+pub(super) fn image(process: &OwnedHandle) -> Option<String> {
+    // No path is longer.
+    let mut path = vec![0_u16; 32 * 1024];
+    let mut length = u32::try_from(path.len()).ok()?;
+    // SAFETY: the handle is open, and the buffer, of the length said, and the length outlive the call.
+    let told = unsafe {
+        QueryFullProcessImageNameW(
+            process.as_raw_handle(),
+            PROCESS_NAME_WIN32,
+            path.as_mut_ptr(),
+            &raw mut length,
+        )
+    } != 0;
+    path.truncate(usize::try_from(length).ok()?);
+    told.then(|| String::from_utf16_lossy(&path))
+}
+
+/// A process as the system lists it.
+pub(super) struct Listed {
+    pub(super) pid: u32,
+    /// Who started it; that one may be gone, and its number another's.
+    pub(super) parent: u32,
+    /// The name of its file.
+    pub(super) file: String,
+}
+
+/// Every process at this moment; nobody, if the system does not tell.
+#[expect(unsafe_code, reason = "the list of processes has no safe form")]
+pub(super) fn listed() -> Vec<Listed> {
+    // SAFETY: no pointers; a handle that is not given is said to be invalid.
+    let handle = unsafe { CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0) };
+    if handle == INVALID_HANDLE_VALUE {
+        return Vec::new();
+    }
+    // SAFETY: a handle that was just made, and is owned by nobody else.
+    let snapshot = unsafe { OwnedHandle::from_raw_handle(handle) };
+    let mut entry = PROCESSENTRY32W::default();
+    entry.dwSize = u32::try_from(size_of_val(&entry)).unwrap_or(0);
+    let mut all = Vec::new();
+    // SAFETY: the handle is open, and the structure says its own length and outlives the call.
+    let mut more = unsafe { Process32FirstW(snapshot.as_raw_handle(), &raw mut entry) } != 0;
+    while more {
+        let file = entry.szExeFile.split(|unit| *unit == 0).next().unwrap_or_default();
+        all.push(Listed {
+            pid: entry.th32ProcessID,
+            parent: entry.th32ParentProcessID,
+            file: String::from_utf16_lossy(file),
+        });
+        // SAFETY: as above.
+        more = unsafe { Process32NextW(snapshot.as_raw_handle(), &raw mut entry) } != 0;
+    }
+    all
 }
