@@ -184,6 +184,40 @@ fn an_action_for_a_session_that_a_restart_lost_is_not_done_as_if_nothing_had_hap
 }
 
 #[test]
+fn an_agent_that_goes_on_clicking_through_a_restart_hears_of_it_before_the_next_server_gets_a_click() {
+    let rules = r#"{ "version": "1", "default": "allow", "hide": ["hidden_one"] }"#;
+    let bench = Bench::new(rules).unwrap();
+    let mut session = bench.session(&script(1), &[]).unwrap();
+    greet(&mut session).unwrap();
+    ask(&mut session, 1, "start_codegen_session", &json!({}));
+    let mut restarting = bench.callgate(["restart", SERVER]).unwrap();
+    let mut restarting = restarting.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut told = Vec::new();
+    let mut id = 100;
+    while restarting.try_wait().unwrap().is_none() || told.is_empty() {
+        session.call(&format!("{}", id + 10_000), "hidden_one", "{}").unwrap();
+        let hidden = session.answer(&format!("{}", id + 10_000)).unwrap();
+        assert!(!is_refusal(&hidden), "{}", hidden.to_text());
+        if ask(&mut session, id, "playwright_fill", &json!({ "n": id })).0.contains("server restarted at ") {
+            told.push(id);
+        }
+        id += 1;
+        assert!(id < 10_000, "nobody told of the restart");
+    }
+    ask(&mut session, id, "playwright_fill", &json!({ "n": id }));
+    let lines = bench.server_lines();
+    let second = lines.iter().rposition(|line| line.contains("\"initialize\"")).unwrap();
+    let clicks: Vec<&String> =
+        lines[second..].iter().filter(|line| line.contains("playwright_fill")).collect();
+    let expected: Vec<usize> = (told[0] + 1..=id).collect();
+    assert_eq!((told.len(), clicks.len()), (1, expected.len()), "{lines:#?}");
+    for (line, id) in clicks.iter().zip(expected) {
+        assert!(line.contains(&format!("\"n\":{id}")), "{line}");
+    }
+    session.finish().unwrap();
+}
+
+#[test]
 fn a_server_that_crashes_with_an_open_session_is_not_started_again_by_itself() {
     let policy = r#"{ "version": "1", "default": "allow", "process": { "restart": "always" } }"#;
     for (recording, lives) in [(true, false), (false, true)] {

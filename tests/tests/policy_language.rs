@@ -7,7 +7,7 @@ use std::time::Duration;
 use callgate_store::allowance::{self, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::History;
-use callgate_store::{Home, catch_up};
+use callgate_store::{Home, catch_up, pause};
 use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
 use callgate_tests::history::rows;
 use callgate_tests::json::Json;
@@ -333,6 +333,9 @@ fn one_call_is_allowed_once_however_its_arguments_are_spelled() {
     let now = SystemClock::default().now();
     allowance::grant(&home, &now, SERVER, what, Duration::from_secs(600)).unwrap();
     assert!(call(&mut session, 2, "danger", r#"{"a":2,"b":"x"}"#).contains("denied"), "another call");
+    pause::pause(&home, None, None, &now).unwrap();
+    assert!(call(&mut session, 20, "danger", r#"{"a":1,"b":"x"}"#).contains("paused"), "a pause is for all");
+    pause::resume(&home, None).unwrap();
     assert_eq!(call(&mut session, 3, "danger", r#"{ "b":"\u0078", "a":1 }"#), "ran");
     assert!(call(&mut session, 4, "danger", r#"{"a":1,"b":"x"}"#).contains("denied"), "once is once");
     let mut second = bench.session("", &[]).unwrap();

@@ -36,6 +36,15 @@ impl List {
         }
     }
 
+    /// What says that it is to be asked for again.
+    pub const fn changed(self) -> &'static str {
+        match self {
+            List::Tools => "notifications/tools/list_changed",
+            List::Resources | List::ResourceTemplates => "notifications/resources/list_changed",
+            List::Prompts => "notifications/prompts/list_changed",
+        }
+    }
+
     /// The member of the result that holds the entries.
     pub const fn member(self) -> &'static str {
         match self {

@@ -174,9 +174,10 @@ impl Group<'_> {
         let class = class(method);
         let mut ask = Ask::new(message, key, method, params);
         let refused = self.look_for_server(&ask);
-        match (&refused, class) {
-            (Ok(()) | Err(NotEntered::Shut(_)), _) | (Err(NotEntered::Asleep), Class::Harmless) => {}
-            (Err(why), _) => return self.not_entered(&ask.key, method, why),
+        match &refused {
+            Ok(()) | Err(NotEntered::Shut(_)) => {}
+            Err(NotEntered::Asleep) if self.needs_no_server(&ask) => {}
+            Err(why) => return self.not_entered(&ask.key, method, why),
         }
         if ask.expects == Expects::ToolResult {
             match message.tool_call() {
@@ -209,7 +210,7 @@ impl Group<'_> {
         let checked = pending.check(&ask.key, self.pipe.generation);
         match checked {
             // Nothing is started to say that it is there, or what there is.
-            Err(NotEntered::Asleep) if self.known_without_server(ask).is_some() => return checked,
+            Err(NotEntered::Asleep) if self.needs_no_server(ask) => return checked,
             Err(NotEntered::Asleep) => {
                 if pending.wake(Instant::now() + AT_THE_DOOR) {
                     self.from.relay.tell(News::Wanted);
@@ -240,22 +241,31 @@ impl Group<'_> {
         true
     }
 
-    /// Answers what is not recorded when it passes, while there is no server.
+    /// Is it known without a server whether anybody is there, and what there was when it was asked for last?
+    fn needs_no_server(&self, ask: &Ask<'_>) -> bool {
+        match List::asked_by(ask.method) {
+            Some(list) => self.from.relay.lists.has(list, ask.cursor()),
+            None => ask.method == "ping",
+        }
+    }
+
+    /// Answers what is not recorded when it passes, while there is no server; with the `lists` of the last one, or without.
     fn without_server(&mut self, ask: &Ask<'_>, reason: &str, lists: bool) {
         if let Some(no) = self.harmless_refused(ask) {
             return self.refuse(ask, &no);
         }
-        let known = self.known_without_server(ask).filter(|_| lists || List::asked_by(ask.method).is_none());
-        let refused = || answer::error(Some(&ask.key), wording::REFUSED, &format!("Callgate: {reason}"));
-        self.from.relay.to_client.post(known.unwrap_or_else(refused));
-    }
-
-    /// The answer to what needs no server: whether anybody is there, and what there was when it was asked for last.
-    fn known_without_server(&self, ask: &Ask<'_>) -> Option<Vec<u8>> {
-        match List::asked_by(ask.method) {
-            Some(list) => self.from.relay.show_last(list, ask.cursor().as_deref(), &ask.key),
+        let relay = self.from.relay;
+        let list = List::asked_by(ask.method);
+        let known = match list {
+            Some(list) if lists => relay.last_list(list, ask.cursor(), &ask.key),
+            Some(_) => None,
             None => (ask.method == "ping").then(|| answer::empty(&ask.key)),
+        };
+        if let (Some(list), None) = (list, &known) {
+            relay.lists.owe(list);
         }
+        let refused = || answer::error(Some(&ask.key), wording::REFUSED, &format!("Callgate: {reason}"));
+        relay.to_client.post(known.unwrap_or_else(refused));
     }
 
     fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
@@ -322,6 +332,9 @@ impl Group<'_> {
 
     pub(crate) fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
         let unanswered = |reason: &str| {
+            if let Some(list) = List::asked_by(method) {
+                self.from.relay.lists.owe(list);
+            }
             let line = wording::unanswered(Expects::of(method), key, reason, None);
             self.from.relay.to_client.post(line);
         };

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use callgate_codegen::{Follower, Gone, Kept, Outcome, Sent, Settled, State, Verb, session_named};
+use callgate_codegen::{Follower, Gone, Kept, Outcome, Sent, Session, Settled, State, Verb, session_named};
 use callgate_policy::{Recording, Recordings};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::Outcome as Reply;
@@ -31,8 +31,8 @@ struct Book {
     follower: Follower,
     /// Calls under way that name a session, by their numbers: the client that made it, and the session.
     naming: FxHashMap<u64, (String, String)>,
-    /// When this server took the place of another.
-    back_ms: Option<i64>,
+    /// When servers took the place of those before them.
+    returns: Vec<i64>,
     /// A session that was recording when the server went. Nobody has been told yet.
     untold: Option<Lost>,
 }
@@ -40,8 +40,16 @@ struct Book {
 /// What there is to say of a session that went with its server.
 #[derive(Debug)]
 struct Lost {
+    at_ms: i64,
     id: Option<String>,
     recorded: usize,
+}
+
+impl Book {
+    /// When another server took the place of one that went at this time.
+    fn returned(&self, gone_ms: i64) -> Option<i64> {
+        self.returns.iter().copied().find(|back_ms| *back_ms >= gone_ms)
+    }
 }
 
 impl Codegen {
@@ -49,7 +57,7 @@ impl Codegen {
         let book = Book {
             follower: Follower::counting(),
             naming: FxHashMap::default(),
-            back_ms: None,
+            returns: Vec::new(),
             untold: None,
         };
         Codegen { home, server: server.to_owned(), used: AtomicBool::new(false), book: Mutex::new(book) }
@@ -66,9 +74,10 @@ impl Codegen {
             return None;
         }
         let mut book = self.book();
-        let at_ms = book.back_ms?;
-        let Lost { id, recorded } = book.untold.take()?;
-        Some(Gone::Restarted.words(&clock_time(at_ms), id.as_deref(), recorded))
+        // Without a server it is not the time to speak of it.
+        let back_ms = book.returned(book.untold.as_ref()?.at_ms)?;
+        let Lost { id, recorded, .. } = book.untold.take()?;
+        Some(Gone::Restarted.words(&clock_time(back_ms), id.as_deref(), recorded))
     }
 
     /// A call of a tool is about to go to the server.
@@ -79,8 +88,10 @@ impl Codegen {
         }
         self.used.store(true, Ordering::Relaxed);
         let mut book = self.book();
-        // Whoever speaks of sessions is told by the answer, or knows.
-        book.untold = book.untold.take().filter(|_| verb.is_none());
+        if verb == Some(Verb::Start) {
+            // Whoever starts a new one need not be told to.
+            book.untold = None;
+        }
         let call = call.id().seq;
         // Of other calls only the number counts here.
         let kept = args.filter(|_| verb.is_some()).map_or(Kept::Absent, |args| Kept::Whole(args.text()));
@@ -110,8 +121,10 @@ impl Codegen {
         let (client, id) = book.naming.remove(&call).filter(|_| outcome == Outcome::Failed)?;
         if let Some(session) = book.follower.session(&id) {
             let State::Lost { at_ms } = session.state else { return None };
-            let back_ms = book.back_ms.unwrap_or(at_ms);
-            return Some(Gone::Restarted.words(&clock_time(back_ms), Some(&id), session.recorded));
+            let recorded = session.recorded;
+            let back_ms = book.returned(at_ms).unwrap_or(at_ms);
+            book.untold = None;
+            return Some(Gone::Restarted.words(&clock_time(back_ms), Some(&id), recorded));
         }
         drop(book);
         // Without a history nothing can be said about it, and the server's own words do.
@@ -141,17 +154,19 @@ impl Codegen {
         if self.used.load(Ordering::Relaxed) {
             let mut book = self.book();
             let recording = book.follower.recording();
-            let lost = recording.map(|session| Lost { id: session.id.clone(), recorded: session.recorded });
+            let lost = |session: &Session| Lost { at_ms, id: session.id.clone(), recorded: session.recorded };
+            let lost = recording.map(lost);
             book.untold = lost.or(book.untold.take());
             book.follower.server_gone(at_ms);
             book.naming.clear();
-            book.back_ms = None;
         }
     }
 
     /// Another server process is in its place.
     pub(crate) fn server_back(&self, at_ms: i64) {
-        self.book().back_ms = Some(at_ms);
+        if self.used.load(Ordering::Relaxed) {
+            self.book().returns.push(at_ms);
+        }
     }
 
     /// Does the server hold a session that would be lost with it?
@@ -281,11 +296,12 @@ mod tests {
         assert_eq!(fixture.codegen.open(), Ok(None));
         let back_ms = wall_ms();
         fixture.codegen.server_back(back_ms);
+        fixture.codegen.server_back(back_ms + 3_600_000);
         let named = r#"{"sessionId":"A"}"#;
         let end = fixture.sent("end_codegen_session", named);
         let words = fixture.answered(&end, "Session A not found", true).unwrap();
         let began = format!("server restarted at {};", clock_time(back_ms));
-        assert!(words.starts_with(&began), "when it came, not when it went: {words}");
+        assert!(words.starts_with(&began), "when the next one came: {words}");
         assert!(
             words.ends_with("; session A with 12 actions is saved in Callgate; start a new one"),
             "{words}"
@@ -297,17 +313,21 @@ mod tests {
 
     #[test]
     fn an_action_that_would_go_into_a_lost_session_hears_of_it_once() {
-        let fixture = fixture();
+        let (fixture, clock) = (fixture(), std::cell::Cell::new(0));
         let lose = || {
             let start = fixture.sent("start_codegen_session", "{}");
             fixture.answered(&start, r#"{"sessionId":"A"}"#, false);
             fixture.sent("playwright_click", "{}");
-            fixture.codegen.server_gone(wall_ms());
+            let gone_ms = clock.get() + 1;
+            clock.set(gone_ms + 1);
+            fixture.codegen.server_gone(gone_ms);
             assert_eq!(fixture.codegen.lost_before("playwright_click"), None, "there is no server yet");
-            fixture.codegen.server_back(wall_ms());
+            fixture.codegen.server_back(clock.get());
         };
         lose();
         assert_eq!(fixture.codegen.lost_before("playwright_close"), None, "it is not recorded");
+        let get = fixture.sent("get_codegen_session", "{}");
+        fixture.codegen.dropped(&get);
         assert_eq!(fixture.codegen.lost_before("get_codegen_session"), None, "its answer tells");
         let words = fixture.codegen.lost_before("playwright_click").unwrap();
         assert!(

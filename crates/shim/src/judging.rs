@@ -25,6 +25,9 @@ use crate::wording::{self, Expects};
 /// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
 const DIGESTED: usize = 8 << 20;
 
+/// How long a cursor is at most that a page of a list is remembered under.
+const MOST_CURSOR: usize = 4096;
+
 /// A request under judgement.
 pub(crate) struct Ask<'a> {
     pub(crate) message: &'a Message<'a>,
@@ -73,11 +76,11 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// Of a request for a further page of a list.
-    pub(crate) fn cursor(&self) -> Option<Cow<'a, str>> {
-        // One that is no text is the server's to refuse, and no first page.
-        let cursor = self.params?.get("cursor")?;
-        Some(cursor.as_str().unwrap_or_else(|| Cow::Borrowed(cursor.text())))
+    /// Of a request for a further page of a list: as it is written, so that no two are taken for one. Of one that is too long
+    /// to be remembered, nothing.
+    pub(crate) fn cursor(&self) -> Option<&'a str> {
+        let text = self.params?.get("cursor")?.text();
+        Some(if text.len() <= MOST_CURSOR { text } else { "" })
     }
 
     /// Of tool calls that are not too large, sealed.
@@ -108,7 +111,7 @@ impl Group<'_> {
         }
         let relay = self.from.relay;
         let what = match List::asked_by(ask.method) {
-            Some(list) => What::List { list, cursor: ask.cursor().map(Cow::into_owned) },
+            Some(list) => What::List { list, cursor: ask.cursor().map(str::to_owned) },
             None if ask.method == "initialize" => {
                 relay.handshake.asked(ask.params);
                 What::Initialize
@@ -148,11 +151,14 @@ impl Group<'_> {
 
     /// The way of one call.
     pub(crate) fn judge(&mut self, ask: &Ask<'_>) {
-        let free = self.unless_paused(ask).and_then(|()| self.unless_lost(ask));
-        let Err(mut no) = free.and_then(|()| self.attempt(ask, &Leave::default())) else { return };
+        let Err(mut no) = self.unless_paused(ask).and_then(|()| self.attempt(ask, &Leave::default())) else {
+            return;
+        };
         for leave in self.leaves(ask, no.decision) {
             match self.attempt(ask, &leave) {
                 Ok(()) => return,
+                // Said once, and before anything is done.
+                Err(lost) if lost.decision == Decision::Stopped => return self.refuse(ask, &lost),
                 // What stands in the way now is what the caller can do something about.
                 Err(still) if leave.spend.is_none() => no = still,
                 Err(_) => {}
@@ -167,14 +173,14 @@ impl Group<'_> {
         Err(No { decision, rule, reason: reason.to_string(), keep: self.keep(ask) })
     }
 
-    /// What the call counts on went with the server before: its client hears of that first.
-    fn unless_lost(&self, ask: &Ask<'_>) -> Result<(), No> {
+    /// What a call that may pass counts on went with the server before: its client hears of that first.
+    fn unless_lost(&self, ask: &Ask<'_>, keep: Keep) -> Result<(), No> {
         let is_call = ask.expects == Expects::ToolResult;
-        let Some(reason) = is_call.then(|| self.from.relay.codegen.lost_before(&ask.name)).flatten() else {
+        let Some(lost) = is_call.then(|| self.from.relay.codegen.lost_before(&ask.name)).flatten() else {
             return Ok(());
         };
         let (decision, rule) = (Decision::Stopped, "(lost codegen session)".to_owned());
-        Err(No { decision, rule, reason, keep: self.keep(ask) })
+        Err(No { decision, rule, reason: format!("{lost}. This call was not done"), keep })
     }
 
     /// How much the policy wants to be kept of a request, whatever becomes of it.
@@ -197,7 +203,7 @@ impl Group<'_> {
     /// What a person has allowed that fits this request.
     fn leaves(&self, ask: &Ask<'_>, decision: Decision) -> Vec<Leave> {
         let rules = &self.rules;
-        if rules.allowances.is_empty() || ask.expects != Expects::ToolResult {
+        if rules.allowances.is_empty() || ask.expects != Expects::ToolResult || !can_be_allowed(decision) {
             return Vec::new();
         }
         let now = self.batch.now();
@@ -252,6 +258,7 @@ impl Group<'_> {
                 pass.would.get_or_insert(refusal);
             }
         }
+        self.unless_lost(ask, pass.keep)?;
         let intent = Intent {
             method: ask.method,
             tool: &ask.name,
@@ -333,11 +340,7 @@ impl Group<'_> {
     pub(crate) fn refuse(&mut self, ask: &Ask<'_>, no: &No) {
         let No { decision, rule, reason, keep } = no;
         // Only what a person could allow has to be known again.
-        let can_be_allowed = matches!(
-            decision,
-            Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported
-        );
-        let digest = if can_be_allowed { ask.digest(self.from.relay.seal.as_ref()) } else { None };
+        let digest = can_be_allowed(*decision).then(|| ask.digest(self.from.relay.seal.as_ref())).flatten();
         let call = self.batch.refuse(Refused {
             decision: *decision,
             method: ask.method,
@@ -361,6 +364,11 @@ impl Group<'_> {
         };
         self.from.relay.to_client.post(line);
     }
+}
+
+/// May a person set a refusal of this kind aside? A pause, a broken policy and what Callgate refuses by itself, nobody can.
+fn can_be_allowed(decision: Decision) -> bool {
+    matches!(decision, Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported)
 }
 
 impl From<Refusal> for No {

@@ -9,67 +9,124 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use callgate_policy::Listing;
 use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
+use callgate_protocol::input::input_requests;
 use callgate_protocol::json::Raw;
-use callgate_protocol::lists::{Filtered, List, filter};
+use callgate_protocol::lists::{Filtered, List, ListFault, filter};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, read};
 
 use crate::relay::Relay;
 use crate::wording;
 
-/// How much of one list is kept. Longer ones are not, and are told as missing while the server is.
+/// How much of one list is kept, cursors included, and in how many pages. Of a longer one nothing is.
 const MOST_BYTES: usize = 1 << 20;
+const MOST_PAGES: usize = 256;
 
 /// The lists that the server gave last, by the places of [`List::ALL`].
 #[derive(Debug, Default)]
-pub(crate) struct LastLists([Mutex<Pages>; List::ALL.len()]);
+pub(crate) struct LastLists([Mutex<Last>; List::ALL.len()]);
 
-/// What the server answered, unfiltered, under the cursors that it was asked with.
 #[derive(Debug, Default)]
-struct Pages {
+struct Last {
+    /// What the server answered, unfiltered, under the cursors that it was asked with, the first page first; empty when there
+    /// is none, or more than fits.
     pages: Vec<(Option<String>, Arc<str>)>,
-    bytes: usize,
-    /// More than fits: nothing is kept until the list begins anew.
-    given_up: bool,
+    /// The client asked in vain: it is to ask again when there is a server.
+    owed: bool,
 }
 
 impl LastLists {
-    fn pages(&self, list: List) -> MutexGuard<'_, Pages> {
+    fn last(&self, list: List) -> MutexGuard<'_, Last> {
         self.0[list as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The server answered. A first page begins the list anew.
-    pub(crate) fn keep(&self, list: List, cursor: Option<&str>, result: Raw<'_>) {
+    /// The server answered. A first page begins the list anew; a further one without it is of no use.
+    fn keep(&self, list: List, cursor: Option<&str>, result: Raw<'_>) {
         let text = result.text();
-        let mut kept = self.pages(list);
-        if cursor.is_none() {
-            *kept = Pages::default();
+        let mut last = self.last(list);
+        match cursor {
+            None => last.pages.clear(),
+            Some(_) if last.pages.is_empty() => return,
+            Some(_) => last.pages.retain(|(known, _)| known.as_deref() != cursor),
         }
-        kept.pages.retain(|(known, _)| known.as_deref() != cursor);
-        kept.bytes = kept.pages.iter().map(|(_, text)| text.len()).sum::<usize>() + text.len();
-        kept.given_up |= kept.bytes > MOST_BYTES;
-        if kept.given_up {
-            kept.pages = Vec::new();
+        let size = |cursor: Option<&str>, text: &str| cursor.map_or(0, str::len) + text.len();
+        let bytes: usize = last.pages.iter().map(|(cursor, text)| size(cursor.as_deref(), text)).sum();
+        if bytes + size(cursor, text) > MOST_BYTES || last.pages.len() >= MOST_PAGES {
+            last.pages = Vec::new();
         } else {
-            kept.pages.push((cursor.map(str::to_owned), text.into()));
+            last.pages.push((cursor.map(str::to_owned), text.into()));
         }
     }
 
     /// What the server said last to this question.
-    pub(crate) fn page(&self, list: List, cursor: Option<&str>) -> Option<Arc<str>> {
-        let kept = self.pages(list);
-        kept.pages.iter().find(|(known, _)| known.as_deref() == cursor).map(|(_, text)| text.clone())
+    fn page(&self, list: List, cursor: Option<&str>) -> Option<Arc<str>> {
+        let last = self.last(list);
+        last.pages.iter().find(|(known, _)| known.as_deref() == cursor).map(|(_, text)| text.clone())
+    }
+
+    /// Is it known what the server said last to this question?
+    pub(crate) fn has(&self, list: List, cursor: Option<&str>) -> bool {
+        self.page(list, cursor).is_some()
+    }
+
+    /// The client was told that there is none.
+    pub(crate) fn owe(&self, list: List) {
+        self.last(list).owed = true;
+    }
+
+    /// What the client is to be told to ask for again, now that there is a server.
+    pub(crate) fn take_owed(&self) -> Vec<List> {
+        List::ALL.into_iter().filter(|list| std::mem::take(&mut self.last(*list).owed)).collect()
     }
 }
 
+/// A list as a client may see it.
+enum Shown {
+    AsItCame,
+    Cut(Vec<u8>),
+    /// Some reader might see entries elsewhere than we do.
+    Unusable(ListFault),
+}
+
 impl Relay {
-    /// An answer with a list, as this client may see it by the rules of this moment; none where that is as it came.
-    pub(crate) fn show(
+    /// An answer of the server with a list, on its way to the client; none where it may pass as it came.
+    pub(crate) fn list_came(
         &self,
         list: List,
+        cursor: Option<&str>,
         id: &IdKey,
         message: &Message<'_>,
         result: Raw<'_>,
     ) -> Option<Vec<u8>> {
+        let shown = self.show(list, message, result);
+        // What asks the client for something is judged when it comes, and is not to come again.
+        let asks_nothing = input_requests(result).is_ok_and(|requests| requests.is_empty());
+        if asks_nothing && !matches!(shown, Shown::Unusable(_)) {
+            self.lists.keep(list, cursor, result);
+        }
+        match shown {
+            Shown::AsItCame => None,
+            Shown::Cut(line) => Some(line),
+            Shown::Unusable(fault) => {
+                let text = format!("Callgate: the server's list cannot be used: {fault}");
+                Some(answer::error(Some(id), wording::INTERNAL, &text))
+            }
+        }
+    }
+
+    /// The answer to a question for a list while there is no server; none if the server's own is not known.
+    pub(crate) fn last_list(&self, list: List, cursor: Option<&str>, id: &IdKey) -> Option<Vec<u8>> {
+        let line = answer::result(id, &self.lists.page(list, cursor)?);
+        let Incoming::One(message) = read(Side::Server, &line) else { return None };
+        let Body::Response { outcome: Reply::Result(result), .. } = message.body else { return None };
+        match self.show(list, &message, result) {
+            Shown::AsItCame => Some(message.wire().into_owned()),
+            Shown::Cut(line) => Some(line),
+            Shown::Unusable(_) => None,
+        }
+    }
+
+    /// By the rules of this moment.
+    fn show(&self, list: List, message: &Message<'_>, result: Raw<'_>) -> Shown {
         let rules = self.rules();
         let client = self.client.name();
         let observing = rules.observing(&client);
@@ -83,21 +140,10 @@ impl Relay {
             List::Prompts => listed(Listing::Prompts, name),
         });
         match filtered {
-            Filtered::Unchanged => None,
-            Filtered::Rewritten { result, .. } => Some(message.with_outcome(&result)),
-            Filtered::Unusable(reason) => {
-                let text = format!("Callgate: the server's list cannot be used: {reason}");
-                Some(answer::error(Some(id), wording::INTERNAL, &text))
-            }
+            Filtered::Unchanged => Shown::AsItCame,
+            Filtered::Rewritten { result, .. } => Shown::Cut(message.with_outcome(&result)),
+            Filtered::Unusable(fault) => Shown::Unusable(fault),
         }
-    }
-
-    /// The answer to a question for a list while there is no server; none if the server never answered it.
-    pub(crate) fn show_last(&self, list: List, cursor: Option<&str>, id: &IdKey) -> Option<Vec<u8>> {
-        let line = answer::result(id, &self.lists.page(list, cursor)?);
-        let Incoming::One(message) = read(Side::Server, &line) else { return None };
-        let Body::Response { outcome: Reply::Result(result), .. } = message.body else { return None };
-        Some(self.show(list, id, &message, result).unwrap_or_else(|| message.wire().into_owned()))
     }
 }
 
@@ -127,16 +173,32 @@ mod tests {
 
     #[test]
     fn a_list_that_is_too_long_is_not_kept_in_part() {
-        let lists = LastLists::default();
         let long = format!(r#"{{"tools":["{}"]}}"#, "x".repeat(MOST_BYTES * 2 / 3));
+        let (small, cursor) = (r#"{"tools":[]}"#, "x".repeat(MOST_BYTES));
+        let lists = LastLists::default();
+        let known = |cursor: &str| lists.has(List::Tools, None) || lists.has(List::Tools, Some(cursor));
         keep(&lists, None, &long);
-        assert!(lists.page(List::Tools, None).is_some());
+        assert!(known("2"));
         keep(&lists, Some("2"), &long);
-        keep(&lists, Some("3"), "{}");
-        for cursor in [None, Some("2"), Some("3")] {
-            assert_eq!(lists.page(List::Tools, cursor), None, "{cursor:?}");
-        }
-        keep(&lists, None, "{}");
-        assert!(lists.page(List::Tools, None).is_some(), "it began anew");
+        keep(&lists, Some("3"), small);
+        assert!(!known("2") && !known("3"), "too many bytes");
+        keep(&lists, None, small);
+        keep(&lists, Some(&cursor), small);
+        assert!(!known(&cursor), "too long a cursor");
+        keep(&lists, None, small);
+        (1..MOST_PAGES).for_each(|n| keep(&lists, Some(&n.to_string()), small));
+        assert!(known("1"));
+        keep(&lists, Some("one more"), small);
+        assert!(!known("1"), "too many pages");
+    }
+
+    #[test]
+    fn what_is_owed_is_told_once() {
+        let lists = LastLists::default();
+        lists.owe(List::Prompts);
+        lists.owe(List::Tools);
+        lists.owe(List::Tools);
+        assert_eq!(lists.take_owed(), [List::Tools, List::Prompts]);
+        assert_eq!(lists.take_owed(), []);
     }
 }

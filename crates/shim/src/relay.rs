@@ -10,6 +10,7 @@ use callgate_policy::{Circumstances, Waived, compare};
 use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
+use callgate_protocol::lists::List;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
 use callgate_store::clock::wall_ms;
 use callgate_store::control::Request;
@@ -177,7 +178,7 @@ impl Relay {
     /// To a client that has seen a list of tools.
     pub(crate) fn tell_list_changed(&self) {
         if self.listed.load(Ordering::Relaxed) {
-            self.to_client.post(answer::notification("notifications/tools/list_changed"));
+            self.to_client.post(answer::notification(List::Tools.changed()));
         }
     }
 

@@ -232,7 +232,6 @@ impl Session {
         let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
         let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into(), lists: false };
         self.sever(Door::Shut(shut), &reason, Outcome::ServerEnded);
-        self.relay.tools.refused();
         self.standing = Standing::Down;
         stdio::complain(&format!("{}: {reason}", self.server));
         self.note(EventKind::Crashed, &reason);
@@ -399,9 +398,15 @@ impl Session {
         // What was just said has to be there before the client's own words, which go another way.
         pipe.flush(FIRST_WORDS);
         self.standing = Standing::Serving;
+        let at_ms = wall_ms();
+        // Before anybody who waits gets through: what it counts on may be lost.
+        self.relay.codegen.server_back(at_ms);
         self.relay.pending.set_door(Door::Open);
+        for list in self.relay.lists.take_owed() {
+            self.relay.to_client.post(answer::notification(list.changed()));
+        }
         self.watched = Watched::new();
-        self.restarted(why);
+        self.restarted(why, at_ms);
     }
 
     /// What a client had asked for lasts only as long as the policy of this moment lets it ask.
@@ -415,12 +420,8 @@ impl Session {
         matches!(judged, Judgement::Pass(_))
     }
 
-    /// The one place where it is known that a server serves again and that whatever the one before held is lost: whoever
-    /// keeps account of such things for the agent is told here.
-    fn restarted(&mut self, why: Why) {
+    fn restarted(&mut self, why: Why, at_ms: i64) {
         self.note(EventKind::Restarted, why.words());
-        let at_ms = wall_ms();
-        self.relay.codegen.server_back(at_ms);
         self.say(Stand::Running, None, |lease| {
             lease.restarts += 1;
             lease.restarted_ms = Some(at_ms);

@@ -371,12 +371,11 @@ impl<'r> FromServer<'r> {
         let (Reply::Result(result), Body::Response { id, .. }) = (reply, &message.body) else {
             return out.deliver(message, place);
         };
-        self.relay.lists.keep(list, cursor, result);
         if list == List::Tools {
             self.relay.listed.store(true, Ordering::Relaxed);
             self.relay.tools.page(Asker::Client, cursor.is_none(), result);
         }
-        match self.relay.show(list, &id.as_key(), message, result) {
+        match self.relay.list_came(list, cursor, &id.as_key(), message, result) {
             None => out.deliver(message, place),
             Some(line) => {
                 out.skip(place);

@@ -407,6 +407,10 @@ impl Session {
                 }
                 // Of our own requests nobody but us waits for an answer.
                 what if !what.is_clients() => continue,
+                What::List { list, .. } => {
+                    self.relay.lists.owe(*list);
+                    wording::unanswered(Expects::Anything, &id, reason, None)
+                }
                 _ => wording::unanswered(Expects::Anything, &id, reason, None),
             };
             self.relay.to_client.post_last(line);

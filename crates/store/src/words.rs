@@ -62,7 +62,7 @@ vocabulary! {
         Unsupported = "unsupported",
         /// Let through although a rule refuses it, because that rule is only observed.
         WouldDeny = "would_deny",
-        /// Its server was not running: a person had stopped it, or it had crashed too often.
+        /// Not sent to its server, which was stopped, had crashed too often, or had lost what the call counts on.
         Stopped = "stopped",
     }
 }

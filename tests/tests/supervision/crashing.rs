@@ -144,6 +144,17 @@ fn a_server_that_crashes_again_and_again_is_given_up_and_a_person_can_bring_it_b
 }
 
 #[test]
+fn a_client_whose_list_crashed_the_server_is_told_to_list_again() {
+    let bench = Bench::new(ALWAYS).unwrap();
+    let mut session = bench.session("on prompts/list\nexit 3\n", &[]).unwrap();
+    open(&mut session);
+    session.send(r#"{"jsonrpc":"2.0","id":3,"method":"prompts/list"}"#).unwrap();
+    assert!(error_message(&session.answer("3").unwrap()).unwrap().contains("crashed (exit code 3)"));
+    session.line_with("notifications/prompts/list_changed").unwrap();
+    assert!(!session.out.text().contains("notifications/tools/list_changed"), "the same tools");
+}
+
+#[test]
 fn a_server_that_comes_back_as_another_ends_the_session_with_words() {
     for (result, told) in [
         (

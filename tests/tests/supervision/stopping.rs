@@ -61,14 +61,46 @@ fn while_a_server_is_stopped_its_last_lists_are_shown_by_the_rules_of_now() {
     bench.write_policy(hiding).unwrap();
     let now = names(&list(12, "tools/list", "{}"));
     assert_eq!(now, before.into_iter().filter(|name| name != "danger").collect::<Vec<_>>());
-    for (id, method, params) in [
-        (13, "tools/list", r#"{"cursor":"2"}"#),
-        (14, "tools/list", r#"{"cursor":2}"#),
-        (15, "prompts/list", "{}"),
+    let answer = list(13, "prompts/list", "{}");
+    let words = error_message(&answer).unwrap_or_default();
+    assert!(words.contains("stopped by the user"), "never asked for before: {answer:?}");
+    started_again(&bench, &["start", SERVER]);
+    session.line_with("notifications/prompts/list_changed").unwrap();
+}
+
+#[test]
+fn a_page_of_a_list_is_found_again_under_the_very_cursor_it_had_and_hidden_prompts_stay_hidden() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let page = r#"{"prompts":[{"name":"kept"},{"name":"secret"}],"nextCursor":"2"}"#;
+    let asking = r#"{"resources":[],"inputRequests":{"a":{"method":"elicitation/create","params":{}}}}"#;
+    let script = format!(
+        "on prompts/list\nsend {{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{page}}}\n\
+         on resources/list\nsend {{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{asking}}}\n"
+    );
+    let mut session = opened(&bench, &script);
+    let mut list = |id: u32, method: &str, params: &str| {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        session.send(&line).unwrap();
+        session.answer(&id.to_string()).unwrap()
+    };
+    list(10, "prompts/list", "{}");
+    list(11, "prompts/list", r#"{"cursor":"2"}"#);
+    assert!(list(12, "resources/list", "{}").get("result").is_some());
+    callgate(&bench, &["stop", SERVER]);
+    let rules =
+        r#"{ "version": "1", "default": "allow", "prompts": { "default": "allow", "hide": ["secret"] } }"#;
+    bench.write_policy(rules).unwrap();
+    for (id, method, params, known) in [
+        (13, "prompts/list", "{}", true),
+        (14, "prompts/list", r#"{"cursor":"2"}"#, true),
+        (15, "prompts/list", r#"{"cursor":2}"#, false),
+        (16, "prompts/list", r#"{"cursor":"3"}"#, false),
+        // What it asked of the client was judged once, and does not come again.
+        (17, "resources/list", "{}", false),
     ] {
-        let answer = list(id, method, params);
-        let words = error_message(&answer).unwrap_or_default();
-        assert!(words.contains("stopped by the user"), "never asked for before: {answer:?}");
+        let answer = list(id, method, params).to_text();
+        assert_eq!(answer.contains("kept"), known, "{method} {params}: {answer}");
+        assert!(!answer.contains("secret") && !answer.contains("elicitation"), "{answer}");
     }
 }
 

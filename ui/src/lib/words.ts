@@ -27,7 +27,7 @@ export const decisionHints: Record<Decision, string> = {
   unrecorded: 'Refused: it could not be put on record',
   unsupported: 'Refused: a kind of message that is not let through',
   would_deny: 'Let through while only watching; rules would have denied it',
-  stopped: 'Refused: its server was not running',
+  stopped: 'Refused: its server was not running, or had lost what the call counts on',
 };
 
 export const outcomeWords: Record<Outcome, string> = {
