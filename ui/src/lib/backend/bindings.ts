@@ -65,7 +65,7 @@ export const commands = {
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
 	/**  What ends with the processes of a server, in one session or in all; in sentences. */
-	atStake: (server: string, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
+	atStake: (server: string | null, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -74,7 +74,8 @@ export const commands = {
 	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
-	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
+	codegenFile: () => typedError<string, UiError>(__TAURI_INVOKE("codegen_file")),
+	exportCodegen: (id: string, path: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id, path })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
 	/**  `now`: also while a client runs that may write over it. */
@@ -405,7 +406,11 @@ export type CodegenView = {
 	actions: number,
 	/**  The server has none of them any more, and wrote no test. */
 	thrownAway: boolean,
+	/**  What the rules say now to a clear of it, while there is something to lose. */
+	clearing: Clearing | null,
 };
+
+export type Clearing = { kind: "passes"; canBeKept: boolean } | { kind: "kept" } | { kind: "refused"; reason: string };
 
 export type Completion = {
 	label: string,
@@ -540,6 +545,7 @@ export type EndedView = {
 	command: string,
 	/**  None for a suspect, which belonged to nobody. */
 	session: string | null,
+	server: string | null,
 	/**  False for one that even SIGKILL did not end in time. */
 	gone: boolean,
 };
@@ -647,8 +653,9 @@ export type LeftoverView = {
 	session: string,
 	server: string | null,
 	client: string | null,
-	/**  When it ended, or was last seen alive. */
+	/**  When it ended, if it came to an end in order. */
 	endedMs: number | null,
+	seenMs: number | null,
 	memoryBytes: number,
 	/**  How many of them belong to a browser. */
 	browsers: number,
@@ -900,7 +907,9 @@ export type Restriction = { kind: "block"; target: Target; reason: string | null
 /**  None: every server. */
 { kind: "pause"; server: string | null; reason: string | null } | 
 /**  What was allowed for a while is over now. */
-{ kind: "endAllowance"; id: string };
+{ kind: "endAllowance"; id: string } | 
+/**  Codegen sessions that hold actions are not cleared before they have ended. */
+{ kind: "keepRecordings"; server: string };
 
 /**  What the visual builder edits. */
 export type RuleDraft = {
