@@ -64,7 +64,7 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
-	/**  What ends with the processes of a server, in one session or in all; in sentences. */
+	/**  What ends with the processes of a server, in one session or in all, or of every server; in sentences. */
 	atStake: (server: string | null, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
@@ -74,7 +74,9 @@ export const commands = {
 	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
+	/**  Where a test may go: a new file among the person's own. */
 	codegenFile: () => typedError<string, UiError>(__TAURI_INVOKE("codegen_file")),
+	/**  Into a new file that the person named. */
 	exportCodegen: (id: string, path: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id, path })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
@@ -286,6 +288,17 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
+/**  What would become of a clear of an open session by its own client. */
+export type Clearing = 
+/**  It passes. */
+{ kind: "passes"; 
+/**  `Restriction::KeepRecordings` would refuse it; not where rules are only observed. */
+canBeKept: boolean } | 
+/**  Refused until the session has ended, because recordings are kept. */
+{ kind: "kept" } | 
+/**  Refused by another rule, or by a pause. */
+{ kind: "refused"; reason: string };
+
 export type ClientAct = "protect" | "unprotect" | 
 /**  Write a server of Callgate's own list into the file, by its name. */
 "place";
@@ -409,8 +422,6 @@ export type CodegenView = {
 	/**  What the rules say now to a clear of it, while there is something to lose. */
 	clearing: Clearing | null,
 };
-
-export type Clearing = { kind: "passes"; canBeKept: boolean } | { kind: "kept" } | { kind: "refused"; reason: string };
 
 export type Completion = {
 	label: string,
@@ -545,6 +556,7 @@ export type EndedView = {
 	command: string,
 	/**  None for a suspect, which belonged to nobody. */
 	session: string | null,
+	/**  That of its session, if it is on record. */
 	server: string | null,
 	/**  False for one that even SIGKILL did not end in time. */
 	gone: boolean,
@@ -655,6 +667,7 @@ export type LeftoverView = {
 	client: string | null,
 	/**  When it ended, if it came to an end in order. */
 	endedMs: number | null,
+	/**  Else when it was last seen: nobody saw it end. */
 	seenMs: number | null,
 	memoryBytes: number,
 	/**  How many of them belong to a browser. */
