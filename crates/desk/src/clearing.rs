@@ -22,7 +22,10 @@ const REASON: usize = 200;
 impl Desk {
     /// What would become of a clear of this open session by the client that started it. None if there is nothing to lose.
     pub(crate) fn clearing(&self, found: &CodegenSession) -> Option<Clearing> {
-        let id = found.session.id.as_deref().filter(|_| found.session.recorded > 0)?;
+        if found.session.recorded == 0 {
+            return None;
+        }
+        let id = id_of(found);
         let refused = |why: &str| Some(Clearing::Refused { reason: clip(&harmless(why), REASON) });
         if let Some(reason) = pause::reason(&self.home, &found.server) {
             return refused(&reason);
@@ -98,6 +101,11 @@ impl Clear<'_> {
     }
 }
 
+/// The server's own name for it. A policy may keep that off the record, and the gate knows it all the same.
+fn id_of(found: &CodegenSession) -> &str {
+    found.session.id.as_deref().unwrap_or("a session")
+}
+
 /// The one session that it is about.
 #[derive(Debug)]
 struct Only<'a>(&'a CodegenSession);
@@ -109,7 +117,6 @@ impl Recordings for Only<'_> {
 
     fn started_by(&self, client: &str, id: &str) -> Result<Option<Recording>, String> {
         let session = &self.0.session;
-        let is_it = session.client == client && session.id.as_deref() == Some(id);
-        Ok(is_it.then(|| recording(session)))
+        Ok((session.client == client && id_of(self.0) == id).then(|| recording(session)))
     }
 }

@@ -143,6 +143,21 @@ fn keep() -> Restriction {
 }
 
 #[test]
+fn a_recording_whose_name_is_kept_off_the_record_is_warned_of_as_well() {
+    let place = Place::new();
+    place.write_policy("playwright", POLICY);
+    let session = place.session("playwright");
+    // The answer that names it was not kept.
+    session.called("start_codegen_session", "{}", Ended::Ok, "{}");
+    session.called("playwright_navigate", r#"{"url":"http://localhost/"}"#, Ended::Ok, "{}");
+    let one = place.desk.codegen(Some("playwright")).unwrap().remove(0);
+    assert_eq!((one.state, one.session, one.actions), (CodegenState::Open, None, 1));
+    assert_eq!(said(&place), "passes, can be kept");
+    place.desk.restrict(&keep()).unwrap();
+    assert_eq!(said(&place), "kept");
+}
+
+#[test]
 fn what_is_said_of_a_clear_is_what_the_rules_would_do() {
     let kept = r#""codegen":{"keep_unfinished":true}"#;
     let policy = |rest: &str| format!(r#"{{"version":"1","default":"allow",{rest}}}"#);
