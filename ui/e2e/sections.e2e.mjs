@@ -174,6 +174,20 @@ export const checks = () => ({
       await said.getByText('The agent may clear this').waitFor();
     }),
 
+  'a long name of a client gives way to what can be done with its recording': (env) =>
+    on(env, { hash: '#/servers', width: 760 }, async (page) => {
+      await page.getByTestId('codegen-session').first().waitFor();
+      await page.evaluate(() => {
+        globalThis.callgateFake.recordings[0].session.client = 'a-client-whose-name-is-also-long/1.0.0-beta';
+      });
+      const row = page.getByTestId('codegen-session').first();
+      await row.getByText('a-client-whose-name').waitFor();
+      const [name, button] = await Promise.all(
+        [row.locator('.what'), row.getByTestId('codegen-export')].map((one) => one.boundingBox()),
+      );
+      assert.ok(name.x + name.width <= button.x, `${name.x + name.width} is over ${button.x}`);
+    }),
+
   'a test is written where the person says': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {
       await page.getByTestId('codegen-export').first().click();

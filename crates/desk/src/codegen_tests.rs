@@ -99,7 +99,7 @@ fn a_test_goes_where_the_person_says_and_never_over_something_else() {
     std::fs::write(inside("theirs.spec.ts"), "theirs").unwrap();
     for (path, why) in [
         (inside("theirs.spec.ts"), "is there already and was left as it is"),
-        (proposed.clone(), "is there already and was left as it is"),
+        (proposed, "is there already and was left as it is"),
         (inside("login.sh"), "a Playwright test is called something.spec.ts"),
         (inside(".spec.ts"), "a Playwright test is called something.spec.ts"),
         (inside("spec.ts"), "a Playwright test is called something.spec.ts"),
