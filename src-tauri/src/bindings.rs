@@ -64,6 +64,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::stop_everything,
             codegen::codegen,
             codegen::codegen_session,
+            codegen::codegen_file,
             codegen::export_codegen,
             clients::clients,
             clients::preview_clients,

@@ -40,7 +40,8 @@ pub(crate) fn look(state: &AppState) -> Look {
             icon: overview.icon,
             tip: text::harmless(&status(&overview, &memory)),
             menu: {
-                let menu = menu(&overview, &servers, &memory, state.clock.now().wall_ms);
+                let recorded = desk.recorded(&servers);
+                let menu = menu(&overview, &servers, &memory, &recorded, state.clock.now().wall_ms);
                 match state.takes.left() {
                     Some(words) => with_left(menu, &words),
                     None => menu,

@@ -46,6 +46,22 @@ const places = {
       await page.getByTestId('suspect').check();
     },
   },
+  'where a test goes': {
+    hash: '#/servers',
+    act: async (page) => {
+      await page.getByTestId('codegen-export').first().click();
+      await page.getByTestId('export-path').fill('/home/ada/login.sh');
+      await page.getByTestId('export-write').click();
+      await page.getByTestId('export-test').getByText('something.spec.ts').waitFor();
+    },
+  },
+  'everything about to be stopped': {
+    hash: '#/servers',
+    act: async (page) => {
+      await page.getByTestId('stop-everything').click();
+      await page.getByTestId('loss').getByText('stay saved in Callgate').waitFor();
+    },
+  },
   'no server': { hash: '#/servers', query: '?calls=0', act: (page) => page.getByTestId('servers-demo').waitFor() },
   'servers cannot be read': {
     hash: '#/servers',
@@ -146,6 +162,64 @@ export const checks = () => ({
       await card(page, 'playwright').getByTestId('server-start').click();
       await card(page, 'playwright').getByTestId('server-restart').waitFor();
     }),
+
+  'a recording that an agent may clear is kept with one click, which can be undone': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      const said = card(page, 'playwright').getByTestId('codegen-clearing');
+      await said.getByText('The agent may clear this: 9 actions would be gone from the server.').waitFor();
+      await page.getByTestId('codegen-keep').click();
+      await said.getByText('Clearing is refused until it has ended.').waitFor();
+      await toast(page, /Clearing a recording on playwright is refused/).waitFor();
+      await page.keyboard.press('u');
+      await said.getByText('The agent may clear this').waitFor();
+    }),
+
+  'a long name of a client gives way to what can be done with its recording': (env) =>
+    on(env, { hash: '#/servers', width: 760 }, async (page) => {
+      await page.getByTestId('codegen-session').first().waitFor();
+      await page.evaluate(() => {
+        globalThis.callgateFake.recordings[0].session.client = 'a-client-whose-name-is-also-long/1.0.0-beta';
+      });
+      const row = page.getByTestId('codegen-session').first();
+      await row.getByText('a-client-whose-name').waitFor();
+      const [name, button] = await Promise.all(
+        [row.locator('.what'), row.getByTestId('codegen-export')].map((one) => one.boundingBox()),
+      );
+      assert.ok(name.x + name.width <= button.x, `${name.x + name.width} is over ${button.x}`);
+    }),
+
+  'a test is written where the person says': (env) =>
+    on(env, { hash: '#/servers' }, async (page) => {
+      await page.getByTestId('codegen-export').first().click();
+      await until(async () => (await page.getByTestId('export-path').inputValue()) !== '', 'a place is proposed');
+      // Only its name is selected: typing keeps the folder and the ending.
+      await page.keyboard.type('login');
+      await page.keyboard.press('Enter');
+      await toast(page, 'Wrote a test of 9 actions to /home/ada/Downloads/login.spec.ts').waitFor();
+    }),
+
+  'what ends with everything is said before it is stopped': (env) =>
+    on(env, { hash: '#/activity' }, async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').fill('stop everything');
+      await page.keyboard.press('Enter');
+      await page.getByTestId('loss').getByText('its 9 actions stay saved in Callgate').waitFor();
+      await page.getByTestId('loss-go').click();
+      await page.getByTestId('pause-banner').waitFor();
+    }),
+
+  'a primary button stays readable under the pointer': async (env) => {
+    for (const theme of ['light', 'dark'])
+      await on(env, { hash: '#/clients', theme }, async (page) => {
+        const button = page.getByTestId('clients-protect');
+        const look = () => button.evaluate((one) => getComputedStyle(one).backgroundColor);
+        await button.waitFor();
+        const before = await look();
+        await button.hover();
+        await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)));
+        assert.equal(await look(), before, theme);
+      });
+  },
 
   'a tree is not ended without a question': (env) =>
     on(env, { hash: '#/servers/files' }, async (page) => {

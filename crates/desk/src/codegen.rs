@@ -1,20 +1,26 @@
 //! Codegen sessions: what agents let browser servers record, from the history. A server that was killed, or told to clear a
 //! session, has lost it; the history has not.
 
+use std::io::Write;
 use std::path::Path;
 
 use callgate_codegen::{Arguments, Outcome, Source, State, Verb, playwright_test};
 use callgate_store::catalogue::Catalogue;
 use callgate_store::history::CodegenSession;
-use callgate_store::{CallId, Home, catch_up, lease};
+use callgate_store::{CallId, catch_up, lease};
 
-use crate::log::export::{Trouble, file::write_new};
+use crate::log::export::{
+    Trouble,
+    file::{next_name, write_at, write_new},
+};
 use crate::text::local;
 use crate::view::{CodegenAction, CodegenDetail, CodegenState, CodegenView, Exported};
 use crate::{Desk, DeskError, gist};
 
 /// How far back they are looked for.
 const DAYS_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+/// How the name of a Playwright test ends.
+const ENDING: &str = "spec.ts";
 /// Actions that are shown of one; a test has all of them.
 const SHOWN: usize = 500;
 
@@ -27,7 +33,7 @@ impl Desk {
     /// Those of one server, or of all, the newest first.
     pub fn codegen(&self, server: Option<&str>) -> Result<Vec<CodegenView>, DeskError> {
         let found = self.codegen_sessions(server)?;
-        Ok(found.iter().rev().map(|one| view(&self.home, one)).collect())
+        Ok(found.iter().rev().map(|one| self.codegen_view(one)).collect())
     }
 
     /// One of them with its actions, by its id or by the server's own name for it.
@@ -44,7 +50,7 @@ impl Desk {
             },
             failed: action.outcome == Outcome::Failed,
         });
-        Ok(CodegenDetail { session: view(&self.home, &found), actions: actions.collect() })
+        Ok(CodegenDetail { session: self.codegen_view(&found), actions: actions.collect() })
     }
 
     /// A session as a Playwright test.
@@ -55,11 +61,35 @@ impl Desk {
     /// The same in a new file in this folder.
     pub fn export_codegen(&self, id: &str, folder: &Path) -> Result<Exported, DeskError> {
         let found = self.codegen_named(id)?;
-        let name = format!("callgate-{}", local(self.clock.now().wall_ms).strftime("%Y-%m-%d"));
-        let path = write_new(folder, &name, "spec.ts", &mut |out| {
-            out.write_all(test(&found).as_bytes()).map_err(Trouble::Write)
-        })?;
-        Ok(Exported { path: path.to_string_lossy().into_owned(), calls: found.session.recorded as u64 })
+        let path = write_new(folder, &self.test_name(), ENDING, &mut |out| write_test(&found, out))?;
+        Ok(exported(&found, &path))
+    }
+
+    /// Where a person may want a test, if they keep their files in this folder: a name that is free.
+    pub fn codegen_file(&self, folder: &Path) -> String {
+        next_name(folder, &self.test_name(), ENDING).to_string_lossy().into_owned()
+    }
+
+    /// The same in this very file, which a person named. Nothing that is there is replaced, and it is a test by its name: the
+    /// window must not write anything else anywhere.
+    pub fn export_codegen_as(&self, id: &str, path: &str) -> Result<Exported, DeskError> {
+        let path = Path::new(path.trim());
+        let bad = |why: &str| DeskError::BadInput(format!("{}: {why}", path.display()));
+        if !path.is_absolute() {
+            return Err(bad("say the whole path, from the root on"));
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.strip_suffix(ENDING).and_then(|name| name.strip_suffix('.')).is_none_or(str::is_empty) {
+            return Err(bad(&format!("a Playwright test is called something.{ENDING}")));
+        }
+        let found = self.codegen_named(id)?;
+        let path = write_at(path, &mut |out| write_test(&found, out))?;
+        Ok(exported(&found, &path))
+    }
+
+    /// Without its ending.
+    fn test_name(&self) -> String {
+        format!("callgate-{}", local(self.clock.now().wall_ms).strftime("%Y-%m-%d"))
     }
 
     pub(crate) fn codegen_sessions(&self, server: Option<&str>) -> Result<Vec<CodegenSession>, DeskError> {
@@ -77,38 +107,47 @@ impl Desk {
             DeskError::NotFound(format!("there is no codegen session {id:?} on record of the last 30 days"))
         })
     }
+
+    fn codegen_view(&self, found: &CodegenSession) -> CodegenView {
+        let session = &found.session;
+        let (state, ended_ms, file) = match &session.state {
+            State::Ended { at_ms, file } => (CodegenState::Ended, Some(*at_ms), file.clone()),
+            State::Cleared { at_ms } => (CodegenState::Cleared, Some(*at_ms), None),
+            State::Lost { at_ms } => (CodegenState::Lost, Some(*at_ms), None),
+            State::Open | State::Starting | State::NotStarted if lease::is_live(&self.home, found.gate()) => {
+                (CodegenState::Open, None, None)
+            }
+            // Killed without a word, and not closed in the record yet.
+            State::Open | State::Starting | State::NotStarted => (CodegenState::Lost, None, None),
+        };
+        CodegenView {
+            id: found.start.to_string(),
+            session: session.id.clone(),
+            server: found.server.clone(),
+            client: session.client.clone(),
+            state,
+            started_ms: session.started_ms,
+            ended_ms,
+            output: session.options.output.clone(),
+            file,
+            actions: session.recorded as u64,
+            thrown_away: session.recorded > 0 && matches!(state, CodegenState::Cleared | CodegenState::Lost),
+            clearing: if state == CodegenState::Open { self.clearing(found) } else { None },
+        }
+    }
+}
+
+fn write_test(found: &CodegenSession, out: &mut dyn Write) -> Result<(), Trouble> {
+    out.write_all(test(found).as_bytes()).map_err(Trouble::Write)
+}
+
+fn exported(found: &CodegenSession, path: &Path) -> Exported {
+    Exported { path: path.to_string_lossy().into_owned(), calls: found.session.recorded as u64 }
 }
 
 fn test(found: &CodegenSession) -> String {
     let started = local(found.session.started_ms).strftime("%Y-%m-%d %H:%M").to_string();
     playwright_test(&found.session, &Source { server: &found.server, started: &started })
-}
-
-fn view(home: &Home, found: &CodegenSession) -> CodegenView {
-    let session = &found.session;
-    let (state, ended_ms, file) = match &session.state {
-        State::Ended { at_ms, file } => (CodegenState::Ended, Some(*at_ms), file.clone()),
-        State::Cleared { at_ms } => (CodegenState::Cleared, Some(*at_ms), None),
-        State::Lost { at_ms } => (CodegenState::Lost, Some(*at_ms), None),
-        State::Open | State::Starting | State::NotStarted if lease::is_live(home, found.gate()) => {
-            (CodegenState::Open, None, None)
-        }
-        // Killed without a word, and not closed in the record yet.
-        State::Open | State::Starting | State::NotStarted => (CodegenState::Lost, None, None),
-    };
-    CodegenView {
-        id: found.start.to_string(),
-        session: session.id.clone(),
-        server: found.server.clone(),
-        client: session.client.clone(),
-        state,
-        started_ms: session.started_ms,
-        ended_ms,
-        output: session.options.output.clone(),
-        file,
-        actions: session.recorded as u64,
-        thrown_away: session.recorded > 0 && matches!(state, CodegenState::Cleared | CodegenState::Lost),
-    }
 }
 
 #[cfg(test)]

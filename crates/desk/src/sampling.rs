@@ -10,7 +10,7 @@ use callgate_store::Lease;
 use callgate_store::mask::Masker;
 use callgate_supervise::{arguments, identify, memory_of};
 use callgate_trees::{Here, Texts, What};
-use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use crate::view::{ProcessView, TreeView, Usage};
 
@@ -42,6 +42,8 @@ pub struct Sampler {
 struct Share {
     parent: Option<Pid>,
     started: u64,
+    /// It ended, and only its number is still there.
+    ended: bool,
     cpu_percent: f32,
     memory_bytes: u64,
 }
@@ -71,6 +73,7 @@ impl Sampler {
                 let share = Share {
                     parent: process.parent(),
                     started: process.start_time(),
+                    ended: process.status() == ProcessStatus::Zombie,
                     cpu_percent: process.cpu_usage(),
                     // Resident pages; of a session's own processes what they really take, below.
                     memory_bytes: process.memory(),
@@ -226,13 +229,18 @@ fn tree(
     before: &HashSet<(Pid, u64)>,
 ) -> HashSet<(Pid, u64)> {
     let mut found: HashSet<(Pid, u64)> = HashSet::new();
+    let mut looked_at: HashSet<Pid> = HashSet::new();
     let mut left: Vec<Pid> = vec![Pid::from_u32(lease.pid)];
     // A pid that was given to another process since is not the one that was known.
     let still = |(pid, started): &&(Pid, u64)| shares.get(pid).is_some_and(|share| share.started == *started);
     left.extend(before.iter().filter(still).map(|(pid, _)| *pid));
     while let Some(pid) = left.pop() {
         let Some(share) = shares.get(&pid) else { continue };
-        if found.insert((pid, share.started)) {
+        if looked_at.insert(pid) {
+            // One that ended takes nothing any more, but may still be above others.
+            if !share.ended {
+                found.insert((pid, share.started));
+            }
             left.extend(children.get(&pid).into_iter().flatten().copied());
         }
     }

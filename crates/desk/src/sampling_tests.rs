@@ -144,6 +144,7 @@ fn a_container_that_shares_the_home_shows_no_process_of_ours() {
 #[test]
 fn a_process_whose_parent_died_stays_in_its_session_and_a_reused_pid_does_not() {
     let share = |parent: Option<u32>, started| Share {
+        ended: false,
         parent: parent.map(Pid::from_u32),
         started,
         cpu_percent: 1.0,
@@ -162,4 +163,28 @@ fn a_process_whose_parent_died_stays_in_its_session_and_a_reused_pid_does_not() 
     let before = HashSet::from([(pid(10), 100), (pid(11), 101), (pid(12), 102), (pid(14), 104)]);
     let found = tree(&lease(10), &shares, &children, &before);
     assert_eq!(found, HashSet::from([(pid(10), 100), (pid(12), 102), (pid(13), 103)]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_ended_and_was_not_fetched_yet_is_not_counted() {
+    // The shell becomes a `sleep`, which never asks for the child that it started as a shell.
+    let parent = Command::new("sh").args(["-c", "true & exec sleep 600"]).spawn().unwrap();
+    let parent = Tree(parent);
+    let pid = parent.0.id();
+    let is_zombie = || {
+        let told = Command::new("ps").args(["-o", "stat=", "--ppid", &pid.to_string()]).output().unwrap();
+        String::from_utf8_lossy(&told.stdout).trim().starts_with('Z')
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while !is_zombie() {
+        assert!(Instant::now() < until, "the child did not end");
+        std::thread::yield_now();
+    }
+    let here = Here::by(&SystemClock::new());
+    let mut sampler = Sampler::new(here).unwrap();
+    let lease = lease(pid);
+    let usage = sampler.sample(std::slice::from_ref(&lease), 1);
+    assert_eq!(usage[0].processes, 1, "{usage:?}");
+    assert_eq!(sampler.members(&lease.session.to_string()).len(), 1);
 }

@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_codegen::State;
 use callgate_store::control::{self, Wish};
-use callgate_store::history::CodegenSession;
-use callgate_store::{Home, Lease, SessionId, Stand, running};
+use callgate_store::{Home, Lease, SessionId, Stand, catch_up, running};
 
-use crate::change::Maker;
 use crate::pausing;
+use crate::servers::falls::Falls;
 use crate::text::{count, name};
 use crate::view::Done;
 use crate::{Desk, DeskError};
@@ -18,6 +16,10 @@ use crate::{Desk, DeskError};
 /// How long a server may take to go and to come back before somebody who asked is told that it takes longer.
 const PATIENCE: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(25);
+/// How long a server that was started has to stay before it is said to run: one that crashes at once is gone by then.
+const SETTLING: Duration = Duration::from_millis(700);
+/// How the sessions say that a server does not run; whoever asked is told so already.
+const DOES_NOT_RUN: &str = "the server does not run: ";
 
 /// Which sessions are meant. What is not said does not matter.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +40,7 @@ impl<'a> Whom<'a> {
         Ok(Whom { server: Some(server), session, client: None })
     }
 
-    fn means(&self, lease: &Lease) -> bool {
+    pub(crate) fn means(&self, lease: &Lease) -> bool {
         self.server.is_none_or(|server| lease.server == server)
             && self.client.is_none_or(|client| lease.client.as_deref() == Some(client))
             && self.session.is_none_or(|session| lease.session == session)
@@ -50,6 +52,7 @@ impl<'a> Whom<'a> {
 pub struct Asked {
     pub lease: Lease,
     turn: u64,
+    at_ms: i64,
 }
 
 /// What came of a request.
@@ -57,10 +60,34 @@ pub struct Asked {
 pub enum Became {
     /// The session has dealt with it, and this is how its server stands.
     Now(Stand, Option<String>),
-    /// The session is over.
-    Over,
-    /// Not yet.
-    Underway,
+    /// The session is over; why, if that is on record.
+    Over(Option<String>),
+    /// Not yet; what is in the way, if anything.
+    Underway(Option<String>),
+}
+
+impl Became {
+    /// Is it as it was asked for?
+    pub fn is(&self, wish: Wish) -> bool {
+        match self {
+            Became::Now(stand, _) => *stand == wanted(wish),
+            // Nothing runs any more, which is all that somebody who stops it asks for.
+            Became::Over(_) => wish == Wish::Stop,
+            Became::Underway(_) => false,
+        }
+    }
+}
+
+fn wanted(wish: Wish) -> Stand {
+    if wish == Wish::Stop { Stand::Stopped } else { Stand::Running }
+}
+
+/// What became of [`Desk::stop_all`].
+#[derive(Clone, Debug)]
+pub struct StoppedAll {
+    pub became: Vec<Became>,
+    /// What ended with the servers, in sentences.
+    pub lost: Vec<String>,
 }
 
 /// Asks it of every session that is meant. An error when none runs.
@@ -72,7 +99,7 @@ pub fn ask(home: &Home, whom: Whom<'_>, wish: Wish, now_ms: i64) -> Result<Vec<A
     let ask = |lease: Lease| {
         let request = control::ask(home, lease.session, wish, now_ms)
             .map_err(|error| DeskError::disk("the request cannot be written", error))?;
-        Ok(Asked { lease, turn: request.turn })
+        Ok(Asked { lease, turn: request.turn, at_ms: now_ms })
     };
     meant.into_iter().map(ask).collect()
 }
@@ -112,122 +139,132 @@ pub fn is_stopped_by_person(home: &Home, whom: Whom<'_>) -> bool {
     running(home).iter().any(|lease| whom.means(lease) && by_person(lease))
 }
 
-/// Pauses every call, then stops every server: what runs is cancelled, and nothing is started by a client's next call.
-pub fn stop_everything(maker: &Maker<'_>) -> Result<Vec<Asked>, DeskError> {
-    pausing::pause(maker, None, None)?;
-    match ask(maker.home, Whom::default(), Wish::Stop, maker.clock.now().wall_ms) {
-        // The pause alone is what there was to do.
-        Err(DeskError::NotFound(_)) => Ok(Vec::new()),
-        asked => asked,
-    }
-}
-
-/// Waits until the sessions have dealt with what they were asked, for a bounded time.
-pub fn await_all(home: &Home, asked: &[Asked]) -> Vec<Became> {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let leases = running(home);
-        let became: Vec<Became> = asked
-            .iter()
-            .map(|asked| match leases.iter().find(|lease| lease.session == asked.lease.session) {
-                None => Became::Over,
-                Some(lease) if lease.turn >= asked.turn => {
-                    Became::Now(lease.stand, lease.stand_words.clone())
-                }
-                Some(_) => Became::Underway,
-            })
-            .collect();
-        if !became.contains(&Became::Underway) || Instant::now() >= until {
-            return became;
-        }
-        thread::sleep(LOOK);
-    }
-}
-
 /// What was done, in one sentence.
 pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
-    let of = |stand: Stand| {
-        became.iter().filter(|one| matches!(one, Became::Now(now, _) if *now == stand)).count()
+    let done = became.iter().filter(|one| matches!(one, Became::Now(now, _) if *now == wanted(wish))).count();
+    let sessions = count(done as u64, "session");
+    let mut words = match (wish, done) {
+        (Wish::Stop, 0) => format!("Stopped: {whom} in {sessions}"),
+        (Wish::Stop, _) => format!(
+            "Stopped: {whom} in {sessions}; its processes are ended, and its calls are refused until it is started"
+        ),
+        (Wish::Start | Wish::Restart, 0) => format!("Not running: {whom}"),
+        (Wish::Start | Wish::Restart, _) => format!("Running: {whom} in {sessions}"),
     };
-    let wanted = if wish == Wish::Stop { Stand::Stopped } else { Stand::Running };
-    let (done, verb) = (of(wanted), if wish == Wish::Stop { "Stopped" } else { "Running" });
-    let mut words = format!("{verb}: {whom} in {}", count(done as u64, "session"));
-    if wish == Wish::Stop && done > 0 {
-        words.push_str("; its processes are ended, and its calls are refused until it is started");
-    }
     let failed = became.iter().find_map(|one| match one {
-        Became::Now(stand, said) if *stand != wanted => Some(said.clone().unwrap_or_default()),
+        Became::Now(stand, said) if *stand != wanted(wish) => said.as_deref(),
         _ => None,
     });
     if let Some(said) = failed.filter(|said| !said.is_empty()) {
-        words.push_str(&format!("; but {said}"));
+        words.push_str(&format!("; but {}", said.strip_prefix(DOES_NOT_RUN).unwrap_or(said)));
     }
-    let late = became.iter().filter(|one| **one == Became::Underway).count();
-    if late > 0 {
-        words.push_str(&format!("; {} still at it", count(late as u64, "session")));
+    let mut underway = Vec::new();
+    let mut over = Vec::new();
+    for one in became {
+        match one {
+            Became::Underway(said) => underway.push(said),
+            Became::Over(said) => over.push(said),
+            Became::Now(..) => {}
+        }
     }
-    let over = became.iter().filter(|one| **one == Became::Over).count();
-    if over > 0 {
-        words.push_str(&format!("; {} over", count(over as u64, "session")));
+    for (those, state) in [(underway, "still at it"), (over, "over")] {
+        if !those.is_empty() {
+            words.push_str(&format!("; {} {state}", count(those.len() as u64, "session")));
+        }
+        if let Some(said) = those.into_iter().flatten().next() {
+            words.push_str(&format!(" ({said})"));
+        }
     }
     words
 }
 
 impl Desk {
-    /// What ends with the servers of these sessions, in sentences: calls that run, and recordings that are open.
-    pub fn at_stake(&self, whom: Whom<'_>) -> Result<Vec<String>, DeskError> {
-        let meant: Vec<SessionId> =
-            running(&self.home).iter().filter(|lease| whom.means(lease)).map(|lease| lease.session).collect();
-        if meant.is_empty() {
-            return Ok(Vec::new());
-        }
-        let open = self.codegen_sessions(whom.server)?;
-        let history = self.record()?;
-        let mut calls = 0;
-        for session in &meant {
-            calls += history.open_calls(*session)?;
-        }
-        let mut words = Vec::new();
-        if calls > 0 {
-            let are = if calls == 1 { "runs and is" } else { "run and are" };
-            words.push(format!("{} {are} answered with an error", count(calls, "call")));
-        }
-        let is_open = |one: &CodegenSession| {
-            matches!(one.session.state, State::Open | State::Starting) && meant.contains(&one.gate())
-        };
-        for one in open.iter().filter(|one| is_open(one) && one.session.recorded > 0) {
-            let of = one.session.id.as_deref().map(|id| format!(" {}", name(id))).unwrap_or_default();
-            words.push(format!(
-                "the codegen session{of} of {} is open: the server loses it; its {} stay saved in Callgate",
-                name(&one.session.client),
-                count(one.session.recorded as u64, "action"),
-            ));
-        }
-        Ok(words)
-    }
-
     /// Stops, starts or restarts a server, in one session or in all, and waits until that is done.
     pub fn ask_server(&self, server: &str, session: Option<&str>, wish: Wish) -> Result<Done, DeskError> {
         let whom = Whom::of(server, session)?;
         // What cannot be told is no reason not to stop it.
         let lost = if wish == Wish::Start { Vec::new() } else { self.at_stake(whom).unwrap_or_default() };
         let asked = ask(&self.home, whom, wish, self.clock.now().wall_ms)?;
-        let mut words = told(wish, &name(server), &await_all(&self.home, &asked));
-        for one in lost {
-            words.push_str(&format!(". Before that, {one}"));
-        }
+        let words = with_lost(told(wish, &name(server), &self.await_all(wish, &asked)), &lost);
         Ok(Done { words, undo: None, server: Some(server.to_owned()), version: None, ends_ms: None })
     }
 
-    /// Pauses every call and stops every server.
+    /// Waits until the sessions have dealt with what they were asked, for a bounded time.
+    pub fn await_all(&self, wish: Wish, asked: &[Asked]) -> Vec<Became> {
+        let until = Instant::now() + PATIENCE;
+        let mut calm: Option<Instant> = None;
+        loop {
+            let leases = running(&self.home);
+            let became: Vec<Became> = asked.iter().map(|asked| asked.became(&leases)).collect();
+            let underway = became.iter().any(|one| matches!(one, Became::Underway(_)));
+            let since = (!underway).then(|| *calm.get_or_insert_with(Instant::now));
+            calm = since;
+            let settled = since.is_some_and(|since| wish == Wish::Stop || since.elapsed() >= SETTLING);
+            if settled || Instant::now() >= until {
+                return self.with_reasons(asked, became);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Why sessions are over that were just asked for something.
+    fn with_reasons(&self, asked: &[Asked], mut became: Vec<Became>) -> Vec<Became> {
+        if became.iter().any(|one| matches!(one, Became::Over(_))) {
+            let _behind = catch_up(&self.home, self.clock.as_ref());
+            let since_ms = asked.iter().map(|asked| asked.at_ms).min().unwrap_or_default();
+            let falls = self.record().ok().and_then(|history| Falls::since(&history, since_ms).ok());
+            for (asked, one) in asked.iter().zip(&mut became) {
+                if let Became::Over(why) = one {
+                    let fall = falls.as_ref().and_then(|falls| falls.last_in(asked.lease.session));
+                    *why = fall.map(|event| event.text.clone());
+                }
+            }
+        }
+        became
+    }
+
+    /// Pauses every call, then stops every server: what runs is cancelled, and nothing is started by a client's next call.
+    pub fn stop_all(&self) -> Result<StoppedAll, DeskError> {
+        pausing::pause(&self.maker(), None, None)?;
+        // Nothing new begins from here on, and what cannot be told is no reason not to stop it.
+        let lost = self.at_stake(Whom::default()).unwrap_or_default();
+        let asked = match ask(&self.home, Whom::default(), Wish::Stop, self.clock.now().wall_ms) {
+            // The pause alone is what there was to do.
+            Err(DeskError::NotFound(_)) => Vec::new(),
+            asked => asked?,
+        };
+        Ok(StoppedAll { became: self.await_all(Wish::Stop, &asked), lost })
+    }
+
+    /// The same, in words.
     pub fn stop_everything(&self) -> Result<Done, DeskError> {
-        let asked = stop_everything(&self.maker())?;
-        let words = everything(&await_all(&self.home, &asked));
+        let StoppedAll { became, lost } = self.stop_all()?;
+        let words = with_lost(everything(&became), &lost);
         Ok(Done { words, undo: None, server: None, version: None, ends_ms: None })
     }
 }
 
-/// What is said of [`stop_everything`].
+impl Asked {
+    fn became(&self, leases: &[Lease]) -> Became {
+        match leases.iter().find(|lease| lease.session == self.lease.session) {
+            None => Became::Over(None),
+            Some(lease) if lease.turn >= self.turn && lease.stand != Stand::Starting => {
+                Became::Now(lease.stand, lease.stand_words.clone())
+            }
+            Some(lease) => Became::Underway(lease.stand_words.clone()),
+        }
+    }
+}
+
+/// What was done where nobody was asked before, and what ended with it.
+fn with_lost(mut words: String, lost: &[String]) -> String {
+    for one in lost {
+        words.push_str(&format!(". Before that, {one}"));
+    }
+    words
+}
+
+/// What is said of [`Desk::stop_all`].
 pub fn everything(became: &[Became]) -> String {
     let paused = "Paused every server";
     if became.is_empty() {
@@ -238,8 +275,60 @@ pub fn everything(became: &[Became]) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
+    use callgate_store::clock::Clock as _;
+    use callgate_store::{Event, EventKind};
+
     use super::*;
+    use crate::testing::Place;
+
+    #[test]
+    fn a_server_that_crashes_right_after_its_start_is_not_said_to_run() {
+        let place = Place::new();
+        let session = place.session("files");
+        let whom = Whom { server: Some("files"), ..Whom::default() };
+        let asked = ask(&place.home, whom, Wish::Start, place.clock.now().wall_ms).unwrap();
+        // It serves, as far as its session says;
+        session.journal.update_lease(|lease| lease.turn = asked[0].turn).unwrap();
+        let became = thread::scope(|scope| {
+            let waiting = scope.spawn(|| place.desk.await_all(Wish::Start, &asked));
+            // and is gone a moment later.
+            session.journal.event(Event { kind: EventKind::Crashed, text: "exit code 3 [CG-120]" });
+            session.end();
+            waiting.join().unwrap()
+        });
+        assert_eq!(became, [Became::Over(Some("exit code 3 [CG-120]".to_owned()))]);
+        assert_eq!(
+            told(Wish::Start, "files", &became),
+            "Not running: files; 1 session over (exit code 3 [CG-120])"
+        );
+    }
+
+    #[test]
+    fn a_server_that_stays_is_said_to_run() {
+        let place = Place::new();
+        let session = place.session("files");
+        let whom = Whom { server: Some("files"), ..Whom::default() };
+        let asked = ask(&place.home, whom, Wish::Start, place.clock.now().wall_ms).unwrap();
+        session.journal.update_lease(|lease| lease.turn = asked[0].turn).unwrap();
+        let became = place.desk.await_all(Wish::Start, &asked);
+        assert_eq!(became, [Became::Now(Stand::Running, None)]);
+    }
+
+    #[test]
+    fn only_what_was_asked_for_counts_as_done() {
+        let now = |stand| Became::Now(stand, None);
+        for (became, stopped, started) in [
+            (now(Stand::Running), false, true),
+            (now(Stand::Stopped), true, false),
+            (now(Stand::Down), false, false),
+            (Became::Over(None), true, false),
+            (Became::Underway(None), false, false),
+        ] {
+            assert_eq!((became.is(Wish::Stop), became.is(Wish::Start)), (stopped, started), "{became:?}");
+        }
+    }
 
     #[test]
     fn what_was_done_and_what_was_not_is_told_in_one_sentence() {
@@ -256,8 +345,23 @@ mod tests {
             (Wish::Restart, vec![running(), down()], "Running: files in 1 session; but it crashed"),
             (
                 Wish::Restart,
-                vec![Became::Underway, Became::Over],
-                "Running: files in 0 sessions; 1 session still at it; 1 session over",
+                vec![Became::Underway(None), Became::Over(None)],
+                "Not running: files; 1 session still at it; 1 session over",
+            ),
+            (
+                Wish::Start,
+                vec![Became::Now(Stand::Down, Some("the server does not run: exit code 3".to_owned()))],
+                "Not running: files; but exit code 3",
+            ),
+            (
+                Wish::Start,
+                vec![Became::Over(Some("exit code 127 [CG-101]".to_owned()))],
+                "Not running: files; 1 session over (exit code 127 [CG-101])",
+            ),
+            (
+                Wish::Start,
+                vec![Became::Underway(Some("it crashed".to_owned())), running()],
+                "Running: files in 1 session; 1 session still at it (it crashed)",
             ),
         ] {
             assert_eq!(told(wish, "files", &became), words);

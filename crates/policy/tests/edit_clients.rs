@@ -212,6 +212,22 @@ fn a_cap_for_the_client_and_one_for_everyone_count_each_by_itself() {
 }
 
 #[test]
+fn keeping_recordings_is_one_flag_beside_what_is_there_for_everyone_or_one_client() {
+    let keep = Edit::KeepUnfinished;
+    let everyone = edited_for(OPEN, None, &keep);
+    assert!(everyone.starts_with("// mine") && everyone.contains("// open"), "{everyone}");
+    assert!(everyone.contains("\"keep_unfinished\": true"), "{everyone}");
+    assert_eq!(revert(&everyone, OPEN, &everyone).unwrap().text, OPEN);
+    let taken_back = OPEN.replace("\"allow\"", "\"allow\", \"codegen\": { \"keep_unfinished\": false }");
+    let again = edited_for(&taken_back, None, &keep);
+    assert_eq!(again, taken_back.replace("false", "true"));
+    let one = edited(OPEN, &keep);
+    let clear = |client| judged(&one, client, "clear_codegen_session", r#"{"sessionId":"A"}"#);
+    assert_eq!(clear("cursor"), "Denied /clients/cursor/codegen/keep_unfinished");
+    assert_eq!(clear("claude"), "/default 0");
+}
+
+#[test]
 fn names_that_mean_more_than_one_client_are_refused() {
     for client in ["", " ", "cur*", "c?", "\u{200b}", "\u{ff0a}", "a\nb"] {
         let refused = apply_for(OPEN, Some(client), &block("x"));

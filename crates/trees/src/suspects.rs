@@ -106,8 +106,14 @@ fn nobody_above(row: &Row, rows: &[Row]) -> bool {
     let Some(parent) = rows.iter().find(|other| other.seen.id.pid == parent) else { return false };
     let name = program(&parent.arguments);
     match parent.seen.id.pid {
-        // In a container the first process may be anything, the owner of the browser among the rest.
-        1 => INITS.contains(&name) || INITS.contains(&parent.seen.name.as_str()),
+        // Whatever it is called, orphans come to it. But in a container or a small machine it may be anything, and may have
+        // started the browser itself: such a child and an orphan look the same, since automation gives a browser a process
+        // group of its own. So only a first process that drives no browser tells that nobody does.
+        1 => {
+            let is = |names: &[&str]| names.contains(&name) || names.contains(&parent.seen.name.as_str());
+            is(INITS) || is(IDLERS) && !listens(&row.arguments)
+        }
+        // Other reapers of orphans (the relays of WSL, shims of containers, sandboxes) start programs themselves.
         _ => name == "systemd" && parent.arguments.iter().any(|argument| argument == "--user"),
     }
 }
@@ -128,6 +134,18 @@ const INITS: &[&str] = &[
     "dinit",
     "shepherd",
 ];
+
+/// First processes that do nothing but wait, as containers that are kept open have them. A shell may have become one of them
+/// after it had started a browser that others reach at a port.
+const IDLERS: &[&str] = &["sleep", "tail", "cat", "pause"];
+
+/// Can others reach it at a port that they know?
+fn listens(arguments: &[String]) -> bool {
+    const FLAG: &str = "--remote-debugging-port";
+    let port =
+        |argument: &String| argument.strip_prefix(FLAG).map(|rest| rest.trim_start_matches('=').to_owned());
+    arguments.iter().filter_map(port).any(|port| port != "0")
+}
 
 fn below(root: ProcessId, rows: &[Row]) -> Vec<ProcessId> {
     let mut tree = vec![root];
@@ -254,11 +272,43 @@ mod tests {
     }
 
     #[test]
-    fn a_container_whose_first_process_may_own_the_browser_lists_none() {
-        let rows = [row(1, 0, "node|/app/server.js"), row(2, 1, "chrome|--headless|--user-data-dir=/tmp/p")];
-        assert_eq!(pick(&rows, |_| true), []);
-        let rows =
-            [row(1, 0, "tini|--|node|/app/server.js"), row(2, 1, "chrome|--headless|--user-data-dir=/tmp/p")];
-        assert_eq!(pick(&rows, |_| true).len(), 1);
+    fn a_first_process_that_may_own_the_browser_lists_none_and_one_that_cannot_does() {
+        const ORPHAN: &str = "chrome|--headless|--user-data-dir=/tmp/p";
+        const PIPED: &str = "chrome|--remote-debugging-pipe|--user-data-dir=/tmp/p";
+        const ANY_PORT: &str = "chrome|--headless|--remote-debugging-port=0|--user-data-dir=/tmp/p";
+        const PORT: &str = "chrome|--headless|--remote-debugging-port=9222|--user-data-dir=/tmp/p";
+        for (first, browser, listed) in [
+            ("/sbin/init|splash", ORPHAN, true),
+            ("/usr/lib/systemd/systemd|--system", ORPHAN, true),
+            ("/init", ORPHAN, true),
+            ("tini|--|node|/app/server.js", ORPHAN, true),
+            ("tini|--|node|/app/server.js", PORT, true),
+            ("sleep|infinity", ORPHAN, true),
+            ("/usr/bin/sleep|infinity", PIPED, true),
+            ("tail|-f|/dev/null", ANY_PORT, true),
+            ("/pause", ORPHAN, true),
+            ("sleep|infinity", PORT, false),
+            ("node|/app/server.js", ORPHAN, false),
+            ("/bin/sh|-c|chrome --headless & wait", ORPHAN, false),
+            ("bash", ORPHAN, false),
+            ("python3|-m|supervisor", ORPHAN, false),
+            ("/agent|--listen|tcp:1", PIPED, false),
+        ] {
+            let rows = [row(1, 0, first), row(2, 1, browser)];
+            assert_eq!(pick(&rows, |_| true).len(), usize::from(listed), "{first}: {browser}");
+        }
+    }
+
+    #[test]
+    fn a_reaper_that_starts_programs_itself_says_nothing() {
+        for reaper in ["/init", "/usr/bin/containerd-shim-runc-v2", "bwrap|--unshare-pid", "systemd|--system"]
+        {
+            let rows = [
+                row(1, 0, "/init"),
+                row(5, 1, reaper),
+                row(6, 5, "chrome|--headless|--user-data-dir=/tmp/p"),
+            ];
+            assert_eq!(pick(&rows, |_| true), [], "{reaper}");
+        }
     }
 }

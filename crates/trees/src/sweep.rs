@@ -41,6 +41,8 @@ pub struct Ended {
     /// As it is on record, secrets masked; only the program where it is not.
     pub command: String,
     pub session: String,
+    /// From its session's record, where it has one.
+    pub server: Option<String>,
     /// False for one that even SIGKILL did not end in time.
     pub gone: bool,
 }
@@ -67,7 +69,7 @@ pub fn leftovers(home: &Home) -> Vec<LeftSession> {
     let dead = dead(home, &Here::now());
     let mut found: BTreeMap<String, LeftSession> = BTreeMap::new();
     for left in callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead)) {
-        let record = dead.iter().find(|record| record.session.as_str() == left.session);
+        let record = of(&dead, &left.session);
         let entry = found.entry(left.session.clone()).or_insert_with(|| LeftSession {
             session: left.session,
             server: record.map(|record| record.server.clone()),
@@ -114,6 +116,7 @@ pub fn sweep(home: &Home) -> SweptAll {
         id: one.id,
         what: What::of(&one.arguments, &one.name),
         command: texts.shown(Some(one.id), &one.arguments, &one.name),
+        server: of(&dead, &one.session).map(|record| record.server.clone()),
         session: one.session,
         gone: one.gone,
     });
@@ -170,6 +173,10 @@ fn is_marked(home: &Home, record: &Record) -> bool {
 fn dead(home: &Home, here: &Here) -> Vec<Record> {
     let all = records(home).into_iter();
     all.filter(|record| record.is_of(here) && is_dead(home, record)).collect()
+}
+
+fn of<'r>(records: &'r [Record], session: &str) -> Option<&'r Record> {
+    records.iter().find(|record| record.session.as_str() == session)
 }
 
 fn is_dead(home: &Home, record: &Record) -> bool {

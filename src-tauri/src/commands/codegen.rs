@@ -18,13 +18,17 @@ pub(crate) async fn codegen_session(state: State<'_, AppState>, id: String) -> R
     ask(&state, move |desk| desk.codegen_session(&id)).await
 }
 
+/// Where a test may go: a new file among the person's own.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn export_codegen(
-    app: AppHandle,
-    state: State<'_, AppState>,
-    id: String,
-) -> Reply<Exported> {
+pub(crate) async fn codegen_file(app: AppHandle, state: State<'_, AppState>) -> Reply<String> {
     let folder = folder_for_files(&app)?;
-    ask(&state, move |desk| desk.export_codegen(&id, &folder)).await
+    ask(&state, move |desk| Ok(desk.codegen_file(&folder))).await
+}
+
+/// Into a new file that the person named.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn export_codegen(state: State<'_, AppState>, id: String, path: String) -> Reply<Exported> {
+    ask(&state, move |desk| desk.export_codegen_as(&id, &path)).await
 }

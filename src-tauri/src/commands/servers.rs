@@ -103,15 +103,19 @@ pub(crate) async fn end_tree(state: State<'_, AppState>, session: String) -> Rep
     ask(&state, move |desk| takes.end_tree(desk, &session)).await
 }
 
-/// What ends with the processes of a server, in one session or in all; in sentences.
+/// What ends with the processes of a server, in one session or in all, or of every server; in sentences.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn at_stake(
     state: State<'_, AppState>,
-    server: String,
+    server: Option<String>,
     session: Option<String>,
 ) -> Reply<Vec<String>> {
-    ask(&state, move |desk| desk.at_stake(Whom::of(&server, session.as_deref())?)).await
+    ask(&state, move |desk| {
+        let every = || Ok(Whom::default());
+        desk.at_stake(server.as_deref().map_or_else(every, |server| Whom::of(server, session.as_deref()))?)
+    })
+    .await
 }
 
 /// Ends the server's processes, in one session or in all; its calls are refused until it is started.

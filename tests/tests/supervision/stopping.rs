@@ -204,6 +204,22 @@ fn what_lasted_is_brought_back_as_far_as_the_policy_still_lets_it() {
 }
 
 #[test]
+fn a_server_that_does_not_come_up_is_not_said_to_run() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let _session = opened(&bench, "");
+    script(&bench, "on start\nstderr Error: no such database\nexit 7\n");
+    let output = bench.callgate(["restart", SERVER]).unwrap().output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success(), "{said}");
+    for part in
+        ["Not running: corpus", "exit code 7", "callgate explain CG-", "no such database", "callgate events"]
+    {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(!said.contains("Running: corpus"), "{said}");
+}
+
+#[test]
 fn stop_everything_pauses_answers_and_ends_all() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut one = opened(&bench, "");
@@ -212,8 +228,13 @@ fn stop_everything_pauses_answers_and_ends_all() {
     eventually("the call is with the server", PATIENCE, || {
         bench.server_lines().iter().any(|line| line.contains("never")).then_some(())
     });
+    eventually("the call is on record", PATIENCE, || {
+        let said = callgate(&bench, &["log", "--json"]);
+        said.lines().any(|line| line.contains("never")).then_some(())
+    });
     let said = callgate(&bench, &["stop", "--all"]);
     assert!(said.contains("Paused every server. Stopped: every server in 2 sessions"), "{said}");
+    assert!(said.contains("Ends with it: 1 call runs and is answered with an error"), "{said}");
     assert!(told(&one.answer("3").unwrap()).unwrap().contains("stopped by the user"));
     servers(&bench).iter().for_each(|pid| assert!(!is_alive(*pid)));
     for session in [&mut one, &mut other] {

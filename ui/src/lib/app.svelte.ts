@@ -51,6 +51,8 @@ export class App {
   asked: Asked | null = $state.raw(null);
   /** A small form over the window. */
   sheet: Sheet | null = $state.raw(null);
+  /** Whether everything is to be stopped is asked. */
+  stopping = $state(false);
   /** "help" and "palette" are over everything else. */
   overlay: 'help' | 'palette' | null = $state(null);
   theme: Theme = $state('system');

@@ -41,7 +41,12 @@ export const wants: readonly Want[] = [
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },
   { want: 'stop a tool at once', use: 'Block', command: 'callgate block' },
   { want: 'stop a server at once', use: 'Block, whole server', command: 'callgate block' },
-  { want: 'stop everything at once', use: 'Pause all', command: 'callgate pause' },
+  { want: 'refuse every call at once', use: 'Pause all', command: 'callgate pause' },
+  {
+    want: 'stop everything at once, servers and their browsers too',
+    use: 'Stop everything',
+    command: 'callgate stop --all',
+  },
   { want: 'slow a loop down', use: 'Cap', command: 'callgate cap' },
   { want: "keep a tool from an agent's mind", use: 'Hide', command: 'callgate hide' },
   { want: 'let one refused call through', use: 'Allow the next identical call', command: 'callgate allow --once' },
@@ -62,6 +67,11 @@ export const wants: readonly Want[] = [
   { want: 'take an old change back', use: 'Rules, Versions, Revert', command: 'callgate policy revert' },
   { want: 'keep less on record', use: 'Settings, Recording', command: null },
   { want: 'forget what is on record', use: 'Settings, Delete history', command: 'callgate forget' },
+  {
+    want: 'keep an agent from clearing what it recorded',
+    use: 'Servers, Codegen sessions, Keep until it ends',
+    command: null,
+  },
   {
     want: 'save what a codegen session recorded, also when it was cleared or lost',
     use: 'Servers, Codegen sessions, Export as Playwright test',

@@ -143,9 +143,14 @@ describe('Servers', () => {
     expect(within(sessions[0]!).queryByTestId('codegen-gone')).toBeNull();
     expect(within(sessions[1]!).getByTestId('codegen-gone').textContent).toContain('Clearing threw 12 actions away');
     await fireEvent.click(within(sessions[1]!).getByTestId('codegen-export'));
-    await waitFor(() =>
-      expect(app.toasts.list.some((one) => one.words.includes('Wrote a test of 12 actions'))).toBe(true),
-    );
+    const path = await screen.findByTestId<HTMLInputElement>('export-path');
+    await waitFor(() => expect(path.value).toBe('/home/ada/Downloads/callgate-2026-11-16.spec.ts'));
+    expect(path.value.slice(path.selectionStart ?? 0, path.selectionEnd ?? 0)).toBe('callgate-2026-11-16');
+    await fireEvent.input(path, { target: { value: '/home/ada/login.spec.ts' } });
+    await fireEvent.click(screen.getByTestId('export-write'));
+    await waitFor(() => expect(screen.queryByTestId('export-test')).toBeNull());
+    const words = 'Wrote a test of 12 actions to /home/ada/login.spec.ts';
+    expect(app.toasts.list.find((one) => one.words === words)?.copy).toBe('/home/ada/login.spec.ts');
     await fireEvent.click(within(sessions[0]!).getByTestId('codegen-open'));
     const actions = await within(sessions[0]!).findByTestId('codegen-actions');
     expect(actions.textContent).toContain("x'); console.log('INJECTED'); ('");
@@ -159,6 +164,61 @@ describe('Servers', () => {
     expect(all.length).toBe(6);
     expect(within(all[4]!).queryByTestId('codegen-export'), 'nothing to write').toBeNull();
     expect(within(await screen.findByTestId('server-notes')).queryByTestId('codegen')).toBeNull();
+  });
+
+  it('does not write a test over something else, and says why', async () => {
+    start('#/servers');
+    fake.world.stop();
+    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    const press = async () => fireEvent.click((await within(block).findAllByTestId('codegen-export'))[0]!);
+    await fake.exportCodegen('p1-1', '/home/ada/login.spec.ts');
+    await press();
+    const path = await screen.findByTestId<HTMLInputElement>('export-path');
+    for (const [value, why] of [
+      ['/home/ada/login.spec.ts', 'choose another name'],
+      ['/home/ada/login.sh', 'something.spec.ts'],
+      ['login.spec.ts', 'the whole path'],
+    ] as const) {
+      await fireEvent.input(path, { target: { value } });
+      await fireEvent.click(screen.getByTestId('export-write'));
+      await waitFor(() => expect(screen.getByTestId('export-test').textContent).toContain(why));
+    }
+    await fireEvent.input(path, { target: { value: ' ' } });
+    expect(screen.getByTestId<HTMLButtonElement>('export-write').disabled).toBe(true);
+    await fireEvent.click(screen.getByTestId('export-cancel'));
+    expect(screen.queryByTestId('export-test')).toBeNull();
+  });
+
+  it('warns before an agent clears a recording, keeps it by one click, and takes that back', async () => {
+    const app = start('#/servers');
+    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    const said = () => within(block).getByTestId('codegen-clearing').textContent;
+    await within(block).findByTestId('codegen-clearing');
+    expect(said()).toContain('The agent may clear this: 9 actions would be gone from the server.');
+    await fireEvent.click(within(block).getByTestId('codegen-keep'));
+    await waitFor(() => expect(said()).toContain('Clearing is refused until it has ended.'));
+    expect(within(block).queryByTestId('codegen-keep')).toBeNull();
+    expect(fake.policies.rules('playwright').text).toContain('"keep_unfinished": true');
+    await fireEvent.click(screen.getByTestId('undo'));
+    await waitFor(() => expect(said()).toContain('The agent may clear this'));
+    expect(app.toasts.list.at(-1)?.words).toContain('Undone');
+    fake.world.pausedAll = true;
+    app.acts += 1;
+    await waitFor(() => expect(said()).toContain('Clearing is refused: all calls are paused'));
+  });
+
+  it('says what ends with everything before it stops it', async () => {
+    const app = start('#/activity');
+    await fireEvent.click(await screen.findByTestId('stop-everything', {}, { timeout: 20_000 }));
+    const loss = await screen.findByTestId('loss', {}, { timeout: 20_000 });
+    await waitFor(() => expect(loss.textContent).toContain('its 9 actions stay saved in Callgate'));
+    expect(loss.textContent).toContain('every server ends with all that it started');
+    await fireEvent.click(within(loss).getByTestId('loss-stay'));
+    expect(fake.world.pausedAll).toBe(false);
+    await fireEvent.click(screen.getByTestId('stop-everything'));
+    await fireEvent.click(await screen.findByTestId('loss-go'));
+    await waitFor(() => expect(fake.world.pausedAll).toBe(true));
+    await waitFor(() => expect(app.toasts.list.some((one) => one.words.includes('every server'))).toBe(true));
   });
 
   it('says why codegen sessions cannot be shown, and what begins one', async () => {

@@ -129,13 +129,18 @@ pub(super) fn print_strays(screen: &Screen, strays: &Strays) {
     }
 }
 
-/// "12 processes of a session of playwright that ended 2 days ago (k3v9qa): 470 MB".
+/// "12 processes of a session of playwright that ended 2 days ago (k3v9qa): 470 MB"; of one that nobody saw end, "that was
+/// last seen 2 days ago".
 fn leftover(left: &LeftoverView) -> String {
     let whose = left.server.as_deref().map(|server| format!(" of {}", screen::harmless(server)));
-    let when = left.ended_ms.map(|at| format!(" {} ago", age(at))).unwrap_or_default();
+    let when = match (left.ended_ms, left.seen_ms) {
+        (Some(at), _) => format!("that ended {} ago", age(at)),
+        (None, Some(at)) => format!("that was last seen {} ago", age(at)),
+        (None, None) => "that ended".to_owned(),
+    };
     let (processes, memory) = (processes(left.processes.len()), size(left.memory_bytes));
     let whose = whose.unwrap_or_default();
-    format!("{processes} of a session{whose} that ended{when} ({}): {memory}", left.session)
+    format!("{processes} of a session{whose} {when} ({}): {memory}", left.session)
 }
 
 fn print_suspects(screen: &Screen, suspects: &[SuspectView], asked: bool) {
@@ -182,7 +187,7 @@ pub(super) fn stray_objects(screen: &Screen, strays: &Strays) {
     for left in &strays.leftovers {
         let object = json!({
             "kind": "leftover", "session": left.session, "server": left.server, "client": left.client,
-            "ended": left.ended_ms.map(iso), "memory_bytes": left.memory_bytes,
+            "ended": left.ended_ms.map(iso), "last_seen": left.seen_ms.map(iso), "memory_bytes": left.memory_bytes,
             "processes": left.processes.iter().map(process_object).collect::<Vec<_>>(),
         });
         screen.line(&object.to_string());

@@ -4,13 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_desk::Desk;
-use callgate_desk::supervising::{self, Became, Whom};
+use callgate_desk::supervising::{self, StoppedAll, Whom};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::control::Wish;
 use callgate_store::{Home, Origin, SessionId};
 
 use crate::args::{ServerArgs, StopArgs};
-use crate::change;
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -38,20 +37,35 @@ fn ask(
     let whom = Whom { server: Some(server), client, session };
     permitted(&home, whom, wish, server)?;
     let screen = Screen::new();
+    let desk = desk(&home);
     if wish != Wish::Start {
-        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Cli);
         // What cannot be told is no reason not to stop it.
-        for lost in desk.at_stake(whom).unwrap_or_default() {
-            screen.line(&screen.paint(screen::WARN, &format!("Ends with it: {}", screen::harmless(&lost))));
-        }
+        tell_lost(&screen, &desk.at_stake(whom).unwrap_or_default());
     }
     let asked = supervising::ask(&home, whom, wish, SystemClock::default().now().wall_ms)?;
-    let became = supervising::await_all(&home, &asked);
+    let became = desk.await_all(wish, &asked);
     screen.line(&screen::harmless(&supervising::told(wish, server, &became)));
+    let done = became.iter().all(|one| one.is(wish));
     if wish == Wish::Stop {
         screen.line(&format!("Start it again: callgate start {}", screen::quoted(server)));
+    } else if !done {
+        screen.line("What happened to it: callgate events -n 10; how it stands: callgate status");
     }
-    Ok(if became.contains(&Became::Underway) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(code(done))
+}
+
+fn desk(home: &Home) -> Desk {
+    Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Cli)
+}
+
+fn tell_lost(screen: &Screen, lost: &[String]) {
+    for lost in lost {
+        screen.line(&screen.paint(screen::WARN, &format!("Ends with it: {}", screen::harmless(lost))));
+    }
+}
+
+fn code(done: bool) -> ExitCode {
+    if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// To stop is for anybody. An agent with a shell must not bring back what a person stopped.
@@ -71,10 +85,10 @@ fn permitted(home: &Home, whom: Whom<'_>, wish: Wish, server: &str) -> anyhow::R
 fn stop_everything() -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
-    let asked = supervising::stop_everything(&change::maker(&home, &SystemClock::default()))?;
-    let became = supervising::await_all(&home, &asked);
+    let StoppedAll { became, lost } = desk(&home).stop_all()?;
     let screen = Screen::new();
+    tell_lost(&screen, &lost);
     screen.line(&screen::harmless(&supervising::everything(&became)));
     screen.line("Let calls through again: callgate resume; start a server: callgate start SERVER");
-    Ok(if became.contains(&Became::Underway) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(code(became.iter().all(|one| one.is(Wish::Stop))))
 }

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use callgate_codegen::Verb;
 use callgate_policy::edit::{Edit, apply_for};
 use callgate_policy::{Policy, Rate, Window};
 use callgate_store::allowance::{self, Allowance};
@@ -51,6 +52,11 @@ impl Desk {
             | Restriction::Cap { target, .. }
             | Restriction::Hide { target }
             | Restriction::Refuse { target, .. } => self.restrict_by_rule(target, of(restriction)?),
+            Restriction::KeepRecordings { server } => {
+                let tool = Some(Verb::Clear.tool().to_owned());
+                let clear = Target { server: server.clone(), tool, client: None };
+                self.restrict_by_rule(&clear, of(restriction)?)
+            }
         }
     }
 
@@ -215,6 +221,19 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
                 defeated: Defeated::ByObserving,
                 done: format!("Refusing {what} {when}, for {whom}"),
                 already: format!("Nothing to change: {what} is refused {when} already, for {whom}"),
+            }
+        }
+        Restriction::KeepRecordings { server } => {
+            let server = name(server);
+            Restricting {
+                edit: Edit::KeepUnfinished,
+                defeated: Defeated::ByAny,
+                done: format!(
+                    "Clearing a recording on {server} is refused until it has ended, for every client"
+                ),
+                already: format!(
+                    "Nothing to change: clearing a recording on {server} is refused already until it has ended"
+                ),
             }
         }
         Restriction::Pause { .. } | Restriction::EndAllowance { .. } => {

@@ -169,7 +169,12 @@ impl Desk {
         match &mut undoable.act {
             Act::Edit(edits) => {
                 let again = with_reason(&edits.edit, reason).ok_or_else(|| {
-                    let why = "a hidden tool is answered as if it did not exist, so that no reason is told";
+                    let why = match edits.edit {
+                        Edit::Hide { .. } => {
+                            "a hidden tool is answered as if it did not exist, so that no reason is told"
+                        }
+                        _ => "this rule tells its own reason",
+                    };
                     DeskError::BadInput(why.to_owned())
                 })?;
                 let held = change::lock(&self.home)?;

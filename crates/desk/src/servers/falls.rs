@@ -25,6 +25,11 @@ impl Falls {
         self.0.iter().rev().find(|event| event.server.as_deref() == Some(server))
     }
 
+    /// The newest of one session.
+    pub(crate) fn last_in(&self, session: SessionId) -> Option<&EventRow> {
+        self.0.iter().rev().find(|event| event.session == Some(session))
+    }
+
     /// The event that says why this session ended, where its server was the reason.
     pub(crate) fn behind(&self, session: SessionId, end: (i64, EndReason)) -> Option<&EventRow> {
         let (at_ms, EndReason::ServerEnded | EndReason::FailedToStart) = end else { return None };

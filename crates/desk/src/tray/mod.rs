@@ -8,6 +8,7 @@ mod act;
 use std::collections::BTreeMap;
 
 use crate::acts::cap_for;
+use crate::stake::{Recorded, Recordings};
 use crate::text::{clip, count, harmless, local, size, subject};
 use crate::view::{Alarm, Target};
 use crate::view::{
@@ -80,15 +81,21 @@ fn roughly(bytes: u64) -> String {
     size(bytes / unit * unit)
 }
 
-/// The whole menu. `now_ms` is the wall clock.
-pub fn menu(overview: &Overview, servers: &[ServerView], memory: &Memory, now_ms: i64) -> Menu {
+/// The whole menu. `recorded`: what would be lost by ending servers; `now_ms` is the wall clock.
+pub fn menu(
+    overview: &Overview,
+    servers: &[ServerView],
+    memory: &Memory,
+    recorded: &Recorded,
+    now_ms: i64,
+) -> Menu {
     let parts = [
         needs(overview),
         vec![MenuItem::Label(shown(&status(overview, memory), TEXT))],
         overview.recent.iter().take(5).map(call).collect(),
         overview.allowances.iter().map(|one| allowance(one, now_ms)).collect(),
-        running(overview, servers, memory),
-        whole(overview),
+        running(overview, servers, memory, recorded),
+        whole(overview, recorded),
     ];
     let mut items = Vec::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
@@ -215,19 +222,30 @@ fn left(ms: i64) -> String {
     }
 }
 
-fn running(overview: &Overview, servers: &[ServerView], memory: &Memory) -> Vec<MenuItem> {
+fn running(
+    overview: &Overview,
+    servers: &[ServerView],
+    memory: &Memory,
+    recorded: &Recorded,
+) -> Vec<MenuItem> {
     let running: Vec<&ServerView> =
         servers.iter().filter(|server| server.state == ServerState::Running).collect();
     let shown = running.iter().take(SERVERS);
-    let mut items: Vec<MenuItem> =
-        shown.map(|one| server(overview, one, memory.get(&one.name).copied())).collect();
+    let mut items: Vec<MenuItem> = shown
+        .map(|one| server(overview, one, memory.get(&one.name).copied(), recorded.get(&one.name)))
+        .collect();
     if running.len() > SERVERS {
         items.push(MenuItem::entry(TrayAct::Open, format!("{} more…", running.len() - SERVERS)));
     }
     items
 }
 
-fn server(overview: &Overview, server: &ServerView, memory: Option<u64>) -> MenuItem {
+fn server(
+    overview: &Overview,
+    server: &ServerView,
+    memory: Option<u64>,
+    recorded: Option<&Recordings>,
+) -> MenuItem {
     let name = server.name.clone();
     let mut items = Vec::new();
     if let Some(problem) = &server.problem {
@@ -237,8 +255,8 @@ fn server(overview: &Overview, server: &ServerView, memory: Option<u64>) -> Menu
     if server.sessions.iter().any(|session| session.stand.is_still()) {
         items.push(MenuItem::entry(TrayAct::Start { server: name.clone() }, "Start"));
     } else {
-        items.push(MenuItem::entry(TrayAct::Stop { server: name.clone() }, "Stop"));
-        items.push(MenuItem::entry(TrayAct::Restart { server: name.clone() }, "Restart"));
+        items.push(MenuItem::entry(TrayAct::Stop { server: name.clone() }, ending("Stop", recorded)));
+        items.push(MenuItem::entry(TrayAct::Restart { server: name.clone() }, ending("Restart", recorded)));
     }
     let one = Some(name.clone());
     items.push(match overview.paused_servers.contains(&name) {
@@ -249,6 +267,14 @@ fn server(overview: &Overview, server: &ServerView, memory: Option<u64>) -> Menu
     let state = standing(server).unwrap_or_else(|| state(server.protection));
     let memory = memory.map(|bytes| format!(", {}", roughly(bytes))).unwrap_or_default();
     MenuItem::Submenu { text: format!("{}: {state}{memory}", shown(&server.name, NAME)), items }
+}
+
+/// An entry that ends servers at once says before what ends with them: a menu asks nothing.
+fn ending(act: &str, recorded: Option<&Recordings>) -> String {
+    match recorded {
+        Some(recorded) => format!("{act} ({})", recorded.words()),
+        None => act.to_owned(),
+    }
 }
 
 /// That a server does not run although a client is connected, in words.
@@ -276,14 +302,15 @@ fn state(protection: Protection) -> &'static str {
 }
 
 /// What is about everything.
-fn whole(overview: &Overview) -> Vec<MenuItem> {
+fn whole(overview: &Overview, recorded: &Recorded) -> Vec<MenuItem> {
     let pause = match overview.paused_all {
         true => MenuItem::entry(TrayAct::Resume { server: None }, "Resume all…"),
         false => MenuItem::entry(TrayAct::Pause { server: None }, "Pause all"),
     };
     let mut items = vec![pause];
     if overview.servers_running > 0 {
-        items.push(MenuItem::entry(TrayAct::StopEverything, "Stop everything"));
+        let all = Recordings::all(recorded);
+        items.push(MenuItem::entry(TrayAct::StopEverything, ending("Stop everything", all.as_ref())));
     }
     items.extend([
         MenuItem::entry(TrayAct::Open, "Open Callgate"),

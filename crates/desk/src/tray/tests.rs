@@ -203,7 +203,7 @@ Settings
 Quit
 "
     );
-    assert_eq!(drawn(&menu(&overview, &servers, &Memory::new(), NOW).items, 0), expected);
+    assert_eq!(drawn(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items, 0), expected);
 }
 
 #[test]
@@ -215,14 +215,14 @@ fn a_quiet_menu_is_short() {
         ..overview()
     };
     let expected = "[no servers running]\n--\nResume all…\nOpen Callgate\nSettings\nQuit\n";
-    assert_eq!(drawn(&menu(&overview, &[], &Memory::new(), NOW).items, 0), expected);
+    assert_eq!(drawn(&menu(&overview, &[], &Memory::new(), &Recorded::new(), NOW).items, 0), expected);
 }
 
 #[test]
 fn every_act_comes_back_from_its_id_as_itself() {
     let (overview, mut servers) = full();
     servers.push(server("odd \"name\" & _ü\u{202e}", Protection::Broken));
-    let acts = acts(&menu(&overview, &servers, &Memory::new(), NOW).items);
+    let acts = acts(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items);
     assert!(acts.len() > 20);
     for act in acts {
         assert_eq!(TrayAct::parse(&act.id()), Some(act));
@@ -235,7 +235,7 @@ fn every_act_comes_back_from_its_id_as_itself() {
 #[test]
 fn restricting_acts_at_once_and_loosening_only_asks() {
     let (overview, servers) = full();
-    for act in acts(&menu(&overview, &servers, &Memory::new(), NOW).items) {
+    for act in acts(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items) {
         match (&act, act.step()) {
             (TrayAct::Resume { server }, step) => {
                 let loosening = Loosening::Resume { server: server.clone() };
@@ -267,7 +267,7 @@ fn hostile_names_stay_short_and_on_their_line() {
     overview.needs =
         vec![Need { words: hostile.clone(), fix: None, server: Some(hostile.clone()), serious: true }];
     let servers = [server(&hostile, Protection::Enforcing)];
-    let drawn = drawn(&menu(&overview, &servers, &Memory::new(), NOW).items, 0);
+    let drawn = drawn(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items, 0);
     assert!(drawn.lines().all(|line| line.chars().count() <= 70), "{drawn}");
     assert!(!drawn.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{drawn}");
     assert!(drawn.contains("…: denied >"), "the decision is not pushed out: {drawn}");
@@ -293,12 +293,28 @@ fn a_countdown_never_ends_early() {
 fn what_servers_take_stands_in_the_status_line_and_beside_each() {
     let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
     let memory = Memory::from([("browser".to_owned(), 742_123_456), ("files".to_owned(), 74_900_000)]);
-    let drawn = drawn(&menu(&overview(), &servers, &memory, NOW).items, 0);
+    let drawn = drawn(&menu(&overview(), &servers, &memory, &Recorded::new(), NOW).items, 0);
     for line in [
         "[1 server, 214 calls today, 2 blocked, 810 MB]\n",
         "browser: running, 740 MB >\n",
         "files: running, watch-only, 74 MB >\n",
     ] {
         assert!(drawn.contains(line), "{line} in\n{drawn}");
+    }
+}
+
+#[test]
+fn what_would_end_with_a_server_is_said_where_it_is_stopped() {
+    let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
+    let recorded = Recorded::from([("browser".to_owned(), Recordings { sessions: 1, actions: 12 })]);
+    let drawn = drawn(&menu(&overview(), &servers, &Memory::new(), &recorded, NOW).items, 0);
+    for (line, times) in [
+        ("Stop (a recording of 12 actions ends)", 1),
+        ("Restart (a recording of 12 actions ends)", 1),
+        ("Stop everything (a recording of 12 actions ends)", 1),
+        ("Stop\n", 1),
+        ("Restart\n", 1),
+    ] {
+        assert_eq!(drawn.matches(line).count(), times, "{line} in\n{drawn}");
     }
 }

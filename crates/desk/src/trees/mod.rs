@@ -2,12 +2,12 @@
 
 mod happened;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use callgate_store::history::SessionRow;
 use callgate_store::history::record_event;
 use callgate_store::mask::Masker;
-use callgate_store::{EventKind, History, Lease, SessionId, Settings, StoreError, running};
+use callgate_store::{EndReason, EventKind, History, Lease, SessionId, Settings, StoreError, running};
 use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
 use callgate_trees::{About, Here, Record, Texts, What, suspects};
 
@@ -42,8 +42,10 @@ impl Desk {
             let browsers = left.processes.iter().filter(|process| process.what.is_browser()).count();
             // It may have been killed before anybody wrote its tree down.
             let row = rows.get(&left.session);
+            let (ended_ms, seen_ms) = ended_or_seen(row.and_then(|row| row.end), left.noted_ms);
             LeftoverView {
-                ended_ms: row.and_then(|row| row.end).map(|(at, _)| at).or(left.noted_ms),
+                ended_ms,
+                seen_ms,
                 session: left.session,
                 server: left.server.or_else(|| row.map(|row| row.server.clone())),
                 client: left.client.or_else(|| row.and_then(|row| row.client.clone())),
@@ -110,10 +112,14 @@ impl Desk {
     /// Ends what dead sessions left, and removes their temporary profiles.
     pub fn sweep(&self) -> Result<SweepView, DeskError> {
         let swept = callgate_trees::sweep(&self.home);
+        // Nobody may have written its tree down, or the name of its server.
+        let unknown = swept.processes.iter().any(|process| process.server.is_none());
+        let rows = if unknown { self.session_rows().unwrap_or_default() } else { HashMap::new() };
         let ended = swept.processes.into_iter().map(|process| EndedView {
             pid: process.id.pid,
             what: process.what.to_string(),
             command: process.command,
+            server: process.server.or_else(|| rows.get(&process.session).map(|row| row.server.clone())),
             session: Some(process.session),
             gone: process.gone,
         });
@@ -132,7 +138,8 @@ impl Desk {
             let words = known.iter().find(|one| one.id == id).map(|one| one.arguments.clone());
             let words = words.unwrap_or_default();
             let what = What::of(&words, "process").to_string();
-            EndedView { pid: id.pid, what, command: masker.command(&words).join(" "), session: None, gone }
+            let command = masker.command(&words).join(" ");
+            EndedView { pid: id.pid, what, command, session: None, server: None, gone }
         });
         self.swept("that nobody owned", ended.collect(), Vec::new())
     }
@@ -168,7 +175,8 @@ impl Desk {
         let ids: Vec<ProcessId> = members.iter().map(|one| one.id).collect();
         let ended = callgate_supervise::end(&ids).into_iter().filter_map(|(id, gone)| {
             let (what, command) = told.get(&id)?.clone();
-            Some(EndedView { pid: id.pid, what, command, session: Some(session.to_owned()), gone })
+            let (session, server) = (Some(session.to_owned()), Some(lease.server.clone()));
+            Some(EndedView { pid: id.pid, what, command, session, server, gone })
         });
         let words = format!("of {}", crate::text::harmless(&lease.server));
         self.swept(&words, ended.collect(), Vec::new())
@@ -188,7 +196,7 @@ impl Desk {
         let paths: Vec<String> = removed.iter().map(|path| path.display().to_string()).collect();
         if !paths.is_empty() {
             let words = format!("temporary profiles of dead sessions were removed: {}", paths.join(", "));
-            let _noted = self.note(&words);
+            let _noted = self.note(None, &words);
         }
     }
 
@@ -218,24 +226,46 @@ impl Desk {
         ended: Vec<EndedView>,
         profiles: Vec<String>,
     ) -> Result<SweepView, DeskError> {
-        let gone = ended.iter().filter(|one| one.gone).count();
-        let mut words = match ended.len() {
-            0 => format!("No process {whose} was left."),
-            all if gone == all => format!("{} {whose} ended.", processes(all)),
-            all => format!("{gone} of {} {whose} ended; the others do not react.", processes(all)),
-        };
-        if !profiles.is_empty() {
-            words.push_str(&format!(" {} removed.", count(profiles.len() as u64, "temporary profile")));
+        let mut words = outcome(whose, &ended.iter().collect::<Vec<_>>());
+        // Each server is told of its own.
+        let mut by_server: BTreeMap<Option<&str>, Vec<&EndedView>> = BTreeMap::new();
+        for one in &ended {
+            by_server.entry(one.server.as_deref()).or_default().push(one);
         }
-        if !ended.is_empty() || !profiles.is_empty() {
-            self.note(&words)?;
+        for (server, of) in &by_server {
+            self.note(*server, &outcome(whose, of))?;
+        }
+        if !profiles.is_empty() {
+            let removed = format!("{} removed.", count(profiles.len() as u64, "temporary profile"));
+            self.note(None, &removed)?;
+            words.push_str(&format!(" {removed}"));
         }
         Ok(SweepView { words, ended, profiles })
     }
 
-    fn note(&self, words: &str) -> Result<(), StoreError> {
+    fn note(&self, server: Option<&str>, words: &str) -> Result<(), StoreError> {
         let now_ms = self.clock.now().wall_ms;
-        record_event(&self.home, now_ms, EventKind::Swept, None, Some(self.origin), words)
+        record_event(&self.home, now_ms, EventKind::Swept, server, Some(self.origin), words)
+    }
+}
+
+/// When a dead session ended; of one that nobody saw end, when it was last seen.
+fn ended_or_seen(end: Option<(i64, EndReason)>, noted_ms: Option<i64>) -> (Option<i64>, Option<i64>) {
+    match end {
+        // Filed with the time of its last record.
+        Some((at_ms, EndReason::Lost)) => (None, noted_ms.max(Some(at_ms))),
+        Some((at_ms, _)) => (Some(at_ms), None),
+        None => (None, noted_ms),
+    }
+}
+
+/// "3 processes of dead sessions ended."
+fn outcome(whose: &str, ended: &[&EndedView]) -> String {
+    let gone = ended.iter().filter(|one| one.gone).count();
+    match ended.len() {
+        0 => format!("No process {whose} was left."),
+        all if gone == all => format!("{} {whose} ended.", processes(all)),
+        all => format!("{gone} of {} {whose} ended; the others do not react.", processes(all)),
     }
 }
 

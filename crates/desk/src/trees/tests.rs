@@ -69,7 +69,8 @@ fn what_a_dead_session_left_is_told_with_its_server_and_ended() {
         assert_eq!(other.0.try_wait().unwrap(), None, "not ours to end");
     }
     let events = History::open_reader(&place.home).unwrap().events(None, 10).unwrap();
-    assert!(events.iter().any(|event| event.kind == EventKind::Swept && event.text == swept.words));
+    let told = events.iter().find(|event| event.kind == EventKind::Swept && event.text == swept.words);
+    assert_eq!(told.unwrap().server.as_deref(), Some("files"), "that of the session, not of who swept");
     assert_eq!(place.desk.sweep().unwrap().words, "No process of dead sessions was left.");
 }
 
@@ -101,6 +102,21 @@ fn a_tree_is_told_process_by_process_with_secrets_masked() {
     let record = callgate_trees::records(&place.home).pop().unwrap();
     assert!(record.members.iter().any(|member| member.pid == child.0.id()), "{record:?}");
     assert!(record.members.iter().all(|member| !member.command.contains("hunter2")), "{record:?}");
+}
+
+#[test]
+fn a_session_that_nobody_saw_end_was_last_seen_and_did_not_end_then() {
+    for (end, noted, wanted) in [
+        (Some((7, EndReason::ClientClosed)), Some(5), (Some(7), None)),
+        (Some((7, EndReason::ServerEnded)), None, (Some(7), None)),
+        (Some((7, EndReason::Lost)), Some(9), (None, Some(9))),
+        (Some((7, EndReason::Lost)), Some(5), (None, Some(7))),
+        (Some((7, EndReason::Lost)), None, (None, Some(7))),
+        (None, Some(5), (None, Some(5))),
+        (None, None, (None, None)),
+    ] {
+        assert_eq!(ended_or_seen(end, noted), wanted, "{end:?} {noted:?}");
+    }
 }
 
 #[test]

@@ -47,6 +47,10 @@ pub enum Restriction {
     EndAllowance {
         id: String,
     },
+    /// Codegen sessions that hold actions are not cleared before they have ended.
+    KeepRecordings {
+        server: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,6 +24,24 @@ pub struct CodegenView {
     pub actions: u64,
     /// The server has none of them any more, and wrote no test.
     pub thrown_away: bool,
+    /// What the rules say now to a clear of it, while there is something to lose.
+    pub clearing: Option<Clearing>,
+}
+
+/// What would become of a clear of an open session by its own client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Clearing {
+    /// It passes.
+    Passes {
+        /// `Restriction::KeepRecordings` would refuse it; not where rules are only observed.
+        can_be_kept: bool,
+    },
+    /// Refused until the session has ended, because recordings are kept.
+    Kept,
+    /// Refused by another rule, or by a pause.
+    Refused { reason: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

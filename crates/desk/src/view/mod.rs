@@ -28,7 +28,7 @@ pub use clients::{
     DriftFix, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry,
     SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
-pub use codegen::{CodegenAction, CodegenDetail, CodegenState, CodegenView};
+pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,

@@ -45,8 +45,10 @@ pub struct LeftoverView {
     pub session: String,
     pub server: Option<String>,
     pub client: Option<String>,
-    /// When it ended, or was last seen alive.
+    /// When it ended, if it came to an end in order.
     pub ended_ms: Option<i64>,
+    /// Else when it was last seen: nobody saw it end.
+    pub seen_ms: Option<i64>,
     pub memory_bytes: u64,
     /// How many of them belong to a browser.
     pub browsers: u32,
@@ -116,6 +118,8 @@ pub struct EndedView {
     pub command: String,
     /// None for a suspect, which belonged to nobody.
     pub session: Option<String>,
+    /// That of its session, if it is on record.
+    pub server: Option<String>,
     /// False for one that even SIGKILL did not end in time.
     pub gone: bool,
 }

@@ -17,6 +17,7 @@ use crate::file::json_with_comments;
 pub(super) enum New {
     Text(String),
     Number(u32),
+    Flag(bool),
     Object(Vec<(String, New)>),
     List(Vec<New>),
     /// As it is written in another text.
@@ -26,7 +27,7 @@ pub(super) enum New {
 impl New {
     pub(super) fn is_plain(&self) -> bool {
         match self {
-            New::Text(_) | New::Number(_) => true,
+            New::Text(_) | New::Number(_) | New::Flag(_) => true,
             New::Source(source) => source.is_plain(),
             New::Object(_) | New::List(_) => false,
         }

@@ -286,6 +286,7 @@ pub(super) fn render(value: &New, style: &Style, indent: &str, inline: bool) -> 
     match value {
         New::Text(text) => quoted(text),
         New::Number(number) => number.to_string(),
+        New::Flag(flag) => flag.to_string(),
         New::Source(source) => source.written(style, indent, inline),
         New::Object(members) if members.is_empty() => "{}".to_owned(),
         New::Object(members) if inline => {

@@ -1,9 +1,9 @@
 //! Changes to a policy file that leave everything else as it stands: comments, order, indentation, line ends.
 //!
 //! Owns the changes that a person makes with one click or one command, for everyone or for one client. An edit that
-//! cannot be made cleanly is not made. Blocking, hiding and refusing by an argument never open anything: an edit of
-//! theirs that would is refused. A cap opens no tool that is refused now; raising or taking back one loosens, and so
-//! does allowing: whoever makes these edits asks a person.
+//! cannot be made cleanly is not made. Blocking, hiding, refusing by an argument and keeping recordings never open
+//! anything: an edit of theirs that would is refused. A cap opens no tool that is refused now; raising or taking back one
+//! loosens, and so does allowing: whoever makes these edits asks a person.
 //! The same holds for whole texts that are merged, put in place of the old one, or reverted: here they are only written.
 
 mod allow;
@@ -18,6 +18,7 @@ pub mod form;
 mod layout;
 mod merge;
 mod observing;
+mod recordings;
 mod revert;
 mod scope;
 mod server;
@@ -68,6 +69,8 @@ pub enum Edit {
     Refuse { tool: Option<String>, when: When, reason: Option<String> },
     /// What a caller is told by the cap that `Cap` or `CapServer` has set.
     ExplainCap { tool: Option<String>, reason: String },
+    /// No codegen session that holds actions is cleared before it has ended.
+    KeepUnfinished,
 }
 
 impl Edit {
@@ -80,7 +83,11 @@ impl Edit {
             | Edit::Allow { tool }
             | Edit::Uncap { tool } => Some(tool),
             Edit::Refuse { tool, .. } | Edit::ExplainCap { tool, .. } => tool.as_deref(),
-            Edit::BlockServer { .. } | Edit::AllowServer | Edit::CapServer { .. } | Edit::UncapServer => None,
+            Edit::BlockServer { .. }
+            | Edit::AllowServer
+            | Edit::CapServer { .. }
+            | Edit::UncapServer
+            | Edit::KeepUnfinished => None,
         }
     }
 }
@@ -159,7 +166,11 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
         _ => EditError::Broken(report),
     })?;
     match edit {
-        Edit::Block { .. } | Edit::Hide { .. } | Edit::BlockServer { .. } | Edit::Refuse { .. } => {
+        Edit::Block { .. }
+        | Edit::Hide { .. }
+        | Edit::BlockServer { .. }
+        | Edit::Refuse { .. }
+        | Edit::KeepUnfinished => {
             let looser = compare::loosened(&old, &new);
             if !looser.is_empty() {
                 return Err(EditError::WouldLoosen(looser));
@@ -219,6 +230,7 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
         Edit::ExplainCap { tool, reason } => {
             cap::explain(draft, scope, body, tool.as_deref(), reason, summary);
         }
+        Edit::KeepUnfinished => recordings::keep(draft, scope, body, summary),
     }
     if matches!(edit, Edit::Allow { .. } | Edit::AllowServer | Edit::Uncap { .. } | Edit::UncapServer) {
         scope.tidy(draft, edit.tool());

@@ -37,9 +37,17 @@ fn what_a_clear_threw_away_is_shown_and_exported() {
         app.driver.press("codegen-open")?;
         app.driver.says("codegen-actions", "x'); alert('y")?;
         app.driver.says("codegen-actions", "[masked, 14 characters]")?;
+        app.driver.says("codegen-clearing", "The agent may clear this: 2 actions would be gone")?;
         passed_with(&mut session, "5", "clear_codegen_session", r#"{"sessionId":"S1"}"#)?;
         app.driver.says("codegen-gone", "Clearing threw 2 actions away")?;
         app.driver.press("codegen-export")?;
+        // The place that is proposed is among the person's own files.
+        app.driver.wait("a place is proposed", |driver| {
+            let value = "return document.querySelector('[data-testid=export-path]')?.value ?? ''";
+            let path = driver.script(value, &[])?;
+            Ok(path.as_str().is_some_and(|path| path.ends_with(".spec.ts")).then_some(()))
+        })?;
+        app.driver.press("export-write")?;
         let person = app.desktop.person();
         let test = app.driver.wait("the test is written", |_| {
             let mut files = std::fs::read_dir(&person)?.flatten().map(|entry| entry.path());
@@ -75,6 +83,25 @@ fn a_ready_made_rule_is_looked_at_saved_and_in_force() {
         })?;
         let words = refused_with(&mut session, "4", "clear_codegen_session", r#"{"sessionId":"S1"}"#)?;
         anyhow::ensure!(words.contains("holds 1 recorded action"), "{words}");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_recording_that_an_agent_may_clear_is_kept_with_one_click() {
+    scene("keep-recording", OPEN_POLICY, Around::Tray, |app| {
+        let mut session = app.scripted_session(SCRIPT, &[])?;
+        session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
+        session.answer("1")?;
+        passed_with(&mut session, "2", "start_codegen_session", "{}")?;
+        passed_with(&mut session, "3", "playwright_fill", r##"{"selector":"#a","value":"b"}"##)?;
+        app.go("#/servers")?;
+        app.driver.says("codegen-clearing", "The agent may clear this: 1 action would be gone")?;
+        app.driver.press("codegen-keep")?;
+        app.driver.says("codegen-clearing", "Clearing is refused until it has ended.")?;
+        let words = refused_with(&mut session, "4", "clear_codegen_session", r#"{"sessionId":"S1"}"#)?;
+        anyhow::ensure!(words.contains("holds 1 recorded action"), "{words}");
+        app.driver.says("codegen-state", "Open")?;
         Ok(())
     });
 }

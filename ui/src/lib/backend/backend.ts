@@ -87,13 +87,15 @@ export interface Backend {
   endSuspects(ids: string[]): Promise<T.SweepView>;
   /** Ends the server of one session with all that it started; the session goes on as when a server ends by itself. */
   endTree(session: string): Promise<T.SweepView>;
-  /** What ends with a server's processes, in one session or (null) in all: calls that run, recordings that are open. */
-  atStake(server: string, session: string | null): Promise<string[]>;
+  /** What ends with a server's (null: every server's) processes, in one session or (null) in all: calls, recordings. */
+  atStake(server: string | null, session: string | null): Promise<string[]>;
   /** The newest first. */
   codegen(server: string): Promise<T.CodegenView[]>;
   codegenSession(id: string): Promise<T.CodegenDetail>;
-  /** As a Playwright test, in a new file. */
-  exportCodegen(id: string): Promise<T.Exported>;
+  /** A new file among the person's own, for a test. */
+  codegenFile(): Promise<string>;
+  /** As a Playwright test, in this file; one that is there is not replaced. */
+  exportCodegen(id: string, path: string): Promise<T.Exported>;
   /** In one session, or (null) in all that run. */
   stopServer(server: string, session: string | null): Promise<T.Done>;
   startServer(server: string, session: string | null): Promise<T.Done>;

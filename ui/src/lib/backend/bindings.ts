@@ -64,8 +64,8 @@ export const commands = {
 	endSuspects: (ids: string[]) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_suspects", { ids })),
 	/**  Ends the server of a session with all that it started. */
 	endTree: (session: string) => typedError<SweepView, UiError>(__TAURI_INVOKE("end_tree", { session })),
-	/**  What ends with the processes of a server, in one session or in all; in sentences. */
-	atStake: (server: string, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
+	/**  What ends with the processes of a server, in one session or in all, or of every server; in sentences. */
+	atStake: (server: string | null, session: string | null) => typedError<string[], UiError>(__TAURI_INVOKE("at_stake", { server, session })),
 	/**  Ends the server's processes, in one session or in all; its calls are refused until it is started. */
 	stopServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("stop_server", { server, session })),
 	startServer: (server: string, session: string | null) => typedError<Done, UiError>(__TAURI_INVOKE("start_server", { server, session })),
@@ -74,7 +74,10 @@ export const commands = {
 	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
-	exportCodegen: (id: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id })),
+	/**  Where a test may go: a new file among the person's own. */
+	codegenFile: () => typedError<string, UiError>(__TAURI_INVOKE("codegen_file")),
+	/**  Into a new file that the person named. */
+	exportCodegen: (id: string, path: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id, path })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),
 	previewClients: (act: ClientAct, entries: EntryKey[]) => typedError<ClientPreview, UiError>(__TAURI_INVOKE("preview_clients", { act, entries })),
 	/**  `now`: also while a client runs that may write over it. */
@@ -285,6 +288,17 @@ export type Choices = {
 	tools: ToolChoice[],
 };
 
+/**  What would become of a clear of an open session by its own client. */
+export type Clearing = 
+/**  It passes. */
+{ kind: "passes"; 
+/**  `Restriction::KeepRecordings` would refuse it; not where rules are only observed. */
+canBeKept: boolean } | 
+/**  Refused until the session has ended, because recordings are kept. */
+{ kind: "kept" } | 
+/**  Refused by another rule, or by a pause. */
+{ kind: "refused"; reason: string };
+
 export type ClientAct = "protect" | "unprotect" | 
 /**  Write a server of Callgate's own list into the file, by its name. */
 "place";
@@ -405,6 +419,8 @@ export type CodegenView = {
 	actions: number,
 	/**  The server has none of them any more, and wrote no test. */
 	thrownAway: boolean,
+	/**  What the rules say now to a clear of it, while there is something to lose. */
+	clearing: Clearing | null,
 };
 
 export type Completion = {
@@ -540,6 +556,8 @@ export type EndedView = {
 	command: string,
 	/**  None for a suspect, which belonged to nobody. */
 	session: string | null,
+	/**  That of its session, if it is on record. */
+	server: string | null,
 	/**  False for one that even SIGKILL did not end in time. */
 	gone: boolean,
 };
@@ -647,8 +665,10 @@ export type LeftoverView = {
 	session: string,
 	server: string | null,
 	client: string | null,
-	/**  When it ended, or was last seen alive. */
+	/**  When it ended, if it came to an end in order. */
 	endedMs: number | null,
+	/**  Else when it was last seen: nobody saw it end. */
+	seenMs: number | null,
 	memoryBytes: number,
 	/**  How many of them belong to a browser. */
 	browsers: number,
@@ -900,7 +920,9 @@ export type Restriction = { kind: "block"; target: Target; reason: string | null
 /**  None: every server. */
 { kind: "pause"; server: string | null; reason: string | null } | 
 /**  What was allowed for a while is over now. */
-{ kind: "endAllowance"; id: string };
+{ kind: "endAllowance"; id: string } | 
+/**  Codegen sessions that hold actions are not cleared before they have ended. */
+{ kind: "keepRecordings"; server: string };
 
 /**  What the visual builder edits. */
 export type RuleDraft = {

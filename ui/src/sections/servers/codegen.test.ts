@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { CodegenState, CodegenView } from '../../lib/backend';
-import { exportedTest, thrownAway } from './codegen';
+import { clearing, exportedTest, thrownAway } from './codegen';
 
 function session(state: CodegenState, actions: number, gone: boolean): CodegenView {
   return {
@@ -16,6 +16,7 @@ function session(state: CodegenState, actions: number, gone: boolean): CodegenVi
     file: null,
     actions,
     thrownAway: gone,
+    clearing: null,
   };
 }
 
@@ -31,5 +32,34 @@ describe('what became of recorded actions', () => {
   });
   it('an export names its file', () => {
     expect(exportedTest({ path: '/a.spec.ts', calls: 1 })).toBe('Wrote a test of 1 action to /a.spec.ts');
+  });
+});
+
+describe('what a clear would do', () => {
+  const open = (actions: number, said: CodegenView['clearing']) =>
+    clearing({ ...session('open', actions, false), clearing: said });
+
+  it('is warned of before, with a way to keep it where there is one', () => {
+    expect(open(12, { kind: 'passes', canBeKept: true })).toEqual({
+      warn: true,
+      keep: true,
+      words: 'The agent may clear this: 12 actions would be gone from the server. Callgate keeps its own copy.',
+    });
+    const watched = open(1, { kind: 'passes', canBeKept: false });
+    expect(watched).toMatchObject({ warn: true, keep: false });
+    expect(watched?.words).toContain('1 action would be gone');
+    expect(watched?.words).toContain('only watch');
+  });
+
+  it('is said quietly where it is refused, and not at all where nothing is lost', () => {
+    expect(open(3, { kind: 'kept' })).toEqual({
+      warn: false,
+      keep: false,
+      words: 'Clearing is refused until it has ended.',
+    });
+    expect(open(3, { kind: 'refused', reason: 'all calls are paused by the user' })?.words).toBe(
+      'Clearing is refused: all calls are paused by the user.',
+    );
+    expect(open(0, null)).toBeNull();
   });
 });

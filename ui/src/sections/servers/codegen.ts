@@ -19,5 +19,17 @@ export function thrownAway(session: CodegenView): string | null {
     : `The server went away with ${actions}, which ${are} saved here.`;
 }
 
+/** What the rules of now say to a clear of an open session; nothing where there is nothing to lose. */
+export function clearing(session: CodegenView): { warn: boolean; keep: boolean; words: string } | null {
+  const { clearing: said } = session;
+  if (said === null) return null;
+  if (said.kind === 'kept') return { warn: false, keep: false, words: 'Clearing is refused until it has ended.' };
+  if (said.kind === 'refused') return { warn: false, keep: false, words: `Clearing is refused: ${said.reason}.` };
+  const actions = count(session.actions, 'action');
+  const warning = `The agent may clear this: ${actions} would be gone from the server. Callgate keeps its own copy.`;
+  const watched = said.canBeKept ? '' : ' The rules here only watch, so that none of them refuses it.';
+  return { warn: true, keep: said.canBeKept, words: warning + watched };
+}
+
 export const exportedTest = (done: Exported): string =>
   `Wrote a test of ${count(done.calls, 'action')} to ${done.path}`;

@@ -36,6 +36,7 @@ describe('what a dead session left', () => {
     server: 'playwright',
     client: null,
     endedMs: 0,
+    seenMs: null,
     memoryBytes: 1,
     browsers: 2,
     processes: [one(1, 0), one(2, 1)],
@@ -46,6 +47,9 @@ describe('what a dead session left', () => {
     expect(leftover(left, days)).toBe('2 browser processes of a session of playwright that ended 2 d ago');
     expect(leftover({ ...left, browsers: 1, server: null, endedMs: null }, days)).toBe(
       '2 processes of a session that ended',
+    );
+    expect(leftover({ ...left, endedMs: null, seenMs: 0 }, days)).toBe(
+      '2 browser processes of a session of playwright that was last seen 2 d ago',
     );
   });
 });

@@ -129,13 +129,18 @@ export function happening(kind: string): { word: string; tone: Tone } {
   return happenings[kind] ?? { word: plain.charAt(0).toUpperCase() + plain.slice(1), tone: 'plain' };
 }
 
-/** "12 browser processes of a session of playwright that ended 2 d ago". */
+/** "12 browser processes of a session of playwright that ended 2 d ago"; "… that was last seen" of one that nobody saw end. */
 export function leftover(left: LeftoverView, nowMs: number): string {
   const all = left.processes.length;
   const what = left.browsers > 0 && left.browsers === all ? 'browser process' : 'process';
   const whose = left.server === null ? 'a session' : `a session of ${left.server}`;
-  const when = left.endedMs === null ? '' : ` ${ago(left.endedMs, nowMs)}`;
-  return `${count(all, what, `${what}es`)} of ${whose} that ended${when}`;
+  const when =
+    left.endedMs !== null
+      ? `ended ${ago(left.endedMs, nowMs)}`
+      : left.seenMs !== null
+        ? `was last seen ${ago(left.seenMs, nowMs)}`
+        : 'ended';
+  return `${count(all, what, `${what}es`)} of ${whose} that ${when}`;
 }
 
 /** The lines that hold a text, however it is written; all of them without one. */

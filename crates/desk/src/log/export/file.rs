@@ -12,12 +12,51 @@ use crate::DeskError;
 /// Names that are tried: `name.csv`, `name-2.csv`, …
 const NAMES: u32 = 10_000;
 
+/// Under the first name that is free.
 pub(crate) fn write_new(
     folder: &Path,
     name: &str,
     extension: &str,
     work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
 ) -> Result<PathBuf, DeskError> {
+    write(folder, &mut names(folder, name, extension), work)?.ok_or_else(|| {
+        DeskError::Conflict(format!("there are too many exports of today in {}", folder.display()))
+    })
+}
+
+/// At this very place.
+pub(crate) fn write_at(
+    path: &Path,
+    work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
+) -> Result<PathBuf, DeskError> {
+    let folder = path.parent().unwrap_or(path);
+    write(folder, &mut std::iter::once(path.to_owned()), work)?.ok_or_else(|| {
+        DeskError::Conflict(format!(
+            "{} is there already and was left as it is: choose another name",
+            path.display()
+        ))
+    })
+}
+
+/// The name that [`write_new`] would choose now.
+pub(crate) fn next_name(folder: &Path, name: &str, extension: &str) -> PathBuf {
+    let free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    names(folder, name, extension).find(free).unwrap_or_else(|| folder.join(format!("{name}.{extension}")))
+}
+
+fn names(folder: &Path, name: &str, extension: &str) -> impl Iterator<Item = PathBuf> {
+    (1..NAMES).map(move |number| match number {
+        1 => folder.join(format!("{name}.{extension}")),
+        number => folder.join(format!("{name}-{number}.{extension}")),
+    })
+}
+
+/// None if all of these names are taken.
+fn write(
+    folder: &Path,
+    names: &mut dyn Iterator<Item = PathBuf>,
+    work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
+) -> Result<Option<PathBuf>, DeskError> {
     if !folder.is_dir() {
         return Err(DeskError::BadInput(format!(
             "{} is not a folder: choose one that is there",
@@ -32,7 +71,7 @@ pub(crate) fn write_new(
     };
     // Another export may run at the same time, also of another process.
     let unlike = getrandom::u64().map_err(|error| told(Trouble::Write(io::Error::other(error))))?;
-    let temporary = folder.join(format!(".{name}-{unlike:016x}.tmp"));
+    let temporary = folder.join(format!(".callgate-{unlike:016x}.tmp"));
     let file = atomic::create_private(&temporary).map_err(|error| told(Trouble::Write(error)))?;
     let written = || -> Result<(), Trouble> {
         let mut out = BufWriter::with_capacity(1 << 16, file);
@@ -41,8 +80,7 @@ pub(crate) fn write_new(
         file.sync_all().map_err(Trouble::Write)
     }();
     let named = written.and_then(|()| {
-        give_name(&temporary, folder, name, extension, &|from, to| fs::hard_link(from, to))
-            .map_err(Trouble::Write)
+        give_name(&temporary, names, &|from, to| fs::hard_link(from, to)).map_err(Trouble::Write)
     });
     // Gone already if it has its name; of no use to anyone if it has none.
     let _gone = fs::remove_file(&temporary);
@@ -56,26 +94,22 @@ fn has_no_links(error: &io::Error) -> bool {
         || cfg!(windows) && matches!(error.raw_os_error(), Some(1 | 50))
 }
 
-/// The first name that is free.
+/// The first of these that is free; none if none is.
 fn give_name(
     temporary: &Path,
-    folder: &Path,
-    name: &str,
-    extension: &str,
+    names: &mut dyn Iterator<Item = PathBuf>,
     link: &dyn Fn(&Path, &Path) -> io::Result<()>,
-) -> io::Result<PathBuf> {
-    for number in 1..NAMES {
-        let numbered = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
-        let path = folder.join(format!("{numbered}.{extension}"));
+) -> io::Result<Option<PathBuf>> {
+    for path in names {
         match link(temporary, &path) {
-            Ok(()) => return Ok(path),
+            Ok(()) => return Ok(Some(path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // Not every file system has links: then the name is taken first, and the content follows.
             Err(error) if has_no_links(&error) => match atomic::create_private(&path) {
                 Ok(taken) => {
                     drop(taken);
                     return match fs::rename(temporary, &path) {
-                        Ok(()) => Ok(path),
+                        Ok(()) => Ok(Some(path)),
                         Err(error) => {
                             // It is empty, and this made it.
                             let _gone = fs::remove_file(&path);
@@ -89,7 +123,7 @@ fn give_name(
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are too many exports of today in this folder"))
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -97,7 +131,7 @@ fn give_name(
 mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
+    fn listed(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -116,7 +150,7 @@ mod tests {
             out.write_all(b"st").map_err(Trouble::Write)
         })
         .unwrap();
-        assert_eq!(names(folder.path()), ["x-2.csv", "x.csv"]);
+        assert_eq!(listed(folder.path()), ["x-2.csv", "x.csv"]);
         assert_eq!(fs::read(first).unwrap(), b"first");
         assert_eq!(fs::read(folder.path().join("x.csv")).unwrap(), b"second");
     }
@@ -128,14 +162,14 @@ mod tests {
         let no_links = |_: &Path, _: &Path| Err(io::Error::from(io::ErrorKind::Unsupported));
         fs::write(folder.path().join("x.csv"), "theirs").unwrap();
         fs::write(&temporary, "ours").unwrap();
-        let path = give_name(&temporary, folder.path(), "x", "csv", &no_links).unwrap();
+        let path = give_name(&temporary, &mut names(folder.path(), "x", "csv"), &no_links).unwrap().unwrap();
         assert_eq!(fs::read(path).unwrap(), b"ours");
-        assert_eq!(names(folder.path()), ["x-2.csv", "x.csv"]);
+        assert_eq!(listed(folder.path()), ["x-2.csv", "x.csv"]);
         // What was written is gone: no empty file is left in its place.
-        give_name(&temporary, folder.path(), "y", "csv", &no_links).unwrap_err();
+        give_name(&temporary, &mut names(folder.path(), "y", "csv"), &no_links).unwrap_err();
         let full = |_: &Path, _: &Path| Err(io::Error::from(io::ErrorKind::StorageFull));
         fs::write(&temporary, "ours").unwrap();
-        give_name(&temporary, folder.path(), "y", "csv", &full).unwrap_err();
-        assert_eq!(names(folder.path()), ["t", "x-2.csv", "x.csv"]);
+        give_name(&temporary, &mut names(folder.path(), "y", "csv"), &full).unwrap_err();
+        assert_eq!(listed(folder.path()), ["t", "x-2.csv", "x.csv"]);
     }
 }

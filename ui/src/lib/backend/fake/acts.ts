@@ -1,6 +1,7 @@
 // Restricting and loosening in the made-up gate, with the same words and the same second step as the real one.
 import { BackendError, type Backend } from '../backend';
 import type * as T from '../backend';
+import type { FakeRules } from './rules';
 import type { FakeRule } from './verdict';
 import type { World } from './world';
 
@@ -14,7 +15,7 @@ type Cap = Pick<FakeRule, 'target' | 'max' | 'window'>;
 const undoFor = 10_000;
 const askFor = 120_000;
 
-export function fakeActs(world: World): Acts {
+export function fakeActs(world: World, policies: FakeRules): Acts {
   let next = 1;
   const undos = new Map<
     string,
@@ -126,6 +127,14 @@ export function fakeActs(world: World): Acts {
               },
               null,
             ),
+          });
+        }
+        case 'keepRecordings': {
+          const { server } = restriction;
+          const words = `Clearing a recording on ${server} is refused until it has ended, for every client`;
+          const back = policies.keepRecordings(server);
+          return done(words, server, world.changed(server, words, false), {
+            undo: undoable(words, server, back, null),
           });
         }
         case 'endAllowance': {

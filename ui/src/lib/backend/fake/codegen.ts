@@ -2,9 +2,10 @@
 import type { Backend } from '../backend';
 import type * as T from '../backend';
 import { BackendError } from '../backend';
+import type { FakeRules } from './rules';
 import type { World } from './world';
 
-export type FakeCodegen = Pick<Backend, 'codegen' | 'codegenSession' | 'exportCodegen' | 'atStake'> & {
+export type FakeCodegen = Pick<Backend, 'codegen' | 'codegenSession' | 'codegenFile' | 'exportCodegen' | 'atStake'> & {
   /** Sessions with their actions, the newest first. */
   recordings: T.CodegenDetail[];
 };
@@ -22,7 +23,7 @@ const steps: [string, string][] = [
   ['playwright_click', 'selector: text=Save'],
 ];
 
-export function fakeCodegen(world: World): FakeCodegen {
+export function fakeCodegen(world: World, policies: FakeRules): FakeCodegen {
   const now = world.now();
   const made = (
     n: number,
@@ -50,6 +51,7 @@ export function fakeCodegen(world: World): FakeCodegen {
       file: state === 'ended' ? `/home/ada/project/e2e/login_4f1c2a9${n}.spec.ts` : null,
       actions: count,
       thrownAway: count > 0 && (state === 'cleared' || state === 'lost'),
+      clearing: null,
     };
     return { session, actions };
   };
@@ -69,21 +71,40 @@ export function fakeCodegen(world: World): FakeCodegen {
     if (found) return found;
     throw new BackendError({ code: 'notFound', message: `there is no codegen session ${id} on record`, detail: null });
   };
+  const written = new Set<string>();
+  const told = (session: T.CodegenView): T.CodegenView => {
+    if (session.state !== 'open' || session.actions === 0) return session;
+    return { ...session, clearing: policies.clearing(session.server) };
+  };
   return {
     recordings,
-    codegen: async (server) => recordings.map((one) => one.session).filter((one) => one.server === server),
-    codegenSession: async (id) => find(id),
+    codegen: async (server) => recordings.map((one) => told(one.session)).filter((one) => one.server === server),
+    codegenSession: async (id) => {
+      const found = find(id);
+      return { ...found, session: told(found.session) };
+    },
     atStake: async (server) =>
       recordings
         .map((one) => one.session)
-        .filter((one) => one.server === server && one.state === 'open' && one.actions > 0)
+        .filter((one) => (server === null || one.server === server) && one.state === 'open' && one.actions > 0)
         .map(
           (one) =>
             `the codegen session ${one.session} of ${one.client} is open: the server loses it; its ${one.actions} actions stay saved in Callgate`,
         ),
-    exportCodegen: async (id) => ({
-      path: '/home/ada/Downloads/callgate-2026-11-16.spec.ts',
-      calls: find(id).session.actions,
-    }),
+    codegenFile: async () => {
+      const names = ['', ...Array.from({ length: 98 }, (_, at) => `-${at + 2}`)];
+      const paths = names.map((name) => `/home/ada/Downloads/callgate-2026-11-16${name}.spec.ts`);
+      return paths.find((path) => !written.has(path)) ?? '';
+    },
+    exportCodegen: async (id, path) => {
+      const bad = (message: string) =>
+        new BackendError({ code: 'badInput', message: `${path}: ${message}`, detail: null });
+      if (!path.startsWith('/')) throw bad('say the whole path, from the root on');
+      if (!/[^/]\.spec\.ts$/.test(path)) throw bad('a Playwright test is called something.spec.ts');
+      if (written.has(path)) throw bad('is there already and was left as it is: choose another name');
+      const { actions } = find(id).session;
+      written.add(path);
+      return { path, calls: actions };
+    },
   };
 }

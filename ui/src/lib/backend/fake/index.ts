@@ -23,14 +23,15 @@ export interface FakeBackend extends Backend {
 
 export function fakeBackend(options: Partial<Options> = fromAddress(location.search)): FakeBackend {
   const world = new World(options);
+  const rules = fakeRules(world);
   const backend: FakeBackend = {
     kind: 'fake',
     world,
     ...fakeLog(world),
-    ...fakeActs(world),
-    ...fakeRules(world),
+    ...fakeActs(world, rules.policies),
+    ...rules,
     ...fakeServers(world),
-    ...fakeCodegen(world),
+    ...fakeCodegen(world, rules.policies),
     ...fakeClients(world),
     ...fakeSettings(world),
     ...fakeStanding(world),

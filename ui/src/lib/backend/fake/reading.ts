@@ -19,6 +19,7 @@ export type PolicyText = {
   all_tools?: Rule;
   tools?: Record<string, Rule>;
   clients?: Record<string, { all_tools?: Rule; tools?: Record<string, Rule> }>;
+  codegen?: { keep_unfinished?: boolean };
 };
 
 export function readable(text: string): PolicyText | null {

@@ -80,6 +80,28 @@ export class FakeRules {
     }
   }
 
+  /** What the rules say to a clear of an open recording. The real judgement is the gate's. */
+  clearing(server: string): T.Clearing {
+    if (this.#world.pausedAll || this.#world.pausedServers.has(server))
+      return { kind: 'refused', reason: 'all calls are paused by the user' };
+    const policy = read(this.#of(server).text);
+    if (policy.mode === 'observe') return { kind: 'passes', canBeKept: false };
+    return policy.codegen?.keep_unfinished === true ? { kind: 'kept' } : { kind: 'passes', canBeKept: true };
+  }
+
+  /** Writes the rule that refuses it; gives what takes that back. */
+  keepRecordings(server: string): () => void {
+    const kept = this.#of(server);
+    const before = kept.text;
+    const after = set(before, ['codegen', 'keep_unfinished'], true);
+    this.#note(kept, before, after, 'codegen sessions with recorded actions are not cleared', 'window', false, 0);
+    kept.text = after;
+    return () => {
+      this.#note(kept, after, before, 'undone', 'window', true, 0);
+      kept.text = before;
+    };
+  }
+
   /** Somebody edits the file in another program. */
   editElsewhere(server: string, text: string): void {
     const kept = this.#of(server);

@@ -43,7 +43,7 @@ export function fakeTrees(world: World, sessions: () => T.SessionView[]): FakeTr
   const ended = new Set<string>();
 
   function ends(processes: readonly T.ProcessView[], words: string, session: string | null): T.SweepView {
-    const all = processes.map(({ pid, what, command }) => ({ pid, what, command, session, gone: true }));
+    const all = processes.map(({ pid, what, command }) => ({ pid, what, command, session, server: null, gone: true }));
     return { words, ended: all, profiles: [] };
   }
 
@@ -135,6 +135,7 @@ function left(now: number): T.Strays {
         server: 'playwright',
         client: 'claude-ai',
         endedMs: ago,
+        seenMs: null,
         memoryBytes: processes.reduce((sum, one) => sum + one.memoryBytes, 0),
         browsers: processes.length,
         processes,
