@@ -94,6 +94,9 @@ pub(crate) struct RestoreArgs {
     /// Also while the client runs, though it may write its own copy over it, and though secrets that it names are gone
     #[arg(long)]
     pub(crate) force: bool,
+    /// Wait until the client has quit, then write
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) wait: bool,
 }
 
 #[derive(Debug, Args)]

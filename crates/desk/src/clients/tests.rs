@@ -1,6 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod repairing;
+#[cfg(target_os = "linux")]
+mod running;
 mod secrets;
 
 use std::collections::BTreeMap;
@@ -30,7 +32,7 @@ pub(super) struct World {
     pub(super) desk: Desk,
     pub(super) cursor: PathBuf,
     pub(super) claude: PathBuf,
-    _person: tempfile::TempDir,
+    person: tempfile::TempDir,
 }
 
 pub(super) fn world() -> World {
@@ -47,7 +49,7 @@ pub(super) fn world() -> World {
     fs::write(&binary, "").unwrap();
     let machine = System { os: Os::Linux, home: person.path().to_owned(), variables: BTreeMap::new() };
     let desk = Desk::new(place.home.clone(), place.clock.clone(), callgate_store::Origin::Window).on(machine);
-    World { place, desk, cursor, claude, _person: person }
+    World { place, desk, cursor, claude, person }
 }
 
 impl World {

@@ -87,7 +87,7 @@ export const commands = {
 	dropQueued: (client: string, entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client, entries })),
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<BackupPreview, UiError>(__TAURI_INVOKE("preview_backup", { id })),
-	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
+	restoreBackup: (id: string, now: boolean) => typedError<Restored, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
 	/**  Takes the byte order mark away that a file is left alone for. */
 	repairFile: (client: string, path: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("repair_file", { client, path, now })),
 	/**  Quits the client, lets what waits be written, and starts it again. */
@@ -363,6 +363,8 @@ export type ClientView = {
 	reload: string,
 	/**  Changes that wait until it has quit. */
 	queued: QueuedChange[],
+	/**  Files that are put back as a copy has them once it has quit. */
+	restores: QueuedRestore[],
 	files: ClientFile[],
 };
 
@@ -498,13 +500,18 @@ export type DraftVariable = {
 export type DriftFix = 
 /**  Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again. */
 { kind: "protect"; entries: EntryKey[] } | 
+/**  Take the gate away again that came back. Offered beside it: it stays, which is taken note of. */
+{ kind: "unprotect"; entries: EntryKey[] } | 
 /**  Put the file back as this copy has it. Offered beside it: these are gone on purpose, and are not told of again. */
 { kind: "restore"; backup: string; lost: EntryKey[] } | 
 /**  Nothing to mend: what somebody did to these is known and not told again. */
 { kind: "takeNote"; entries: EntryKey[] };
 
 /**  What happened to a file that was edited, and what mends it. */
+export type DriftKind = "lostGate" | "otherGate" | "new" | "cameBack" | "other";
+export type Restored = "done" | "waits";
 export type DriftView = {
+	kind: DriftKind,
 	words: string,
 	/**  Something runs, or will, without the gate that should have it. */
 	serious: boolean,
@@ -863,6 +870,15 @@ export type QueuedChange = {
 	/**  Nobody asked for it: a lost gate is put back. */
 	byItself: boolean,
 	entry: EntryKey,
+	sinceMs: number,
+};
+
+/**  A file of a client that waits to be put back. */
+export type QueuedRestore = {
+	backup: string,
+	path: string,
+	/**  With `~` for the home. */
+	shown: string,
 	sinceMs: number,
 };
 

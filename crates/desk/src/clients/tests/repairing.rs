@@ -61,7 +61,7 @@ impl World {
     fn restarted(self) -> World {
         let home = self.place.home.clone();
         let machine =
-            System { os: Os::Linux, home: self._person.path().to_owned(), variables: BTreeMap::new() };
+            System { os: Os::Linux, home: self.person.path().to_owned(), variables: BTreeMap::new() };
         let desk = Desk::new(home, self.place.clock.clone(), callgate_store::Origin::Window).on(machine);
         World { desk, ..self }
     }
@@ -73,7 +73,7 @@ fn unless_switched_on_a_lost_gate_is_told_and_nothing_is_written() {
     world.loses_gate();
     assert!(!world.is_gated());
     assert_eq!(world.desk.overview().unwrap().icon, IconState::NotProtecting);
-    assert_eq!(world.told(), ["A gate is lost: Cursor starts play without the gate, unwatched"]);
+    assert_eq!(world.told(), ["A gate is lost: Cursor: play has lost its gate and runs unwatched"]);
     world.look();
     assert_eq!(world.told(), [""; 0], "once");
 }
