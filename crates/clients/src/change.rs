@@ -102,21 +102,13 @@ fn write(
             true => file::remove(snapshot),
             false => replace(snapshot, plan.after.as_bytes()),
         };
-        match written {
+        match noted.close(&plan, written, now_ms) {
             Ok(()) => {
-                noted.after(&plan, now_ms).map_err(ChangeError::Unrecorded)?;
                 no_longer_waits(home, &plan, chosen)?;
                 return Ok(plan);
             }
-            // The gate may be in the file: its row stays, and the next look at the file tells what became of it.
-            Err(error) if error.may_be_written() => return Err(error.into()),
-            Err(error) => {
-                noted.undo()?;
-                if !matches!(error, FileError::Changed) || tries == TRIES {
-                    return Err(error.into());
-                }
-                tries += 1;
-            }
+            Err(ChangeError::File(FileError::Changed)) if tries < TRIES => tries += 1,
+            Err(error) => return Err(error),
         }
     }
 }
@@ -212,6 +204,19 @@ impl Noted {
         held.save()
     }
 
+    /// Once it was tried to write the file.
+    fn close(&mut self, plan: &Plan, written: Result<(), FileError>, now_ms: i64) -> Result<(), ChangeError> {
+        match written {
+            Ok(()) => self.after(plan, now_ms).map_err(ChangeError::Unrecorded),
+            // The gate may be in the file: its row stays, and the next look at the file tells what became of it.
+            Err(error) if error.may_be_written() => Err(error.into()),
+            Err(error) => {
+                self.undo()?;
+                Err(error.into())
+            }
+        }
+    }
+
     fn after(&mut self, plan: &Plan, now_ms: i64) -> Result<(), LedgerError> {
         let Some(held) = &mut self.held else { return Ok(()) };
         let keys = plan.edits.iter().map(|edited| &edited.key);
@@ -264,3 +269,7 @@ fn started(entries: &[Entry]) -> impl Iterator<Item = (Option<&str>, &str, Vec<&
         (entry.key.project.as_deref(), entry.key.name.as_str(), words.chain(variables).collect())
     })
 }
+
+#[cfg(test)]
+#[path = "change_tests.rs"]
+mod tests;
