@@ -507,9 +507,14 @@ export type DriftFix =
 /**  Nothing to mend: what somebody did to these is known and not told again. */
 { kind: "takeNote"; entries: EntryKey[] };
 
+/**  What happened: several of one kind are one thing to know and one thing to do. */
+export type DriftKind = "lostGate" | 
+/**  Another gate than this home's. */
+"otherGate" | "new" | "cameBack" | 
+/**  Told one by one. */
+"other";
+
 /**  What happened to a file that was edited, and what mends it. */
-export type DriftKind = "lostGate" | "otherGate" | "new" | "cameBack" | "other";
-export type Restored = "done" | "waits";
 export type DriftView = {
 	kind: DriftKind,
 	words: string,
@@ -906,6 +911,11 @@ export type RefusedEntry = {
 	name: string | null,
 	why: string,
 };
+
+/**  What came of putting a file back. */
+export type Restored = "done" | 
+/**  Done when its client has quit. */
+"waits";
 
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 
