@@ -78,7 +78,7 @@ pub fn change(home: &Path, edit: impl FnOnce(&mut Vec<Queued>)) -> Result<(), Qu
 }
 
 /// The newest wish for an entry counts.
-pub fn add(home: &Path, keys: &[Key], todo: Todo, now_ms: i64) -> Result<(), QueueError> {
+pub fn add(home: &Path, keys: &[Key], todo: &Todo, now_ms: i64) -> Result<(), QueueError> {
     change(home, |queue| {
         queue.retain(|queued| !keys.contains(&queued.key));
         let queued = |key: &Key| Queued { key: key.clone(), todo: todo.clone(), since_ms: now_ms };
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn the_newest_wish_for_an_entry_counts_and_outlives_the_process() {
         let home = tempfile::tempdir().unwrap();
-        add(home.path(), &[key("a"), key("b")], Todo::Protect, 1).unwrap();
-        add(home.path(), &[key("a")], Todo::Unprotect, 2).unwrap();
+        add(home.path(), &[key("a"), key("b")], &Todo::Protect, 1).unwrap();
+        add(home.path(), &[key("a")], &Todo::Unprotect, 2).unwrap();
         let waits = read(home.path()).unwrap();
         let told: Vec<_> = waits.iter().map(|one| (one.key.name.as_str(), &one.todo, one.since_ms)).collect();
         assert_eq!(told, [("b", &Todo::Protect, 1), ("a", &Todo::Unprotect, 2)]);
@@ -128,9 +128,9 @@ mod tests {
     fn a_copy_waits_for_its_file_once_and_not_for_servers_that_are_gone_on_purpose() {
         let home = tempfile::tempdir().unwrap();
         let restore = |copy: &str| Todo::Restore { copy: copy.to_owned() };
-        add(home.path(), &[key("a")], Todo::Protect, 1).unwrap();
+        add(home.path(), &[key("a")], &Todo::Protect, 1).unwrap();
         for (copy, at) in [("older", 2), ("newer", 3)] {
-            add(home.path(), &[key("a").file()], restore(copy), at).unwrap();
+            add(home.path(), &[key("a").file()], &restore(copy), at).unwrap();
         }
         let waits: Vec<_> =
             read(home.path()).unwrap().into_iter().map(|one| (one.todo, one.since_ms)).collect();
@@ -144,7 +144,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("queue.json");
         fs::write(&path, "[{").unwrap();
-        let error = add(home.path(), &[key("a")], Todo::Protect, 1).unwrap_err();
+        let error = add(home.path(), &[key("a")], &Todo::Protect, 1).unwrap_err();
         assert!(error.to_string().contains("move it away"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "[{");
     }

@@ -346,7 +346,7 @@ fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it(
     for file in survey(&home.system(), [home.client], &[]) {
         carry_out(&home.ours(), &file.found, Act::Unprotect, &|_| true, &mut Names::default(), 2).unwrap();
     }
-    queue::add(&home.ours(), &[home.key("git")], Todo::Protect, 3).unwrap();
+    queue::add(&home.ours(), &[home.key("git")], &Todo::Protect, 3).unwrap();
     assert_eq!(home.drift(), []);
     home.write(STUB);
     let Drift::Wiped { client, path, .. } = home.wiped() else { unreachable!() };
@@ -366,7 +366,7 @@ fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it(
 fn an_older_wish_does_not_undo_a_newer_change() {
     let home = Home::desktop();
     let waits = |name: &str| {
-        queue::add(&home.ours(), &[home.key(name)], Todo::Unprotect, 3).unwrap();
+        queue::add(&home.ours(), &[home.key(name)], &Todo::Unprotect, 3).unwrap();
     };
     let left = || -> Vec<_> {
         queue::read(&home.ours()).unwrap().into_iter().map(|queued| queued.key.name).collect()

@@ -56,7 +56,7 @@ impl Desk {
             // Newer copies must not push it out meanwhile.
             self.keep_copy((&copy.client, &copy.path), &bytes, now_ms)?;
             let key = Key::of_file(&copy.client, &copy.path);
-            queue::add(self.home.path(), &[key], Todo::Restore { copy: copy.id() }, now_ms)?;
+            queue::add(self.home.path(), &[key], &Todo::Restore { copy: copy.id() }, now_ms)?;
             self.guard()?;
             return Ok(Restored::Waits);
         }

@@ -53,17 +53,17 @@ impl Desk {
         now: bool,
     ) -> Result<ClientChange, DeskError> {
         self.forget_not_done();
-        self.change_entries(as_todo(act), entries, now)
+        self.change_entries(&as_todo(act), entries, now)
     }
 
     /// The same, whoever wants it.
     pub(super) fn change_entries(
         &self,
-        todo: Todo,
+        todo: &Todo,
         entries: &[EntryKey],
         now: bool,
     ) -> Result<ClientChange, DeskError> {
-        let Some(act) = act_of(&todo) else {
+        let Some(act) = act_of(todo) else {
             return Err(DeskError::BadInput("a whole file is put back, not its entries".to_owned()));
         };
         if act == ClientAct::Place {
@@ -90,7 +90,7 @@ impl Desk {
                 change.refused.extend(refused(&planned, entries));
                 let file = (file.found.client.id, &*file.found.path);
                 self.keep_copy(file, &planned.contents.snapshot.bytes, now_ms)?;
-                queue::add(self.home.path(), &keys, todo.clone(), now_ms)?;
+                queue::add(self.home.path(), &keys, todo, now_ms)?;
                 continue;
             }
             let stuck = match todo {
@@ -188,7 +188,7 @@ impl Desk {
                 if keys.is_empty() {
                     continue;
                 }
-                let done = self.change_entries(todo.clone(), &keys, true)?;
+                let done = self.change_entries(&todo, &keys, true)?;
                 if todo == Todo::Repair {
                     self.say_repaired(&done);
                 }

@@ -19,6 +19,8 @@ mod tests;
 mod told;
 mod windowed;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::backup::{Backup, Backups};
@@ -51,6 +53,8 @@ pub(crate) struct Look<'d> {
     pub(crate) surveyed: Vec<Surveyed>,
     queue: Vec<Queued>,
     copies: Vec<Backup>,
+    /// Who runs, by the client's id: looking for processes is dear, and asked for with every lost gate.
+    running: RefCell<BTreeMap<&'static str, Option<Vec<running::Main>>>>,
 }
 
 impl Desk {
@@ -168,6 +172,7 @@ impl Desk {
             // What is wrong with it is told by the guard; it keeps nobody from seeing their clients.
             queue: queue::read(self.home.path()).unwrap_or_default(),
             copies: Backups::of(self.home.path()).list().unwrap_or_default(),
+            running: RefCell::default(),
         }
     }
 }
@@ -239,7 +244,8 @@ impl Look<'_> {
 
     /// Those of its processes that a person started; nothing for a client of which that cannot be told.
     fn mains(&self, client: &Client) -> Option<Vec<running::Main>> {
-        running::mains(client, &self.machine.home).filter(|_| !client.processes.is_empty())
+        let look = || running::mains(client, &self.machine.home).filter(|_| !client.processes.is_empty());
+        self.running.borrow_mut().entry(client.id).or_insert_with(look).clone()
     }
 
     fn queued_restore(&self, queued: &Queued) -> Option<QueuedRestore> {

@@ -38,7 +38,7 @@ impl Desk {
             return Ok(());
         }
         let change =
-            self.change_entries(Todo::Repair, &again.iter().map(entry_key).collect::<Vec<_>>(), false)?;
+            self.change_entries(&Todo::Repair, &again.iter().map(entry_key).collect::<Vec<_>>(), false)?;
         self.say_repaired(&change);
         self.say_waiting(&change.waiting);
         self.not_repaired(Some(&change));

@@ -249,8 +249,11 @@ fn entry_of(drift: &Drift) -> Option<&Key> {
 
 /// What happened to one file.
 pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Path) -> Vec<DriftView> {
-    let here = |told: &Told| told.path == path && told.client.as_deref().is_none_or(|it| it == client);
-    drifts.iter().map(|drift| look.told(drift)).filter(here).map(|told| told.view).collect()
+    let here = |drift: &&Drift| {
+        let (of, at) = place_of(drift);
+        at == path && of.is_none_or(|of| of == client)
+    };
+    drifts.iter().filter(here).map(|drift| look.told(drift).view).collect()
 }
 
 /// What so many servers are that lost their gate. A client that does not run does not run them either.

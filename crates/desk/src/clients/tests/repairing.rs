@@ -185,7 +185,7 @@ fn an_entry_that_a_person_unprotects_stays_so() {
     fs::write(&world.cursor, FILE).unwrap();
     let entry = world.entries("cursor").remove(0).key;
     world.desk.leave_open(std::slice::from_ref(&entry)).unwrap();
-    let change = world.desk.change_entries(Todo::Repair, &[entry], false).unwrap();
+    let change = world.desk.change_entries(&Todo::Repair, &[entry], false).unwrap();
     assert_eq!((change.done.len(), change.refused.len()), (0, 0), "{key:?}");
     assert!(!world.is_gated());
 }
@@ -220,7 +220,7 @@ fn what_waits_for_a_client_to_quit_is_put_back_then_or_not_at_all_if_a_person_ca
         project: None,
         name: "play".into(),
     };
-    let wait = || queue::add(world.place.home.path(), std::slice::from_ref(&key), Todo::Repair, 5).unwrap();
+    let wait = || queue::add(world.place.home.path(), std::slice::from_ref(&key), &Todo::Repair, 5).unwrap();
     wait();
     world.desk.guard().unwrap();
     let queued = world.desk.clients().unwrap().remove(0).queued;

@@ -109,7 +109,7 @@ fn what_was_wished_for_after_a_restore_counts_beside_it() {
     world.place.clock.advance(Duration::from_millis(1));
     world.desk.restore_backup(&plain, false).unwrap();
     world.place.clock.advance(Duration::from_millis(1));
-    queue::add(world.place.home.path(), &[world.key("play")], Todo::Protect, i64::MAX).unwrap();
+    queue::add(world.place.home.path(), &[world.key("play")], &Todo::Protect, i64::MAX).unwrap();
     claude.quit();
     world.desk.settle_queue().unwrap();
     assert_eq!(
