@@ -2,62 +2,28 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod fixtures;
+mod stand_in;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::gate::{callgate_binary, program};
+use crate::keychain::Bus;
 use crate::processes::{eventually, pids_in};
-use crate::session::PATIENCE;
+use crate::session::{PATIENCE, Session};
 use crate::terminal::at_terminal;
 
-pub const DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
-pub const CURSOR: &str = ".cursor/mcp.json";
-
-/// Where clients keep their files, and one that such a client wrote.
-pub const FIXTURES: [(&str, &str); 5] = [
-    (DESKTOP, "claude-desktop/app-written.json"),
-    (CURSOR, "cursor/mcp.json"),
-    (".codex/config.toml", "codex/config.toml"),
-    (".config/goose/config.yaml", "goose/config.yaml"),
-    (".claude.json", "claude-code/home.json"),
-];
-
-/// The same for every client that is known.
-pub const EVERY_CLIENT: [(&str, &str); 21] = [
-    FIXTURES[0],
-    FIXTURES[1],
-    FIXTURES[2],
-    FIXTURES[3],
-    FIXTURES[4],
-    (".config/Code/User/mcp.json", "vscode/mcp.json"),
-    (".config/Code - Insiders/User/mcp.json", "vscode-insiders/mcp.json"),
-    (".codeium/windsurf/mcp_config.json", "windsurf/mcp_config.json"),
-    (".cline/data/settings/cline_mcp_settings.json", "cline/cline_mcp_settings.json"),
-    (".config/zed/settings.json", "zed/settings.json"),
-    (".gemini/settings.json", "gemini/settings.json"),
-    (".qwen/settings.json", "qwen/settings.json"),
-    (".config/opencode/opencode.jsonc", "opencode/opencode.jsonc"),
-    (".copilot/mcp-config.json", "copilot/mcp-config.json"),
-    (".continue/config.yaml", "continue/config.yaml"),
-    (".lmstudio/mcp.json", "lmstudio/mcp.json"),
-    (".junie/mcp/mcp.json", "junie/mcp.json"),
-    (".kiro/settings/mcp.json", "kiro/mcp.json"),
-    (".warp/.mcp.json", "warp/mcp.json"),
-    (".gemini/config/mcp_config.json", "antigravity/mcp_config.json"),
-    (".aws/amazonq/agents/default.json", "amazon-q/default.json"),
-];
-
-pub fn fixture(name: &str) -> Vec<u8> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    fs::read(workspace.join("crates/clients/fixtures").join(name)).unwrap()
-}
+pub use fixtures::{CURSOR, DESKTOP, EVERY_CLIENT, FIXTURES, fixture};
+pub use stand_in::StandIn;
 
 /// Somebody with a home, and nothing else in the environment: clients hand little more to what they start.
 #[derive(Debug)]
@@ -65,6 +31,16 @@ pub struct Person {
     pub home: TempDir,
     /// Beside `HOME` and `PATH`.
     variables: Vec<(&'static str, OsString)>,
+    /// Never to be seen on a screen.
+    secrets: Vec<&'static str>,
+}
+
+/// Where what is started looks for the session bus, and the keychain on it.
+#[derive(Clone, Copy, Debug)]
+pub enum Reach<'a> {
+    Address(&'a Bus),
+    /// As a client leaves it: no address, only the folder that every session has.
+    Folder(&'a Path),
 }
 
 /// What a file or folder is: its mode, and what it says or where it leads.
@@ -100,7 +76,8 @@ impl Default for Person {
 
 impl Person {
     pub fn new() -> Person {
-        Person { home: TempDir::with_prefix("callgate-person-").unwrap(), variables: Vec::new() }
+        let home = TempDir::with_prefix("callgate-person-").unwrap();
+        Person { home, variables: Vec::new(), secrets: Vec::new() }
     }
 
     pub fn with_every_fixture() -> Person {
@@ -125,6 +102,30 @@ impl Person {
         self.variables.retain(|(set, _)| *set != name);
     }
 
+    pub fn reach(&mut self, reach: Reach<'_>) {
+        for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "XDG_RUNTIME_DIR"] {
+            self.unset(name);
+        }
+        match reach {
+            Reach::Address(bus) => {
+                self.set("DBUS_SESSION_BUS_ADDRESS", bus.address());
+                // A display that nobody sees: the time to wait is that for a person, so a slow machine fails no test.
+                self.set("DISPLAY", ":60123");
+            }
+            Reach::Folder(folder) => self.set("XDG_RUNTIME_DIR", folder),
+        }
+    }
+
+    /// What `callgate` must not show, whatever it is asked: looked for in all that it says from now on.
+    pub fn keeps_secret(&mut self, secrets: &[&'static str]) {
+        self.secrets.extend(secrets);
+    }
+
+    fn assert_discreet(&self, words: &[&str], said: &str) {
+        let told = self.secrets.iter().any(|secret| said.contains(secret));
+        assert!(!told, "{words:?} shows a secret: {said}");
+    }
+
     pub fn path(&self, path: &str) -> PathBuf {
         self.home.path().join(path)
     }
@@ -141,6 +142,12 @@ impl Person {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
+    }
+
+    /// A script that can be started.
+    pub fn program(&self, path: &str, text: &str) {
+        self.write(path, text.as_bytes());
+        fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
@@ -162,12 +169,26 @@ impl Person {
     }
 
     pub fn run(&self, words: &[&str]) -> Said {
-        self.callgate(words).output().unwrap().into()
+        let said: Said = self.callgate(words).output().unwrap().into();
+        self.assert_discreet(words, &said.all());
+        said
+    }
+
+    /// With this on its standard input.
+    pub fn piped(&self, words: &[&str], input: &str) -> Said {
+        let mut command = self.callgate(words);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let said: Said = child.wait_with_output().unwrap().into();
+        self.assert_discreet(words, &said.all());
+        said
     }
 
     /// At a terminal, where this is typed: how it ended, and all that was on the screen.
     pub fn typed(&self, words: &[&str], typed: &str) -> (Option<i32>, String) {
         let (status, screen) = at_terminal(self.callgate(words), typed).unwrap();
+        self.assert_discreet(words, &screen);
         (status.code(), screen)
     }
 
@@ -182,6 +203,37 @@ impl Person {
     pub fn unprotect(&self, client: &str) {
         let (code, screen) = self.clients_at_terminal(&["unprotect", client, "--force"], "unprotect");
         assert_eq!(code, Some(0), "{screen}");
+    }
+
+    /// An entry of a file in JSON, as its client reads it.
+    pub fn entry(&self, path: &str, name: &str) -> Value {
+        let file: Value = serde_json::from_str(&self.text(path)).unwrap();
+        file["mcpServers"][name].clone()
+    }
+
+    /// Its server as its client would start it: its words and variables, and little else.
+    pub fn starting(&self, entry: &Value) -> Command {
+        let mut command = self.command(entry["command"].as_str().unwrap());
+        command.args(entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()));
+        for (name, value) in entry["env"].as_object().into_iter().flatten() {
+            command.env(name, value.as_str().unwrap());
+        }
+        command
+    }
+
+    pub fn start(&self, entry: &Value) -> Session {
+        Session::start(self.starting(entry)).unwrap()
+    }
+
+    /// What a client hears in place of an answer from a server that was not started.
+    pub fn refused(&self, mut session: Session) -> String {
+        session.send(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#).unwrap();
+        let answer = session.answer("1").unwrap().to_text();
+        let finished = session.finish().unwrap();
+        assert!(answer.contains("error") && answer.contains("the server was not started: "), "{answer}");
+        assert_eq!(finished.status.code(), Some(127), "{}", finished.err);
+        self.assert_discreet(&["run"], &format!("{answer}{}", finished.err));
+        answer
     }
 
     /// What the history says about calls, in the order of its words: tool, decision, server, client.
@@ -273,37 +325,7 @@ impl Person {
     }
 }
 
-/// A process that, by where its program lies, is Claude Desktop. It quits when its input ends.
-#[derive(Debug)]
-pub struct StandIn {
-    child: Child,
-}
-
-impl StandIn {
-    pub fn start(person: &Person) -> StandIn {
-        let folder = person.path("usr/lib/claude-desktop");
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("claude-desktop");
-        fs::copy(program("fake-server").unwrap(), &path).unwrap();
-        // Written a moment ago by a process that forks: nobody may still hold it open for writing.
-        let child = eventually("the stand-in starts", PATIENCE, || {
-            Command::new(&path)
-                .env("HOME", person.home.path())
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn()
-                .ok()
-        });
-        StandIn { child }
-    }
-
-    pub fn quit(mut self) {
-        drop(self.child.stdin.take());
-        self.child.wait().unwrap();
-    }
-}
-
 /// One object a line.
-fn objects(lines: &str) -> Vec<Value> {
+pub fn objects(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -15,7 +15,26 @@ pub fn at_terminal(command: Command, typed: &str) -> anyhow::Result<(ExitStatus,
 }
 
 /// The same, but the line is typed only when this stands on the screen.
-pub fn when_asked(mut command: Command, asked: &str, typed: &str) -> anyhow::Result<(ExitStatus, String)> {
+pub fn when_asked(command: Command, asked: &str, typed: &str) -> anyhow::Result<(ExitStatus, String)> {
+    watched(command, (asked, typed), ("", &mut || ()))
+}
+
+/// The line waits in the terminal; this is done once those words stand on the screen.
+pub fn at_terminal_until(
+    command: Command,
+    typed: &str,
+    said: &str,
+    mut then: impl FnMut(),
+) -> anyhow::Result<(ExitStatus, String)> {
+    watched(command, ("", typed), (said, &mut then))
+}
+
+/// `then` is done once, when the words before it stand on the screen.
+fn watched(
+    mut command: Command,
+    (asked, typed): (&str, &str),
+    (said, then): (&str, &mut dyn FnMut()),
+) -> anyhow::Result<(ExitStatus, String)> {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&controller)?;
     unlockpt(&controller)?;
@@ -31,11 +50,18 @@ pub fn when_asked(mut command: Command, asked: &str, typed: &str) -> anyhow::Res
     let mut screen = Vec::new();
     let mut chunk = [0; 4096];
     let mut waits = Some(format!("{typed}\n"));
+    let mut then = Some(then);
     loop {
-        if String::from_utf8_lossy(&screen).contains(asked)
+        let shown = String::from_utf8_lossy(&screen);
+        if shown.contains(asked)
             && let Some(line) = waits.take()
         {
             controller.write_all(line.as_bytes())?;
+        }
+        if shown.contains(said)
+            && let Some(then) = then.take()
+        {
+            then();
         }
         // The end of a terminal is an error on Linux.
         let Ok(count @ 1..) = controller.read(&mut chunk) else { break };

@@ -216,6 +216,12 @@ const OF_CLIENTS: &[Fault] = &[
     ("entry-lost-gate", "problem", "callgate clients protect cursor a", |person| {
         person.write(CURSOR, FILE.as_bytes())
     }),
+    ("entry-gate-came-back", "warning", "callgate clients unprotect cursor a", |person| {
+        let gated = person.read(CURSOR);
+        let (code, screen) = person.clients_at_terminal(&["unprotect", "cursor", "a"], "unprotect");
+        assert_eq!(code, Some(0), "{screen}");
+        person.write(CURSOR, &gated);
+    }),
     ("entry-moved-gate", "problem", "callgate clients protect cursor a", |person| {
         let binary = person.path(".callgate/bin/callgate");
         let text = person.text(CURSOR).replace(binary.to_str().unwrap(), "/opt/old/callgate");

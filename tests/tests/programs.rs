@@ -3,13 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::process::Command;
 
-use callgate_tests::gate::callgate_binary;
+use callgate_tests::person::Person;
 use callgate_tests::session::Session;
-use tempfile::TempDir;
 
 /// Answers with its `PATH`. Its interpreter is found by `PATH` as well, as that of `npx` is.
 const SERVER: &str = r#"#!/usr/bin/env helper
@@ -19,68 +15,42 @@ while read -r line; do
 done
 "#;
 
-struct Person {
-    home: TempDir,
+/// The server and its interpreter in one folder.
+fn put_server(person: &Person, folder: &str) {
+    person.program(&format!("{folder}/only-here"), SERVER);
+    person.program(&format!("{folder}/helper"), "#!/bin/sh\nexec /bin/sh \"$@\"\n");
 }
 
-impl Person {
-    fn new() -> Person {
-        Person { home: TempDir::with_prefix("callgate-programs-").unwrap() }
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.home.path().join(path)
-    }
-
-    fn program(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    /// The server and its interpreter in one folder.
-    fn server(&self, folder: &str) {
-        self.program(&format!("{folder}/only-here"), SERVER);
-        self.program(&format!("{folder}/helper"), "#!/bin/sh\nexec /bin/sh \"$@\"\n");
-    }
-
-    fn answer(&self, shell: &str) -> String {
-        let mut command = Command::new(callgate_binary().unwrap());
-        command
-            .args(["run", "--server", "x", "--client", "y", "--", "only-here"])
-            .env_clear()
-            .env("HOME", self.home.path())
-            .env("PATH", "/usr/bin:/bin")
-            .env("SHELL", shell);
-        let mut session = Session::start(command).unwrap();
-        session.ask("1", "any", "{}").unwrap().to_text()
-    }
+/// What the server says, started by a client that has this shell and a desktop's `PATH`.
+fn said(person: &Person, shell: &str) -> String {
+    let mut command = person.callgate(&["run", "--server", "x", "--client", "y", "--", "only-here"]);
+    command.env("PATH", "/usr/bin:/bin").env("SHELL", shell);
+    Session::start(command).unwrap().ask("1", "any", "{}").unwrap().to_text()
 }
 
 #[test]
 fn a_program_is_found_where_the_login_shell_finds_it() {
     let person = Person::new();
-    person.server("my tools");
-    fs::write(person.path(".bash_profile"), "echo welcome\nexport PATH=\"$HOME/my tools:$PATH\"\n").unwrap();
+    put_server(&person, "my tools");
+    person.write(".bash_profile", b"echo welcome\nexport PATH=\"$HOME/my tools:$PATH\"\n");
     // A shell has three seconds, which a loaded machine may not give it.
     let answer = (0..10)
         .map(|_| {
             let _said_nothing = fs::remove_file(person.path(".callgate/control/login-path"));
-            person.answer("/bin/bash")
+            said(&person, "/bin/bash")
         })
         .find(|answer| answer.contains("my tools"))
         .unwrap_or_default();
     assert!(answer.contains(&format!("/usr/bin:/bin:{}", person.path("my tools").display())), "{answer}");
     // What the shell said is kept: one that says nothing any more is not needed.
-    assert!(person.answer("/bin/false").contains("my tools"));
+    assert!(said(&person, "/bin/false").contains("my tools"));
 }
 
 #[test]
 fn a_program_is_found_where_version_managers_keep_them() {
     let person = Person::new();
-    person.server(".nvm/versions/node/v22.1.0/bin");
-    let answer = person.answer("/bin/false");
+    put_server(&person, ".nvm/versions/node/v22.1.0/bin");
+    let answer = said(&person, "/bin/false");
     assert!(answer.contains(".nvm/versions/node/v22.1.0/bin"), "{answer}");
 }
 
@@ -89,7 +59,7 @@ fn a_shell_that_never_ends_does_not_keep_the_client_waiting() {
     let person = Person::new();
     person.program("shell", "#!/bin/sh\nwhile :; do sleep 1000; done\n");
     fs::create_dir_all(person.path(".volta/bin")).unwrap();
-    let answer = person.answer(person.path("shell").to_str().unwrap());
+    let answer = said(&person, person.path("shell").to_str().unwrap());
     assert!(
         answer.contains(r#"cannot start \"only-here\": no such program in PATH (/usr/bin, /bin"#),
         "{answer}"

@@ -7,11 +7,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use callgate_tests::gate::{Bench, OPEN_POLICY, program};
+use callgate_tests::gate::program;
+use callgate_tests::person::{Person, objects};
 use callgate_tests::processes::{eventually, is_alive};
 use callgate_tests::session::PATIENCE;
-use callgate_tests::terminal::at_terminal;
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// What every one of these needs here, and what makes none of them automation.
 const QUIET: [&str; 4] = ["--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-crash-reporter"];
@@ -104,37 +105,35 @@ fn running(folder: &Path) -> Option<u32> {
     })
 }
 
+/// Somebody, and what is their temporary directory: nothing is temporary where they have their home.
+fn with_scratch() -> (Person, TempDir) {
+    let (mut person, scratch) = (Person::new(), TempDir::with_prefix("callgate-scratch-").unwrap());
+    person.set("TMPDIR", scratch.path());
+    (person, scratch)
+}
+
 /// Those of this test: what another one left at this moment is on the list as well.
-fn suspects(bench: &Bench, folder: &Path) -> Vec<Value> {
-    let output = bench.callgate(["ps", "--suspects", "--json"]).unwrap().output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let objects = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+fn suspects(person: &Person, folder: &Path) -> Vec<Value> {
     let folder = folder.to_str().unwrap();
     let ours = |object: &Value| object["profile"].as_str().is_some_and(|profile| profile.starts_with(folder));
-    objects.filter(|object| object["kind"] == "suspect" && ours(object)).collect()
+    let listed = objects(&person.does(&["ps", "--suspects", "--json"])).into_iter();
+    listed.filter(|object| object["kind"] == "suspect" && ours(object)).collect()
 }
 
 #[test]
 fn only_the_browser_of_a_dead_driver_is_listed_and_it_is_ended_by_a_persons_word_only() {
-    let bench = Bench::new(OPEN_POLICY).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let (person, scratch) = with_scratch();
+    let (folder, at) = (scratch.path(), |name: &str| scratch.path().join(name));
     let flag = |name: &str| format!("--user-data-dir={}", at(name).display());
-    let home = at("home");
-    std::fs::create_dir(&home).unwrap();
     // Everything that automation has, but for an owner.
-    let _stray = Browser::of_nobody(
-        folder.path(),
-        &home,
-        &["--headless", "--remote-debugging-port=0", &flag("stray")],
-    );
+    let _stray =
+        Browser::of_nobody(folder, folder, &["--headless", "--remote-debugging-port=0", &flag("stray")]);
     // The same, with an owner that lives.
-    let _driven = Browser::in_use(&home, &["--headless", "--remote-debugging-port=0", &flag("driven")]);
+    let _driven = Browser::in_use(folder, &["--headless", "--remote-debugging-port=0", &flag("driven")]);
     // A person's own: started by the desktop, its profile where it is by default.
     let own = at("own");
     std::fs::create_dir(&own).unwrap();
-    let _own =
-        Browser::of_nobody(folder.path(), &own, &["--headless", &format!("--homepage={}", own.display())]);
+    let _own = Browser::of_nobody(folder, &own, &["--headless", &format!("--homepage={}", own.display())]);
     let stray = eventually("all three run", PATIENCE, || {
         let stray = running(&at("stray"))?;
         running(&at("driven"))?;
@@ -144,52 +143,43 @@ fn only_the_browser_of_a_dead_driver_is_listed_and_it_is_ended_by_a_persons_word
     // A browser that has just been started is small still.
     let grown = |found: &Vec<Value>| found.iter().all(|one| one["memory_bytes"].as_u64() > Some(10_000_000));
     let listed = eventually("the stray one is listed", PATIENCE, || {
-        Some(suspects(&bench, folder.path())).filter(|found| !found.is_empty() && grown(found))
+        Some(suspects(&person, folder)).filter(|found| !found.is_empty() && grown(found))
     });
     assert_eq!(listed.len(), 1, "{listed:#?}");
     assert_eq!(listed[0]["pid"].as_u64(), Some(u64::from(stray)));
     assert!(listed[0]["memory_bytes"].as_u64().unwrap() > 10_000_000, "{listed:?}");
 
     let pid = stray.to_string();
-    let refused =
-        bench.callgate(["sweep", "--suspects", &pid]).unwrap().stdin(Stdio::null()).output().unwrap();
-    assert!(!refused.status.success() && is_alive(stray), "{refused:?}");
+    let refused = person.run(&["sweep", "--suspects", &pid]);
+    assert!(refused.code != Some(0) && is_alive(stray), "{refused:?}");
     let driven = running(&at("driven")).unwrap();
-    let other = bench.callgate(["sweep", "--suspects", &driven.to_string()]).unwrap();
-    let (status, said) = at_terminal(other, "end").unwrap();
-    assert!(!status.success() && said.contains("none of those"), "{said}");
-    let (status, said) = at_terminal(bench.callgate(["sweep", "--suspects", &pid]).unwrap(), "end").unwrap();
-    assert!(status.success(), "{said}");
+    let (code, said) = person.typed(&["sweep", "--suspects", &driven.to_string()], "end");
+    assert!(code != Some(0) && said.contains("none of those"), "{said}");
+    let (code, said) = person.typed(&["sweep", "--suspects", &pid], "end");
+    assert_eq!(code, Some(0), "{said}");
     eventually("the stray one is gone", Duration::from_secs(10), || (!is_alive(stray)).then_some(()));
     assert!(running(&at("driven")).is_some() && running(&own).is_some(), "the others go on");
-    assert_eq!(suspects(&bench, folder.path()), [] as [Value; 0]);
+    assert_eq!(suspects(&person, folder), [] as [Value; 0]);
 }
 
 #[test]
 fn a_headed_browser_that_a_desktop_started_with_a_debugging_port_is_not_listed() {
-    let bench = Bench::new(OPEN_POLICY).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let (person, scratch) = with_scratch();
+    let (folder, at) = (scratch.path(), |name: &str| scratch.path().join(name));
     let flag = |name: &str| format!("--user-data-dir={}", at(name).display());
-    let home = at("home");
-    std::fs::create_dir(&home).unwrap();
     let (_display, number) = Display::new();
     let port = "--remote-debugging-port=0";
-    let _headed = Browser::on(
-        Some(number.as_str()),
-        folder.path(),
-        &home,
-        &["--ozone-platform=x11", port, &flag("headed")],
-    );
+    let _headed =
+        Browser::on(Some(number.as_str()), folder, folder, &["--ozone-platform=x11", port, &flag("headed")]);
     // Beside it one that is listed: so the look is known to have been made.
-    let _stray = Browser::of_nobody(folder.path(), &home, &["--headless", port, &flag("stray")]);
+    let _stray = Browser::of_nobody(folder, folder, &["--headless", port, &flag("stray")]);
     let (headed, stray) = eventually("both run", PATIENCE, || {
         // It says where it listens once it is up.
         at("headed").join("DevToolsActivePort").exists().then_some(())?;
         Some((running(&at("headed"))?, running(&at("stray"))?))
     });
     let listed = eventually("the other is listed", PATIENCE, || {
-        Some(suspects(&bench, folder.path())).filter(|found| !found.is_empty())
+        Some(suspects(&person, folder)).filter(|found| !found.is_empty())
     });
     let pids: Vec<_> = listed.iter().map(|one| one["pid"].as_u64().unwrap()).collect();
     assert_eq!(pids, [u64::from(stray)], "{listed:#?}");

@@ -128,8 +128,16 @@ const places = {
     act: async (page) => {
       await page.getByTestId('backups-open').click();
       await page.getByTestId('backup-restore').first().click();
-      await page.getByTestId('restore-now').check();
       await page.locator('[data-testid=restore-yes][aria-disabled=false]').waitFor();
+    },
+  },
+  'a backup that waits to be restored': {
+    hash: '#/clients',
+    act: async (page) => {
+      await page.getByTestId('backups-open').click();
+      await page.getByTestId('backup-restore').first().click();
+      await page.locator('[data-testid=restore-yes][aria-disabled=false]').click();
+      await page.getByTestId('client-queued').waitFor();
     },
   },
   'secrets about to be moved': {

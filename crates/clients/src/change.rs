@@ -7,11 +7,11 @@ use crate::discover::{Found, known};
 use crate::entry::Local;
 use crate::file::{self, FileError, replace};
 use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
-use crate::names::Names;
+use crate::names::{Names, identity};
 use crate::placed::Placed;
 use crate::plan::{Act, Plan, PlanError, plan};
 use crate::queue::{self, QueueError, Queued};
-use crate::survey::{Entry, Surveyed, look};
+use crate::survey::{Entry, State, Surveyed, look};
 use crate::table;
 
 /// How often a file may change under our hands before we give up.
@@ -87,6 +87,7 @@ fn write(
     let mut tries = 1;
     loop {
         let plan = plan(found, act, chosen, names, noted.ledger())?;
+        noted.keep(&plan, chosen)?;
         if plan.changes_nothing() {
             no_longer_waits(home, &plan, chosen)?;
             return Ok(plan);
@@ -163,6 +164,18 @@ impl Noted {
 
     fn ledger(&self) -> &Ledger {
         self.held.as_ref().map_or(&self.none, |held| &held.ledger)
+    }
+
+    /// A person who wants the gate where it is already wants it, whoever put it back.
+    fn keep(&mut self, plan: &Plan, chosen: &dyn Fn(&Entry) -> bool) -> Result<(), LedgerError> {
+        let Some(held) = self.held.as_mut().filter(|_| self.note == Note::Put) else { return Ok(()) };
+        let is_gated = |entry: &&Entry| matches!(entry.state, State::Protected { .. }) && chosen(entry);
+        for entry in plan.contents.entries.iter().filter(is_gated) {
+            if let Some(local) = entry.local().filter(|_| held.ledger.left_open.contains(&entry.key)) {
+                held.ledger.keep(&entry.key, &identity(local));
+            }
+        }
+        if held.ledger == self.old { Ok(()) } else { held.save() }
     }
 
     fn before(&mut self, plan: &Plan, now_ms: i64) -> Result<(), LedgerError> {

@@ -22,6 +22,8 @@ pub enum Drift {
     New { key: Key },
     /// An entry is gone. Clients and people remove entries; it is not brought back.
     Removed { key: Key },
+    /// An entry is behind the gate again that a person took it away from: a client that ran then wrote its own copy over that.
+    CameBack { key: Key },
     /// An entry names our program where it no longer is.
     Moved { key: Key, binary: String },
     /// Entries are behind the gate in a file that the client does not read.
@@ -101,8 +103,8 @@ fn of_file(
     }
 }
 
-/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more; servers that a
-/// file lost all at once are gone on purpose.
+/// What somebody else did to an entry, their edit or their removal, is known from now on and no drift any more; a gate that came
+/// back stays; servers that a file lost all at once are gone on purpose.
 pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
     match drift {
         Drift::Edited { key } => match entries(surveyed).find(|entry| entry.key == *key).map(Entry::local) {
@@ -115,6 +117,11 @@ pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
             Some(None) => ledger.drop(key),
             None => {}
         },
+        Drift::CameBack { key } => {
+            if let Some(local) = entries(surveyed).find(|entry| entry.key == *key).and_then(Entry::local) {
+                ledger.keep(key, &identity(local));
+            }
+        }
         Drift::Removed { key } => ledger.drop(key),
         Drift::Wiped { lost, .. } => lost.iter().for_each(|key| ledger.forget(key)),
         _ => {}
@@ -131,6 +138,11 @@ fn moved_or_new(entry: &Entry, ledger: &Ledger, binary: &str) -> Option<Drift> {
     match (&entry.server.gated, &entry.state) {
         (Some(gated), _) if gated.binary != binary => {
             Some(Drift::Moved { key, binary: gated.binary.clone() })
+        }
+        (Some(_), State::Protected { .. })
+            if ledger.row(&key).is_none() && ledger.left_open.contains(&key) =>
+        {
+            Some(Drift::CameBack { key })
         }
         (None, State::Open) if ledger.row(&key).is_none() && !ledger.left_open.contains(&key) => {
             Some(Drift::New { key })

@@ -27,6 +27,18 @@ pub struct Key {
     pub name: String,
 }
 
+impl Key {
+    /// What is about a whole file, and no entry of it.
+    pub fn of_file(client: &str, path: &Path) -> Key {
+        Key { client: client.to_owned(), path: path.to_owned(), project: None, name: String::new() }
+    }
+
+    /// The file that the entry is in.
+    pub fn file(&self) -> Key {
+        Key::of_file(&self.client, &self.path)
+    }
+}
+
 /// An entry that we put behind the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
@@ -105,6 +117,15 @@ impl Ledger {
         mended.again(now_ms);
         self.put(row);
         self.mended.push(mended);
+    }
+
+    /// The gate that came back in front of this entry is wanted after all.
+    pub(crate) fn keep(&mut self, key: &Key, started: &str) {
+        match self.former(key).filter(|row| row.original == started).cloned() {
+            Some(row) => self.put(row),
+            // What it starts now was never behind a gate of ours: that one is somebody else's, as any that we did not write.
+            None => self.left_open.retain(|other| other != key),
+        }
     }
 
     pub fn wrote(&mut self, client: &str, now_ms: i64) {

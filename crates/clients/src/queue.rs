@@ -20,7 +20,7 @@ pub struct Queued {
     pub since_ms: i64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Todo {
     Protect,
@@ -29,6 +29,10 @@ pub enum Todo {
     Repair,
     /// Write the server of this name in `servers.json` into the file.
     Place,
+    /// Put the file back as this copy has it. Its key is [`Key::of_file`]: it is about no entry more than about another.
+    Restore {
+        copy: String,
+    },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,16 +78,22 @@ pub fn change(home: &Path, edit: impl FnOnce(&mut Vec<Queued>)) -> Result<(), Qu
 }
 
 /// The newest wish for an entry counts.
-pub fn add(home: &Path, keys: &[Key], todo: Todo, now_ms: i64) -> Result<(), QueueError> {
+pub fn add(home: &Path, keys: &[Key], todo: &Todo, now_ms: i64) -> Result<(), QueueError> {
     change(home, |queue| {
         queue.retain(|queued| !keys.contains(&queued.key));
-        queue.extend(keys.iter().map(|key| Queued { key: key.clone(), todo, since_ms: now_ms }));
+        let queued = |key: &Key| Queued { key: key.clone(), todo: todo.clone(), since_ms: now_ms };
+        queue.extend(keys.iter().map(queued));
     })
 }
 
-/// Nothing waits any more for entries that are gone on purpose. A server that is yet to come into a file is not gone.
+/// Nothing waits any more for entries that are gone on purpose, nor are they to come back with their file. A server that is yet
+/// to come into a file is not gone.
 pub fn forget(home: &Path, keys: &[Key]) -> Result<(), QueueError> {
-    remove(home, |queued| queued.todo != Todo::Place && keys.contains(&queued.key))
+    remove(home, |queued| match queued.todo {
+        Todo::Place => false,
+        Todo::Restore { .. } => keys.iter().any(|key| key.file() == queued.key),
+        Todo::Protect | Todo::Unprotect | Todo::Repair => keys.contains(&queued.key),
+    })
 }
 
 pub fn remove(home: &Path, of: impl Fn(&Queued) -> bool) -> Result<(), QueueError> {
@@ -102,11 +112,11 @@ mod tests {
     #[test]
     fn the_newest_wish_for_an_entry_counts_and_outlives_the_process() {
         let home = tempfile::tempdir().unwrap();
-        add(home.path(), &[key("a"), key("b")], Todo::Protect, 1).unwrap();
-        add(home.path(), &[key("a")], Todo::Unprotect, 2).unwrap();
+        add(home.path(), &[key("a"), key("b")], &Todo::Protect, 1).unwrap();
+        add(home.path(), &[key("a")], &Todo::Unprotect, 2).unwrap();
         let waits = read(home.path()).unwrap();
-        let told: Vec<_> = waits.iter().map(|one| (one.key.name.as_str(), one.todo, one.since_ms)).collect();
-        assert_eq!(told, [("b", Todo::Protect, 1), ("a", Todo::Unprotect, 2)]);
+        let told: Vec<_> = waits.iter().map(|one| (one.key.name.as_str(), &one.todo, one.since_ms)).collect();
+        assert_eq!(told, [("b", &Todo::Protect, 1), ("a", &Todo::Unprotect, 2)]);
         remove(home.path(), |one| one.key.name == "b").unwrap();
         assert_eq!(
             read(home.path()).unwrap(),
@@ -115,11 +125,26 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_waits_for_its_file_once_and_not_for_servers_that_are_gone_on_purpose() {
+        let home = tempfile::tempdir().unwrap();
+        let restore = |copy: &str| Todo::Restore { copy: copy.to_owned() };
+        add(home.path(), &[key("a")], &Todo::Protect, 1).unwrap();
+        for (copy, at) in [("older", 2), ("newer", 3)] {
+            add(home.path(), &[key("a").file()], &restore(copy), at).unwrap();
+        }
+        let waits: Vec<_> =
+            read(home.path()).unwrap().into_iter().map(|one| (one.todo, one.since_ms)).collect();
+        assert_eq!(waits, [(Todo::Protect, 1), (restore("newer"), 3)]);
+        forget(home.path(), &[key("a")]).unwrap();
+        assert_eq!(read(home.path()).unwrap(), []);
+    }
+
+    #[test]
     fn a_broken_queue_is_told_and_not_overwritten() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("queue.json");
         fs::write(&path, "[{").unwrap();
-        let error = add(home.path(), &[key("a")], Todo::Protect, 1).unwrap_err();
+        let error = add(home.path(), &[key("a")], &Todo::Protect, 1).unwrap_err();
         assert!(error.to_string().contains("move it away"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "[{");
     }

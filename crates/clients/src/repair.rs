@@ -94,6 +94,7 @@ fn lost<'d>(drift: &'d Drift, ledger: &Ledger) -> Option<&'d Key> {
         Drift::Wiped { .. }
         | Drift::Edited { .. }
         | Drift::New { .. }
+        | Drift::CameBack { .. }
         | Drift::Removed { .. }
         | Drift::Shadowed { .. }
         | Drift::Unreadable { .. } => None,

@@ -105,7 +105,7 @@ fn nothing_is_done_while_it_is_switched_off_or_waits_for_its_client_already() {
     assert_eq!(repairs(&drifts, false, &Ledger::default(), &[], NOW), Repairs::default());
     assert_eq!(repairs(&drifts, false, &worn_out, &[], NOW), Repairs::default());
     for todo in [Todo::Protect, Todo::Unprotect, Todo::Repair] {
-        let waiting = [Queued { key: key("git"), todo, since_ms: 1 }];
+        let waiting = [Queued { key: key("git"), todo: todo.clone(), since_ms: 1 }];
         assert_eq!(repairs(&drifts, true, &worn_out, &waiting, NOW), Repairs::default(), "{todo:?}");
     }
 }

@@ -16,6 +16,16 @@ use crate::queue::{self, Queued, Todo};
 use crate::survey::{Entry, State};
 use crate::{discover, table};
 
+/// A copy that a person wants back.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    pub copy: &'a Backup,
+    /// What it says.
+    pub bytes: &'a [u8],
+    /// Since when: what was wished for later counts still.
+    pub since_ms: i64,
+}
+
 /// The entries that had a gate, or were to get one, in a file that has no entries any more.
 pub fn lost_in_wipe(home: &Path, copy: &Backup) -> Result<Vec<Key>, LedgerError> {
     // Neither has one that nobody can read any more.
@@ -35,13 +45,13 @@ pub fn lost_in_wipe(home: &Path, copy: &Backup) -> Result<Vec<Key>, LedgerError>
 /// file is back in any case, and an entry without its gate counts as one that lost it.
 pub fn restore_wiped(
     home: &Path,
-    copy: &Backup,
-    bytes: &[u8],
+    wanted: Wanted<'_>,
     (lost, binary): (&[Key], &str),
     names: &mut Names,
     now_ms: i64,
 ) -> Result<Result<Plan, ChangeError>, ChangeError> {
-    put_back(home, copy, bytes, lost, now_ms)?;
+    put_back(home, wanted, lost, now_ms)?;
+    let copy = wanted.copy;
     let Some(client) = table::client(&copy.client) else {
         return Ok(Err(FileError::Read(io::ErrorKind::NotFound.into()).into()));
     };
@@ -52,18 +62,13 @@ pub fn restore_wiped(
 
 /// Puts a file back as a copy has it. What is there now is kept as a copy, too; entries that are not behind the gate
 /// afterwards are forgotten, so that nobody puts it back in front of them.
-pub fn restore(home: &Path, copy: &Backup, bytes: &[u8], now_ms: i64) -> Result<(), ChangeError> {
-    put_back(home, copy, bytes, &[], now_ms)
+pub fn restore(home: &Path, wanted: Wanted<'_>, now_ms: i64) -> Result<(), ChangeError> {
+    put_back(home, wanted, &[], now_ms)
 }
 
 /// `remembered`: entries that are not forgotten, with a gate or without.
-fn put_back(
-    home: &Path,
-    copy: &Backup,
-    bytes: &[u8],
-    remembered: &[Key],
-    now_ms: i64,
-) -> Result<(), ChangeError> {
+fn put_back(home: &Path, wanted: Wanted<'_>, remembered: &[Key], now_ms: i64) -> Result<(), ChangeError> {
+    let Wanted { copy, bytes, since_ms } = wanted;
     let mut held = hold(home)?;
     match file::read(&copy.path) {
         Ok(now) => {
@@ -80,10 +85,14 @@ fn put_back(
     let rows = held.ledger.rows.iter().map(|row| &row.key);
     let gone: Vec<_> = rows.filter(|key| is_of(copy, key) && !stays(key)).cloned().collect();
     gone.iter().for_each(|key| held.ledger.drop(key));
+    // A gate that came back with the copy was wanted back with it.
+    held.ledger.left_open.retain(|key| !gated.contains(key));
     held.ledger.wrote(&copy.client, now_ms);
     held.save().map_err(ChangeError::Unrecorded)?;
     // The newest wish counts, and it is about the whole file; a server that is yet to come into it is another matter.
-    dequeue(home, |queued: &Queued| is_of(copy, &queued.key) && queued.todo != Todo::Place)
+    dequeue(home, |queued: &Queued| {
+        is_of(copy, &queued.key) && queued.todo != Todo::Place && queued.since_ms <= since_ms
+    })
 }
 
 /// The entries of a restored file that are behind the gate.

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use callgate_clients::backup::Backups;
+use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::change::carry_out;
 use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::{self, Key};
 use callgate_clients::names::Names;
 use callgate_clients::plan::Act;
 use callgate_clients::queue::{self, Todo};
-use callgate_clients::restore::{lost_in_wipe, restore, restore_wiped};
+use callgate_clients::restore::{Wanted, lost_in_wipe, restore, restore_wiped};
 use callgate_clients::survey::survey;
 use callgate_clients::table::client;
 use callgate_clients::{Client, Os, System};
@@ -123,6 +123,10 @@ impl Home {
             lost: vec![self.key("git"), self.key("notes")],
         }
     }
+}
+
+fn wanted<'a>(copy: &'a Backup, bytes: &'a [u8]) -> Wanted<'a> {
+    Wanted { copy, bytes, since_ms: i64::MAX }
 }
 
 /// As Claude Desktop writes: its own keys, no trailing newline.
@@ -331,7 +335,7 @@ fn what_a_person_undid_or_restored_is_no_drift() {
 
     let copies = Backups::of(&home.ours()).list().unwrap();
     let first = copies.last().unwrap();
-    restore(&home.ours(), first, &first.read().unwrap(), 3).unwrap();
+    restore(&home.ours(), wanted(first, &first.read().unwrap()), 3).unwrap();
     assert_eq!((home.read().as_str(), home.drift()), (DESKTOP, vec![]));
     assert!(Path::new(&first.copy).exists());
 }
@@ -342,7 +346,7 @@ fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it(
     for file in survey(&home.system(), [home.client], &[]) {
         carry_out(&home.ours(), &file.found, Act::Unprotect, &|_| true, &mut Names::default(), 2).unwrap();
     }
-    queue::add(&home.ours(), &[home.key("git")], Todo::Protect, 3).unwrap();
+    queue::add(&home.ours(), &[home.key("git")], &Todo::Protect, 3).unwrap();
     assert_eq!(home.drift(), []);
     home.write(STUB);
     let Drift::Wiped { client, path, .. } = home.wiped() else { unreachable!() };
@@ -352,7 +356,7 @@ fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it(
     let first = copies.last().unwrap();
     let lost = lost_in_wipe(&home.ours(), first).unwrap();
     let bytes = first.read().unwrap();
-    let gates = restore_wiped(&home.ours(), first, &bytes, (&lost, BINARY), &mut Names::default(), 4);
+    let gates = restore_wiped(&home.ours(), wanted(first, &bytes), (&lost, BINARY), &mut Names::default(), 4);
     assert_eq!(gates.unwrap().unwrap().edits.len(), 1);
     assert_eq!((home.drift(), queue::read(&home.ours()).unwrap()), (vec![], vec![]));
     assert!(home.read().contains(BINARY), "{}", home.read());
@@ -362,7 +366,7 @@ fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it(
 fn an_older_wish_does_not_undo_a_newer_change() {
     let home = Home::desktop();
     let waits = |name: &str| {
-        queue::add(&home.ours(), &[home.key(name)], Todo::Unprotect, 3).unwrap();
+        queue::add(&home.ours(), &[home.key(name)], &Todo::Unprotect, 3).unwrap();
     };
     let left = || -> Vec<_> {
         queue::read(&home.ours()).unwrap().into_iter().map(|queued| queued.key.name).collect()
@@ -376,6 +380,6 @@ fn an_older_wish_does_not_undo_a_newer_change() {
     carry_out(&home.ours(), found, act, &one, &mut Names::default(), 4).unwrap();
     assert_eq!(left(), ["notes"]);
     let copies = Backups::of(&home.ours()).list().unwrap();
-    restore(&home.ours(), &copies[0], &copies[0].read().unwrap(), 5).unwrap();
+    restore(&home.ours(), wanted(&copies[0], &copies[0].read().unwrap()), 5).unwrap();
     assert_eq!(left(), Vec::<String>::new());
 }

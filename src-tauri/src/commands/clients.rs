@@ -1,8 +1,8 @@
 //! AI clients and the gate in front of their servers.
 
 use callgate_desk::view::{
-    BackupPreview, BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, SecretsAct,
-    SecretsChange, SecretsPreview, ServerTest,
+    BackupPreview, BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, Restored,
+    SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 use tauri::State;
 
@@ -86,10 +86,10 @@ pub(crate) async fn preview_backup(state: State<'_, AppState>, id: String) -> Re
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn restore_backup(state: State<'_, AppState>, id: String, now: bool) -> Reply<()> {
-    ask(&state, move |desk| desk.restore_backup(&id, now)).await?;
+pub(crate) async fn restore_backup(state: State<'_, AppState>, id: String, now: bool) -> Reply<Restored> {
+    let restored = ask(&state, move |desk| desk.restore_backup(&id, now)).await?;
     state.pulse.wake();
-    Ok(())
+    Ok(restored)
 }
 
 /// Takes the byte order mark away that a file is left alone for.

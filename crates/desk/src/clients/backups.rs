@@ -1,9 +1,13 @@
 //! Clients' files as they were before each edit.
 
+use std::path::Path;
+
 use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::change::{ChangeError, entries_in};
+use callgate_clients::ledger::Key;
 use callgate_clients::plan::Plan;
-use callgate_clients::restore::{lost_in_wipe, restore, restore_wiped};
+use callgate_clients::queue::{self, Todo};
+use callgate_clients::restore::{Wanted, lost_in_wipe, restore, restore_wiped};
 use callgate_clients::secrets::checking::{Checked, dead};
 use callgate_clients::survey::Entry;
 use callgate_clients::{file, table};
@@ -11,7 +15,7 @@ use callgate_clients::{file, table};
 use super::change::would_write_over;
 use super::{client_name, masker, shown};
 use crate::text::{clip, harmless, name};
-use crate::view::{BackupPreview, BackupView, ClientAct};
+use crate::view::{BackupPreview, BackupView, ClientAct, Restored};
 use crate::{Desk, DeskError};
 
 /// Names of secrets in one sentence, in characters.
@@ -41,35 +45,84 @@ impl Desk {
     }
 
     /// Puts the file back as the copy has it. If the client had lost all its servers, those that were behind the gate are put
-    /// behind it again; else the copy counts as it is.
-    pub fn restore_backup(&self, id: &str, now: bool) -> Result<(), DeskError> {
+    /// behind it again; else the copy counts as it is. What a running client would write over waits until it has quit, unless
+    /// `now`.
+    pub fn restore_backup(&self, id: &str, now: bool) -> Result<Restored, DeskError> {
         let copy = self.copy(id)?;
         let bytes = read(&copy)?;
-        if let Some(client) = table::client(&copy.client)
-            && !now
-            && would_write_over(client, &self.machine.home)
-        {
-            return Err(DeskError::Conflict(format!(
-                "{} runs and would write its own copy over it. {}",
-                client.name, client.reload
-            )));
-        }
+        let now_ms = self.clock.now().wall_ms;
         self.forget_not_done();
-        self.put_back(&copy, &bytes)
+        if !now && self.may_be_lost(&copy) {
+            // Newer copies must not push it out meanwhile.
+            self.keep_copy((&copy.client, &copy.path), &bytes, now_ms)?;
+            let key = Key::of_file(&copy.client, &copy.path);
+            queue::add(self.home.path(), &[key], &Todo::Restore { copy: copy.id() }, now_ms)?;
+            self.guard()?;
+            return Ok(Restored::Waits);
+        }
+        let gates = self.put_back(Wanted { copy: &copy, bytes: &bytes, since_ms: now_ms })?;
+        self.guard()?;
+        all_gated(gates).map_err(DeskError::Conflict)?;
+        Ok(Restored::Done)
     }
 
-    fn put_back(&self, copy: &Backup, bytes: &[u8]) -> Result<(), DeskError> {
+    /// Puts back what waited for clients that have quit meanwhile. What could not be done is told, and not tried again.
+    pub(super) fn settle_restores(&self) -> Result<(), DeskError> {
+        for queued in queue::read(self.home.path())? {
+            let Todo::Restore { copy } = &queued.todo else { continue };
+            let copy = self.copy(copy).and_then(|copy| Ok((read(&copy)?, copy)));
+            if copy.as_ref().is_ok_and(|(_, copy)| self.may_be_lost(copy)) {
+                continue;
+            }
+            // Without our program in its place nothing can be put behind the gate; that can be mended, so it waits on.
+            if let Ok((_, copy)) = &copy
+                && !lost_in_wipe(self.home.path(), copy)?.is_empty()
+            {
+                self.gate_for(ClientAct::Protect)?;
+            }
+            let put_back = copy.and_then(|(bytes, copy)| {
+                self.put_back(Wanted { copy: &copy, bytes: &bytes, since_ms: queued.since_ms })
+            });
+            let why = match put_back {
+                Ok(gates) => all_gated(gates).err(),
+                Err(error) => Some(format!("its file was not restored: {error}")),
+            };
+            if let Some(why) = why {
+                self.not_restored(&client_name(&queued.key.client), &why);
+            }
+            queue::remove(self.home.path(), |other| *other == queued)?;
+            self.guard()?;
+        }
+        Ok(())
+    }
+
+    /// Would its client, which runs, write over it?
+    fn may_be_lost(&self, copy: &Backup) -> bool {
+        table::client(&copy.client).is_some_and(|client| would_write_over(client, &self.machine.home))
+    }
+
+    /// What came of the gates that were lost with the file.
+    fn put_back(&self, wanted: Wanted<'_>) -> Result<Option<Result<Plan, ChangeError>>, DeskError> {
         let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
-        let lost = lost_in_wipe(home, copy)?;
+        let lost = lost_in_wipe(home, wanted.copy)?;
         if lost.is_empty() {
-            restore(home, copy, bytes, now_ms)?;
-            return self.guard();
+            restore(home, wanted, now_ms)?;
+            return Ok(None);
         }
         let binary = self.gate_for(ClientAct::Protect)?;
         let mut names = self.look_at_clients()?.names();
-        let gates = restore_wiped(home, copy, bytes, (&lost, &binary), &mut names, now_ms)?;
-        self.guard()?;
-        all_gated(gates)
+        Ok(Some(restore_wiped(home, wanted, (&lost, &binary), &mut names, now_ms)?))
+    }
+
+    /// A client that loses what is in its file while a change waits must not take it along.
+    pub(super) fn keep_copy(
+        &self,
+        (client, path): (&str, &Path),
+        bytes: &[u8],
+        now_ms: i64,
+    ) -> Result<(), DeskError> {
+        let kept = Backups::of(self.home.path()).keep(client, path, bytes, now_ms);
+        kept.map_err(|error| DeskError::Conflict(format!("no copy of its file can be kept: {error}")))
     }
 
     fn copies(&self) -> Result<Vec<Backup>, DeskError> {
@@ -139,17 +192,16 @@ impl References {
 }
 
 /// Restored is not protected: a person must not take one for the other.
-fn all_gated(gates: Result<Plan, ChangeError>) -> Result<(), DeskError> {
+fn all_gated(gates: Option<Result<Plan, ChangeError>>) -> Result<(), String> {
     let (which, why) = match gates {
-        Err(error) => ("its servers".to_owned(), error.to_string()),
-        Ok(plan) => match plan.refused.into_iter().next() {
+        None => return Ok(()),
+        Some(Err(error)) => ("its servers".to_owned(), error.to_string()),
+        Some(Ok(plan)) => match plan.refused.into_iter().next() {
             Some(refused) => (name(&refused.key.name), refused.why),
             None => return Ok(()),
         },
     };
-    Err(DeskError::Conflict(harmless(&format!(
-        "the file is restored, but {which} could not be put behind the gate again: {why}"
-    ))))
+    Err(harmless(&format!("the file is restored, but {which} could not be put behind the gate again: {why}")))
 }
 
 fn read(copy: &Backup) -> Result<Vec<u8>, DeskError> {

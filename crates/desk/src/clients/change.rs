@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use callgate_clients::backup::Backups;
 use callgate_clients::change::{carry_out, repair};
 use callgate_clients::drift::Drift;
 use callgate_clients::entry::Local;
@@ -54,21 +53,23 @@ impl Desk {
         now: bool,
     ) -> Result<ClientChange, DeskError> {
         self.forget_not_done();
-        self.change_entries(as_todo(act), entries, now)
+        self.change_entries(&as_todo(act), entries, now)
     }
 
     /// The same, whoever wants it.
     pub(super) fn change_entries(
         &self,
-        todo: Todo,
+        todo: &Todo,
         entries: &[EntryKey],
         now: bool,
     ) -> Result<ClientChange, DeskError> {
-        if todo == Todo::Place {
+        let Some(act) = act_of(todo) else {
+            return Err(DeskError::BadInput("a whole file is put back, not its entries".to_owned()));
+        };
+        if act == ClientAct::Place {
             return self.place_servers(entries, now);
         }
         let look = self.look_at_clients()?;
-        let act = act_of(todo);
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
         let mut names = look.names();
@@ -87,7 +88,8 @@ impl Desk {
             if !now && !keys.is_empty() && would_write_over(file.found.client, &self.machine.home) {
                 change.waiting.extend(keys.iter().map(entry_key));
                 change.refused.extend(refused(&planned, entries));
-                self.keep_before_waiting(&planned, now_ms)?;
+                let file = (file.found.client.id, &*file.found.path);
+                self.keep_copy(file, &planned.contents.snapshot.bytes, now_ms)?;
                 queue::add(self.home.path(), &keys, todo, now_ms)?;
                 continue;
             }
@@ -96,14 +98,12 @@ impl Desk {
                 Todo::Unprotect => {
                     self.secrets_back(file, &|entry| keys.contains(&entry.key), &mut change, now_ms)
                 }
-                Todo::Protect | Todo::Repair | Todo::Place => BTreeSet::new(),
+                _ => BTreeSet::new(),
             };
             let free = |entry: &Entry| chosen(entry) && !stuck.contains(&entry.key);
             let written = match todo {
                 Todo::Repair => repair(self.home.path(), &file.found, &binary, &keys, &mut names, now_ms),
-                Todo::Protect | Todo::Unprotect | Todo::Place => {
-                    carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms)
-                }
+                _ => carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms),
             };
             match written {
                 Ok(done) => {
@@ -116,13 +116,6 @@ impl Desk {
         change.refused.extend(look.not_there(entries));
         self.guard()?;
         Ok(change)
-    }
-
-    /// A client that loses its servers before it has quit must not take them along.
-    fn keep_before_waiting(&self, planned: &Plan, now_ms: i64) -> Result<(), DeskError> {
-        let (client, path) = (planned.found.client.id, &planned.found.path);
-        let kept = Backups::of(self.home.path()).keep(client, path, &planned.contents.snapshot.bytes, now_ms);
-        kept.map_err(|error| DeskError::Conflict(format!("no copy of its file can be kept: {error}")))
     }
 
     /// Returns the entries that stay behind the gate, because their secrets cannot be put back.
@@ -171,10 +164,12 @@ impl Desk {
 
     /// Writes what waited for clients that have quit meanwhile.
     pub fn settle_queue(&self) -> Result<(), DeskError> {
-        let mut waiting = queue::read(self.home.path())?;
-        if waiting.is_empty() {
+        if queue::read(self.home.path())?.is_empty() {
             return Ok(());
         }
+        // A file that comes back as it was has other entries, and nothing older waits for them any more.
+        self.settle_restores()?;
+        let mut waiting = queue::read(self.home.path())?;
         let drifts = self.look_at_clients()?.drift();
         // Servers that their client lost meanwhile wait for a person, who restores the file or lets them go.
         waiting.retain(|queued| {
@@ -193,7 +188,7 @@ impl Desk {
                 if keys.is_empty() {
                     continue;
                 }
-                let done = self.change_entries(todo, &keys, true)?;
+                let done = self.change_entries(&todo, &keys, true)?;
                 if todo == Todo::Repair {
                     self.say_repaired(&done);
                 }
@@ -319,11 +314,12 @@ fn as_todo(act: ClientAct) -> Todo {
 }
 
 /// What it does to an entry, whoever wants it.
-pub(super) fn act_of(todo: Todo) -> ClientAct {
+pub(super) fn act_of(todo: &Todo) -> Option<ClientAct> {
     match todo {
-        Todo::Protect | Todo::Repair => ClientAct::Protect,
-        Todo::Unprotect => ClientAct::Unprotect,
-        Todo::Place => ClientAct::Place,
+        Todo::Protect | Todo::Repair => Some(ClientAct::Protect),
+        Todo::Unprotect => Some(ClientAct::Unprotect),
+        Todo::Place => Some(ClientAct::Place),
+        Todo::Restore { .. } => None,
     }
 }
 

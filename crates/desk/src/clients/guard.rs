@@ -9,20 +9,12 @@ use callgate_clients::discover;
 use callgate_clients::drift::Drift;
 use callgate_clients::file::{Hash, hash};
 use callgate_clients::ledger::Key;
-use callgate_clients::queue::{self, Todo};
-use callgate_clients::repair::Rests;
-use callgate_clients::secrets::moving::refers;
-use callgate_clients::survey::entries;
+use callgate_clients::queue;
 
-use super::repair::contested;
 use super::{Look, client_name, entry_key, shown};
 use crate::notices::Notice;
-use crate::text::{clip, harmless, name};
-use crate::view::{ClientAct, ClientChange, DriftFix, DriftView, Fix, Need};
+use crate::view::{ClientAct, ClientChange, Fix, Need};
 use crate::{Desk, DeskError};
-
-/// Sentences at most: more would hide the rest of what needs a person.
-const NEEDS: usize = 8;
 
 /// What the last look found.
 #[derive(Debug, Default)]
@@ -121,6 +113,10 @@ impl Desk {
         self.held().not_done.extend(refusals(change));
     }
 
+    pub(super) fn not_restored(&self, client: &str, why: &str) {
+        self.held().not_done.push(need(&format!("{client}: {why}"), true));
+    }
+
     /// What is told until the next try.
     pub(super) fn not_repaired(&self, change: Option<&ClientChange>) {
         self.held().not_repaired = change.into_iter().flat_map(refusals).collect();
@@ -149,7 +145,7 @@ impl Desk {
             Lost::Gate(key) => Some(entry_key(key)),
             Lost::Servers(..) => None,
         });
-        self.say_lost(&keys.collect::<Vec<_>>());
+        self.say_lost(look, &keys.collect::<Vec<_>>());
         for lost in &new {
             if let Lost::Servers(client, path) = lost {
                 self.say_wiped(&client_name(client), &shown::path(&self.machine.home, path));
@@ -182,12 +178,6 @@ impl Desk {
 }
 
 impl Look<'_> {
-    fn needs(&self) -> Vec<Need> {
-        let drifts = self.drift();
-        let told = drifts.iter().map(|drift| self.told(drift)).filter(|told| told.asks);
-        told.take(NEEDS).map(|told| need(&told.view.words, told.view.serious)).collect()
-    }
-
     fn lost(&self, gates: bool) -> BTreeSet<Lost> {
         let lost = |drift| match drift {
             Drift::Wiped { client, path, .. } => Some(Lost::Servers(client, path)),
@@ -196,137 +186,6 @@ impl Look<'_> {
         };
         self.drift().into_iter().filter_map(lost).collect()
     }
-
-    /// What one drift says, and what mends it.
-    pub(crate) fn words_of(&self, drift: &Drift) -> DriftView {
-        self.told(drift).view
-    }
-
-    /// What one drift says and asks for.
-    fn told(&self, drift: &Drift) -> Told {
-        let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));
-        let protect = |key: &Key| Some(DriftFix::Protect { entries: vec![entry_key(key)] });
-        let noted: Vec<_> = self.to_be_noted(drift).iter().map(entry_key).collect();
-        let note = Some(DriftFix::TakeNote { entries: noted.clone() }).filter(|_| !noted.is_empty());
-        let path_of = |path: &Path| shown::path(&self.machine.home, path);
-        let (words, serious, asks, fix) = match drift {
-            Drift::Wiped { client, path, lost } => (
-                format!(
-                    "{} has lost all its servers, {} of them behind the gate ({})",
-                    client_name(client),
-                    lost.len(),
-                    path_of(path)
-                ),
-                true,
-                true,
-                match self.newest_copy_with_servers(client, path) {
-                    Some(backup) => Some(DriftFix::Restore { backup, lost: noted }),
-                    None => note,
-                },
-            ),
-            Drift::LostGate { key } | Drift::Moved { key, .. } if self.is_contested(key) => {
-                (contested(&client_name(&key.client), &name(&key.name)), true, true, protect(key))
-            }
-            Drift::LostGate { key } => (
-                format!("{} has lost its gate and runs unwatched{}", of(key), self.waits(key)),
-                true,
-                true,
-                protect(key),
-            ),
-            Drift::Moved { key, binary } => (
-                format!(
-                    "{} starts {}, which is not the gate of this home",
-                    of(key),
-                    clip(&harmless(binary), 120)
-                ),
-                true,
-                true,
-                protect(key),
-            ),
-            Drift::New { key } => {
-                (format!("{} is new and not protected", of(key)), false, true, protect(key))
-            }
-            Drift::Shadowed { path, by } => (
-                format!("{} is behind the gate, but {} is read in its stead", path_of(path), path_of(by)),
-                true,
-                true,
-                None,
-            ),
-            Drift::Unreadable { path, why, .. } => (
-                format!("{} cannot be understood any more: {}", path_of(path), harmless(why)),
-                true,
-                true,
-                None,
-            ),
-            // Theirs to do; told beside the file, and no more.
-            Drift::Edited { key } => {
-                (format!("{} was edited; it is behind the gate", of(key)), false, false, note)
-            }
-            Drift::Removed { key } => (format!("{} was removed from the file", of(key)), false, false, note),
-        };
-        let (client, path) = place_of(drift);
-        Told { client, path: path.to_owned(), asks, view: DriftView { words, serious, fix } }
-    }
-
-    /// Entries that somebody else changed in a way that is theirs, or may be. One with secrets in the keychain does not start as it
-    /// is now: that is not to be forgotten.
-    pub(super) fn to_be_noted<'d>(&self, drift: &'d Drift) -> &'d [Key] {
-        let refers = |key: &Key| entries(&self.surveyed).any(|entry| entry.key == *key && refers(entry));
-        match drift {
-            Drift::Edited { key } if !refers(key) => std::slice::from_ref(key),
-            Drift::Removed { key } => std::slice::from_ref(key),
-            Drift::Wiped { lost, .. } => lost,
-            _ => &[],
-        }
-    }
-
-    fn is_contested(&self, key: &Key) -> bool {
-        self.ledger.mended(key).is_some_and(|mended| mended.rests == Some(Rests::Contested))
-    }
-
-    /// "; it is put back when Claude Desktop has quit", if it is.
-    fn waits(&self, key: &Key) -> String {
-        let queued = |queued: &&queue::Queued| queued.key == *key && queued.todo != Todo::Unprotect;
-        let waits = self.queue.iter().find(queued);
-        let words = |_| format!("; it is put back when {} has quit", client_name(&key.client));
-        waits.map(words).unwrap_or_default()
-    }
-
-    /// The newest copy in which there are servers.
-    fn newest_copy_with_servers(&self, client: &str, path: &Path) -> Option<String> {
-        let of_file = self.copies.iter().filter(|copy| copy.client == client && copy.path == path);
-        let with_servers =
-            of_file.filter(|copy| !callgate_clients::change::entries_in(copy, &copy.copy).is_empty());
-        with_servers.max_by_key(|copy| copy.at_ms).map(callgate_clients::backup::Backup::id)
-    }
-}
-
-struct Told {
-    client: Option<String>,
-    path: PathBuf,
-    /// A person has to decide.
-    asks: bool,
-    view: DriftView,
-}
-
-fn place_of(drift: &Drift) -> (Option<String>, &Path) {
-    match drift {
-        Drift::Wiped { client, path, .. } | Drift::Unreadable { client, path, .. } => {
-            (Some(client.clone()), path)
-        }
-        Drift::Shadowed { path, .. } => (None, path),
-        Drift::LostGate { key }
-        | Drift::Edited { key }
-        | Drift::New { key }
-        | Drift::Removed { key }
-        | Drift::Moved { key, .. } => (Some(key.client.clone()), &key.path),
-    }
-}
-
-/// What happened to one file.
-pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Path) -> Vec<DriftView> {
-    let here = |told: &Told| told.path == path && told.client.as_deref().is_none_or(|it| it == client);
-    drifts.iter().map(|drift| look.told(drift)).filter(here).map(|told| told.view).collect()
 }
 
 fn refusals(change: &ClientChange) -> impl Iterator<Item = Need> {
@@ -341,6 +200,6 @@ fn refusals(change: &ClientChange) -> impl Iterator<Item = Need> {
     })
 }
 
-fn need(words: &str, serious: bool) -> Need {
+pub(super) fn need(words: &str, serious: bool) -> Need {
     Need { words: words.to_owned(), fix: Some(Fix::OpenClients), server: None, serious }
 }

@@ -16,8 +16,11 @@ mod secrets;
 pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
+mod told;
 mod windowed;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::backup::{Backup, Backups};
@@ -32,12 +35,15 @@ use callgate_clients::trial::{Tried, try_out};
 use callgate_clients::{Client, System, program, reopen, running, table};
 
 use crate::text::{harmless, name};
-use crate::view::{ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, ServerTest};
+use crate::view::{
+    ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, QueuedRestore, ServerTest,
+};
 use crate::{Desk, DeskError};
 
 pub use backups::References;
 pub(crate) use guard::Guard;
 pub use shown::{diff_lines, masker, masker_of};
+pub use told::came_back;
 
 /// All files of all clients, at one moment.
 pub(crate) struct Look<'d> {
@@ -47,6 +53,8 @@ pub(crate) struct Look<'d> {
     pub(crate) surveyed: Vec<Surveyed>,
     queue: Vec<Queued>,
     copies: Vec<Backup>,
+    /// Who runs, by the client's id: looking for processes is dear, and asked for with every lost gate.
+    running: RefCell<BTreeMap<&'static str, Option<Vec<running::Main>>>>,
 }
 
 impl Desk {
@@ -66,7 +74,7 @@ impl Desk {
         self.guard()
     }
 
-    /// What somebody else did to these entries, their edit or their removal, is known and not told again.
+    /// What somebody else did to these entries, their edit, their removal or a gate that came back, is known and not told again.
     pub fn take_note(&self, entries: &[EntryKey]) -> Result<(), DeskError> {
         let look = self.look_at_clients()?;
         let mut held = ledger::hold(self.home.path())?;
@@ -164,6 +172,7 @@ impl Desk {
             // What is wrong with it is told by the guard; it keeps nobody from seeing their clients.
             queue: queue::read(self.home.path()).unwrap_or_default(),
             copies: Backups::of(self.home.path()).list().unwrap_or_default(),
+            running: RefCell::default(),
         }
     }
 }
@@ -204,7 +213,7 @@ impl Look<'_> {
             repairable: false,
             notes: vec!["The file is not there any more.".to_owned()],
             entries: Vec::new(),
-            drift: guard::of_file(self, drifts, client.id, path),
+            drift: told::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
@@ -215,10 +224,10 @@ impl Look<'_> {
     }
 
     fn view(&self, client: &'static Client, file: ClientFile) -> ClientView {
-        let mains = running::mains(client, &self.machine.home).filter(|_| !client.processes.is_empty());
+        let mains = self.mains(client);
         let edited = self.ledger.written_ms.get(client.id).copied();
         let since = mains.as_ref().and_then(|mains| mains.iter().map(|main| main.since_ms).min());
-        let queued = self.queue.iter().filter(|queued| queued.key.client == client.id);
+        let queued = || self.queue.iter().filter(|queued| queued.key.client == client.id);
         ClientView {
             id: client.id.to_owned(),
             name: client.name.to_owned(),
@@ -227,9 +236,27 @@ impl Look<'_> {
             waits: client.caches,
             can_reopen: reopen::can_reopen(client),
             reload: client.reload.to_owned(),
-            queued: queued.map(queued_change).collect(),
+            queued: queued().filter_map(queued_change).collect(),
+            restores: queued().filter_map(|queued| self.queued_restore(queued)).collect(),
             files: vec![file],
         }
+    }
+
+    /// Those of its processes that a person started; nothing for a client of which that cannot be told.
+    fn mains(&self, client: &Client) -> Option<Vec<running::Main>> {
+        let look = || running::mains(client, &self.machine.home).filter(|_| !client.processes.is_empty());
+        self.running.borrow_mut().entry(client.id).or_insert_with(look).clone()
+    }
+
+    fn queued_restore(&self, queued: &Queued) -> Option<QueuedRestore> {
+        let Todo::Restore { copy } = &queued.todo else { return None };
+        let path = &queued.key.path;
+        Some(QueuedRestore {
+            backup: copy.clone(),
+            path: path.to_string_lossy().into_owned(),
+            shown: shown::path(&self.machine.home, path),
+            since_ms: queued.since_ms,
+        })
     }
 
     fn file(&self, file: &Surveyed, drifts: &[Drift]) -> ClientFile {
@@ -247,7 +274,7 @@ impl Look<'_> {
             repairable: is_repairable(file),
             notes,
             entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets)).collect(),
-            drift: guard::of_file(self, drifts, client.id, path),
+            drift: told::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
@@ -281,10 +308,10 @@ fn entry_key(key: &Key) -> EntryKey {
     }
 }
 
-fn queued_change(queued: &Queued) -> QueuedChange {
+fn queued_change(queued: &Queued) -> Option<QueuedChange> {
     let by_itself = queued.todo == Todo::Repair;
-    let (act, entry) = (change::act_of(queued.todo), entry_key(&queued.key));
-    QueuedChange { act, by_itself, entry, since_ms: queued.since_ms }
+    let (act, entry) = (change::act_of(&queued.todo)?, entry_key(&queued.key));
+    Some(QueuedChange { act, by_itself, entry, since_ms: queued.since_ms })
 }
 
 /// Did it start before its file was edited? Systems tell the start of a process to the second, and count from a start of their

@@ -143,7 +143,7 @@ impl Desk {
                 change.refused.extend(refused(&planned));
                 change.done.extend(planned.refused.is_empty().then(|| key.clone()));
             } else if !now && would_write_over(found.client, &self.machine.home) {
-                queue::add(self.home.path(), &[found.key(None, &key.name)], Todo::Place, now_ms)?;
+                queue::add(self.home.path(), &[found.key(None, &key.name)], &Todo::Place, now_ms)?;
                 change.waiting.push(key.clone());
             } else {
                 match placing::place(self.home.path(), &found, &key.name, &binary, &mut names, &open, now_ms)

@@ -133,7 +133,7 @@ fn what_waits_is_placed_once_its_client_has_quit_or_told_if_it_cannot_be() {
         name: name.into(),
     };
     let home = world.place.home.path();
-    queue::add(home, &[key("notes"), key("gone")], Todo::Place, 5).unwrap();
+    queue::add(home, &[key("notes"), key("gone")], &Todo::Place, 5).unwrap();
     assert_eq!(world.desk.clients().unwrap()[0].queued[0].act, ClientAct::Place);
     world.desk.settle_queue().unwrap();
     assert!(!world.desk.has_queued(), "it is not tried for ever");

@@ -8,7 +8,8 @@ use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
 use callgate_store::EventKind;
 use callgate_store::history::record_event;
 
-use super::{client_name, entry_key};
+use super::told::unwatched;
+use super::{Look, client_name, entry_key};
 use crate::notices::Notice;
 use crate::text::{clip, name};
 use crate::view::{ClientChange, EntryKey, Place};
@@ -37,7 +38,7 @@ impl Desk {
             return Ok(());
         }
         let change =
-            self.change_entries(Todo::Repair, &again.iter().map(entry_key).collect::<Vec<_>>(), false)?;
+            self.change_entries(&Todo::Repair, &again.iter().map(entry_key).collect::<Vec<_>>(), false)?;
         self.say_repaired(&change);
         self.say_waiting(&change.waiting);
         self.not_repaired(Some(&change));
@@ -84,9 +85,10 @@ impl Desk {
         }
     }
 
-    pub(super) fn say_lost(&self, keys: &[EntryKey]) {
-        for File { client, names, .. } in by_file(keys) {
-            self.tell("A gate is lost", format!("{client} starts {names} without the gate, unwatched"));
+    pub(super) fn say_lost(&self, look: &Look<'_>, keys: &[EntryKey]) {
+        for File { client, names, keys } in by_file(keys) {
+            let runs = keys.first().and_then(|key| look.runs(&key.client));
+            self.tell("A gate is lost", format!("{client}: {names} {}", unwatched(keys.len(), runs)));
         }
     }
 

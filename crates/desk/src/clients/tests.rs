@@ -1,6 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod repairing;
+#[cfg(target_os = "linux")]
+mod running;
 mod secrets;
 
 use std::collections::BTreeMap;
@@ -30,7 +32,7 @@ pub(super) struct World {
     pub(super) desk: Desk,
     pub(super) cursor: PathBuf,
     pub(super) claude: PathBuf,
-    _person: tempfile::TempDir,
+    person: tempfile::TempDir,
 }
 
 pub(super) fn world() -> World {
@@ -47,7 +49,7 @@ pub(super) fn world() -> World {
     fs::write(&binary, "").unwrap();
     let machine = System { os: Os::Linux, home: person.path().to_owned(), variables: BTreeMap::new() };
     let desk = Desk::new(place.home.clone(), place.clock.clone(), callgate_store::Origin::Window).on(machine);
-    World { place, desk, cursor, claude, _person: person }
+    World { place, desk, cursor, claude, person }
 }
 
 impl World {
@@ -58,7 +60,7 @@ impl World {
     }
 
     /// What choosing it does while Claude Desktop runs.
-    fn keep_and_wait(&self, key: &Key, todo: Todo) {
+    fn keep_and_wait(&self, key: &Key, todo: &Todo) {
         let bytes = fs::read(&key.path).unwrap();
         Backups::of(self.place.home.path()).keep(&key.client, &key.path, &bytes, 5).unwrap();
         queue::add(self.place.home.path(), std::slice::from_ref(key), todo, 5).unwrap();
@@ -250,7 +252,7 @@ fn what_waited_is_written_once_its_client_has_quit() {
         project: None,
         name: "play".into(),
     };
-    queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
+    queue::add(world.place.home.path(), &[key], &Todo::Protect, 5).unwrap();
     assert!(world.desk.has_queued());
     assert_eq!(world.desk.clients().unwrap()[0].queued.len(), 1);
     world.desk.settle_queue().unwrap();
@@ -262,7 +264,7 @@ fn what_waited_is_written_once_its_client_has_quit() {
 fn servers_that_claude_wiped_before_it_quit_come_back_with_the_gate_that_waited() {
     let world = world();
     let play = world.key("play");
-    world.keep_and_wait(&play, Todo::Protect);
+    world.keep_and_wait(&play, &Todo::Protect);
     fs::write(&world.claude, "{}").unwrap();
     world.desk.settle_queue().unwrap();
     let drift = world.desk.clients().unwrap().remove(0).files.remove(0).drift;
@@ -283,7 +285,7 @@ fn what_is_not_in_its_file_any_more_or_cannot_be_read_is_told_and_not_dropped_wi
     assert_eq!(told(change), ["it is not in ~/.cursor/mcp.json any more"]);
 
     let play = world.key("play");
-    queue::add(world.place.home.path(), &[play], Todo::Protect, 5).unwrap();
+    queue::add(world.place.home.path(), &[play], &Todo::Protect, 5).unwrap();
     fs::write(&world.claude, "{").unwrap();
     let change = world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
     assert!(told(change)[0].contains("not valid JSON"));
@@ -354,7 +356,7 @@ fn what_was_lost_is_told_on_the_desktop_once() {
 #[test]
 fn what_keeps_waiting_changes_from_being_written_needs_a_person() {
     let world = world();
-    world.keep_and_wait(&world.key("play"), Todo::Protect);
+    world.keep_and_wait(&world.key("play"), &Todo::Protect);
     let binary = program::place(world.place.home.path());
     fs::remove_file(&binary).unwrap();
     world.desk.watch_over_clients().unwrap();
@@ -370,7 +372,7 @@ fn what_keeps_waiting_changes_from_being_written_needs_a_person() {
 fn only_what_is_named_of_what_waits_for_a_client_is_dropped() {
     let world = world();
     for name in ["play", "far"] {
-        queue::add(world.place.home.path(), &[world.key(name)], Todo::Protect, 5).unwrap();
+        queue::add(world.place.home.path(), &[world.key(name)], &Todo::Protect, 5).unwrap();
     }
     let play = world.entries("claude-desktop").remove(0).key;
     world.desk.drop_queued("claude-desktop", &[play]).unwrap();
@@ -419,7 +421,7 @@ fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
         project: None,
         name: far.name,
     };
-    queue::add(world.place.home.path(), &[key], Todo::Protect, 5).unwrap();
+    queue::add(world.place.home.path(), &[key], &Todo::Protect, 5).unwrap();
     world.desk.settle_queue().unwrap();
     assert!(!world.desk.has_queued(), "it is not tried for ever");
     let needs = world.desk.overview().unwrap().needs;

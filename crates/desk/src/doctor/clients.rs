@@ -12,7 +12,7 @@ use callgate_clients::queue::{self, QueueError, Queued, Todo};
 use callgate_clients::survey::{Refusal, Surveyed};
 use callgate_clients::table::client;
 
-use super::finding::on_entries;
+use super::finding::{PROTECT, UNPROTECT, on_entries};
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
 use crate::text::count;
@@ -150,58 +150,54 @@ fn queue(visit: &Visit<'_>, views: &[ClientView]) -> Vec<Finding> {
         let runs = views.iter().any(|view| view.id == known.id && view.running != Some(false));
         let mut mine: Vec<&Queued> = waiting.iter().filter(|queued| queued.key.client == known.id).collect();
         // Of one kind together, whichever kinds there are.
-        while let Some(first) = mine.first().map(|queued| queued.todo) {
+        while let Some(first) = mine.first().map(|queued| queued.todo.clone()) {
             let (same, others) = mine.into_iter().partition(|queued| queued.todo == first);
             mine = others;
-            told.push(waits(known, &wish(first), &same, runs));
+            told.push(waits(known, &first, &same, runs));
         }
     }
     told
 }
 
 /// What waits, in words.
-struct Wish {
-    what: &'static str,
-    /// The words of the command that does it for a client and its entries.
-    command: Option<[&'static str; 2]>,
-}
-
-fn wish(todo: Todo) -> Wish {
+fn wish(todo: &Todo) -> &'static str {
     match todo {
-        Todo::Protect => Wish { what: "to protect servers", command: Some(["clients", "protect"]) },
-        Todo::Unprotect => Wish { what: "to unprotect servers", command: Some(["clients", "unprotect"]) },
-        Todo::Repair => Wish { what: "to put lost gates back", command: Some(["clients", "protect"]) },
-        Todo::Place => Wish { what: "to place servers of Callgate's own list", command: None },
+        Todo::Protect => "to protect servers",
+        Todo::Unprotect => "to unprotect servers",
+        Todo::Repair => "to put lost gates back",
+        Todo::Place => "to place servers of Callgate's own list",
+        Todo::Restore { .. } => "to put its file back from a copy",
     }
 }
 
-fn waits(client: &Client, wish: &Wish, queued: &[&Queued], runs: bool) -> Finding {
-    let names: Vec<String> = queued.iter().map(|queued| queued.key.name.clone()).collect();
-    let changes = count(names.len() as u64, "change");
-    let Wish { what: wanted, command } = wish;
+fn waits(client: &Client, todo: &Todo, queued: &[&Queued], runs: bool) -> Finding {
+    let (changes, wanted) = (count(queued.len() as u64, "change"), wish(todo));
+    let names: Vec<String> = match todo {
+        Todo::Restore { .. } => Vec::new(),
+        _ => queued.iter().map(|queued| queued.key.name.clone()).collect(),
+    };
     let finding = |gravity, what: &str| {
         Finding::new(Area::Clients, Code::QueueWaits, gravity, client.name, what).of(client.id, names.clone())
     };
-    match runs {
-        true => {
-            let what = format!("{changes} {wanted} wait until {} has quit", client.name);
-            finding(Gravity::Note, &what).by(client.reload)
+    if runs {
+        let what = format!("{changes} {wanted} wait until {} has quit", client.name);
+        return finding(Gravity::Note, &what).by(client.reload);
+    }
+    let what = format!(
+        "{changes} {wanted} for {} wait for Callgate's app, which writes them when it runs",
+        client.name
+    );
+    let finding = finding(Gravity::Warning, &what);
+    let on_these = |words| on_entries(words, client.id, &names);
+    match (todo, &names[..]) {
+        (Todo::Protect | Todo::Repair, _) => finding.command("Or write them now", &on_these(PROTECT)),
+        (Todo::Unprotect, _) => finding.command("Or write them now", &on_these(UNPROTECT)),
+        (Todo::Restore { copy }, _) => {
+            finding.command("Or write it now", &["callgate", "clients", "restore", copy])
         }
-        false => {
-            let what = format!(
-                "{changes} {wanted} for {} wait for Callgate's app, which writes them when it runs",
-                client.name
-            );
-            let finding = finding(Gravity::Warning, &what);
-            match (command, &names[..]) {
-                (Some(words), _) => {
-                    finding.command("Or write them now", &on_entries(*words, client.id, &names))
-                }
-                (None, [name]) => {
-                    finding.command("Or write it now", &["callgate", "add", name, "--client", client.id])
-                }
-                (None, _) => finding.by("Start Callgate's app"),
-            }
+        (Todo::Place, [name]) => {
+            finding.command("Or write it now", &["callgate", "add", name, "--client", client.id])
         }
+        (Todo::Place, _) => finding.by("Start Callgate's app"),
     }
 }

@@ -7,7 +7,7 @@ use callgate_clients::drift::Drift;
 use callgate_clients::ledger::Key;
 use callgate_clients::survey::{Entry, State, Surveyed};
 
-use super::finding::{PROTECT, on_entries};
+use super::finding::{PROTECT, UNPROTECT, on_entries};
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
 use crate::text::{clip, count, name};
@@ -97,6 +97,11 @@ fn of_drift(visit: &Visit<'_>, drift: &Drift) -> Option<Finding> {
             }
         }
         Drift::LostGate { key } => again(key, Code::EntryLostGate, Gravity::Problem),
+        Drift::CameBack { key } => {
+            let names = std::slice::from_ref(&key.name);
+            let finding = of_entry(key, Code::EntryGateCameBack, Gravity::Warning);
+            finding.command("Take it away again", &on_entries(UNPROTECT, &key.client, names))
+        }
         Drift::Moved { key, .. } => again(key, Code::EntryMovedGate, Gravity::Problem),
         Drift::Shadowed { path, .. } => {
             let finding = Finding::new(

@@ -164,6 +164,7 @@ codes! {
     EntryLeftOpen "entry-left-open" "entries are not protected, by a person's will",
     EntryNotCoverable "entry-not-coverable" "no gate can stand in front of these",
     EntryLostGate "entry-lost-gate" "an entry was behind the gate and is not any more",
+    EntryGateCameBack "entry-gate-came-back" "an entry is behind the gate again that a person took it away from",
     EntryMovedGate "entry-moved-gate" "an entry names a gate that is not this home's",
     EntryEdited "entry-edited" "an entry behind the gate starts something else than it did",
     EntryRemoved "entry-removed" "an entry that was behind the gate is gone",
@@ -220,6 +221,7 @@ fn pasted(words: &[&str]) -> String {
 }
 
 pub(super) const PROTECT: [&str; 2] = ["clients", "protect"];
+pub(super) const UNPROTECT: [&str; 2] = ["clients", "unprotect"];
 
 /// `callgate clients protect CLIENT NAME…`. A name that begins with a dash is not taken for a flag.
 pub(super) fn on_entries<'a>(act: [&'a str; 2], client: &'a str, names: &'a [String]) -> Vec<&'a str> {

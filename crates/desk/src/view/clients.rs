@@ -22,6 +22,8 @@ pub struct ClientView {
     pub reload: String,
     /// Changes that wait until it has quit.
     pub queued: Vec<QueuedChange>,
+    /// Files that are put back as a copy has them once it has quit.
+    pub restores: Vec<QueuedRestore>,
     pub files: Vec<ClientFile>,
 }
 
@@ -34,6 +36,28 @@ pub struct QueuedChange {
     pub by_itself: bool,
     pub entry: EntryKey,
     pub since_ms: i64,
+}
+
+/// A file of a client that waits to be put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedRestore {
+    pub backup: String,
+    pub path: String,
+    /// With `~` for the home.
+    pub shown: String,
+    pub since_ms: i64,
+}
+
+/// What came of putting a file back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum Restored {
+    Done,
+    /// Done when its client has quit.
+    Waits,
 }
 
 /// One configuration file of a client.
@@ -122,10 +146,25 @@ pub enum ClientAct {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct DriftView {
+    pub kind: DriftKind,
     pub words: String,
     /// Something runs, or will, without the gate that should have it.
     pub serious: bool,
     pub fix: Option<DriftFix>,
+}
+
+/// What happened: several of one kind are one thing to know and one thing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum DriftKind {
+    LostGate,
+    /// Another gate than this home's.
+    OtherGate,
+    New,
+    CameBack,
+    /// Told one by one.
+    Other,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +173,8 @@ pub struct DriftView {
 pub enum DriftFix {
     /// Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again.
     Protect { entries: Vec<EntryKey> },
+    /// Take the gate away again that came back. Offered beside it: it stays, which is taken note of.
+    Unprotect { entries: Vec<EntryKey> },
     /// Put the file back as this copy has it. Offered beside it: these are gone on purpose, and are not told of again.
     Restore { backup: String, lost: Vec<EntryKey> },
     /// Nothing to mend: what somebody did to these is known and not told again.

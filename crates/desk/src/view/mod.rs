@@ -25,8 +25,9 @@ pub use acts::{
 pub use call::{Blocked, Body, CallDetail, Counter, Why};
 pub use clients::{
     BackupPreview, BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView,
-    DriftFix, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange, RefusedEntry,
-    SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
+    DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange,
+    QueuedRestore, RefusedEntry, Restored, SecretPlace, SecretView, SecretsAct, SecretsChange,
+    SecretsPreview, ServerTest,
 };
 pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};

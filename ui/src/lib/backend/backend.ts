@@ -119,7 +119,8 @@ export interface Backend {
   clientBackups(): Promise<T.BackupView[]>;
   /** A unified diff from what is there now to the copy, and what would not work then. */
   previewBackup(id: string): Promise<T.BackupPreview>;
-  restoreBackup(id: string, now: boolean): Promise<void>;
+  /** `now`: also while a client runs that would write over it; otherwise it waits until that has quit. */
+  restoreBackup(id: string, now: boolean): Promise<T.Restored>;
   /** Takes a byte order mark away. `now`: also while a client runs that would write over it. */
   repairFile(client: string, path: string, now: boolean): Promise<void>;
   /** Quits it, lets what waits be written, starts it again; done when it has started. */

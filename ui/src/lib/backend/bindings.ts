@@ -90,7 +90,7 @@ export const commands = {
 	dropQueued: (client: string, entries: EntryKey[]) => typedError<null, UiError>(__TAURI_INVOKE("drop_queued", { client, entries })),
 	clientBackups: () => typedError<BackupView[], UiError>(__TAURI_INVOKE("client_backups")),
 	previewBackup: (id: string) => typedError<BackupPreview, UiError>(__TAURI_INVOKE("preview_backup", { id })),
-	restoreBackup: (id: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
+	restoreBackup: (id: string, now: boolean) => typedError<Restored, UiError>(__TAURI_INVOKE("restore_backup", { id, now })),
 	/**  Takes the byte order mark away that a file is left alone for. */
 	repairFile: (client: string, path: string, now: boolean) => typedError<null, UiError>(__TAURI_INVOKE("repair_file", { client, path, now })),
 	/**  Quits the client, lets what waits be written, and starts it again. */
@@ -377,6 +377,8 @@ export type ClientView = {
 	reload: string,
 	/**  Changes that wait until it has quit. */
 	queued: QueuedChange[],
+	/**  Files that are put back as a copy has them once it has quit. */
+	restores: QueuedRestore[],
 	files: ClientFile[],
 };
 
@@ -514,13 +516,23 @@ export type DraftVariable = {
 export type DriftFix = 
 /**  Put the gate (back) in front of these; `leave` is offered beside it: not to be asked about again. */
 { kind: "protect"; entries: EntryKey[] } | 
+/**  Take the gate away again that came back. Offered beside it: it stays, which is taken note of. */
+{ kind: "unprotect"; entries: EntryKey[] } | 
 /**  Put the file back as this copy has it. Offered beside it: these are gone on purpose, and are not told of again. */
 { kind: "restore"; backup: string; lost: EntryKey[] } | 
 /**  Nothing to mend: what somebody did to these is known and not told again. */
 { kind: "takeNote"; entries: EntryKey[] };
 
+/**  What happened: several of one kind are one thing to know and one thing to do. */
+export type DriftKind = "lostGate" | 
+/**  Another gate than this home's. */
+"otherGate" | "new" | "cameBack" | 
+/**  Told one by one. */
+"other";
+
 /**  What happened to a file that was edited, and what mends it. */
 export type DriftView = {
+	kind: DriftKind,
 	words: string,
 	/**  Something runs, or will, without the gate that should have it. */
 	serious: boolean,
@@ -886,6 +898,15 @@ export type QueuedChange = {
 	sinceMs: number,
 };
 
+/**  A file of a client that waits to be put back. */
+export type QueuedRestore = {
+	backup: string,
+	path: string,
+	/**  With `~` for the home. */
+	shown: string,
+	sinceMs: number,
+};
+
 /**  A rule that somebody else thought out. */
 export type ReadyRule = {
 	id: string,
@@ -910,6 +931,11 @@ export type RefusedEntry = {
 	name: string | null,
 	why: string,
 };
+
+/**  What came of putting a file back. */
+export type Restored = "done" | 
+/**  Done when its client has quit. */
+"waits";
 
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 

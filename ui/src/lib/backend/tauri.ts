@@ -164,7 +164,7 @@ export function tauriBackend(): Backend {
     dropQueued: (client, entries) => nothing(commands.dropQueued(client, entries)),
     clientBackups: () => data(commands.clientBackups()),
     previewBackup: (id) => data(commands.previewBackup(id)),
-    restoreBackup: (id, now) => nothing(commands.restoreBackup(id, now)),
+    restoreBackup: (id, now) => data(commands.restoreBackup(id, now)),
     repairFile: (client, path, now) => nothing(commands.repairFile(client, path, now)),
     reopenClient: (id) => nothing(commands.reopenClient(id)),
     testServer: (entry) => data(commands.testServer(entry)),

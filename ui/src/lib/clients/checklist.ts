@@ -1,7 +1,7 @@
 // The first run as one list: what is done, what is next. A function of what is there now, so that it is true however it came
 // about: by this window, in a terminal, or by a client that quit on its own.
 import type { ClientEntry, ClientView, EntryKey, ServerView, SessionView } from '../backend';
-import { allEntries, applicable, entriesOf, keyText, queuedFor } from './entries';
+import { allEntries, applicable, entriesOf, keyText, queuedFor, waiting as changesOf } from './entries';
 import { knownClients } from './known';
 import { takesUpByItself } from './words';
 
@@ -57,7 +57,7 @@ export function checklist(
 ): Checklist {
   const views = clients ?? [];
   const open = applicable(views, 'protect');
-  const waiting = views.filter((view) => view.queued.length > 0);
+  const waiting = views.filter((view) => changesOf(view) > 0);
   const gated = allEntries(views).filter((entry) => entry.state === 'protected');
   const mine = new Set(ours.map(keyText));
   const undoable = views.flatMap((view) =>

@@ -21,6 +21,7 @@ const view = (entries: ClientEntry[], more: Partial<ClientView> = {}): ClientVie
   canReopen: true,
   reload: '',
   queued: [],
+  restores: [],
   files: [
     { path: '/c.json', shown: '~/c.json', problem: null, repairable: false, notes: [], entries, drift: [], backups: 0 },
   ],
@@ -63,12 +64,17 @@ it('only what is open can be left open; a broken gate cannot', () => {
 
 it('what waits to be protected is not complained about; everything else is', () => {
   const a = entry('a', 'open');
-  const drift = { words: '', serious: false, fix: { kind: 'protect' as const, entries: [a.key] } };
-  expect(unmended(view([a]), drift)).toBe(true);
-  expect(unmended(view([a], { queued: [{ act: 'protect', byItself: false, entry: a.key, sinceMs: 0 }] }), drift)).toBe(
-    false,
-  );
-  expect(unmended(view([a]), { ...drift, fix: null })).toBe(true);
+  const drift = {
+    kind: 'lostGate' as const,
+    words: '',
+    serious: false,
+    fix: { kind: 'protect' as const, entries: [a.key] },
+  };
+  expect(unmended(view([a]), '/c', drift)).toBe(true);
+  expect(
+    unmended(view([a], { queued: [{ act: 'protect', byItself: false, entry: a.key, sinceMs: 0 }] }), '/c', drift),
+  ).toBe(false);
+  expect(unmended(view([a]), '/c', { ...drift, fix: null })).toBe(true);
 });
 
 it('a change waits only for a client that runs and would write over it', () => {

@@ -78,9 +78,15 @@ export function toolsOf(
 /** A change to this client's file would be lost now, so that it waits. */
 export const wouldWait = (view: ClientView): boolean => view.waits && view.running === true;
 
-/** What drifted and is not on its way to be mended. */
-export const unmended = (view: ClientView, drift: DriftView): boolean =>
-  drift.fix?.kind !== 'protect' || !drift.fix.entries.every((key) => queuedFor(view, key)?.act === 'protect');
+/** How many changes wait until the client has quit. */
+export const waiting = (view: ClientView): number => view.queued.length + view.restores.length;
+
+/** What drifted in a file and is not on its way to be mended. */
+export function unmended(view: ClientView, path: string, { fix }: DriftView): boolean {
+  if (fix?.kind === 'restore') return !view.restores.some((one) => one.path === path);
+  if (fix?.kind !== 'protect' && fix?.kind !== 'unprotect') return true;
+  return !fix.entries.every((key) => queuedFor(view, key)?.act === fix.kind);
+}
 
 /** Entries of a fix that can be left as they are: only what is open can stay open. */
 export function leavable(view: ClientView, keys: readonly EntryKey[]): boolean {

@@ -177,7 +177,10 @@ export class Clients {
 
   /** What waits, at once: asks, since the client may write over it. */
   async writeNow(view: ClientView): Promise<void> {
-    const names = quoted(view.queued.map((change) => change.entry.name));
+    const names = quoted([
+      ...view.queued.map((change) => change.entry.name),
+      ...view.restores.map((restore) => restore.shown),
+    ]);
     const yes = await this.#app.ask(
       {
         words: `Write to the file of ${view.name} while it runs?`,
@@ -189,6 +192,8 @@ export class Clients {
       'Write now',
     );
     if (!yes) return;
+    for (const { backup } of view.restores)
+      await this.#act(async () => void (await this.#app.backend.restoreBackup(backup, true)));
     for (const act of ['place', 'protect', 'unprotect'] as const) {
       const entries = queuedKeys(view.queued, act);
       if (entries.length > 0) await this.change(act, entries, true);

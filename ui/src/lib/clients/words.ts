@@ -53,6 +53,10 @@ export function waitingWords(views: readonly ClientView[], change: ClientChange)
   return `To be ${did[change.act].toLowerCase()} ${parts.join('; ')}.`;
 }
 
+/** "To be restored when Claude Desktop has quit: ~/.config/Claude/…". */
+export const restoresLater = (client: string, shown: string): string =>
+  `To be restored when ${client} has quit: ${shown}.`;
+
 /** "“github” in Claude Desktop: it is …". */
 export const refusedWords = (refused: RefusedEntry): string =>
   `${refused.name === null ? refused.clientName : `${quoted([refused.name])} in ${refused.clientName}`}: ${refused.why}`;

@@ -144,7 +144,7 @@ describe('Clients', () => {
   it('mends drift, or leaves it and does not ask again', async () => {
     start('#/clients');
     const drift = within(await card('cursor')).getByTestId('drift');
-    expect(drift.textContent).toContain('postgres lost its gate');
+    expect(drift.textContent).toContain('postgres has lost its gate');
     await press('drift-protect', drift);
     await answer('edits-yes');
     await waitFor(() => expect(gated('cursor')).toEqual(['postgres']));
@@ -191,7 +191,7 @@ describe('Clients', () => {
     file.lost = ['files', 'postgres'];
     const cursor = await card('cursor');
     await waitFor(() =>
-      expect(within(cursor).getByTestId('drift').textContent).toMatch(/2 servers\s+have lost their gate/),
+      expect(within(cursor).getByTestId('drift').textContent).toMatch(/2 servers have lost their gates/),
     );
     expect(state(await row('cursor', 'files'))).toBe('Not protected');
     const back = within(cursor).getByTestId('drift-protect');
@@ -216,19 +216,65 @@ describe('Clients', () => {
     await waitFor(() => expect(document.body.textContent).toContain('Undone: Unprotected “files” in Cursor.'));
   });
 
-  it('restores a backup after its diff; while the client runs only if it is insisted on', async () => {
+  it('restores a backup after its diff; while the client runs it waits until it has quit', async () => {
     start('#/clients');
     await press('backups-open', await screen.findByTestId('clients'));
     const list = await screen.findByTestId('backups');
     await fireEvent.click(within(list).getAllByTestId('backup-restore')[0]!);
     const dialog = await screen.findByTestId('restore-dialog');
     await within(dialog).findByTestId('diff');
-    await fireEvent.click(within(dialog).getByTestId('restore-yes'));
-    expect(gated('claude-desktop')).toEqual(['files']);
-    await fireEvent.click(within(dialog).getByTestId('restore-now'));
+    expect(within(dialog).getByTestId('restore-waits').textContent).toContain('waits until it has quit');
     await answer('restore-yes');
-    await waitFor(() => expect(gated('claude-desktop')).toEqual([]));
     await waitFor(() => expect(screen.queryByTestId('restore-dialog')).toBeNull());
+    const queued = await screen.findByTestId('client-queued');
+    expect(queued.textContent).toContain('To be restored: ~/.config/Claude/claude_desktop_config.json.');
+    expect(gated('claude-desktop')).toEqual(['files']);
+    fake.machine.quit('claude-desktop');
+    expect(gated('claude-desktop')).toEqual([]);
+  });
+
+  it('a restore that waits is cancelled as any change is, or written now after a question', async () => {
+    start('#/clients');
+    const wait = async () => {
+      if (!screen.queryByTestId('backups')) await press('backups-open', await screen.findByTestId('clients'));
+      const list = await screen.findByTestId('backups');
+      await fireEvent.click(within(list).getAllByTestId('backup-restore')[0]!);
+      await within(await screen.findByTestId('restore-dialog')).findByTestId('diff');
+      await answer('restore-yes');
+      await screen.findByTestId('client-queued');
+    };
+    await wait();
+    await press('client-cancel');
+    await waitFor(() => expect(screen.queryByTestId('client-queued')).toBeNull());
+    expect(fake.machine.clients[0]!.restores).toEqual([]);
+    await wait();
+    await press('client-write-now');
+    expect((await screen.findByTestId('question')).textContent).toContain('claude_desktop_config.json');
+    await answer('question-yes');
+    await waitFor(() => expect(gated('claude-desktop')).toEqual([]));
+    await waitFor(() => expect(screen.queryByTestId('client-queued')).toBeNull());
+  });
+
+  it('a gate that the client put back is told, and kept or taken away again', async () => {
+    start('#/clients');
+    const file = fake.machine.clients.find(({ id }) => id === 'claude-desktop')!.files[0]!;
+    const told = async () =>
+      within(await card('claude-desktop'))
+        .queryAllByTestId('drift')
+        .find(({ textContent }) => textContent.includes('put the gate back in front of files'));
+    file.back = ['files'];
+    await waitFor(async () => expect(await told()).toBeTruthy(), { timeout: 4000 });
+    await press('drift-keep', (await told())!);
+    await waitFor(async () => expect(await told()).toBeFalsy());
+    expect(gated('claude-desktop')).toEqual(['files']);
+    file.back = ['files'];
+    await waitFor(async () => expect(await told()).toBeTruthy(), { timeout: 4000 });
+    await press('drift-unprotect', (await told())!);
+    await answer('edits-yes');
+    expect((await screen.findByTestId('client-queued')).textContent).toContain('To be unprotected: files.');
+    expect(await told(), 'it is on its way').toBeFalsy();
+    fake.machine.quit('claude-desktop');
+    expect(gated('claude-desktop')).toEqual([]);
   });
 
   it('without a client it names those that are known; a failure is said, with another try', async () => {

@@ -1,12 +1,15 @@
 //! `callgate clients list`: how things stand.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger::Key;
+use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
-use callgate_clients::{ledger, program, queue};
+use callgate_clients::{ledger, program};
+use callgate_desk::clients::came_back;
 use callgate_store::Home;
 use serde_json::json;
 
@@ -27,7 +30,12 @@ pub(crate) fn run(args: &ClientsListArgs) -> anyhow::Result<ExitCode> {
     }
     if !args.json {
         summary(&screen, &surveyed);
-        changed(&screen, &home, &surveyed);
+        let waiting = queue::read(home.path());
+        changed(&screen, &home, &surveyed, waiting.as_deref().unwrap_or_default());
+        match &waiting {
+            Ok(waiting) => waits(&screen, waiting),
+            Err(error) => screen.line(&screen.paint(screen::WARN, &screen::harmless(&error.to_string()))),
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -103,14 +111,13 @@ fn summary(screen: &Screen, surveyed: &[Surveyed]) {
 }
 
 /// What happened to entries that were behind the gate.
-fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed]) {
+fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed], waiting: &[Queued]) {
     let ledger = match ledger::read(home.path()) {
         Ok(ledger) => ledger,
         Err(error) => return screen.line(&screen.paint(screen::WARN, &error.to_string())),
     };
     let binary = program::place(home.path());
-    let waiting = queue::read(home.path()).unwrap_or_default();
-    for drift in drift(surveyed, &ledger, &waiting, &binary.to_string_lossy()) {
+    for drift in drift(surveyed, &ledger, waiting, &binary.to_string_lossy()) {
         let said = match &drift {
             Drift::Wiped { client, path, lost } => format!(
                 "{} has lost all its servers, {} of them behind the gate: callgate clients backups. Or they are gone on \
@@ -133,12 +140,50 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed]) {
                     shown::path(by)
                 )
             }
+            Drift::CameBack { key } => {
+                let entry = format!("{} {}", key.client, shown::name(&key.name));
+                format!(
+                    "{}. Take it away again: callgate clients unprotect {entry}. Or keep it: callgate clients protect {entry}",
+                    came_back(&key.client, &shown::name(&key.name), 1)
+                )
+            }
             // Theirs to do, or said above.
             Drift::Edited { .. } | Drift::New { .. } | Drift::Removed { .. } | Drift::Unreadable { .. } => {
                 continue;
             }
         };
         screen.line(&screen.paint(screen::WARN, &said));
+    }
+}
+
+/// What waits for clients to quit, of one kind in one line.
+fn waits(screen: &Screen, waiting: &[Queued]) {
+    type Is = fn(&Todo) -> bool;
+    let kinds: [(&str, Is); 5] = [
+        ("To be restored", |todo| matches!(todo, Todo::Restore { .. })),
+        ("To be placed", |todo| *todo == Todo::Place),
+        ("To be protected", |todo| *todo == Todo::Protect),
+        ("Gate to be put back", |todo| *todo == Todo::Repair),
+        ("To be unprotected", |todo| *todo == Todo::Unprotect),
+    ];
+    let clients: BTreeSet<&str> = waiting.iter().map(|queued| queued.key.client.as_str()).collect();
+    for client in clients.into_iter().filter_map(client) {
+        let until = match may_run(client) {
+            true => format!("Waits until {} has quit; closing its window is not quitting.", client.name),
+            false => "Waits for Callgate's app, which writes it when it runs.".to_owned(),
+        };
+        for (words, is) in kinds {
+            let of_this = waiting.iter().filter(|queued| queued.key.client == client.id && is(&queued.todo));
+            let what: Vec<_> = of_this
+                .map(|queued| match queued.todo {
+                    Todo::Restore { .. } => shown::path(&queued.key.path),
+                    _ => shown::name(&queued.key.name),
+                })
+                .collect();
+            if !what.is_empty() {
+                screen.line(&format!("{}: {words}: {}. {until}", client.name, what.join(", ")));
+            }
+        }
     }
 }
 

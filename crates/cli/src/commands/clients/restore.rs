@@ -7,7 +7,7 @@ use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::copied::{Gates, gates};
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
-use callgate_clients::restore::{self, lost_in_wipe, restore_wiped};
+use callgate_clients::restore::{self, Wanted, lost_in_wipe, restore_wiped};
 use callgate_clients::survey::entries;
 use callgate_clients::{change, file, ledger, program};
 use callgate_desk::clients::References;
@@ -15,8 +15,8 @@ use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
 use super::change::{put_program, text};
-use super::{look, may_run, named, shown};
-use crate::args::RestoreArgs;
+use super::{look, named, quiet, shown};
+use crate::args::{RestoreArgs, WhileRunning};
 use crate::confirm;
 use crate::duration::iso;
 use crate::screen::{self, Screen};
@@ -37,14 +37,11 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         shown::diff(&Screen::new(), &copy.path, (&now, &String::from_utf8_lossy(&bytes)), &entries);
         return Ok(ExitCode::SUCCESS);
     }
-    if client.caches && may_run(client) && !args.force {
-        bail!(
-            "{0} runs and would write its own copy over it. {1} Or insist with --force",
-            client.name,
-            client.reload
-        );
+    let (screen, running) = (Screen::new(), WhileRunning { force: args.force, wait: args.wait });
+    // Who will not wait is told before they are asked anything; who will is asked before they wait.
+    if !running.wait {
+        quiet(&screen, client, running).map_err(anyhow::Error::msg)?;
     }
-    let screen = Screen::new();
     let references = References::of(&change::entries_in(copy, &copy.copy));
     match &references {
         References::Dead(words) if !args.force => {
@@ -62,24 +59,33 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         let what = format!("put {path} back as it was, and the gate in front of what was behind it");
         confirm::asking(&what, "restore")?;
     }
-    let gated = put_back(&screen, &home, copy, &bytes, &lost)?;
+    quiet(&screen, client, running).map_err(anyhow::Error::msg)?;
+    // It may have lost its servers when it quit.
+    let lost = lost_in_wipe(home.path(), copy)?;
+    let gated = put_back(&screen, &home, (copy, &bytes), &lost)?;
     screen.line(&format!("{path} is as it was at {}.", iso(copy.at_ms)));
     screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
     Ok(if gated { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Whether every server that was behind the gate before a wipe is so again.
-fn put_back(screen: &Screen, home: &Home, copy: &Backup, bytes: &[u8], lost: &[Key]) -> anyhow::Result<bool> {
+fn put_back(
+    screen: &Screen,
+    home: &Home,
+    (copy, bytes): (&Backup, &[u8]),
+    lost: &[Key],
+) -> anyhow::Result<bool> {
     let now_ms = SystemClock::default().now().wall_ms;
+    let wanted = Wanted { copy, bytes, since_ms: now_ms };
     let failed = || format!("{} cannot be put back", shown::path(&copy.path));
     if lost.is_empty() {
-        restore::restore(home.path(), copy, bytes, now_ms).with_context(failed)?;
+        restore::restore(home.path(), wanted, now_ms).with_context(failed)?;
         return Ok(true);
     }
     put_program(home)?;
     let binary = program::place(home.path());
     let mut names = Names::of(entries(&look(home, &[])?), &ledger::read(home.path())?);
-    let gates = restore_wiped(home.path(), copy, bytes, (lost, text(&binary)?), &mut names, now_ms);
+    let gates = restore_wiped(home.path(), wanted, (lost, text(&binary)?), &mut names, now_ms);
     let told = |words: &str| screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));
     match gates.with_context(failed)? {
         Ok(plan) => {

@@ -61,7 +61,7 @@ impl World {
     fn restarted(self) -> World {
         let home = self.place.home.clone();
         let machine =
-            System { os: Os::Linux, home: self._person.path().to_owned(), variables: BTreeMap::new() };
+            System { os: Os::Linux, home: self.person.path().to_owned(), variables: BTreeMap::new() };
         let desk = Desk::new(home, self.place.clock.clone(), callgate_store::Origin::Window).on(machine);
         World { desk, ..self }
     }
@@ -73,7 +73,7 @@ fn unless_switched_on_a_lost_gate_is_told_and_nothing_is_written() {
     world.loses_gate();
     assert!(!world.is_gated());
     assert_eq!(world.desk.overview().unwrap().icon, IconState::NotProtecting);
-    assert_eq!(world.told(), ["A gate is lost: Cursor starts play without the gate, unwatched"]);
+    assert_eq!(world.told(), ["A gate is lost: Cursor: play has lost its gate and runs unwatched"]);
     world.look();
     assert_eq!(world.told(), [""; 0], "once");
 }
@@ -185,7 +185,7 @@ fn an_entry_that_a_person_unprotects_stays_so() {
     fs::write(&world.cursor, FILE).unwrap();
     let entry = world.entries("cursor").remove(0).key;
     world.desk.leave_open(std::slice::from_ref(&entry)).unwrap();
-    let change = world.desk.change_entries(Todo::Repair, &[entry], false).unwrap();
+    let change = world.desk.change_entries(&Todo::Repair, &[entry], false).unwrap();
     assert_eq!((change.done.len(), change.refused.len()), (0, 0), "{key:?}");
     assert!(!world.is_gated());
 }
@@ -220,7 +220,7 @@ fn what_waits_for_a_client_to_quit_is_put_back_then_or_not_at_all_if_a_person_ca
         project: None,
         name: "play".into(),
     };
-    let wait = || queue::add(world.place.home.path(), std::slice::from_ref(&key), Todo::Repair, 5).unwrap();
+    let wait = || queue::add(world.place.home.path(), std::slice::from_ref(&key), &Todo::Repair, 5).unwrap();
     wait();
     world.desk.guard().unwrap();
     let queued = world.desk.clients().unwrap().remove(0).queued;

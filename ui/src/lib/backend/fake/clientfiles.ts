@@ -1,5 +1,5 @@
 // Clients' files of the made-up machine: what a person with three clients would have, and some text that nobody should trust.
-import type { ClientView, SecretPlace } from '../backend';
+import type { ClientView, EntryKey, SecretPlace } from '../backend';
 
 /** A token or a password of an entry. */
 export interface FakeSecret {
@@ -44,14 +44,23 @@ export interface FakeFile {
   fresh: string[];
   /** Behind the gate, and changed by somebody else. */
   edited: string[];
+  /** Behind the gate again, though a person took it away. */
+  back: string[];
 }
 
 export interface FakeClient extends Pick<
   ClientView,
-  'id' | 'name' | 'running' | 'stale' | 'waits' | 'canReopen' | 'reload' | 'queued'
+  'id' | 'name' | 'running' | 'stale' | 'waits' | 'canReopen' | 'reload' | 'queued' | 'restores'
 > {
   files: FakeFile[];
 }
+
+export const keyOf = (client: FakeClient, file: FakeFile, entry: FakeEntry): EntryKey => ({
+  client: client.id,
+  path: file.path,
+  project: entry.project,
+  name: entry.name,
+});
 
 const home = '/home/ada';
 const network = 'reached over the network; Callgate stands in front of programs on this machine';
@@ -90,6 +99,7 @@ const file = (shown: string, entries: FakeEntry[], more: Partial<FakeFile> = {})
   lost: [],
   fresh: [],
   edited: [],
+  back: [],
   ...more,
 });
 
@@ -106,6 +116,7 @@ export function clientFiles(first: boolean): FakeClient[] {
       canReopen: true,
       reload: 'Quit Claude Desktop and start it again.',
       queued: [],
+      restores: [],
       files: [
         file(
           '~/.config/Claude/claude_desktop_config.json',
@@ -143,6 +154,7 @@ export function clientFiles(first: boolean): FakeClient[] {
         canReopen: false,
         reload: 'Start a new session, or type /mcp and reconnect.',
         queued: [],
+        restores: [],
         files: [
           file('~/.claude.json', [
             entry('fetch', 'uvx', ['mcp-server-fetch'], {
@@ -186,6 +198,7 @@ export function clientFiles(first: boolean): FakeClient[] {
       reload:
         "Switch the server off and on in Cursor's settings, or reload the window; Cursor may ask to approve it once more.",
       queued: [],
+      restores: [],
       files: [
         file(
           '~/.cursor/mcp.json',
@@ -214,6 +227,7 @@ export function clientFiles(first: boolean): FakeClient[] {
       canReopen: false,
       reload: 'Zed takes it up by itself.',
       queued: [],
+      restores: [],
       files: [
         file('~/.config/zed/settings.json', [], {
           problem: 'it is not valid JSON: expected a comma (line 14, column 3)',

@@ -1,11 +1,13 @@
 // Clients of the made-up machine. It acts as the real one does: what a running Claude Desktop would write over waits until it
 // has quit, and a client that runs goes on with the old configuration until it is started again.
-import { BackendError, type Backend } from '../backend';
+import type { Backend } from '../backend';
 import type * as T from '../backend';
-import { clientFiles, type FakeClient, type FakeEntry, type FakeFile } from './clientfiles';
+import { keyOf, type FakeClient } from './clientfiles';
+import { clientMachine, gone, runs, same, type Placed } from './clientmachine';
+import { driftOf, text } from './clienttext';
 import { unified } from './jsonc';
-import { fakeSecrets, namesOf, written } from './secrets';
-import { entryOf, looksSecret, problemOf } from './own';
+import { fakePlacing } from './placing';
+import { fakeSecrets, namesOf } from './secrets';
 import type { World } from './world';
 
 type Clients = Pick<
@@ -29,16 +31,6 @@ type Clients = Pick<
   | 'addServer'
 >;
 
-interface Backup extends T.BackupView {
-  path: string;
-  entries: FakeEntry[];
-}
-
-interface Change {
-  entry: FakeEntry;
-  act: T.ClientAct;
-}
-
 export interface FakeClients extends Clients {
   /** Behind the window, for tests: what a person does in a client itself. */
   readonly machine: {
@@ -48,73 +40,19 @@ export interface FakeClients extends Clients {
   };
 }
 
-const program = '/home/ada/.callgate/bin/callgate';
 const quitMs = 500;
 const startMs = 700;
 const testMs = 600;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export function fakeClients(world: World): FakeClients {
-  const first = world.options.calls === 0;
-  const clients = world.options.clients === 'none' ? [] : clientFiles(first);
-  const backups: Backup[] = [];
-  let pid = 61_000;
-  /** What waits to be placed, by its name. */
-  const drafts = new Map<string, T.ServerDraft>();
-
-  const keyOf = (client: FakeClient, file: FakeFile, entry: FakeEntry): T.EntryKey => ({
-    client: client.id,
-    path: file.path,
-    project: entry.project,
-    name: entry.name,
-  });
-  const gone = (what: string) =>
-    new BackendError({ code: 'notFound', message: `${what} is not there any more. Look again.`, detail: null });
-
-  const runs = (client: FakeClient) =>
-    new BackendError({
-      code: 'conflict',
-      message: `${client.name} runs and would write over it; nothing was written. Quit it and try again.`,
-      detail: null,
-    });
-
-  function* places(): Generator<{ client: FakeClient; file: FakeFile; entry: FakeEntry; key: T.EntryKey }> {
-    for (const client of clients)
-      for (const file of client.files)
-        for (const entry of file.entries) yield { client, file, entry, key: keyOf(client, file, entry) };
-  }
-  const same = (a: T.EntryKey, b: T.EntryKey) =>
-    a.client === b.client && a.path === b.path && a.project === b.project && a.name === b.name;
-  const find = (key: T.EntryKey) => [...places()].find((one) => same(one.key, key));
-
-  function keep(client: FakeClient, file: FakeFile, ago = 0): void {
-    backups.unshift({
-      id: `b${backups.length + 1}`,
-      client: client.id,
-      clientName: client.name,
-      shown: file.shown,
-      path: file.path,
-      atMs: world.now() - ago,
-      bytes: text(file, file.entries).length,
-      current: false,
-      entries: structuredClone(file.entries),
-    });
-  }
-  if (!first) {
-    for (const [at, client] of clients.filter((one) => one.files[0]!.entries.length > 0).entries()) {
-      const file = client.files[0]!;
-      const now = file.entries;
-      file.entries = now.map((entry) => ({ ...entry, gated: false }));
-      keep(client, file, (9 + at * 31) * 3_600_000);
-      file.entries = now;
-      if (client.id === 'claude-desktop') keep(client, file, 3 * 3_600_000);
-    }
-    backups.sort((a, b) => b.atMs - a.atMs);
-  }
+  const machine = clientMachine(world);
+  const { clients, backups, places, find, keep, write, flush, theClient, quit, start, backup, fileOf, putBack } =
+    machine;
 
   /** Chosen entries, or all that the act can apply to; what stays as it is, with why. */
   function plan(act: T.ClientAct, keys: T.EntryKey[]) {
-    const chosen: { client: FakeClient; file: FakeFile; entry: FakeEntry; key: T.EntryKey }[] = [];
+    const chosen: Placed[] = [];
     const refused: T.RefusedEntry[] = [];
     const wanted = keys.length > 0 ? keys.map((key) => find(key) ?? key) : [...places()];
     for (const one of wanted) {
@@ -136,91 +74,14 @@ export function fakeClients(world: World): FakeClients {
     return { chosen, refused };
   }
 
-  function write(client: FakeClient, file: FakeFile, changes: Change[]): void {
-    if (changes.length === 0) return;
-    keep(client, file);
-    for (const { entry, act } of changes) {
-      if (act === 'place') file.entries.push(entry);
-      entry.gated = act !== 'unprotect';
-      file.lost = file.lost.filter((name) => name !== entry.name);
-      file.fresh = file.fresh.filter((name) => name !== entry.name);
-    }
-    if (client.running) client.stale = true;
-  }
-
-  function flush(client: FakeClient): void {
-    for (const file of client.files)
-      write(
-        client,
-        file,
-        client.queued.flatMap(({ act, entry: key }): Change[] => {
-          const draft = drafts.get(key.name);
-          if (act === 'place') return draft && key.path === file.path ? [{ entry: entryOf(draft), act }] : [];
-          const entry = file.entries.find((one) => same(keyOf(client, file, one), key));
-          return entry ? [{ entry, act }] : [];
-        }),
-      );
-    client.queued = [];
-  }
-
-  function theClient(id: string): FakeClient {
-    const client = clients.find((one) => one.id === id);
-    if (!client) throw gone(`The client ${id}`);
-    return client;
-  }
-
-  function quit(id: string): void {
-    const client = theClient(id);
-    if (client.running) client.running = false;
-    client.stale = false;
-    for (const session of world.sessions)
-      if (session.client === id && session.endedMs === null) {
-        session.endedMs = world.now();
-        session.end = 'client_closed';
-      }
-    flush(client);
-  }
-
-  function start(id: string): void {
-    const client = theClient(id);
-    if (client.running !== null) client.running = true;
-    for (const { entry } of [...places()].filter((one) => one.client === client && one.entry.gated)) {
-      const name = entry.server;
-      if (name === null) continue;
-      // The same program under another name at the gate.
-      const like = world.server(name) ?? world.server(entry.name);
-      if (!like) continue;
-      if (like.name !== name) world.servers.push({ ...like, name, command: [entry.command, ...entry.args] });
-      world.begin(name, id, world.now(), null, (pid += 7));
-    }
-  }
-
-  const taken = 'another server of this name is there already; choose another name';
-  /** The files that a server is to be placed in. */
-  const targets = (draft: T.ServerDraft): { client: FakeClient; file: FakeFile }[] =>
-    clients
-      .filter((client) => draft.clients.includes(client.id))
-      .flatMap((client) => (client.files[0] ? [{ client, file: client.files[0] }] : []));
-
-  const backup = (id: string): Backup => {
-    const found = backups.find((one) => one.id === id);
-    if (!found) throw gone('This backup');
-    return found;
-  };
-  const fileOf = (one: Backup): { client: FakeClient; file: FakeFile } => {
-    const client = theClient(one.client);
-    const file = client.files.find(({ path }) => path === one.path);
-    if (!file) throw gone(one.shown);
-    return { client, file };
-  };
-
   return {
     machine: { clients, quit, start },
 
     async clients() {
-      return clients.map(({ files, queued, ...client }) => ({
+      return clients.map(({ files, queued, restores, ...client }) => ({
         ...client,
         queued: [...queued],
+        restores: [...restores],
         files: files.map((file) => ({
           path: file.path,
           shown: file.shown,
@@ -236,7 +97,7 @@ export function fakeClients(world: World): FakeClients {
             why: entry.why,
             secrets: namesOf(entry),
           })),
-          drift: driftOf(theClient(client.id), file, keyOf),
+          drift: driftOf(theClient(client.id), file),
           backups: backups.filter((one) => one.path === file.path).length,
         })),
       }));
@@ -303,7 +164,9 @@ export function fakeClients(world: World): FakeClients {
     async takeNote(entries) {
       for (const key of entries) {
         const file = find(key)?.file;
-        if (file) file.edited = file.edited.filter((name) => name !== key.name);
+        if (!file) continue;
+        file.edited = file.edited.filter((name) => name !== key.name);
+        file.back = file.back.filter((name) => name !== key.name);
       }
     },
 
@@ -311,6 +174,7 @@ export function fakeClients(world: World): FakeClients {
       const client = theClient(id);
       const meant = (key: T.EntryKey) => entries.length === 0 || entries.some((one) => same(one, key));
       client.queued = client.queued.filter((queued) => !meant(queued.entry));
+      if (entries.length === 0) client.restores = [];
     },
 
     async clientBackups() {
@@ -328,13 +192,14 @@ export function fakeClients(world: World): FakeClients {
     },
 
     async restoreBackup(id, now) {
-      const { entries } = backup(id);
       const { client, file } = fileOf(backup(id));
-      if (client.waits && client.running && !now) throw runs(client);
-      keep(client, file);
-      file.entries = structuredClone(entries);
-      file.lost = [];
-      if (client.running) client.stale = true;
+      client.restores = client.restores.filter(({ path }) => path !== file.path);
+      if (client.waits && client.running && !now) {
+        client.restores.push({ backup: id, path: file.path, shown: file.shown, sinceMs: world.now() });
+        return 'waits';
+      }
+      putBack(id);
+      return 'done';
     },
 
     async repairFile(id, path, now) {
@@ -355,74 +220,6 @@ export function fakeClients(world: World): FakeClients {
       start(id);
     },
 
-    async serverPlaces() {
-      const found = clients.map(({ id, name, files: [first] }) => ({
-        client: id,
-        clientName: name,
-        shown: first!.shown,
-        newFile: false,
-        problem: first!.problem,
-      }));
-      if (clients.length === 0) return [];
-      return [
-        ...found,
-        { client: 'codex', clientName: 'Codex', shown: '~/.codex/config.toml', newFile: true, problem: null },
-      ];
-    },
-
-    async previewServer(draft) {
-      const nothing: T.ClientPreview = { files: [], refused: [] };
-      const problem = problemOf(draft, world.own);
-      if (problem) return { problem, looksSecret: [], edits: nothing };
-      const entry = entryOf(draft);
-      const list = (names: Iterable<string>) =>
-        JSON.stringify({ mcpServers: Object.fromEntries([...names].map((one) => [one, {}])) }, null, 2);
-      const edits: T.ClientPreview = { files: [], refused: [] };
-      for (const { client, file } of targets(draft)) {
-        if (file.entries.some((one) => one.name === draft.name))
-          edits.refused.push({ clientName: client.name, name: draft.name, why: taken });
-        else
-          edits.files.push({
-            client: client.id,
-            clientName: client.name,
-            shown: file.shown,
-            diff: unified(text(file, file.entries, client.id), text(file, [...file.entries, entry], client.id)),
-            entries: [draft.name],
-          });
-      }
-      edits.files.push({
-        client: 'callgate',
-        clientName: "Callgate's own list",
-        shown: '~/.callgate/servers.json',
-        diff: unified(list(world.own.keys()), list([...world.own.keys(), draft.name])),
-        entries: [draft.name],
-      });
-      return { problem: null, looksSecret: looksSecret(draft), edits };
-    },
-
-    async addServer(draft) {
-      const problem = problemOf(draft, world.own);
-      if (problem)
-        throw new BackendError({ code: 'badInput', message: `${problem.words}; nothing was added`, detail: null });
-      const change: T.ClientChange = { act: 'place', done: [], waiting: [], refused: [], left: [] };
-      const entry = entryOf(draft);
-      world.own.set(draft.name, [entry.command, ...entry.args]);
-      drafts.set(draft.name, draft);
-      for (const { client, file } of targets(draft)) {
-        const key = keyOf(client, file, entry);
-        if (file.entries.some((one) => one.name === draft.name))
-          change.refused.push({ clientName: client.name, name: draft.name, why: taken });
-        else if (client.waits && client.running) {
-          client.queued.push({ act: 'place', byItself: false, entry: key, sinceMs: world.now() });
-          change.waiting.push(key);
-        } else {
-          write(client, file, [{ entry: structuredClone(entry), act: 'place' }]);
-          change.done.push(key);
-        }
-      }
-      return change;
-    },
-
     async testServer(key) {
       const { entry } = find(key) ?? {};
       if (!entry) throw gone(`The entry ${key.name}`);
@@ -432,6 +229,7 @@ export function fakeClients(world: World): FakeClients {
         : { ...entry.answers, problem: null };
     },
 
+    ...fakePlacing(world, machine),
     ...fakeSecrets(world, {
       find: (key) => {
         const found = find(key);
@@ -442,62 +240,4 @@ export function fakeClients(world: World): FakeClients {
       keep: ({ client, file }) => keep(client, file),
     }),
   };
-}
-
-function driftOf(
-  client: FakeClient,
-  file: FakeFile,
-  keyOf: (client: FakeClient, file: FakeFile, entry: FakeEntry) => T.EntryKey,
-): T.DriftView[] {
-  const keys = (name: string) =>
-    file.entries.filter((entry) => entry.name === name).map((entry) => keyOf(client, file, entry));
-  return [
-    ...file.lost.map((name) => ({
-      words: `${name} lost its gate: ${client.name} starts it by itself again, and its calls are not seen.`,
-      serious: true,
-      fix: { kind: 'protect' as const, entries: keys(name) },
-    })),
-    ...file.fresh.map((name) => ({
-      words: `${name} is new and not protected.`,
-      serious: false,
-      fix: { kind: 'protect' as const, entries: keys(name) },
-    })),
-    ...file.edited.map((name) => ({
-      words: `${name} was edited; it is behind the gate`,
-      serious: false,
-      fix: { kind: 'takeNote' as const, entries: keys(name) },
-    })),
-  ];
-}
-
-/** The file as it stands on the disk. */
-function text(file: FakeFile, entries: readonly FakeEntry[], client = 'claude-desktop'): string {
-  const body = (entry: FakeEntry) => {
-    if (entry.url !== null) return { url: entry.url };
-    const of = (place: T.SecretPlace) => entry.secrets.filter((secret) => secret.place === place);
-    const variables = { ...entry.env, ...Object.fromEntries(of('variable').map((one) => [one.name, written(one)])) };
-    const env = Object.keys(variables).length > 0 ? { env: variables } : {};
-    // A secret among the arguments follows its flag.
-    const args = entry.args.map((arg, at) => {
-      const secret = of('argument').find(({ name }) => entry.args[at - 1] === `--${name}`);
-      return secret ? written(secret) : arg;
-    });
-    if (!entry.gated) return { command: entry.command, args, ...env };
-    const gate = ['run', '--server', entry.server ?? entry.name, '--client', client, '--'];
-    return { command: program, args: [...gate, entry.command, ...args], ...env };
-  };
-  const block = (project: string | null) =>
-    Object.fromEntries(entries.filter((entry) => entry.project === project).map((entry) => [entry.name, body(entry)]));
-  const projects = [...new Set(entries.map((entry) => entry.project).filter((one) => one !== null))];
-  return `${JSON.stringify(
-    {
-      mcpServers: block(null),
-      ...(projects.length > 0
-        ? { projects: Object.fromEntries(projects.map((one) => [one, { mcpServers: block(one) }])) }
-        : {}),
-      ...file.rest,
-    },
-    null,
-    2,
-  )}\n`;
 }

@@ -1,0 +1,103 @@
+//! The command line, as a person types it: every command here, its words in a file an area.
+
+mod clients;
+mod history;
+mod policy;
+mod rules;
+mod secrets;
+mod servers;
+mod upkeep;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use clients::*;
+pub(crate) use history::*;
+pub(crate) use policy::*;
+pub(crate) use rules::*;
+pub(crate) use secrets::*;
+pub(crate) use servers::*;
+pub(crate) use upkeep::*;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "callgate",
+    version,
+    about = "A gate in front of every tool call that an AI client makes to a local MCP server.",
+    after_help = "Put it in front of a server by letting the client start this instead of COMMAND:\n  \
+                  callgate run --server NAME -- COMMAND ARGS…\n\n\
+                  Policies, history and counters are in ~/.callgate, or where CALLGATE_HOME says.",
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start a server behind the gate (what an AI client runs in its place)
+    Run(RunArgs),
+    /// Watch the gate at work, with nothing else installed
+    Demo(DemoArgs),
+    /// The server of the demonstration
+    #[command(hide = true)]
+    DemoServer,
+    /// List calls, oldest first
+    Log(LogArgs),
+    /// Watch calls live in this terminal, with block and cap one key away
+    Watch(WatchArgs),
+    /// Everything about one call, with the rule that decided it
+    Show(ShowArgs),
+    /// What happened beside the calls: loosenings and where they came from, pauses, broken policies, noise
+    Events(EventsArgs),
+    /// What runs now, under which policy
+    Status(StatusArgs),
+    /// Every process of every running server, with what it takes, and what dead sessions left
+    Ps(PsArgs),
+    /// End what dead sessions left: their processes, and the temporary profiles of their browsers
+    Sweep(SweepArgs),
+    /// What an error code means, and what to do about it
+    Explain(CodeArgs),
+    /// Remove calls from the history for good
+    Forget(ForgetArgs),
+    /// Write, check, try out and go back: everything about policies
+    Policy(PolicyArgs),
+    /// Refuse a tool, or a whole server, from the next call on
+    Block(BlockArgs),
+    /// Take a tool off the agent's list, and refuse it
+    Hide(HideArgs),
+    /// Limit how often a tool may be called
+    Cap(CapArgs),
+    /// Let a tool, a whole server or one refused call through again (asks first)
+    Allow(AllowArgs),
+    /// Refuse nothing of a server's policy for a while; only record what it would refuse (asks first)
+    Observe(ObserveArgs),
+    /// What a server's limits have counted, and start one anew
+    Counters(CountersArgs),
+    /// Refuse every call, of one server or of all, until resumed
+    Pause(PauseArgs),
+    /// Let calls through again (asks first)
+    Resume(PauseArgs),
+    /// Codegen sessions of browser servers: what was recorded, also of those that were cleared or lost; write it as a test
+    Codegen(CodegenArgs),
+    /// End the processes of a server; its calls are refused until it is started. With --all: pause all, and end every server
+    Stop(StopArgs),
+    /// Start a server again that was stopped, or that crashed too often
+    Start(ServerArgs),
+    /// End the processes of a server, and start it again
+    Restart(ServerArgs),
+    /// AI clients on this machine: which of their servers are behind the gate, and put them there
+    Clients(ClientsArgs),
+    /// Add a server to Callgate, and place it in clients, behind the gate from the start
+    Add(AddArgs),
+    /// Take a server that was added out of the clients, and out of Callgate (asks first)
+    Remove(RemoveArgs),
+    /// The servers that were added, and the clients that they are placed in
+    Servers(ServersArgs),
+    /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
+    Secrets(SecretsArgs),
+    /// Look for what can keep the gate from working, and say what mends it; changes nothing
+    Doctor(DoctorArgs),
+    /// Take the gate away from every client and remove Callgate's own program (asks first)
+    Uninstall(UninstallArgs),
+}

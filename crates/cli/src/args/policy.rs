@@ -1,0 +1,185 @@
+//! Words of `callgate policy`.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand};
+
+use crate::duration::Ago;
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Say all that is wrong with a policy file, how to mend it, and whether its own tests pass
+    Check(CheckArgs),
+    /// Run the tests that a policy file carries
+    Test(CheckArgs),
+    /// Say what would happen to a call now, and by which rule
+    Explain(ExplainArgs),
+    /// Say what a policy would have done to the calls of the past
+    Simulate(SimulateArgs),
+    /// Draft a policy that allows what was used, and little more
+    Suggest(SuggestArgs),
+    /// Write a policy, or a part of one, into a server's policy (shows what changes; asks if it loosens)
+    Apply(ApplyArgs),
+    /// Every change of a server's policy: when, by whom, what
+    History(VersionsArgs),
+    /// What two versions of a server's policy have not in common
+    Diff(DiffArgs),
+    /// Take one change of a server's policy back; later ones stay (asks if it loosens)
+    Revert(RevertArgs),
+    /// Turn a policy of another program into one of ours
+    Import(ImportArgs),
+    /// Turn a server's policy into PolicyLayer's JSON
+    Export(ExportArgs),
+    /// Print the JSON Schema of policy files, for editors
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    pub(crate) file: PathBuf,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: String,
+    /// The call's arguments, as JSON
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+    /// As this client would see it
+    #[arg(long, default_value = "unknown")]
+    pub(crate) client: String,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "what", required = true, multiple = true)]
+pub(crate) struct SimulateArgs {
+    /// The policy to try out
+    #[arg(group = "what")]
+    pub(crate) file: Option<PathBuf>,
+    /// Instead of a file: the server's present policy, changed so. "block T", "hide T", "cap T 10/minute", "allow T", or
+    /// a part of a policy as JSON. May be given several times
+    #[arg(long, group = "what", conflicts_with = "file", value_name = "CHANGE")]
+    pub(crate) rule: Vec<String>,
+    /// Whose calls; needed when the file's name does not tell
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    #[arg(long, default_value = "7d")]
+    pub(crate) since: Ago,
+    /// One JSON object (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuggestArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Learn from the calls since then
+    #[arg(long, default_value = "7d")]
+    pub(crate) since: Ago,
+    /// Caps are the most that was seen, times this
+    #[arg(long, default_value_t = callgate_review::MARGIN, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) margin: u32,
+    /// Write the draft to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// The policy to write; "-" reads it from standard input
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: ApplyHow,
+    /// Show what would change, and stop
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "how", required = true, multiple = false)]
+pub(crate) struct ApplyHow {
+    /// Add what the file says to what the server's policy says
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// The file as it is, in place of the server's policy
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VersionsArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// A version, as `policy history` lists it; the one before the last change when left out
+    pub(crate) from: Option<String>,
+    /// Another version; the file as it is now when left out
+    pub(crate) to: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevertArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Take back the change that made this version, or the change of this number ('#3'); the last change when left out
+    pub(crate) version: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    pub(crate) file: PathBuf,
+    /// What the file is; found out when left out
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ForeignFormat>,
+    /// Of Claude permissions, which speak of several servers: only this one
+    #[arg(long)]
+    pub(crate) server: Option<String>,
+    /// Write the policy to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ForeignFormat {
+    /// PolicyLayer Intercept, YAML
+    Intercept,
+    /// The "permissions" of Claude Code's settings
+    ClaudePermissions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Write it to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+}

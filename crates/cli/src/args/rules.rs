@@ -1,0 +1,122 @@
+//! Words of the commands that change what the gate lets through: one rule, one allowance, the pause switch.
+
+use std::str::FromStr;
+
+use callgate_policy::{Rate, RateError};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+use crate::duration::Span;
+
+#[derive(Debug, Args)]
+pub(crate) struct BlockArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Name of the tool, as the server lists it; every tool when left out
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: Option<String>,
+    /// What the agent is told
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HideArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: String,
+    /// For your own notes: kept with the change in the history, never told to the agent
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CapArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: String,
+    /// For example 10/minute, 100/day, 5/90s; "none" takes the cap back (asks first)
+    pub(crate) cap: CapTo,
+}
+
+/// What a cap is set to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CapTo {
+    Rate(Rate),
+    None,
+}
+
+impl FromStr for CapTo {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<CapTo, RateError> {
+        if text == "none" { Ok(CapTo::None) } else { text.parse().map(CapTo::Rate) }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AllowArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present_any = ["once", "end"])]
+    pub(crate) server: Option<String>,
+    /// Name of the tool, as the server lists it; takes back a block of the whole server when left out
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: Option<String>,
+    /// Only for so long (90s, 15m, 8h, at most 7d), without changing the policy
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) lasts: Option<Span>,
+    /// The next call that is identical to this refused one, once and by whatever client; within 10 minutes unless --for
+    /// says otherwise
+    #[arg(long, value_name = "CALL", conflicts_with_all = ["server", "tool"])]
+    pub(crate) once: Option<String>,
+    /// End what was allowed for a while, by its id in `callgate status`; the policy stays as it is
+    #[arg(long, value_name = "ID", conflicts_with_all = ["server", "tool", "once", "lasts"])]
+    pub(crate) end: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ObserveArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) how_long: HowLong,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "how_long", required = true, multiple = false)]
+pub(crate) struct HowLong {
+    /// For so long: 90s, 30m, 8h, at most 7d
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) lasts: Option<Span>,
+    /// Enforce again, at once
+    #[arg(long)]
+    pub(crate) off: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CountersArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Start this counter anew (asks first)
+    #[arg(long, value_name = "COUNTER")]
+    pub(crate) reset: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PauseArgs {
+    /// Only this server; all when left out
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+}

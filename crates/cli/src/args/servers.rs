@@ -1,0 +1,123 @@
+//! Words of the commands that start, stop, add and remove servers.
+
+use std::ffi::OsString;
+
+use callgate_store::SessionId;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+use super::clients::WhileRunning;
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Name of the server; its policy is policies/NAME.json
+    #[arg(long, allow_hyphen_values = true, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Name of the AI client; otherwise what the client calls itself
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) client: Option<String>,
+    /// The entry had no arguments of its own: says so to whoever takes the gate away again
+    #[arg(long, hide = true)]
+    pub(crate) no_args: bool,
+    /// Mark the rows of this session as a demonstration
+    #[arg(long, hide = true)]
+    pub(crate) demo: bool,
+    /// The server's own command line
+    #[arg(last = true, required = true, num_args = 1.., value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Remove what earlier demonstrations left, and stop
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// At a pace that can be watched in the log while it happens
+    #[arg(long)]
+    pub(crate) live: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present = "all")]
+    pub(crate) server: Option<String>,
+    /// Pause every call, cancel what runs, and end every server
+    #[arg(long, conflicts_with_all = ["server", "client", "session"])]
+    pub(crate) all: bool,
+    /// Only where this AI client started it
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only in this session
+    #[arg(long, value_parser = session)]
+    pub(crate) session: Option<SessionId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Only where this AI client started it
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only in this session
+    #[arg(long, value_parser = session)]
+    pub(crate) session: Option<SessionId>,
+}
+
+fn session(text: &str) -> Result<SessionId, String> {
+    text.parse().map_err(|_| "a session looks like k3v9qa; `callgate status` lists those that run".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What to call it: letters, digits, - and _
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// A variable that it is started with
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A variable whose value goes into the keychain: asked for, or a line of standard input each
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secret: Vec<String>,
+    /// Place it in this client: claude-desktop, cursor, … May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Place it in every client that is here
+    #[arg(long, conflicts_with = "client")]
+    pub(crate) all_clients: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+    /// The server's own command line; may be left out for a server that was added before
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Its name, as `callgate servers` lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// Only out of this client; Callgate keeps it. May be given several times
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Vec<String>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) running: WhileRunning,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersArgs {
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
