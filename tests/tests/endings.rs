@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_tests::gate::{Bench, Gate, OPEN_POLICY};
+use callgate_tests::gate::{Bench, Gate, OPEN_POLICY, SERVER};
 use callgate_tests::oracle::client_messages;
 use callgate_tests::processes::{children, eventually, is_alive, pids_in};
 use callgate_tests::session::{
@@ -213,6 +213,31 @@ fn what_a_double_kill_leaves_is_swept_at_the_next_start() {
     let mut next = bench.session("", &[]).unwrap();
     next.ask("0", "safe", "{}").unwrap();
     all_gone(&tree, NOTHING_LEFT);
+}
+
+#[test]
+fn what_is_swept_is_told_of_the_server_that_left_it_not_of_the_one_that_swept() {
+    let bench = bench();
+    let (session, tree) = session_with_grandchild(&bench, &["--ignore-eof", "--ignore-term"]);
+    eventually("it is written down who is there", PATIENCE, || {
+        std::fs::read_dir(bench.home().join("trees")).ok()?.next().map(drop)
+    });
+    callgate_tests::processes::signal(pid_of(&tree, "keeper"), Signal::STOP);
+    session.signal(Signal::KILL);
+    gone("shim", session.pid(), PATIENCE);
+    callgate_tests::processes::signal(pid_of(&tree, "keeper"), Signal::KILL);
+    let server = bench.fake_server("", &[]).unwrap();
+    let mut command = bench.callgate(["run", "--server", "another", "--client", "tester", "--"]).unwrap();
+    command.args(&server);
+    let mut next = Session::start(command).unwrap();
+    next.ask("0", "safe", "{}").unwrap();
+    all_gone(&tree, NOTHING_LEFT);
+    let told = eventually("it is on record", PATIENCE, || {
+        let said = bench.callgate(["events", "--json"]).unwrap().output().unwrap();
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        said.lines().find(|line| line.contains("\"swept\"")).map(str::to_owned)
+    });
+    assert!(told.contains(&format!("\"server\":\"{SERVER}\"")), "{told}");
 }
 
 #[test]

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use callgate_store::clock::wall_ms;
+use callgate_store::history::record_event;
 use callgate_store::mask::Masker;
 use callgate_store::{Event, EventKind, Home, SessionInfo};
-use callgate_trees::{About, Here};
+use callgate_trees::{About, Ended, Here};
 
 use crate::relay::Relay;
 
@@ -84,19 +86,26 @@ impl TreeRecord {
         }
     }
 
-    /// Ends what sessions of this home left behind whose shim and keeper were both killed.
+    /// Ends what sessions of this home left behind whose shim and keeper were both killed. Each is told of the server that it
+    /// was started by, which is mostly another one than ours.
     fn sweep(&self, relay: &Relay) {
+        let kind = EventKind::Swept;
+        let note = |server: Option<&str>, text: &str| {
+            if record_event(&self.home, wall_ms(), kind, server, None, text).is_err() {
+                // The session's own record takes it when the history cannot.
+                relay.journal.event(Event { kind, text });
+            }
+        };
         let swept = callgate_trees::sweep(&self.home);
-        let note = |text: &str| relay.journal.event(Event { kind: EventKind::Swept, text });
         for process in swept.processes {
             let done = if process.gone { "ended" } else { "could not be ended" };
-            note(&format!(
-                "process {} of session {} {done}: {}",
-                process.id.pid, process.session, process.command
-            ));
+            let Ended { id, session, command, .. } = &process;
+            let text = format!("process {} of session {session} {done}: {command}", id.pid);
+            note(process.server.as_deref(), &text);
         }
         for profile in swept.profiles {
-            note(&format!("the temporary profile of a dead session was removed: {}", profile.display()));
+            let text = format!("the temporary profile of a dead session was removed: {}", profile.display());
+            note(None, &text);
         }
     }
 }
