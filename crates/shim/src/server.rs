@@ -13,7 +13,7 @@ use callgate_policy::Listing;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
 use callgate_protocol::json::Raw;
-use callgate_protocol::lists::{Filtered, List, filter};
+use callgate_protocol::lists::{self, Filtered, List, Page};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
 use callgate_protocol::{Answer, Cause, Malformed, answer};
 use callgate_store::failpoint;
@@ -44,6 +44,8 @@ struct Delivery<'c> {
     rewritten: Vec<u8>,
     /// Calls that were answered, to be booked after the delivery.
     settled: Vec<Settled<'c>>,
+    /// Lists of tools, to be learned from after the delivery: whether the page is the first of its list, and the page.
+    listed: Vec<(bool, Raw<'c>, Page<'c>)>,
 }
 
 /// Where a line with its LF stands in the chunk.
@@ -67,7 +69,8 @@ enum Known {
 
 /// What the history keeps of an answer.
 enum Booked<'c> {
-    Reply(Reply<'c>),
+    /// The second: a tool says that it failed.
+    Reply(Reply<'c>, bool),
     /// The server's answer could not be delivered; our error went out in its place.
     Unusable,
 }
@@ -114,6 +117,9 @@ impl<'r> FromServer<'r> {
         let delivered = self.relay.to_client.send(delivery.bytes()).is_ok();
         failpoint::reach("shim.after_answer");
         self.book(delivery.settled);
+        for (first, result, page) in delivery.listed {
+            self.relay.tools.page(Asker::Client, first, result, &page);
+        }
         delivered
     }
 
@@ -290,7 +296,11 @@ impl<'r> FromServer<'r> {
         }
         match asked.what {
             What::Call(call, expects) => {
-                out.settled.push(Settled { call, since: asked.since, reply: Booked::Reply(reply) });
+                out.settled.push(Settled {
+                    call,
+                    since: asked.since,
+                    reply: Booked::Reply(reply, message.tool_failed()),
+                });
                 match lost {
                     None => out.deliver(message, place),
                     Some(words) => {
@@ -304,7 +314,8 @@ impl<'r> FromServer<'r> {
             What::OwnList { first, meta } => {
                 out.skip(place);
                 if let Reply::Result(result) = reply
-                    && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result)
+                    && let page = lists::page(List::Tools, result, |_| true)
+                    && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result, &page)
                 {
                     self.relay.list_tools(&self.pipe, Some(&next), &meta);
                 }
@@ -376,31 +387,31 @@ impl<'r> FromServer<'r> {
         let observing = rules.observing(&client);
         let shown =
             |listing: Listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
-        let filtered = match list {
+        if list == List::Tools {
+            self.relay.listed.store(true, Ordering::Relaxed);
+        }
+        let page = lists::page(list, result, |key| match list {
             List::Tools => {
-                self.relay.listed.store(true, Ordering::Relaxed);
-                self.relay.tools.page(Asker::Client, first, result);
-                filter(list, result, |tool| {
-                    observing
-                        || !rules.policy.is_hidden(&client, tool)
-                        || rules.allows_for_a_while(&client, tool)
-                })
+                observing || !rules.policy.is_hidden(&client, key) || rules.allows_for_a_while(&client, key)
             }
-            List::Resources => filter(list, result, |uri| shown(Listing::Resources, uri)),
-            List::ResourceTemplates => filter(list, result, |template| shown(Listing::Templates, template)),
-            List::Prompts => filter(list, result, |name| shown(Listing::Prompts, name)),
-        };
-        match filtered {
+            List::Resources => shown(Listing::Resources, key),
+            List::ResourceTemplates => shown(Listing::Templates, key),
+            List::Prompts => shown(Listing::Prompts, key),
+        });
+        match &page.filtered {
             Filtered::Unchanged => out.deliver(message, place),
             Filtered::Rewritten { result, .. } => {
                 out.skip(place);
-                out.append(&message.with_outcome(&result));
+                out.append(&message.with_outcome(result));
             }
             Filtered::Unusable(reason) => {
                 out.skip(place);
                 let text = format!("Callgate: the server's list cannot be used: {reason}");
                 out.append(&answer::error(Some(id), wording::INTERNAL, &text));
             }
+        }
+        if list == List::Tools {
+            out.listed.push((first, result, page));
         }
     }
 
@@ -464,12 +475,11 @@ impl<'r> FromServer<'r> {
         let mut settlement = self.relay.journal.settle();
         for Settled { call, since, reply } in settled {
             match reply {
-                Booked::Reply(Reply::Result(result)) => {
-                    let failed = result.get("isError").and_then(Raw::as_bool) == Some(true);
+                Booked::Reply(Reply::Result(result), failed) => {
                     let outcome = if failed { Outcome::ToolError } else { Outcome::Ok };
                     settlement.add(&call, outcome, since.elapsed(), Some(result));
                 }
-                Booked::Reply(Reply::Error(error)) => {
+                Booked::Reply(Reply::Error(error), _) => {
                     settlement.add(&call, Outcome::RpcError, since.elapsed(), Some(error));
                 }
                 Booked::Unusable => settlement.add(&call, Outcome::Unusable, since.elapsed(), None),
@@ -481,7 +491,7 @@ impl<'r> FromServer<'r> {
 
 impl<'c> Delivery<'c> {
     fn new(chunk: &'c [u8]) -> Self {
-        Delivery { chunk, untouched: Some(0), rewritten: Vec::new(), settled: Vec::new() }
+        Delivery { chunk, untouched: Some(0), rewritten: Vec::new(), settled: Vec::new(), listed: Vec::new() }
     }
 
     /// Delivers a message; as it stands in the chunk if it may.

@@ -471,12 +471,16 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
 }
 
 /// Writes down what the server lists, for people who write rules for it.
-fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Arc<dyn Fn(Vec<Listed>) + Send + Sync> {
+fn keep_catalogue(
+    home: &Home,
+    server: &str,
+    masker: Masker,
+) -> Arc<dyn Fn(Vec<Listed>) -> bool + Send + Sync> {
     let (home, server) = (home.clone(), server.to_owned());
     Arc::new(move |tools| {
-        // Nothing is decided by it; when it cannot be written, the next list is another chance.
+        // Nothing is decided by it.
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
-        drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
+        catalogue::write(&home, &masker, &server, wall_ms(), listed).is_ok()
     })
 }
 

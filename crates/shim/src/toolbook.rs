@@ -12,7 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_protocol::json::Raw;
-use callgate_protocol::tools::{learn_tools, next_cursor};
+use callgate_protocol::lists::{Filtered, Page};
+use callgate_protocol::tools::learn_tools;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::schema::{Checker, Misfit, ToolSchema};
@@ -51,7 +52,8 @@ pub(crate) struct ToolBook {
 /// Where whole lists go.
 #[derive(Clone)]
 pub(crate) struct Shelf {
-    pub(crate) keep: Arc<dyn Fn(Vec<Listed>) + Send + Sync>,
+    /// Says whether the list is kept; if not, the next one is another chance, be it the same.
+    pub(crate) keep: Arc<dyn Fn(Vec<Listed>) -> bool + Send + Sync>,
     /// Called when the first list of a server that was started again is not the last one of the server before.
     pub(crate) differs: Arc<dyn Fn() + Send + Sync>,
 }
@@ -90,6 +92,8 @@ struct Known {
     asked: Option<Instant>,
     /// Tells one list from another.
     mark: u64,
+    /// Tells the pages of one list from those of another, to the letter. `None` while the list is not kept.
+    text: Option<u64>,
     /// The next list is the first of another server.
     another: bool,
 }
@@ -105,9 +109,8 @@ impl ToolBook {
         }
     }
 
-    /// Takes in one page; the cursor of the next, if there is one and it is wanted.
-    pub(crate) fn page(&self, asker: Asker, first: bool, result: Raw<'_>) -> Option<String> {
-        let next = next_cursor(result).map(std::borrow::Cow::into_owned);
+    /// Takes in one page, given as it was read; the cursor of the next, if there is one and it is wanted.
+    pub(crate) fn page(&self, asker: Asker, first: bool, result: Raw<'_>, page: &Page<'_>) -> Option<String> {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let pages = &mut pages[usize::from(asker == Asker::Callgate)];
         if first {
@@ -116,17 +119,17 @@ impl ToolBook {
         let size = result.text().len();
         let fits = pages.bytes + size <= MOST_BYTES && pages.texts.len() < MOST_PAGES;
         // A page without those before it is no list, and neither is one that cannot be read.
-        if !pages.begun || !fits || learn_tools(result).is_err() {
+        if !pages.begun || !fits || matches!(page.filtered, Filtered::Unusable(_)) {
             *pages = Pages::default();
             return None;
         }
         pages.bytes += size;
         pages.texts.push(result.text().to_owned());
-        if next.is_none() {
+        if page.next.is_none() {
             // Without a clerk nothing is learned, and what needs it is refused.
             drop(self.hand_over(std::mem::take(pages).texts));
         }
-        next
+        page.next.as_deref().map(str::to_owned)
     }
 
     fn hand_over(&self, pages: Vec<String>) -> io::Result<()> {
@@ -146,9 +149,16 @@ impl ToolBook {
         let (lists, work) = mpsc::sync_channel::<Vec<String>>(1);
         let (at_work, done) = mpsc::channel::<()>();
         let (known, shelf) = (self.known.clone(), self.shelf.clone());
+        // With a key of its own: nobody can make two lists look the same.
+        let told_apart_by = std::hash::RandomState::new();
         let read = move || {
             let _at_work = at_work;
             for pages in work {
+                let text = told_apart_by.hash_one(&pages);
+                if lock(&known.0).came_again(text) {
+                    known.1.notify_all();
+                    continue;
+                }
                 let tools = read(&pages);
                 let mark = FxBuildHasher.hash_one(&tools);
                 let differs = {
@@ -163,6 +173,7 @@ impl ToolBook {
                         (name.clone(), schema.as_deref().map(kept))
                     });
                     known.schemas = schemas.collect();
+                    known.text = None;
                     known.current = true;
                     known.read += 1;
                     std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
@@ -171,7 +182,9 @@ impl ToolBook {
                 if differs {
                     (shelf.differs)();
                 }
-                (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect());
+                if (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
+                    lock(&known.0).text = Some(text);
+                }
             }
         };
         thread::Builder::new().name("tool-list".to_owned()).stack_size(512 * 1024).spawn(read)?;
@@ -242,6 +255,18 @@ impl ToolBook {
     }
 }
 
+impl Known {
+    /// Is it the list that was read last, to the letter? Then everything about it is known, and it is current again.
+    fn came_again(&mut self, text: u64) -> bool {
+        let same = self.text == Some(text);
+        if same {
+            (self.current, self.another) = (true, false);
+            self.read += 1;
+        }
+        same
+    }
+}
+
 fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -265,6 +290,8 @@ fn read(pages: &[String]) -> Vec<(String, String, Option<String>)> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
+    use callgate_protocol::lists::{self, List};
+
     use super::*;
 
     fn book() -> (ToolBook, Arc<Mutex<Vec<Listed>>>) {
@@ -274,12 +301,16 @@ mod tests {
 
     fn shelved(kept: &Arc<Mutex<Vec<Listed>>>, differs: impl Fn() + Send + Sync + 'static) -> ToolBook {
         let into = kept.clone();
-        let keep = Arc::new(move |tools| *into.lock().unwrap() = tools);
+        let keep = Arc::new(move |tools| {
+            *into.lock().unwrap() = tools;
+            true
+        });
         ToolBook::new(Shelf { keep, differs: Arc::new(differs) })
     }
 
     fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
-        book.page(Asker::Client, first, Raw::parse(text).unwrap())
+        let result = Raw::parse(text).unwrap();
+        book.page(Asker::Client, first, result, &lists::page(List::Tools, result, |_| true))
     }
 
     const A: &str =
@@ -355,6 +386,24 @@ mod tests {
         book.outdated();
         let Err(Misfit::Uncheckable(said)) = book.check("b", None) else { panic!("checked") };
         assert!(said.contains("in time"), "{said}");
+    }
+
+    #[test]
+    fn a_list_that_comes_again_is_current_without_being_read_again() {
+        let (book, kept) = book();
+        let list = |text: &str, read: u64| {
+            page(&book, true, text);
+            assert!(book.wait_newer(read, PATIENCE));
+        };
+        list(B, 0);
+        list(B, 1);
+        book.outdated();
+        list(B, 2);
+        assert_eq!(book.check("a", None), Ok(()), "the schema of a list that is current");
+        list(r#"{"tools":[]}"#, 3);
+        list(B, 4);
+        book.finish();
+        assert_eq!(kept.lock().unwrap().len(), 2, "what was listed last");
     }
 
     #[test]
