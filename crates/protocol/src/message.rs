@@ -191,7 +191,11 @@ impl<'a> Message<'a> {
 
     fn with(&self, span: &Range<usize>, value: &[u8]) -> Vec<u8> {
         let text = self.text.as_bytes();
-        let line = [&text[..span.start], value, &text[span.end..]].concat();
+        // With room for the LF.
+        let mut line = Vec::with_capacity(text.len() - span.len() + value.len() + 1);
+        for piece in [&text[..span.start], value, &text[span.end..]] {
+            line.extend_from_slice(piece);
+        }
         if is_safe(&line) {
             return line;
         }

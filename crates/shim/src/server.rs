@@ -402,7 +402,7 @@ impl<'r> FromServer<'r> {
             Filtered::Unchanged => out.deliver(message, place),
             Filtered::Rewritten { result, .. } => {
                 out.skip(place);
-                out.append(&message.with_outcome(result));
+                out.append_whole(message.with_outcome(result));
             }
             Filtered::Unusable(reason) => {
                 out.skip(place);
@@ -512,6 +512,17 @@ impl<'c> Delivery<'c> {
         self.differ();
         self.rewritten.extend_from_slice(line);
         self.rewritten.push(b'\n');
+    }
+
+    /// The same for a line that may be long and need not be copied, if it is the first.
+    fn append_whole(&mut self, line: Vec<u8>) {
+        self.differ();
+        if self.rewritten.is_empty() {
+            self.rewritten = line;
+            self.rewritten.push(b'\n');
+        } else {
+            self.append(&line);
+        }
     }
 
     /// A line of the chunk is not delivered.

@@ -69,14 +69,14 @@ impl std::fmt::Debug for Shelf {
 struct Pages {
     /// Its first page was seen, and nothing of it was lost.
     begun: bool,
-    texts: Vec<String>,
+    texts: Vec<Arc<str>>,
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct Clerk {
     /// One list waits while another is read; a server that lists faster than that is told of by its last ones.
-    lists: SyncSender<Vec<String>>,
+    lists: SyncSender<Vec<Arc<str>>>,
     /// Closed when the clerk is done.
     done: Receiver<()>,
 }
@@ -92,8 +92,8 @@ struct Known {
     asked: Option<Instant>,
     /// Tells one list from another.
     mark: u64,
-    /// Tells the pages of one list from those of another, to the letter. `None` while the list is not kept.
-    text: Option<u64>,
+    /// The pages that were read last, if they are kept: many clients ask again and again, and mostly get the same.
+    pages: Vec<Arc<str>>,
     /// The next list is the first of another server.
     another: bool,
 }
@@ -124,7 +124,9 @@ impl ToolBook {
             return None;
         }
         pages.bytes += size;
-        pages.texts.push(result.text().to_owned());
+        let before = lock(&self.known.0).pages.get(pages.texts.len()).cloned();
+        let same = before.filter(|before| **before == *result.text());
+        pages.texts.push(same.unwrap_or_else(|| result.text().into()));
         if page.next.is_none() {
             // Without a clerk nothing is learned, and what needs it is refused.
             drop(self.hand_over(std::mem::take(pages).texts));
@@ -132,7 +134,7 @@ impl ToolBook {
         page.next.as_deref().map(str::to_owned)
     }
 
-    fn hand_over(&self, pages: Vec<String>) -> io::Result<()> {
+    fn hand_over(&self, pages: Vec<Arc<str>>) -> io::Result<()> {
         let mut clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
         let clerk = match &mut *clerk {
             Some(clerk) => clerk,
@@ -146,16 +148,13 @@ impl ToolBook {
     }
 
     fn hire(&self) -> io::Result<Clerk> {
-        let (lists, work) = mpsc::sync_channel::<Vec<String>>(1);
+        let (lists, work) = mpsc::sync_channel::<Vec<Arc<str>>>(1);
         let (at_work, done) = mpsc::channel::<()>();
         let (known, shelf) = (self.known.clone(), self.shelf.clone());
-        // With a key of its own: nobody can make two lists look the same.
-        let told_apart_by = std::hash::RandomState::new();
         let read = move || {
             let _at_work = at_work;
             for pages in work {
-                let text = told_apart_by.hash_one(&pages);
-                if lock(&known.0).came_again(text) {
+                if lock(&known.0).came_again(&pages) {
                     known.1.notify_all();
                     continue;
                 }
@@ -173,7 +172,7 @@ impl ToolBook {
                         (name.clone(), schema.as_deref().map(kept))
                     });
                     known.schemas = schemas.collect();
-                    known.text = None;
+                    known.pages = Vec::new();
                     known.current = true;
                     known.read += 1;
                     std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
@@ -183,7 +182,7 @@ impl ToolBook {
                     (shelf.differs)();
                 }
                 if (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
-                    lock(&known.0).text = Some(text);
+                    lock(&known.0).pages = pages;
                 }
             }
         };
@@ -257,8 +256,8 @@ impl ToolBook {
 
 impl Known {
     /// Is it the list that was read last, to the letter? Then everything about it is known, and it is current again.
-    fn came_again(&mut self, text: u64) -> bool {
-        let same = self.text == Some(text);
+    fn came_again(&mut self, pages: &[Arc<str>]) -> bool {
+        let same = self.pages == pages;
         if same {
             (self.current, self.another) = (true, false);
             self.read += 1;
@@ -272,7 +271,7 @@ fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
 }
 
 /// Name, definition, schema. Of two tools with one name the first counts, as it does for a client.
-fn read(pages: &[String]) -> Vec<(String, String, Option<String>)> {
+fn read(pages: &[Arc<str>]) -> Vec<(String, String, Option<String>)> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut out = Vec::new();
     for page in pages {
