@@ -14,15 +14,18 @@ mod screen;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{Args, FromArgMatches, Parser};
 
-use args::{Cli, Command};
+use args::{Cli, Command, RunArgs};
 
 /// What a person may look for one step too high.
 const OF_CLIENTS: [&str; 6] = ["protect", "unprotect", "backups", "restore", "repair", "diff"];
 
 fn main() -> ExitCode {
+    if let Some(args) = read_run() {
+        return close(commands::run::run(args));
+    }
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         let words: Vec<_> = std::env::args_os().collect();
         let usage = match words.get(1).and_then(|word| word.to_str()) {
@@ -43,13 +46,23 @@ fn main() -> ExitCode {
         }
         error.exit()
     });
-    match dispatch(cli.command) {
-        Ok(code) => code,
-        Err(error) => {
-            screen::error(&error);
-            ExitCode::FAILURE
-        }
-    }
+    close(dispatch(cli.command))
+}
+
+/// The words of `run`, which every client starts for every server, read without making up the other commands first. `None`
+/// also if there is anything about them that the whole command line has words for.
+fn read_run() -> Option<RunArgs> {
+    let mut words = std::env::args_os().skip(1).peekable();
+    words.peek().filter(|word| *word == "run")?;
+    let matches = RunArgs::augment_args(clap::Command::new("run")).try_get_matches_from(words).ok()?;
+    RunArgs::from_arg_matches(&matches).ok()
+}
+
+fn close(done: anyhow::Result<ExitCode>) -> ExitCode {
+    done.unwrap_or_else(|error| {
+        screen::error(&error);
+        ExitCode::FAILURE
+    })
 }
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {

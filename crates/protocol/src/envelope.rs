@@ -63,6 +63,8 @@ pub(crate) struct Envelope {
     look_alike: Option<&'static str>,
     param: Option<Param>,
     params: ParamSpans,
+    /// `isError` in the result.
+    is_error: Span,
     param_look_alike: Option<&'static str>,
 }
 
@@ -71,6 +73,8 @@ enum Param {
     Name,
     Arguments,
     Task,
+    /// Of a result.
+    IsError,
 }
 
 #[derive(Debug, Default)]
@@ -104,6 +108,7 @@ impl Sink for Envelope {
                 Param::Name => &mut self.params.name,
                 Param::Arguments => &mut self.params.arguments,
                 Param::Task => &mut self.params.task,
+                Param::IsError => &mut self.is_error,
             };
             *slot = Some(span);
         }
@@ -119,6 +124,7 @@ impl Envelope {
             look_alike: None,
             param: None,
             params: ParamSpans::default(),
+            is_error: None,
             param_look_alike: None,
         }
     }
@@ -154,6 +160,8 @@ impl Envelope {
                     None
                 }
             };
+        } else if self.slot == Slot::Result {
+            self.param = (key == "isError").then_some(Param::IsError);
         }
     }
 
@@ -168,6 +176,10 @@ impl Envelope {
     /// Where the outcome of a response stands in its text.
     pub(crate) fn outcome_span(&self) -> Range<usize> {
         self.spans[Slot::Result as usize].clone().or(self.spans[Slot::Error as usize].clone()).unwrap_or(0..0)
+    }
+
+    pub(crate) fn tool_failed(&self, text: &str) -> bool {
+        cut(text, &self.is_error).and_then(Raw::as_bool) == Some(true)
     }
 
     pub(crate) fn call_parts<'a>(&self, text: &'a str) -> Parts<'a> {

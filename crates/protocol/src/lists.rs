@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::HashSet, fmt, ops::Range};
 
 use crate::{
     fold,
-    json::{Items, Kind, Members, Raw, compact_text, is_safe},
+    json::{Items, Kind, Members, Name, Raw, compact_text, is_safe},
 };
 
 /// What a server can list, and a policy can hide.
@@ -99,35 +99,78 @@ pub enum ListFault {
     LookAlike(List),
 }
 
+/// One answer to a list request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<'a> {
+    pub filtered: Filtered,
+    /// Where the list goes on. `None` at its end, where readers could disagree on where that is, and of an unusable one.
+    pub next: Option<Cow<'a, str>>,
+}
+
+impl From<ListFault> for Page<'_> {
+    fn from(fault: ListFault) -> Self {
+        Page { filtered: Filtered::Unusable(fault), next: None }
+    }
+}
+
+/// As [`page`], for whoever does not want to know where the list goes on.
+pub fn filter(list: List, result: Raw<'_>, keep: impl FnMut(&str) -> bool) -> Filtered {
+    page(list, result, keep).filtered
+}
+
 /// Drops the entries that `keep` refuses by the decoded text of their key, those that are not objects with one plain
-/// key, and later entries of a key seen before (a second definition would shadow the first).
-pub fn filter(list: List, result: Raw<'_>, mut keep: impl FnMut(&str) -> bool) -> Filtered {
+/// key, and later entries of a key seen before (a second definition would shadow the first). One look at each byte: a
+/// list may be long.
+pub fn page(list: List, result: Raw<'_>, mut keep: impl FnMut(&str) -> bool) -> Page<'_> {
     if result.kind() != Kind::Object {
-        return Filtered::Unusable(ListFault::NotAnObject);
+        return ListFault::NotAnObject.into();
     }
     let mut found = None;
+    let mut next = Cursor::default();
     let mut top = result.members();
     while let Some(name) = top.next_name() {
         if name.is(list.member()) {
             let start = top.at();
             let Some(mut entries) = top.enter_array() else {
-                return Filtered::Unusable(ListFault::NotAnArray(list));
+                return ListFault::NotAnArray(list).into();
             };
             let sorted = sort_out(&mut entries, list.key(), &mut keep);
             top.leave_array(&entries);
             found = Some((start..top.at(), sorted));
         } else if fold::resembles(&name.decoded(), &[list.member()]).is_some() {
-            return Filtered::Unusable(ListFault::LookAlike(list));
+            return ListFault::LookAlike(list).into();
         } else {
-            top.take_value();
+            next.hear(name, top.take_value());
         }
     }
-    match found {
-        None => Filtered::Unusable(ListFault::Missing(list)),
+    let filtered = match found {
+        None => return ListFault::Missing(list).into(),
         Some((_, Sorted { removed: 0, .. })) => Filtered::Unchanged,
         Some((span, Sorted { kept, removed })) => {
             Filtered::Rewritten { result: splice(result.text(), span, &kept), removed }
         }
+    };
+    Page { filtered, next: next.plain() }
+}
+
+/// Gathers where a list goes on from the members of its result.
+#[derive(Default)]
+struct Cursor<'a> {
+    text: Option<Cow<'a, str>>,
+    doubtful: bool,
+}
+
+impl<'a> Cursor<'a> {
+    fn hear(&mut self, name: Name<'_>, value: Raw<'a>) {
+        if name.is("nextCursor") {
+            self.text = value.as_str();
+        } else {
+            self.doubtful |= fold::resembles(&name.decoded(), &["nextCursor"]).is_some();
+        }
+    }
+
+    fn plain(self) -> Option<Cow<'a, str>> {
+        self.text.filter(|_| !self.doubtful)
     }
 }
 
@@ -374,6 +417,28 @@ mod tests {
             let filtered = super::filter(list, Raw::parse(&result).unwrap(), |_| true);
             assert_eq!(filtered, Filtered::Unusable(ListFault::LookAlike(list)), "{result}");
         }
+    }
+
+    #[test]
+    fn a_doubtful_cursor_ends_the_list() {
+        let next = |rest: &str| {
+            let result = format!(r#"{{"tools":[{{"name":"a"}}]{rest}}}"#);
+            page(List::Tools, Raw::parse(&result).unwrap(), |_| true).next.map(Cow::into_owned)
+        };
+        for rest in [
+            "",
+            r#","nextCursor":null"#,
+            r#","nextCursor":7"#,
+            r#","nextCursor":"\ud800""#,
+            r#","nextCursor":"2","next_cursor":"3""#,
+            r#","NextCursor":"2""#,
+        ] {
+            assert_eq!(next(rest), None, "{rest}");
+        }
+        assert_eq!(next(r#","nextCursor":"""#).unwrap(), "");
+        assert_eq!(next(r#","next\u0043ursor":"2""#).unwrap(), "2");
+        let unusable = Raw::parse(r#"{"nextCursor":"2"}"#).unwrap();
+        assert_eq!(page(List::Tools, unusable, |_| true).next, None);
     }
 
     #[test]

@@ -53,19 +53,6 @@ fn learn(definition: Raw<'_>) -> Option<ListedTool<'_>> {
     Some(ListedTool { name: name?, definition, input_schema })
 }
 
-/// Where the list goes on. `None` at its end, and where readers could disagree on where that is.
-pub fn next_cursor(result: Raw<'_>) -> Option<Cow<'_, str>> {
-    let mut cursor = None;
-    for (key, value) in result.members() {
-        if key == "nextCursor" {
-            cursor = value.as_str();
-        } else if fold::resembles(&key, &["nextCursor"]).is_some() {
-            return None;
-        }
-    }
-    cursor
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -92,7 +79,6 @@ mod tests {
             tools[0].definition.text(),
             r#"{"name":"\u0061","inputSchema":{"type":"object"},"x":1e400}"#
         );
-        assert_eq!(next_cursor(raw).unwrap(), "2");
     }
 
     #[test]
@@ -129,21 +115,5 @@ mod tests {
         ] {
             assert_eq!(learn_tools(Raw::parse(result).unwrap()).unwrap_err(), fault, "{result}");
         }
-    }
-
-    #[test]
-    fn a_doubtful_cursor_ends_the_list() {
-        for result in [
-            "{}",
-            "7",
-            r#"{"nextCursor":null}"#,
-            r#"{"nextCursor":7}"#,
-            r#"{"nextCursor":"\ud800"}"#,
-            r#"{"nextCursor":"2","next_cursor":"3"}"#,
-            r#"{"NextCursor":"2"}"#,
-        ] {
-            assert_eq!(next_cursor(Raw::parse(result).unwrap()), None, "{result}");
-        }
-        assert_eq!(next_cursor(Raw::parse(r#"{"nextCursor":""}"#).unwrap()).unwrap(), "");
     }
 }

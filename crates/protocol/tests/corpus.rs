@@ -479,6 +479,24 @@ fn what_a_server_may_say_reaches_the_client() {
 }
 
 #[test]
+fn a_tool_that_says_it_failed_is_heard_in_the_result_alone() {
+    for (line, failed) in [
+        (r#""id":1,"result":{"content":[],"isError":true}"#, true),
+        (r#""result":{"is\u0045rror": true ,"content":[]},"id":1"#, true),
+        (r#""id":1,"result":{"content":[{"isError":true}],"isError":false}"#, false),
+        (r#""id":1,"result":{"content":[{"isError":true}]}"#, false),
+        (r#""id":1,"result":{"isError":"true"}"#, false),
+        (r#""id":1,"result":[{"isError":true}]"#, false),
+        (r#""id":1,"result":{},"isError":true"#, false),
+        (r#""id":1,"error":{"isError":true}"#, false),
+        (r#""id":1,"method":"x","params":{"isError":true}"#, false),
+    ] {
+        let line = format!(r#"{{"jsonrpc":"2.0",{line}}}"#);
+        assert_eq!(good(Side::Server, line.as_bytes()).tool_failed(), failed, "{line}");
+    }
+}
+
+#[test]
 fn a_new_outcome_takes_the_place_of_the_old_one_only() {
     let message = good(Side::Server, br#"{"id":"\u0061","x":1.00,"result":{"a":[1]} ,"jsonrpc":"2.0"}"#);
     assert_eq!(message.with_outcome(b"{}"), br#"{"id":"\u0061","x":1.00,"result":{} ,"jsonrpc":"2.0"}"#);

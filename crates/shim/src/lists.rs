@@ -11,11 +11,11 @@ use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::input::input_requests;
 use callgate_protocol::json::Raw;
-use callgate_protocol::lists::{Filtered, List, ListFault, filter};
-use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, read};
+use callgate_protocol::lists::{self, Filtered, List, Page};
+use callgate_protocol::message::{Body, Incoming, Outcome as Reply, Side, read};
 
 use crate::relay::Relay;
-use crate::wording;
+use crate::toolbook::Asker;
 
 /// How much of one list is kept, cursors included, and in how many pages. Of a longer one nothing is.
 const MOST_BYTES: usize = 1 << 20;
@@ -43,6 +43,10 @@ impl LastLists {
     fn keep(&self, list: List, cursor: Option<&str>, result: Raw<'_>) {
         let text = result.text();
         let mut last = self.last(list);
+        // The same again, as it mostly is.
+        if last.pages.iter().any(|(known, before)| known.as_deref() == cursor && **before == *text) {
+            return;
+        }
         match cursor {
             None => last.pages.clear(),
             Some(_) if last.pages.is_empty() => return,
@@ -79,37 +83,43 @@ impl LastLists {
     }
 }
 
-/// A list as a client may see it.
-enum Shown {
-    AsItCame,
-    Cut(Vec<u8>),
-    /// Some reader might see entries elsewhere than we do.
-    Unusable(ListFault),
+/// One answer of the server with a list.
+pub(crate) struct Listed<'c> {
+    pub(crate) list: List,
+    /// What it was asked for with.
+    pub(crate) cursor: Option<String>,
+    pub(crate) result: Raw<'c>,
+    pub(crate) page: Page<'c>,
 }
 
 impl Relay {
-    /// An answer of the server with a list, on its way to the client; none where it may pass as it came.
-    pub(crate) fn list_came(
-        &self,
-        list: List,
-        cursor: Option<&str>,
-        id: &IdKey,
-        message: &Message<'_>,
-        result: Raw<'_>,
-    ) -> Option<Vec<u8>> {
-        let shown = self.show(list, message, result);
-        // What asks the client for something is judged when it comes, and is not to come again.
-        let asks_nothing = input_requests(result).is_ok_and(|requests| requests.is_empty());
-        if asks_nothing && !matches!(shown, Shown::Unusable(_)) {
-            self.lists.keep(list, cursor, result);
-        }
-        match shown {
-            Shown::AsItCame => None,
-            Shown::Cut(line) => Some(line),
-            Shown::Unusable(fault) => {
-                let text = format!("Callgate: the server's list cannot be used: {fault}");
-                Some(answer::error(Some(id), wording::INTERNAL, &text))
+    /// A list as this client may see it by the rules of this moment.
+    pub(crate) fn show<'c>(&self, list: List, result: Raw<'c>) -> Page<'c> {
+        let rules = self.rules();
+        let client = self.client.name();
+        let observing = rules.observing(&client);
+        let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
+        lists::page(list, result, |name| match list {
+            List::Tools => {
+                observing || !rules.policy.is_hidden(&client, name) || rules.allows_for_a_while(&client, name)
             }
+            List::Resources => listed(Listing::Resources, name),
+            List::ResourceTemplates => listed(Listing::Templates, name),
+            List::Prompts => listed(Listing::Prompts, name),
+        })
+    }
+
+    /// Takes in what the client has got.
+    pub(crate) fn learn(&self, listed: &Listed<'_>) {
+        let Listed { list, cursor, result, page } = listed;
+        let cursor = cursor.as_deref();
+        // What asks the client for something is judged when it comes, and is not to come again.
+        let asks_nothing = || input_requests(*result).is_ok_and(|requests| requests.is_empty());
+        if !matches!(page.filtered, Filtered::Unusable(_)) && asks_nothing() {
+            self.lists.keep(*list, cursor, *result);
+        }
+        if *list == List::Tools {
+            self.tools.page(Asker::Client, cursor.is_none(), *result, page);
         }
     }
 
@@ -118,31 +128,10 @@ impl Relay {
         let line = answer::result(id, &self.lists.page(list, cursor)?);
         let Incoming::One(message) = read(Side::Server, &line) else { return None };
         let Body::Response { outcome: Reply::Result(result), .. } = message.body else { return None };
-        match self.show(list, &message, result) {
-            Shown::AsItCame => Some(message.wire().into_owned()),
-            Shown::Cut(line) => Some(line),
-            Shown::Unusable(_) => None,
-        }
-    }
-
-    /// By the rules of this moment.
-    fn show(&self, list: List, message: &Message<'_>, result: Raw<'_>) -> Shown {
-        let rules = self.rules();
-        let client = self.client.name();
-        let observing = rules.observing(&client);
-        let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
-        let filtered = filter(list, result, |name| match list {
-            List::Tools => {
-                observing || !rules.policy.is_hidden(&client, name) || rules.allows_for_a_while(&client, name)
-            }
-            List::Resources => listed(Listing::Resources, name),
-            List::ResourceTemplates => listed(Listing::Templates, name),
-            List::Prompts => listed(Listing::Prompts, name),
-        });
-        match filtered {
-            Filtered::Unchanged => Shown::AsItCame,
-            Filtered::Rewritten { result, .. } => Shown::Cut(message.with_outcome(&result)),
-            Filtered::Unusable(fault) => Shown::Unusable(fault),
+        match self.show(list, result).filtered {
+            Filtered::Unchanged => Some(message.wire().into_owned()),
+            Filtered::Rewritten { result, .. } => Some(message.with_outcome(&result)),
+            Filtered::Unusable(_) => None,
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Each pipe has one thread whose job it is to fill it ([`Outlet::send`], which blocks: that is the
 //! back-pressure). Every other thread only *posts* a line; a courier carries it. So the thread that
 //! reads the client can refuse a call although the client is not reading just now, and the thread that
-//! reads the server can answer the server although the server is not reading.
+//! reads the server can answer the server although the server is not reading. Most sessions never post to most of
+//! their pipes, so the courier comes with the first line for it.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -25,6 +26,7 @@ struct Shared {
     pipe: Mutex<Pipe>,
     posts: Mutex<Posts>,
     changed: Condvar,
+    courier: &'static str,
 }
 
 struct Pipe {
@@ -43,6 +45,8 @@ struct Posts {
     bytes: usize,
     /// The courier holds a line that is not written yet.
     carrying: bool,
+    /// A courier was called.
+    attended: bool,
     closed: bool,
 }
 
@@ -52,16 +56,16 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Outlet {
-    /// Takes the writer and starts its courier, a thread called `name`.
-    pub(crate) fn new(name: &str, writer: impl Write + Send + 'static) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
-            pipe: Mutex::new(Pipe { writer: Some(Box::new(writer)) }),
-            posts: Mutex::default(),
-            changed: Condvar::new(),
-        });
-        let courier = shared.clone();
-        thread::Builder::new().name(name.to_owned()).stack_size(128 * 1024).spawn(move || courier.carry())?;
-        Ok(Outlet { shared })
+    /// Takes the writer. Its courier, if it ever needs one, is a thread called `courier`.
+    pub(crate) fn new(courier: &'static str, writer: impl Write + Send + 'static) -> Self {
+        Outlet {
+            shared: Arc::new(Shared {
+                pipe: Mutex::new(Pipe { writer: Some(Box::new(writer)) }),
+                posts: Mutex::default(),
+                changed: Condvar::new(),
+                courier,
+            }),
+        }
     }
 
     /// Writes whole lines, waiting as long as the reader takes. For the one thread that fills this pipe.
@@ -76,28 +80,38 @@ impl Outlet {
         while posts.bytes > POSTED_BYTES && !posts.closed {
             posts = self.shared.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
         }
-        posts.push(line);
-        drop(posts);
-        self.shared.changed.notify_all();
+        self.leave(posts, line);
     }
 
     /// The same without ever waiting: for the thread that sees the session out, which leaves a bounded number of them.
     pub(crate) fn post_last(&self, mut line: Vec<u8>) {
         line.push(b'\n');
-        held(&self.shared.posts).push(line);
-        self.shared.changed.notify_all();
+        self.leave(held(&self.shared.posts), line);
     }
 
     /// Leaves text for the courier unless too much is waiting; says whether it was taken.
     pub(crate) fn offer(&self, text: &[u8]) -> bool {
-        let mut posts = held(&self.shared.posts);
+        let posts = held(&self.shared.posts);
         if posts.closed || posts.bytes > POSTED_BYTES / 16 {
             return false;
         }
-        posts.push(text.to_vec());
+        self.leave(posts, text.to_vec());
+        true
+    }
+
+    fn leave(&self, mut posts: MutexGuard<'_, Posts>, line: Vec<u8>) {
+        posts.push(line);
+        let is_first = !std::mem::replace(&mut posts.attended, true);
         drop(posts);
         self.shared.changed.notify_all();
-        true
+        if is_first {
+            let shared = self.shared.clone();
+            let courier = thread::Builder::new().name(shared.courier.to_owned()).stack_size(128 * 1024);
+            // Without a courier whoever waits for the line would wait for ever: better that the pipe ends.
+            if courier.spawn(move || shared.carry()).is_err() {
+                self.close();
+            }
+        }
     }
 
     /// Waits until everything posted so far is written or can no longer be; false after `limit`.
@@ -204,7 +218,7 @@ mod tests {
     #[test]
     fn posted_lines_arrive_whole_while_the_owner_sends() {
         let (reader, writer) = io::pipe().unwrap();
-        let outlet = Outlet::new("test", writer).unwrap();
+        let outlet = Outlet::new("test", writer);
         let poster = outlet.clone();
         let posting =
             thread::spawn(move || (0..500).for_each(|n| poster.post(format!("post {n}").into_bytes())));
@@ -225,7 +239,7 @@ mod tests {
     #[test]
     fn posting_does_not_wait_for_a_reader_that_sleeps() {
         let (reader, writer) = io::pipe().unwrap();
-        let outlet = Outlet::new("test", writer).unwrap();
+        let outlet = Outlet::new("test", writer);
         // More than any pipe holds; nobody reads yet.
         (0..2_000).for_each(|_| outlet.post(vec![b'x'; 1_000]));
         let lines = thread::spawn(move || BufReader::new(reader).lines().take(2_000).count());
@@ -236,7 +250,7 @@ mod tests {
     #[test]
     fn a_reader_that_left_releases_everybody() {
         let (reader, writer) = io::pipe().unwrap();
-        let outlet = Outlet::new("test", writer).unwrap();
+        let outlet = Outlet::new("test", writer);
         drop(reader);
         outlet.post(b"lost".to_vec());
         assert!(outlet.flush(Duration::from_secs(30)));
@@ -247,7 +261,7 @@ mod tests {
     #[test]
     fn closing_does_not_wait_for_a_reader_that_sleeps() {
         let (reader, writer) = io::pipe().unwrap();
-        let outlet = Outlet::new("test", writer).unwrap();
+        let outlet = Outlet::new("test", writer);
         outlet.post(vec![b'x'; 1_000_000]);
         assert!(!outlet.flush(Duration::from_millis(20)), "nobody reads");
         outlet.close();

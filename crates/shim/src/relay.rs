@@ -1,6 +1,6 @@
 //! What the two directions share: the pipes, the tables, the rules, the record.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -231,8 +231,8 @@ pub(crate) struct ServerPipe {
 }
 
 impl ServerPipe {
-    pub(crate) fn new(generation: Generation, writer: impl Write + Send + 'static) -> io::Result<Self> {
-        Ok(ServerPipe { generation, outlet: Outlet::new("to-server", writer)? })
+    pub(crate) fn new(generation: Generation, writer: impl Write + Send + 'static) -> Self {
+        ServerPipe { generation, outlet: Outlet::new("to-server", writer) }
     }
 
     pub(crate) fn send(&self, admitted: &Admitted) -> Result<(), Undelivered> {

@@ -348,7 +348,7 @@ impl Session {
         self.gone = false;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
-        let pipe = Arc::new(ServerPipe::new(self.relay.pending.generation(), stdin)?);
+        let pipe = Arc::new(ServerPipe::new(self.relay.pending.generation(), stdin));
         self.relay.server.replace(pipe.clone());
         self.stderr.follow(stderr)?;
         attend(&self.relay, &self.keeper, &self.tree, pipe.clone(), stdout)?;

@@ -12,7 +12,7 @@ use std::time::Instant;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
 use callgate_protocol::json::Raw;
-use callgate_protocol::lists::List;
+use callgate_protocol::lists::{self, Filtered, List};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
 use callgate_protocol::{Answer, Cause, Malformed, answer};
 use callgate_store::failpoint;
@@ -20,6 +20,7 @@ use callgate_store::{CallRef, Event, EventKind, Outcome};
 
 use crate::asks::No;
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
+use crate::lists::Listed;
 use crate::pending::{Asked, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::server_asks::ServerAsk;
@@ -43,6 +44,8 @@ struct Delivery<'c> {
     rewritten: Vec<u8>,
     /// Calls that were answered, to be booked after the delivery.
     settled: Vec<Settled<'c>>,
+    /// Lists, to be learned from after the delivery.
+    listed: Vec<Listed<'c>>,
 }
 
 /// Where a line with its LF stands in the chunk.
@@ -66,7 +69,8 @@ enum Known {
 
 /// What the history keeps of an answer.
 enum Booked<'c> {
-    Reply(Reply<'c>),
+    /// The second: a tool says that it failed.
+    Reply(Reply<'c>, bool),
     /// The server's answer could not be delivered; our error went out in its place.
     Unusable,
 }
@@ -113,6 +117,7 @@ impl<'r> FromServer<'r> {
         let delivered = self.relay.to_client.send(delivery.bytes()).is_ok();
         failpoint::reach("shim.after_answer");
         self.book(delivery.settled);
+        delivery.listed.iter().for_each(|listed| self.relay.learn(listed));
         delivered
     }
 
@@ -289,7 +294,11 @@ impl<'r> FromServer<'r> {
         }
         match asked.what {
             What::Call(call, expects) => {
-                out.settled.push(Settled { call, since: asked.since, reply: Booked::Reply(reply) });
+                out.settled.push(Settled {
+                    call,
+                    since: asked.since,
+                    reply: Booked::Reply(reply, message.tool_failed()),
+                });
                 match lost {
                     None => out.deliver(message, place),
                     Some(words) => {
@@ -299,11 +308,12 @@ impl<'r> FromServer<'r> {
                     }
                 }
             }
-            What::List { list, cursor } => self.list(out, message, (list, cursor.as_deref()), reply, place),
+            What::List { list, cursor } => self.list(out, message, (list, cursor), reply, place),
             What::OwnList { first, meta } => {
                 out.skip(place);
                 if let Reply::Result(result) = reply
-                    && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result)
+                    && let page = lists::page(List::Tools, result, |_| true)
+                    && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result, &page)
                 {
                     self.relay.list_tools(&self.pipe, Some(&next), &meta);
                 }
@@ -364,7 +374,7 @@ impl<'r> FromServer<'r> {
         &self,
         out: &mut Delivery<'c>,
         message: &Message<'c>,
-        (list, cursor): (List, Option<&str>),
+        (list, cursor): (List, Option<String>),
         reply: Reply<'c>,
         place: Option<Place>,
     ) {
@@ -372,16 +382,23 @@ impl<'r> FromServer<'r> {
             return out.deliver(message, place);
         };
         if list == List::Tools {
+            // Before the client has it: what changes from here on is news to it.
             self.relay.listed.store(true, Ordering::Relaxed);
-            self.relay.tools.page(Asker::Client, cursor.is_none(), result);
         }
-        match self.relay.list_came(list, cursor, &id.as_key(), message, result) {
-            None => out.deliver(message, place),
-            Some(line) => {
+        let page = self.relay.show(list, result);
+        match &page.filtered {
+            Filtered::Unchanged => out.deliver(message, place),
+            Filtered::Rewritten { result, .. } => {
                 out.skip(place);
-                out.append(&line);
+                out.append_whole(message.with_outcome(result));
+            }
+            Filtered::Unusable(reason) => {
+                out.skip(place);
+                let text = format!("Callgate: the server's list cannot be used: {reason}");
+                out.append(&answer::error(Some(&id.as_key()), wording::INTERNAL, &text));
             }
         }
+        out.listed.push(Listed { list, cursor, result, page });
     }
 
     /// Noise is dropped; an answer that cannot be passed on is replaced, so that nobody waits for ever.
@@ -447,12 +464,11 @@ impl<'r> FromServer<'r> {
         let mut settlement = self.relay.journal.settle();
         for Settled { call, since, reply } in settled {
             match reply {
-                Booked::Reply(Reply::Result(result)) => {
-                    let failed = result.get("isError").and_then(Raw::as_bool) == Some(true);
+                Booked::Reply(Reply::Result(result), failed) => {
                     let outcome = if failed { Outcome::ToolError } else { Outcome::Ok };
                     settlement.add(&call, outcome, since.elapsed(), Some(result));
                 }
-                Booked::Reply(Reply::Error(error)) => {
+                Booked::Reply(Reply::Error(error), _) => {
                     settlement.add(&call, Outcome::RpcError, since.elapsed(), Some(error));
                 }
                 Booked::Unusable => settlement.add(&call, Outcome::Unusable, since.elapsed(), None),
@@ -464,7 +480,7 @@ impl<'r> FromServer<'r> {
 
 impl<'c> Delivery<'c> {
     fn new(chunk: &'c [u8]) -> Self {
-        Delivery { chunk, untouched: Some(0), rewritten: Vec::new(), settled: Vec::new() }
+        Delivery { chunk, untouched: Some(0), rewritten: Vec::new(), settled: Vec::new(), listed: Vec::new() }
     }
 
     /// Delivers a message; as it stands in the chunk if it may.
@@ -485,6 +501,17 @@ impl<'c> Delivery<'c> {
         self.differ();
         self.rewritten.extend_from_slice(line);
         self.rewritten.push(b'\n');
+    }
+
+    /// The same for a line that may be long and need not be copied, if it is the first.
+    fn append_whole(&mut self, line: Vec<u8>) {
+        self.differ();
+        if self.rewritten.is_empty() {
+            self.rewritten = line;
+            self.rewritten.push(b'\n');
+        } else {
+            self.append(&line);
+        }
     }
 
     /// A line of the chunk is not delivered.

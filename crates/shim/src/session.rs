@@ -170,8 +170,8 @@ impl Session {
             journal: open_journal(&home, prepared, &info),
             pending: Pending::default(),
             server_asks: ServerAsks::default(),
-            to_client: Outlet::new("to-client", to_client)?,
-            server: Current::new(ServerPipe::new(0, stdin)?),
+            to_client: Outlet::new("to-client", to_client),
+            server: Current::new(ServerPipe::new(0, stdin)),
             handshake: Handshake::default(),
             news: tell.clone(),
             client: ClientName::new(client.as_deref()),
@@ -434,12 +434,16 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
 }
 
 /// Writes down what the server lists, for people who write rules for it.
-fn keep_catalogue(home: &Home, server: &str, masker: Masker) -> Arc<dyn Fn(Vec<Listed>) + Send + Sync> {
+fn keep_catalogue(
+    home: &Home,
+    server: &str,
+    masker: Masker,
+) -> Arc<dyn Fn(Vec<Listed>) -> bool + Send + Sync> {
     let (home, server) = (home.clone(), server.to_owned());
     Arc::new(move |tools| {
-        // Nothing is decided by it; when it cannot be written, the next list is another chance.
+        // Nothing is decided by it.
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
-        drop(catalogue::write(&home, &masker, &server, wall_ms(), listed));
+        catalogue::write(&home, &masker, &server, wall_ms(), listed).is_ok()
     })
 }
 

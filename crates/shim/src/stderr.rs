@@ -33,7 +33,7 @@ pub(crate) struct StderrTee {
 
 impl StderrTee {
     pub(crate) fn new(home: &Home, server: &str, masker: Masker) -> io::Result<StderrTee> {
-        let ours = Outlet::new("to-stderr", stdio::stderr()?)?;
+        let ours = Outlet::new("to-stderr", stdio::stderr()?);
         let path = home.logs().join(format!("{}.log", slug(server)));
         Ok(StderrTee { ours, path, masker, tail: Arc::default() })
     }

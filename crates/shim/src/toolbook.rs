@@ -12,7 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_protocol::json::Raw;
-use callgate_protocol::tools::{learn_tools, next_cursor};
+use callgate_protocol::lists::{Filtered, Page};
+use callgate_protocol::tools::learn_tools;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::schema::{Checker, Misfit, ToolSchema};
@@ -51,7 +52,8 @@ pub(crate) struct ToolBook {
 /// Where whole lists go.
 #[derive(Clone)]
 pub(crate) struct Shelf {
-    pub(crate) keep: Arc<dyn Fn(Vec<Listed>) + Send + Sync>,
+    /// Says whether the list is kept; if not, the next one is another chance, be it the same.
+    pub(crate) keep: Arc<dyn Fn(Vec<Listed>) -> bool + Send + Sync>,
     /// Called when the first list of a server that was started again is not the last one of the server before.
     pub(crate) differs: Arc<dyn Fn() + Send + Sync>,
 }
@@ -67,14 +69,14 @@ impl std::fmt::Debug for Shelf {
 struct Pages {
     /// Its first page was seen, and nothing of it was lost.
     begun: bool,
-    texts: Vec<String>,
+    texts: Vec<Arc<str>>,
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct Clerk {
     /// One list waits while another is read; a server that lists faster than that is told of by its last ones.
-    lists: SyncSender<Vec<String>>,
+    lists: SyncSender<Vec<Arc<str>>>,
     /// Closed when the clerk is done.
     done: Receiver<()>,
 }
@@ -90,6 +92,8 @@ struct Known {
     asked: Option<Instant>,
     /// Tells one list from another.
     mark: u64,
+    /// The pages that were read last, if they are kept: many clients ask again and again, and mostly get the same.
+    pages: Vec<Arc<str>>,
     /// The next list is the first of another server.
     another: bool,
 }
@@ -105,9 +109,8 @@ impl ToolBook {
         }
     }
 
-    /// Takes in one page; the cursor of the next, if there is one and it is wanted.
-    pub(crate) fn page(&self, asker: Asker, first: bool, result: Raw<'_>) -> Option<String> {
-        let next = next_cursor(result).map(std::borrow::Cow::into_owned);
+    /// Takes in one page, given as it was read; the cursor of the next, if there is one and it is wanted.
+    pub(crate) fn page(&self, asker: Asker, first: bool, result: Raw<'_>, page: &Page<'_>) -> Option<String> {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let pages = &mut pages[usize::from(asker == Asker::Callgate)];
         if first {
@@ -116,20 +119,22 @@ impl ToolBook {
         let size = result.text().len();
         let fits = pages.bytes + size <= MOST_BYTES && pages.texts.len() < MOST_PAGES;
         // A page without those before it is no list, and neither is one that cannot be read.
-        if !pages.begun || !fits || learn_tools(result).is_err() {
+        if !pages.begun || !fits || matches!(page.filtered, Filtered::Unusable(_)) {
             *pages = Pages::default();
             return None;
         }
         pages.bytes += size;
-        pages.texts.push(result.text().to_owned());
-        if next.is_none() {
+        let before = lock(&self.known.0).pages.get(pages.texts.len()).cloned();
+        let same = before.filter(|before| **before == *result.text());
+        pages.texts.push(same.unwrap_or_else(|| result.text().into()));
+        if page.next.is_none() {
             // Without a clerk nothing is learned, and what needs it is refused.
             drop(self.hand_over(std::mem::take(pages).texts));
         }
-        next
+        page.next.as_deref().map(str::to_owned)
     }
 
-    fn hand_over(&self, pages: Vec<String>) -> io::Result<()> {
+    fn hand_over(&self, pages: Vec<Arc<str>>) -> io::Result<()> {
         let mut clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
         let clerk = match &mut *clerk {
             Some(clerk) => clerk,
@@ -143,12 +148,16 @@ impl ToolBook {
     }
 
     fn hire(&self) -> io::Result<Clerk> {
-        let (lists, work) = mpsc::sync_channel::<Vec<String>>(1);
+        let (lists, work) = mpsc::sync_channel::<Vec<Arc<str>>>(1);
         let (at_work, done) = mpsc::channel::<()>();
         let (known, shelf) = (self.known.clone(), self.shelf.clone());
         let read = move || {
             let _at_work = at_work;
             for pages in work {
+                if lock(&known.0).came_again(&pages) {
+                    known.1.notify_all();
+                    continue;
+                }
                 let tools = read(&pages);
                 let mark = FxBuildHasher.hash_one(&tools);
                 let differs = {
@@ -163,6 +172,7 @@ impl ToolBook {
                         (name.clone(), schema.as_deref().map(kept))
                     });
                     known.schemas = schemas.collect();
+                    known.pages = Vec::new();
                     known.current = true;
                     known.read += 1;
                     std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
@@ -171,7 +181,9 @@ impl ToolBook {
                 if differs {
                     (shelf.differs)();
                 }
-                (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect());
+                if (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
+                    lock(&known.0).pages = pages;
+                }
             }
         };
         thread::Builder::new().name("tool-list".to_owned()).stack_size(512 * 1024).spawn(read)?;
@@ -242,12 +254,24 @@ impl ToolBook {
     }
 }
 
+impl Known {
+    /// Is it the list that was read last, to the letter? Then everything about it is known, and it is current again.
+    fn came_again(&mut self, pages: &[Arc<str>]) -> bool {
+        let same = self.pages == pages;
+        if same {
+            (self.current, self.another) = (true, false);
+            self.read += 1;
+        }
+        same
+    }
+}
+
 fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Name, definition, schema. Of two tools with one name the first counts, as it does for a client.
-fn read(pages: &[String]) -> Vec<(String, String, Option<String>)> {
+fn read(pages: &[Arc<str>]) -> Vec<(String, String, Option<String>)> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut out = Vec::new();
     for page in pages {
@@ -265,6 +289,8 @@ fn read(pages: &[String]) -> Vec<(String, String, Option<String>)> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
+    use callgate_protocol::lists::{self, List};
+
     use super::*;
 
     fn book() -> (ToolBook, Arc<Mutex<Vec<Listed>>>) {
@@ -274,12 +300,16 @@ mod tests {
 
     fn shelved(kept: &Arc<Mutex<Vec<Listed>>>, differs: impl Fn() + Send + Sync + 'static) -> ToolBook {
         let into = kept.clone();
-        let keep = Arc::new(move |tools| *into.lock().unwrap() = tools);
+        let keep = Arc::new(move |tools| {
+            *into.lock().unwrap() = tools;
+            true
+        });
         ToolBook::new(Shelf { keep, differs: Arc::new(differs) })
     }
 
     fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
-        book.page(Asker::Client, first, Raw::parse(text).unwrap())
+        let result = Raw::parse(text).unwrap();
+        book.page(Asker::Client, first, result, &lists::page(List::Tools, result, |_| true))
     }
 
     const A: &str =
@@ -355,6 +385,24 @@ mod tests {
         book.outdated();
         let Err(Misfit::Uncheckable(said)) = book.check("b", None) else { panic!("checked") };
         assert!(said.contains("in time"), "{said}");
+    }
+
+    #[test]
+    fn a_list_that_comes_again_is_current_without_being_read_again() {
+        let (book, kept) = book();
+        let list = |text: &str, read: u64| {
+            page(&book, true, text);
+            assert!(book.wait_newer(read, PATIENCE));
+        };
+        list(B, 0);
+        list(B, 1);
+        book.outdated();
+        list(B, 2);
+        assert_eq!(book.check("a", None), Ok(()), "the schema of a list that is current");
+        list(r#"{"tools":[]}"#, 3);
+        list(B, 4);
+        book.finish();
+        assert_eq!(kept.lock().unwrap().len(), 2, "what was listed last");
     }
 
     #[test]

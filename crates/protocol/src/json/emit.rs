@@ -106,11 +106,6 @@ fn escape(out: &mut Vec<u8>, bytes: &[u8], at: usize) {
     }
 }
 
-/// Whether a byte below 0x20 stands in the text: outside of strings that is a blank, inside an error.
-pub(super) fn has_controls(bytes: &[u8]) -> bool {
-    any_in_chunks(bytes, |byte| byte < 0x20)
-}
-
 /// Whether a line may be written as it is: no control character, no DEL, no Unicode line end.
 pub(crate) fn is_safe(bytes: &[u8]) -> bool {
     // Everything but printable ASCII is at or above 0x5f after the shift.

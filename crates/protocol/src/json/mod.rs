@@ -17,6 +17,7 @@ pub use raw::{Items, Kind, Members, Raw};
 pub use scan::{JsonError, MAX_DEPTH, Problem};
 
 pub(crate) use emit::{compact_text, is_safe};
+pub(crate) use raw::Name;
 pub(crate) use scan::{Duplicates, Sink, scan, structure};
 pub(crate) use string::decode;
 pub(crate) use tokens::{Token, tokens};

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::{
-    emit::has_controls,
     scan::{Duplicates, JsonError, scan},
     string,
 };
@@ -27,7 +26,7 @@ pub enum Kind {
 impl<'a> Raw<'a> {
     /// The whole text is one value; blanks around it are allowed.
     pub fn parse(text: &'a str) -> Result<Raw<'a>, JsonError> {
-        let scan = scan(text, !has_controls(text.as_bytes()), Duplicates::Find, &mut ())?;
+        let scan = scan(text, Duplicates::Find, &mut ())?;
         match scan.flaw {
             Some(flaw) => Err(flaw),
             None => Ok(Raw(&text[scan.span])),

@@ -106,7 +106,6 @@ struct Scanner<'a, 's, S> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    no_controls: bool,
     duplicates: Duplicates,
     frames: Stack<Frame, 24>,
     keys: Stack<Key, 32>,
@@ -116,13 +115,8 @@ struct Scanner<'a, 's, S> {
     sink: &'s mut S,
 }
 
-/// Checks that `text` is one JSON value. `no_controls` promises that it holds no byte below 0x20.
-pub(crate) fn scan<S: Sink>(
-    text: &str,
-    no_controls: bool,
-    duplicates: Duplicates,
-    sink: &mut S,
-) -> Result<Scan, JsonError> {
+/// Checks that `text` is one JSON value.
+pub(crate) fn scan<S: Sink>(text: &str, duplicates: Duplicates, sink: &mut S) -> Result<Scan, JsonError> {
     const { assert!(S::DEPTH <= SINK_LEVELS) };
     if text.len() >= DECODED as usize {
         return Err(JsonError { problem: Problem::Long, offset: text.len() });
@@ -131,7 +125,6 @@ pub(crate) fn scan<S: Sink>(
         text,
         bytes: text.as_bytes(),
         at: 0,
-        no_controls,
         duplicates,
         frames: Stack::new(),
         keys: Stack::new(),
@@ -152,8 +145,8 @@ pub(crate) fn scan<S: Sink>(
 }
 
 /// Checks grammar and depth only: for a text whose parts will each be scanned on their own.
-pub(crate) fn structure(text: &str, no_controls: bool) -> Result<Scan, JsonError> {
-    scan(text, no_controls, Duplicates::Ignore, &mut ())
+pub(crate) fn structure(text: &str) -> Result<Scan, JsonError> {
+    scan(text, Duplicates::Ignore, &mut ())
 }
 
 impl<S: Sink> Scanner<'_, '_, S> {
@@ -324,7 +317,7 @@ impl<S: Sink> Scanner<'_, '_, S> {
 
     #[inline]
     fn string(&self) -> Result<(usize, bool), JsonError> {
-        string::check(self.bytes, self.at + 1, self.no_controls)
+        string::check(self.bytes, self.at + 1)
     }
 
     fn literal(&mut self, word: &[u8]) -> Result<(), JsonError> {

@@ -6,8 +6,10 @@ use super::scan::{JsonError, Problem};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
-/// Strings longer than this are worth the call into a vectorised search.
-const SHORT: usize = 64;
+/// Most strings and runs end within this; longer ones are worth looking at in blocks.
+const SHORT: usize = 16;
+/// What the compiler turns into a handful of vector instructions.
+const BLOCK: usize = 32;
 
 /// Marks the lowest byte of `word` that ends a plain run: a quote, a backslash or a control character.
 /// Bytes above the lowest marked one may be marked wrongly (a borrow), so only the lowest may be used.
@@ -21,20 +23,30 @@ fn stops(word: u64) -> u64 {
     (quote | slash | control) & HIGHS
 }
 
-/// The first quote, backslash or control character at or after `at`; the end of `bytes` if there is none.
-/// `no_controls` promises that the whole text has none, which lets long strings go faster.
+/// Whether a plain run ends in this block.
 #[inline]
-pub(super) fn plain_end(bytes: &[u8], mut at: usize, no_controls: bool) -> usize {
-    let patience = at.saturating_add(SHORT);
+fn has_stop(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(false, |found, &byte| found | (byte == b'"') | (byte == b'\\') | (byte < 0x20))
+}
+
+/// The first quote, backslash or control character at or after `at`; the end of `bytes` if there is none.
+#[inline]
+pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    let mut patience = at.saturating_add(SHORT);
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let found = stops(u64::from_le_bytes(*chunk));
         if found != 0 {
             return at + (found.trailing_zeros() / 8) as usize;
         }
         at += 8;
-        if no_controls && at >= patience {
-            let rest = &bytes[at..];
-            return at + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+        if at >= patience {
+            while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>())
+                && !has_stop(block)
+            {
+                at += BLOCK;
+            }
+            // It is in this block, or the text ends.
+            patience = usize::MAX;
         }
     }
     while let Some(&byte) = bytes.get(at) {
@@ -49,14 +61,14 @@ pub(super) fn plain_end(bytes: &[u8], mut at: usize, no_controls: bool) -> usize
 /// Checks the string whose opening quote is just before `at`. Gives the place of its closing quote, and whether
 /// it holds escapes.
 #[inline]
-pub(super) fn check(bytes: &[u8], at: usize, no_controls: bool) -> Result<(usize, bool), JsonError> {
-    let end = plain_end(bytes, at, no_controls);
+pub(super) fn check(bytes: &[u8], at: usize) -> Result<(usize, bool), JsonError> {
+    let end = plain_end(bytes, at);
     // Most strings end here. The rest is apart to keep this small enough to be inlined.
-    if bytes.get(end) == Some(&b'"') { Ok((end, false)) } else { check_rest(bytes, end, no_controls) }
+    if bytes.get(end) == Some(&b'"') { Ok((end, false)) } else { check_rest(bytes, end) }
 }
 
 #[inline(never)]
-fn check_rest(bytes: &[u8], mut at: usize, no_controls: bool) -> Result<(usize, bool), JsonError> {
+fn check_rest(bytes: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
     let wrong = |problem, offset| Err(JsonError { problem, offset });
     loop {
         match bytes.get(at) {
@@ -72,7 +84,7 @@ fn check_rest(bytes: &[u8], mut at: usize, no_controls: bool) -> Result<(usize, 
             Some(_) => return wrong(Problem::Control, at),
             None => return wrong(Problem::End, at),
         }
-        at = plain_end(bytes, at, no_controls);
+        at = plain_end(bytes, at);
     }
 }
 
@@ -80,8 +92,7 @@ fn check_rest(bytes: &[u8], mut at: usize, no_controls: bool) -> Result<(usize, 
 #[inline]
 pub(super) fn closing_quote(bytes: &[u8], mut at: usize) -> usize {
     loop {
-        // A valid string holds no control character, wherever else in the text one may be.
-        at = plain_end(bytes, at, true);
+        at = plain_end(bytes, at);
         match bytes.get(at) {
             Some(b'\\') => at += 2,
             _ => return at,
@@ -225,10 +236,7 @@ mod tests {
                 }
                 bytes.push(stop);
                 bytes.extend_from_slice(b"!!!!!!!!!!!");
-                assert_eq!(plain_end(&bytes, 0, false), distance);
-                if stop >= 0x20 {
-                    assert_eq!(plain_end(&bytes, 0, true), distance);
-                }
+                assert_eq!(plain_end(&bytes, 0), distance);
             }
         }
     }
