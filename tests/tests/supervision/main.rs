@@ -42,6 +42,13 @@ fn open(session: &mut Session) {
     assert_eq!(result_text(&session.ask("2", "safe", "{}").unwrap()), Some("safe ran"));
 }
 
+/// The answer to any request.
+fn asked(session: &mut Session, id: u32, method: &str, params: &str) -> Json {
+    let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+    session.send(&line).unwrap();
+    session.answer(&id.to_string()).unwrap()
+}
+
 /// What the server that is started next does.
 fn script(bench: &Bench, text: &str) {
     std::fs::write(bench.path("script"), text).unwrap();

@@ -44,11 +44,7 @@ fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
 fn while_a_server_is_stopped_its_last_lists_are_shown_by_the_rules_of_now() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = opened(&bench, "");
-    let mut list = |id: u32, method: &str, params: &str| {
-        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        session.send(&line).unwrap();
-        session.answer(&id.to_string()).unwrap()
-    };
+    let mut list = |id: u32, method: &str, params: &str| asked(&mut session, id, method, params);
     let names = |answer: &Json| -> Vec<String> {
         let tools = answer.at(&["result", "tools"]).unwrap().items();
         tools.iter().map(|tool| tool.get("name").unwrap().as_text().unwrap().to_owned()).collect()
@@ -78,11 +74,7 @@ fn a_page_of_a_list_is_found_again_under_the_very_cursor_it_had_and_hidden_promp
          on resources/list\nsend {{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{asking}}}\n"
     );
     let mut session = opened(&bench, &script);
-    let mut list = |id: u32, method: &str, params: &str| {
-        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        session.send(&line).unwrap();
-        session.answer(&id.to_string()).unwrap()
-    };
+    let mut list = |id: u32, method: &str, params: &str| asked(&mut session, id, method, params);
     list(10, "prompts/list", "{}");
     list(11, "prompts/list", r#"{"cursor":"2"}"#);
     assert!(list(12, "resources/list", "{}").get("result").is_some());

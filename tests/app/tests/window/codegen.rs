@@ -1,8 +1,9 @@
 //! Codegen sessions: seen while they are recorded, told of when a clear threw them away, taken along as a test.
 
 use anyhow::Context as _;
-use callgate_app_tests::app::{Around, scene};
+use callgate_app_tests::app::{App, Around, scene};
 use callgate_tests::gate::OPEN_POLICY;
+use callgate_tests::session::Session;
 
 use crate::{passed_with, refused_with};
 
@@ -18,13 +19,19 @@ on playwright_fill
 send {"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"filled"}]}}
 "##;
 
+/// A client that has seen the tools and started a recording.
+fn recording(app: &App) -> anyhow::Result<Session> {
+    let mut session = app.scripted_session(SCRIPT, &[])?;
+    session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
+    session.answer("1")?;
+    passed_with(&mut session, "2", "start_codegen_session", "{}")?;
+    Ok(session)
+}
+
 #[test]
 fn what_a_clear_threw_away_is_shown_and_exported() {
     scene("codegen", OPEN_POLICY, Around::Tray, |app| {
-        let mut session = app.scripted_session(SCRIPT, &[])?;
-        session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
-        session.answer("1")?;
-        passed_with(&mut session, "2", "start_codegen_session", "{}")?;
+        let mut session = recording(app)?;
         passed_with(&mut session, "3", "playwright_fill", r##"{"selector":"#a","value":"x'); alert('y"}"##)?;
         passed_with(
             &mut session,
@@ -63,14 +70,11 @@ fn what_a_clear_threw_away_is_shown_and_exported() {
 #[test]
 fn a_ready_made_rule_is_looked_at_saved_and_in_force() {
     scene("ready-rules", OPEN_POLICY, Around::Tray, |app| {
-        let mut session = app.scripted_session(SCRIPT, &[])?;
-        session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
-        session.answer("1")?;
+        let mut session = recording(app)?;
         // The list is written down a moment after it was answered.
         app.driver.wait("the tools are known", |_| {
             Ok(std::fs::read_dir(app.bench.home().join("tools"))?.next().map(drop))
         })?;
-        passed_with(&mut session, "2", "start_codegen_session", "{}")?;
         passed_with(&mut session, "3", "playwright_fill", r##"{"selector":"#a","value":"b"}"##)?;
         app.go("#/rules/corpus")?;
         app.driver.press_css("[data-testid=\"ready-rules\"] summary")?;
@@ -90,10 +94,7 @@ fn a_ready_made_rule_is_looked_at_saved_and_in_force() {
 #[test]
 fn a_recording_that_an_agent_may_clear_is_kept_with_one_click() {
     scene("keep-recording", OPEN_POLICY, Around::Tray, |app| {
-        let mut session = app.scripted_session(SCRIPT, &[])?;
-        session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)?;
-        session.answer("1")?;
-        passed_with(&mut session, "2", "start_codegen_session", "{}")?;
+        let mut session = recording(app)?;
         passed_with(&mut session, "3", "playwright_fill", r##"{"selector":"#a","value":"b"}"##)?;
         app.go("#/servers")?;
         app.driver.says("codegen-clearing", "The agent may clear this: 1 action would be gone")?;
