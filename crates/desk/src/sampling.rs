@@ -62,7 +62,7 @@ impl Sampler {
             self.weighed.clear();
             return Vec::new();
         }
-        self.refresh();
+        self.look(ProcessRefreshKind::nothing().with_cpu());
         let mut shares: HashMap<Pid, Share> = self
             .system
             .processes()
@@ -128,13 +128,14 @@ impl Sampler {
         known.or_else(|| memory_of(pid.as_u32())).unwrap_or_else(|| process.memory())
     }
 
-    /// Looks at every process once, whatever session it belongs to.
+    /// Looks who is there, whatever session they belong to. What they take of the processor stays as of the last sample: it is
+    /// a difference of two looks, and one in between would leave next to nothing of it.
     pub fn refresh(&mut self) {
-        let kind = ProcessRefreshKind::nothing()
-            .with_cpu()
-            .with_memory()
-            .with_cmd(UpdateKind::OnlyIfNotSet)
-            .without_tasks();
+        self.look(ProcessRefreshKind::nothing());
+    }
+
+    fn look(&mut self, kind: ProcessRefreshKind) {
+        let kind = kind.with_memory().with_cmd(UpdateKind::OnlyIfNotSet).without_tasks();
         self.system.refresh_processes_specifics(ProcessesToUpdate::All, true, kind);
     }
 

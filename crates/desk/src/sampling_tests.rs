@@ -84,6 +84,26 @@ fn a_tree_is_counted_whole() {
     }
 }
 
+#[test]
+fn a_look_at_who_is_there_does_not_make_a_busy_process_idle() {
+    let tree = Tree::start();
+    let lease = lease(tree.0.id());
+    let mut sampler = Sampler::new(Here::now()).unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    let share = |sampler: &Sampler| {
+        let told = sampler.trees(std::slice::from_ref(&lease), 7, &Texts::default()).pop().unwrap();
+        told.cpu_percent
+    };
+    while sampler.sample(std::slice::from_ref(&lease), 7).pop().unwrap().cpu_percent < 1.0 {
+        assert!(Instant::now() < until, "it is busy");
+        std::thread::sleep(sysinfo::MINIMUM_CPU_UPDATE_INTERVAL);
+    }
+    let busy = share(&sampler);
+    sampler.refresh();
+    sampler.refresh();
+    assert_eq!(share(&sampler).to_bits(), busy.to_bits());
+}
+
 /// Chromium's processes share most of what they have.
 #[test]
 #[cfg(target_os = "linux")]

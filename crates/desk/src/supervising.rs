@@ -132,11 +132,24 @@ fn nobody(home: &Home, whom: Whom<'_>) -> String {
     format!("{server} does not run {wanted}; it runs as {}", Vec::from_iter(others).join(", "))
 }
 
-/// Did a person stop any of these? To start it again takes back what they said.
-pub fn is_stopped_by_person(home: &Home, whom: Whom<'_>) -> bool {
-    // What its limits ended has a reason beside it.
-    let by_person = |lease: &Lease| lease.stand == Stand::Stopped && lease.stand_words.is_none();
-    running(home).iter().any(|lease| whom.means(lease) && by_person(lease))
+/// Why only a person starts a server again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    /// Its limits ended it, or it crashed too often: its clients are told that a person has to start it.
+    Down,
+    /// A person did. To start it takes back what they said.
+    Stopped,
+}
+
+/// Whether any of these is kept from running; the strongest reason.
+pub fn kept(home: &Home, whom: Whom<'_>) -> Option<Kept> {
+    let kept = |lease: &Lease| match lease.stand {
+        // What its limits ended has a reason beside it.
+        Stand::Stopped if lease.stand_words.is_none() => Some(Kept::Stopped),
+        Stand::Stopped | Stand::Down => Some(Kept::Down),
+        Stand::Running | Stand::Starting => None,
+    };
+    running(home).iter().filter(|lease| whom.means(lease)).filter_map(kept).max()
 }
 
 /// What was done, in one sentence.
@@ -146,7 +159,7 @@ pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
     let mut words = match (wish, done) {
         (Wish::Stop, 0) => format!("Stopped: {whom} in {sessions}"),
         (Wish::Stop, _) => format!(
-            "Stopped: {whom} in {sessions}; its processes are ended, and its calls are refused until it is started"
+            "Stopped: {whom} in {sessions}; the processes are ended, and calls are refused until a person starts it"
         ),
         (Wish::Start | Wish::Restart, 0) => format!("Not running: {whom}"),
         (Wish::Start | Wish::Restart, _) => format!("Running: {whom} in {sessions}"),
@@ -156,7 +169,8 @@ pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
         _ => None,
     });
     if let Some(said) = failed.filter(|said| !said.is_empty()) {
-        words.push_str(&format!("; but {}", said.strip_prefix(DOES_NOT_RUN).unwrap_or(said)));
+        let but = if done > 0 { "but " } else { "" };
+        words.push_str(&format!("; {but}{}", said.strip_prefix(DOES_NOT_RUN).unwrap_or(said)));
     }
     let mut underway = Vec::new();
     let mut over = Vec::new();
@@ -339,7 +353,7 @@ mod tests {
             (
                 Wish::Stop,
                 vec![stopped(), stopped()],
-                "Stopped: files in 2 sessions; its processes are ended, and its calls are refused until it is started",
+                "Stopped: files in 2 sessions; the processes are ended, and calls are refused until a person starts it",
             ),
             (Wish::Start, vec![running()], "Running: files in 1 session"),
             (Wish::Restart, vec![running(), down()], "Running: files in 1 session; but it crashed"),
@@ -351,7 +365,7 @@ mod tests {
             (
                 Wish::Start,
                 vec![Became::Now(Stand::Down, Some("the server does not run: exit code 3".to_owned()))],
-                "Not running: files; but exit code 3",
+                "Not running: files; exit code 3",
             ),
             (
                 Wish::Start,

@@ -47,6 +47,21 @@ impl Window {
     pub fn duration(self) -> Duration {
         self.0
     }
+
+    /// What a text that is no window was probably to say, where it has a number: `5 minutes`, `30 sec`. For proposals only.
+    pub(crate) fn meant(text: &str) -> Option<Window> {
+        let text = text.trim().to_ascii_lowercase();
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number: u64 = text[..text.len() - rest.len()].parse().ok()?;
+        let unit = rest.trim();
+        let is_meant = |word: &str| match unit.trim_end_matches('s') {
+            "" => unit == "s" && word == "second",
+            "hr" => word == "hour",
+            unit => word.starts_with(unit),
+        };
+        let (_, seconds) = WORDS.iter().find(|(word, _)| is_meant(word))?;
+        Window::from_seconds(number.checked_mul(*seconds)?).ok()
+    }
 }
 
 impl FromStr for Window {
@@ -117,5 +132,28 @@ impl FromStr for Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.max, self.window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_in_words_is_understood_for_a_proposal() {
+        for (text, meant) in [
+            ("5 minutes", Some("5m")),
+            ("30 sec", Some("30s")),
+            ("90 S", Some("90s")),
+            ("2hrs", Some("2h")),
+            ("1 day", Some("day")),
+            ("3 weeks", Some("3w")),
+            ("minutes", None),
+            ("5", None),
+            ("5 minutes or so", None),
+            ("99999999999999999999 days", None),
+        ] {
+            assert_eq!(Window::meant(text).map(|window| window.to_string()).as_deref(), meant, "{text}");
+        }
     }
 }

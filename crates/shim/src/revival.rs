@@ -47,6 +47,9 @@ const LAST_LINES: Duration = Duration::from_millis(300);
 /// How many of them an agent gets to read.
 const SHOWN_LINES: usize = 8;
 
+/// Said where a restart was to be expected.
+const NOT_AGAIN: &str = "; it is not started again, because a codegen session was open: its actions are saved in Callgate (`callgate codegen`), and a new connection starts it";
+
 /// Where the server stands.
 #[derive(Debug)]
 pub(crate) enum Standing {
@@ -160,7 +163,11 @@ impl Session {
                 let recorded = self.relay.codegen.has_open();
                 if recorded || !is_wanted(restart, ending, self.relay.pending.calls()) {
                     self.note_end(&why, ending, recorded);
-                    return Some(Farewell::of(ending));
+                    let mut said = Farewell::of(ending);
+                    if recorded && restart != Restart::Never {
+                        said.reason.push_str(NOT_AGAIN);
+                    }
+                    return Some(said);
                 }
                 self.fell(&why);
             }

@@ -89,7 +89,10 @@ fn a_fork_bomb_is_ended_to_its_last_process_and_waits_for_a_person() {
     let answer = session.ask("4", "safe", "{}").unwrap();
     let said = result_text(&answer).unwrap();
     assert!(is_refusal(&answer) && said.contains("it has 41 processes, more than its limit of 10"), "{said}");
-    callgate(&bench, &["start", SERVER]);
+    let refused =
+        bench.callgate(["start", SERVER]).unwrap().stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(!refused.status.success(), "it waits for a person: {refused:?}");
+    awakened(&bench);
     assert_eq!(result_text(&session.ask("5", "safe", "{}").unwrap()), Some("safe ran"));
 }
 

@@ -67,6 +67,13 @@ fn started_again(bench: &Bench, args: &[&str]) {
     assert!(status.success() && said.contains("This loosens the gate"), "{args:?}: {said}");
 }
 
+/// A person at a terminal starts what waits for one.
+fn awakened(bench: &Bench) -> String {
+    let (status, said) = at_terminal(bench.callgate(["start", SERVER]).unwrap(), "start").unwrap();
+    assert!(status.success() && said.contains("This would start"), "{said}");
+    said
+}
+
 fn servers(bench: &Bench) -> Vec<u32> {
     let all = pids_in(&bench.path("pids"));
     all.into_iter().filter(|(name, _)| name == "server").map(|(_, pid)| pid).collect()

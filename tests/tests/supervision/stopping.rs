@@ -9,7 +9,7 @@ fn stop_start_and_restart_keep_the_session_and_leave_no_process() {
     open(&mut session);
     let listed = session.answer("1").unwrap();
     let said = callgate(&bench, &["stop", SERVER]);
-    assert!(said.starts_with("Stopped: corpus in 1 session; its processes are ended"), "{said}");
+    assert!(said.starts_with("Stopped: corpus in 1 session; the processes are ended"), "{said}");
     for (name, pid) in pids_in(&bench.path("pids")) {
         assert_eq!(is_alive(pid), name == "keeper", "{name}");
     }

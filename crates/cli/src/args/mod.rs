@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Resume(PauseArgs),
     /// Codegen sessions of browser servers: what was recorded, also of those that were cleared or lost; write it as a test
     Codegen(CodegenArgs),
-    /// End the processes of a server; its calls are refused until it is started. With --all: pause all, and end every server
+    /// End the processes of a server in the sessions that run; calls are refused until it is started. With --all: pause all, and end every server
     Stop(StopArgs),
     /// Start a server again that was stopped, or that crashed too often
     Start(ServerArgs),

@@ -1,5 +1,6 @@
 //! `callgate codegen`: what agents let browser servers record, and the way to a test of it.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -33,9 +34,19 @@ fn list(desk: &Desk, args: &CodegenListArgs) -> anyhow::Result<()> {
         screen.line(&if args.json { object(session).to_string() } else { line(&screen, session) });
     }
     if sessions.is_empty() && !args.json {
-        screen.line(
-            "No codegen session is on record. One appears here when an agent calls start_codegen_session.",
-        );
+        let others: BTreeSet<String> =
+            desk.codegen(None)?.into_iter().map(|session| session.server).collect();
+        let others: Vec<String> = others.iter().map(|server| screen::harmless(server)).collect();
+        match (&args.server, &others[..]) {
+            (Some(server), [_, ..]) => screen.line(&format!(
+                "No codegen session of {} is on record; there are some of {}.",
+                screen::harmless(server),
+                others.join(", ")
+            )),
+            _ => screen.line(
+                "No codegen session is on record. One appears here when an agent calls start_codegen_session.",
+            ),
+        }
     }
     Ok(())
 }

@@ -29,8 +29,8 @@ pub(crate) fn run(args: &PsArgs) -> anyhow::Result<ExitCode> {
     if !leases.is_empty() {
         thread::sleep(BETWEEN_LOOKS);
     }
-    let strays = desk.strays(&mut sampler)?;
     sampler.sample(&leases, wall_ms());
+    let strays = desk.strays(&mut sampler)?;
     let trees = desk.trees(&sampler, &leases);
     let suspects: &[SuspectView] = if args.suspects { &strays.suspects } else { &[] };
     if args.json {

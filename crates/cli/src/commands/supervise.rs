@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_desk::Desk;
-use callgate_desk::supervising::{self, StoppedAll, Whom};
+use callgate_desk::supervising::{self, Kept, StoppedAll, Whom};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::control::Wish;
-use callgate_store::{Home, Origin, SessionId};
+use callgate_store::{Home, Origin, SessionId, pause};
 
 use crate::args::{ServerArgs, StopArgs};
 use crate::confirm;
@@ -47,9 +47,16 @@ fn ask(
     screen.line(&screen::harmless(&supervising::told(wish, server, &became)));
     let done = became.iter().all(|one| one.is(wish));
     if wish == Wish::Stop {
-        screen.line(&format!("Start it again: callgate start {}", screen::quoted(server)));
+        let server = screen::quoted(server);
+        screen.line(&format!("Start it again: callgate start {server}"));
+        screen.line(&format!(
+            "A client that connects anew starts it as well; to refuse its calls too: callgate pause {server}"
+        ));
     } else if !done {
         screen.line("What happened to it: callgate events -n 10; how it stands: callgate status");
+    } else if let Some(why) = pause::reason(&home, server) {
+        let words = format!("Its calls are still refused, because {why}: callgate resume");
+        screen.line(&screen.paint(screen::WARN, &screen::harmless(&words)));
     }
     Ok(code(done))
 }
@@ -68,7 +75,7 @@ fn code(done: bool) -> ExitCode {
     if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// To stop is for anybody. An agent with a shell must not bring back what a person stopped.
+/// To stop is for anybody. An agent with a shell must not bring back what a person stopped, nor what waits for one.
 fn permitted(home: &Home, whom: Whom<'_>, wish: Wish, server: &str) -> anyhow::Result<()> {
     let word = match wish {
         Wish::Stop => return Ok(()),
@@ -76,9 +83,15 @@ fn permitted(home: &Home, whom: Whom<'_>, wish: Wish, server: &str) -> anyhow::R
         Wish::Restart => "restart",
     };
     let server = screen::harmless(server);
-    match supervising::is_stopped_by_person(home, whom) {
-        true => confirm::loosening(&format!("start {server}, which was stopped by a person"), word),
-        false => confirm::not_below_a_session(&format!("{word} {server}")),
+    match supervising::kept(home, whom) {
+        Some(Kept::Stopped) => {
+            confirm::loosening(&format!("start {server}, which was stopped by a person"), word)
+        }
+        Some(Kept::Down) => {
+            let what = format!("start {server}, which its limits ended or which crashed too often");
+            confirm::asking(&what, word)
+        }
+        None => confirm::not_below_a_session(&format!("{word} {server}")),
     }
 }
 

@@ -158,7 +158,12 @@ pub(super) fn window(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Op
         Ok(window) => Some(window),
         Err(e) => {
             let words = ["second", "minute", "hour", "day", "week"];
-            let near = cursor.as_str().and_then(|text| super::suggest::nearest(text, &words));
+            let text = cursor.as_str().unwrap_or_default();
+            // A number that was said is not to be lost in what is proposed.
+            let near = match text.starts_with(|c: char| c.is_ascii_digit()) {
+                true => Window::meant(text).map(|window| window.to_string()),
+                false => super::suggest::nearest(text, &words).map(str::to_owned),
+            };
             let fix = near.map_or_else(|| e.to_string(), |near| format!("did you mean \"{near}\"?"));
             let shown = cursor.as_str().or(cursor.as_number()).unwrap_or("");
             reader.error(&cursor.place, format!("{shown:?} is no window"), Some(fix));
