@@ -119,7 +119,11 @@ fn no_longer_waits(home: &Path, plan: &Plan, chosen: &dyn Fn(&Entry) -> bool) ->
     let meant = plan.contents.entries.iter().filter(|entry| chosen(entry)).map(|entry| &entry.key);
     let edited = plan.edits.iter().map(|edit| &edit.key);
     let keys: Vec<&Key> = meant.filter(|key| !refused(key)).chain(edited).collect();
-    dequeue(home, |queued| keys.contains(&&queued.key))
+    // A copy that waits to be put back is a wish for every entry of its file.
+    let puts_back = |queued: &Queued| {
+        matches!(queued.todo, Todo::Restore { .. }) && keys.iter().any(|key| key.file() == queued.key)
+    };
+    dequeue(home, |queued| keys.contains(&&queued.key) || puts_back(queued))
 }
 
 pub(crate) fn dequeue(home: &Path, of: impl Fn(&Queued) -> bool) -> Result<(), ChangeError> {

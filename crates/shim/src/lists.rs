@@ -15,7 +15,7 @@ use callgate_protocol::lists::{self, Filtered, List, Page};
 use callgate_protocol::message::{Body, Incoming, Outcome as Reply, Side, read};
 
 use crate::relay::Relay;
-use crate::toolbook::Asker;
+use crate::toolbook::{Asker, Stamp};
 
 /// How much of one list is kept, cursors included, and in how many pages. Of a longer one nothing is.
 const MOST_BYTES: usize = 1 << 20;
@@ -90,6 +90,8 @@ pub(crate) struct Listed<'c> {
     pub(crate) cursor: Option<String>,
     pub(crate) result: Raw<'c>,
     pub(crate) page: Page<'c>,
+    /// When it came.
+    pub(crate) at: Stamp,
 }
 
 impl Relay {
@@ -111,7 +113,7 @@ impl Relay {
 
     /// Takes in what the client has got.
     pub(crate) fn learn(&self, listed: &Listed<'_>) {
-        let Listed { list, cursor, result, page } = listed;
+        let Listed { list, cursor, result, page, at } = listed;
         let cursor = cursor.as_deref();
         // What asks the client for something is judged when it comes, and is not to come again.
         let asks_nothing = || input_requests(*result).is_ok_and(|requests| requests.is_empty());
@@ -119,7 +121,7 @@ impl Relay {
             self.lists.keep(*list, cursor, *result);
         }
         if *list == List::Tools {
-            self.tools.page(Asker::Client, cursor.is_none(), *result, page);
+            self.tools.page(Asker::Client, cursor.is_none(), (*result, page), *at);
         }
     }
 

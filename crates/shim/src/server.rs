@@ -313,7 +313,12 @@ impl<'r> FromServer<'r> {
                 out.skip(place);
                 if let Reply::Result(result) = reply
                     && let page = lists::page(List::Tools, result, |_| true)
-                    && let Some(next) = self.relay.tools.page(Asker::Callgate, first, result, &page)
+                    && let Some(next) = self.relay.tools.page(
+                        Asker::Callgate,
+                        first,
+                        (result, &page),
+                        self.relay.tools.stamp(),
+                    )
                 {
                     self.relay.list_tools(&self.pipe, Some(&next), &meta);
                 }
@@ -398,7 +403,7 @@ impl<'r> FromServer<'r> {
                 out.append(&answer::error(Some(&id.as_key()), wording::INTERNAL, &text));
             }
         }
-        out.listed.push(Listed { list, cursor, result, page });
+        out.listed.push(Listed { list, cursor, result, page, at: self.relay.tools.stamp() });
     }
 
     /// Noise is dropped; an answer that cannot be passed on is replaced, so that nobody waits for ever.

@@ -64,19 +64,35 @@ impl std::fmt::Debug for Shelf {
     }
 }
 
+/// When a list came, by what the server has said of its lists until then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Counts the servers of the session.
+    server: u64,
+    /// Counts how often they said that their tools are not what they were.
+    changes: u64,
+}
+
 /// A list that is not whole yet.
 #[derive(Debug, Default)]
 struct Pages {
-    /// Its first page was seen, and nothing of it was lost.
-    begun: bool,
+    /// When its first page came; none if that was not seen, or something of it was lost.
+    begun: Option<Stamp>,
     texts: Vec<Arc<str>>,
     bytes: usize,
+}
+
+/// A whole list.
+#[derive(Debug)]
+struct Whole {
+    pages: Vec<Arc<str>>,
+    at: Stamp,
 }
 
 #[derive(Debug)]
 struct Clerk {
     /// One list waits while another is read; a server that lists faster than that is told of by its last ones.
-    lists: SyncSender<Vec<Arc<str>>>,
+    lists: SyncSender<Whole>,
     /// Closed when the clerk is done.
     done: Receiver<()>,
 }
@@ -96,6 +112,8 @@ struct Known {
     pages: Vec<Arc<str>>,
     /// The next list is the first of another server.
     another: bool,
+    /// As of now.
+    stamp: Stamp,
 }
 
 impl ToolBook {
@@ -109,38 +127,49 @@ impl ToolBook {
         }
     }
 
-    /// Takes in one page, given as it was read; the cursor of the next, if there is one and it is wanted.
-    pub(crate) fn page(&self, asker: Asker, first: bool, result: Raw<'_>, page: &Page<'_>) -> Option<String> {
+    /// For a list that is just coming.
+    pub(crate) fn stamp(&self) -> Stamp {
+        lock(&self.known.0).stamp
+    }
+
+    /// Takes in one page, given as it was read, and when it came; the cursor of the next, if there is one and it is wanted.
+    pub(crate) fn page(
+        &self,
+        asker: Asker,
+        first: bool,
+        (result, page): (Raw<'_>, &Page<'_>),
+        at: Stamp,
+    ) -> Option<String> {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let pages = &mut pages[usize::from(asker == Asker::Callgate)];
         if first {
-            *pages = Pages { begun: true, ..Pages::default() };
+            *pages = Pages { begun: Some(at), ..Pages::default() };
         }
         let size = result.text().len();
         let fits = pages.bytes + size <= MOST_BYTES && pages.texts.len() < MOST_PAGES;
         // A page without those before it is no list, and neither is one that cannot be read.
-        if !pages.begun || !fits || matches!(page.filtered, Filtered::Unusable(_)) {
+        let Some(at) = pages.begun.filter(|_| fits && !matches!(page.filtered, Filtered::Unusable(_))) else {
             *pages = Pages::default();
             return None;
-        }
+        };
         pages.bytes += size;
         let before = lock(&self.known.0).pages.get(pages.texts.len()).cloned();
         let same = before.filter(|before| **before == *result.text());
         pages.texts.push(same.unwrap_or_else(|| result.text().into()));
         if page.next.is_none() {
             // Without a clerk nothing is learned, and what needs it is refused.
-            drop(self.hand_over(std::mem::take(pages).texts));
+            drop(self.hand_over(Whole { pages: std::mem::take(pages).texts, at }));
         }
         page.next.as_deref().map(str::to_owned)
     }
 
-    fn hand_over(&self, pages: Vec<Arc<str>>) -> io::Result<()> {
+    fn hand_over(&self, list: Whole) -> io::Result<()> {
         let mut clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
         let clerk = match &mut *clerk {
             Some(clerk) => clerk,
             empty => empty.insert(self.hire()?),
         };
-        match clerk.lists.try_send(pages) {
+        match clerk.lists.try_send(list) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => Err(io::Error::other("lists come faster than they are read")),
             Err(TrySendError::Disconnected(_)) => Err(io::Error::other("the clerk is gone")),
@@ -148,20 +177,32 @@ impl ToolBook {
     }
 
     fn hire(&self) -> io::Result<Clerk> {
-        let (lists, work) = mpsc::sync_channel::<Vec<Arc<str>>>(1);
+        let (lists, work) = mpsc::sync_channel::<Whole>(1);
         let (at_work, done) = mpsc::channel::<()>();
         let (known, shelf) = (self.known.clone(), self.shelf.clone());
         let read = move || {
             let _at_work = at_work;
-            for pages in work {
-                if lock(&known.0).came_again(&pages) {
-                    known.1.notify_all();
-                    continue;
+            for Whole { pages, at } in work {
+                // What a server that is no more listed says nothing of the one in its place.
+                let is_over = |known: &Known| known.stamp.server != at.server;
+                {
+                    let mut known_now = lock(&known.0);
+                    if is_over(&known_now) {
+                        continue;
+                    }
+                    if known_now.came_again(&pages, at) {
+                        drop(known_now);
+                        known.1.notify_all();
+                        continue;
+                    }
                 }
                 let tools = read(&pages);
                 let mark = FxBuildHasher.hash_one(&tools);
                 let differs = {
                     let mut known = lock(&known.0);
+                    if is_over(&known) {
+                        continue;
+                    }
                     // What is known of a schema (that it takes too long, above all) stays known while it is the same.
                     let schemas = tools.iter().map(|(name, _, schema)| {
                         let before = known.schemas.get(name).and_then(Option::as_ref);
@@ -173,7 +214,7 @@ impl ToolBook {
                     });
                     known.schemas = schemas.collect();
                     known.pages = Vec::new();
-                    known.current = true;
+                    known.current = known.stamp == at;
                     known.read += 1;
                     std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
                 };
@@ -192,7 +233,9 @@ impl ToolBook {
 
     /// The server says that its tools are not what they were.
     pub(crate) fn outdated(&self) {
-        lock(&self.known.0).current = false;
+        let mut known = lock(&self.known.0);
+        known.current = false;
+        known.stamp.changes += 1;
     }
 
     /// Another server has taken the place of the one that listed its tools.
@@ -201,6 +244,7 @@ impl ToolBook {
         let mut known = lock(&self.known.0);
         (known.current, known.asked) = (false, None);
         known.another = known.read > 0;
+        known.stamp.server += 1;
     }
 
     /// Should the server be asked for its tools, to check a call of this one? Says yes once in a while only; then it gives
@@ -255,11 +299,11 @@ impl ToolBook {
 }
 
 impl Known {
-    /// Is it the list that was read last, to the letter? Then everything about it is known, and it is current again.
-    fn came_again(&mut self, pages: &[Arc<str>]) -> bool {
+    /// Is it the list that was read last, to the letter? Then everything about it is known.
+    fn came_again(&mut self, pages: &[Arc<str>], at: Stamp) -> bool {
         let same = self.pages == pages;
         if same {
-            (self.current, self.another) = (true, false);
+            (self.current, self.another) = (self.stamp == at, false);
             self.read += 1;
         }
         same
@@ -309,7 +353,8 @@ mod tests {
 
     fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
         let result = Raw::parse(text).unwrap();
-        book.page(Asker::Client, first, result, &lists::page(List::Tools, result, |_| true))
+        let page = lists::page(List::Tools, result, |_| true);
+        book.page(Asker::Client, first, (result, &page), book.stamp())
     }
 
     const A: &str =
@@ -389,7 +434,15 @@ mod tests {
 
     #[test]
     fn a_list_that_comes_again_is_current_without_being_read_again() {
-        let (book, kept) = book();
+        let kept: Arc<Mutex<Vec<usize>>> = Arc::default();
+        let into = kept.clone();
+        // The second one cannot be kept.
+        let keep = Arc::new(move |tools: Vec<Listed>| {
+            let mut kept = into.lock().unwrap();
+            kept.push(tools.len());
+            kept.len() != 2
+        });
+        let book = ToolBook::new(Shelf { keep, differs: Arc::new(|| {}) });
         let list = |text: &str, read: u64| {
             page(&book, true, text);
             assert!(book.wait_newer(read, PATIENCE));
@@ -399,10 +452,40 @@ mod tests {
         book.outdated();
         list(B, 2);
         assert_eq!(book.check("a", None), Ok(()), "the schema of a list that is current");
-        list(r#"{"tools":[]}"#, 3);
-        list(B, 4);
+        for read in 3..6 {
+            list(r#"{"tools":[]}"#, read);
+        }
+        list(B, 6);
         book.finish();
-        assert_eq!(kept.lock().unwrap().len(), 2, "what was listed last");
+        assert_eq!(*kept.lock().unwrap(), [2, 0, 0, 2], "each once, and once more what was not kept");
+    }
+
+    #[test]
+    fn a_list_from_before_the_server_said_that_it_changed_is_not_current() {
+        let (book, _) = book();
+        let result = Raw::parse(B).unwrap();
+        let came = lists::page(List::Tools, result, |_| true);
+        for again in 0..2 {
+            let at = book.stamp();
+            book.outdated();
+            book.page(Asker::Client, true, (result, &came), at);
+            assert!(book.wait_newer(again, PATIENCE));
+            let Err(Misfit::Uncheckable(said)) = book.check("a", None) else { panic!("checked") };
+            assert!(said.contains("in time"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_the_server_before_is_not_taken_for_one_of_the_next() {
+        let (book, kept) = book();
+        page(&book, true, B);
+        assert!(book.wait_newer(0, PATIENCE));
+        let (result, at) = (Raw::parse(r#"{"tools":[]}"#).unwrap(), book.stamp());
+        book.another_server();
+        book.page(Asker::Client, true, (result, &lists::page(List::Tools, result, |_| true)), at);
+        book.finish();
+        assert_eq!(kept.lock().unwrap().len(), 2);
+        assert!(!book.wait_newer(1, Duration::ZERO));
     }
 
     #[test]

@@ -80,13 +80,13 @@ impl Desk {
             {
                 self.gate_for(ClientAct::Protect)?;
             }
-            let put_back = copy.and_then(|(bytes, copy)| {
-                self.put_back(Wanted { copy: &copy, bytes: &bytes, since_ms: queued.since_ms })
-            });
-            let why = match put_back {
-                Ok(gates) => all_gated(gates).err(),
-                Err(error) => Some(format!("its file was not restored: {error}")),
+            let why = match copy {
+                Ok((bytes, copy)) => {
+                    self.put_back_waiting(Wanted { copy: &copy, bytes: &bytes, since_ms: queued.since_ms })
+                }
+                Err(error) => Err(format!("its file was not restored: {error}")),
             };
+            let why = why.err();
             if let Some(why) = why {
                 self.not_restored(&client_name(&queued.key.client), &why);
             }
@@ -94,6 +94,18 @@ impl Desk {
             self.guard()?;
         }
         Ok(())
+    }
+
+    /// What came of it in words, if not all that was to.
+    fn put_back_waiting(&self, wanted: Wanted<'_>) -> Result<(), String> {
+        match self.put_back(wanted) {
+            Ok(gates) => all_gated(gates),
+            // It may have failed after the file was written.
+            Err(error) if file::read(&wanted.copy.path).is_ok_and(|now| now.bytes == wanted.bytes) => {
+                Err(format!("its file is restored, but its servers may not be behind the gate: {error}"))
+            }
+            Err(error) => Err(format!("its file was not restored: {error}")),
+        }
     }
 
     /// Would its client, which runs, write over it?

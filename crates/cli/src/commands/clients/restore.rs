@@ -59,25 +59,21 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         let what = format!("put {path} back as it was, and the gate in front of what was behind it");
         confirm::asking(&what, "restore")?;
     }
+    // What is wished for while it waits is newer.
+    let since_ms = SystemClock::default().now().wall_ms;
     quiet(&screen, client, running).map_err(anyhow::Error::msg)?;
     // It may have lost its servers when it quit.
     let lost = lost_in_wipe(home.path(), copy)?;
-    let gated = put_back(&screen, &home, (copy, &bytes), &lost)?;
+    let gated = put_back(&screen, &home, Wanted { copy, bytes: &bytes, since_ms }, &lost)?;
     screen.line(&format!("{path} is as it was at {}.", iso(copy.at_ms)));
     screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
     Ok(if gated { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Whether every server that was behind the gate before a wipe is so again.
-fn put_back(
-    screen: &Screen,
-    home: &Home,
-    (copy, bytes): (&Backup, &[u8]),
-    lost: &[Key],
-) -> anyhow::Result<bool> {
+fn put_back(screen: &Screen, home: &Home, wanted: Wanted<'_>, lost: &[Key]) -> anyhow::Result<bool> {
     let now_ms = SystemClock::default().now().wall_ms;
-    let wanted = Wanted { copy, bytes, since_ms: now_ms };
-    let failed = || format!("{} cannot be put back", shown::path(&copy.path));
+    let failed = || format!("{} cannot be put back", shown::path(&wanted.copy.path));
     if lost.is_empty() {
         restore::restore(home.path(), wanted, now_ms).with_context(failed)?;
         return Ok(true);

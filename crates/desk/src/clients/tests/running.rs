@@ -120,6 +120,22 @@ fn what_was_wished_for_after_a_restore_counts_beside_it() {
 }
 
 #[test]
+fn a_gate_that_is_written_now_is_not_undone_by_a_copy_that_waited_before() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let copies = world.desk.client_backups().unwrap();
+    let plain = copies.into_iter().find(|copy| copy.client == "claude-desktop").unwrap().id;
+    let claude = Running::start(&world);
+    let play = world.entries("claude-desktop").remove(0).key;
+    world.desk.change_clients(ClientAct::Unprotect, std::slice::from_ref(&play), true).unwrap();
+    world.desk.restore_backup(&plain, false).unwrap();
+    world.desk.change_clients(ClientAct::Protect, std::slice::from_ref(&play), true).unwrap();
+    claude.quit();
+    world.desk.settle_queue().unwrap();
+    assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
+}
+
+#[test]
 fn a_copy_that_is_gone_when_its_time_comes_is_told_and_not_waited_for() {
     let world = world();
     let backup = wiped(&world);
