@@ -10,7 +10,7 @@ use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
 use crate::names::{Names, identity};
 use crate::placed::Placed;
 use crate::plan::{Act, Plan, PlanError, plan};
-use crate::queue::{self, QueueError, Queued};
+use crate::queue::{self, QueueError, Queued, Todo};
 use crate::survey::{Entry, State, Surveyed, look};
 use crate::table;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use callgate_clients::backup::{Backup, Backups};
+use callgate_clients::backup::Backups;
 use callgate_clients::copied::{Gates, gates};
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
