@@ -97,16 +97,18 @@ fn a_person_who_insists_has_the_file_back_at_once_and_nothing_waits() {
     assert!(!world.desk.has_queued());
 }
 
+/// Everything is protected; the copy of Claude Desktop's file from before that.
+fn copy_without_gates(world: &World) -> String {
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let copies = world.desk.client_backups().unwrap();
+    copies.into_iter().find(|copy| copy.client == "claude-desktop").unwrap().id
+}
+
 #[test]
 fn what_was_wished_for_after_a_restore_counts_beside_it() {
     let world = world();
-    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
-    let copies = world.desk.client_backups().unwrap();
-    let plain = copies.into_iter().find(|copy| copy.client == "claude-desktop").unwrap().id;
+    let plain = copy_without_gates(&world);
     let claude = Running::start(&world);
-    let play = world.entries("claude-desktop").remove(0).key;
-    world.desk.change_clients(ClientAct::Unprotect, std::slice::from_ref(&play), false).unwrap();
-    world.place.clock.advance(Duration::from_millis(1));
     world.desk.restore_backup(&plain, false).unwrap();
     world.place.clock.advance(Duration::from_millis(1));
     queue::add(world.place.home.path(), &[world.key("play")], &Todo::Protect, i64::MAX).unwrap();
@@ -117,14 +119,13 @@ fn what_was_wished_for_after_a_restore_counts_beside_it() {
         EntryState::Protected,
         "the copy has no gate; the newer wish has"
     );
+    assert!(!world.desk.has_queued(), "both were done");
 }
 
 #[test]
 fn a_gate_that_is_written_now_is_not_undone_by_a_copy_that_waited_before() {
     let world = world();
-    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
-    let copies = world.desk.client_backups().unwrap();
-    let plain = copies.into_iter().find(|copy| copy.client == "claude-desktop").unwrap().id;
+    let plain = copy_without_gates(&world);
     let claude = Running::start(&world);
     let play = world.entries("claude-desktop").remove(0).key;
     world.desk.change_clients(ClientAct::Unprotect, std::slice::from_ref(&play), true).unwrap();

@@ -1,0 +1,180 @@
+use callgate_protocol::lists::{self, List};
+
+use super::*;
+
+fn book() -> (ToolBook, Arc<Mutex<Vec<Listed>>>) {
+    let kept: Arc<Mutex<Vec<Listed>>> = Arc::default();
+    (shelved(&kept, || {}), kept)
+}
+
+fn shelved(kept: &Arc<Mutex<Vec<Listed>>>, differs: impl Fn() + Send + Sync + 'static) -> ToolBook {
+    let into = kept.clone();
+    let keep = Arc::new(move |tools| {
+        *into.lock().unwrap() = tools;
+        true
+    });
+    ToolBook::new(Shelf { keep, differs: Arc::new(differs) })
+}
+
+fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
+    let result = Raw::parse(text).unwrap();
+    let page = lists::page(List::Tools, result, |_| true);
+    book.page(Asker::Client, first, (result, &page), book.stamp())
+}
+
+const A: &str =
+    r#"{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x"]}}],"nextCursor":"2"}"#;
+const B: &str = r#"{"tools":[{"name":"b"},{"name":"a","inputSchema":{}}]}"#;
+
+#[test]
+fn only_a_whole_list_counts_and_the_first_of_two_names() {
+    let (book, kept) = book();
+    assert_eq!(book.wants_list("a"), Some(0));
+    assert_eq!(page(&book, true, A).as_deref(), Some("2"));
+    assert!(!book.wait_newer(0, Duration::ZERO));
+    assert!(matches!(book.check("a", None), Err(Misfit::Uncheckable(_))));
+    assert_eq!(page(&book, false, B), None);
+    assert!(book.wait_newer(0, PATIENCE));
+    assert!(matches!(book.check("a", None), Err(Misfit::Differs(_))));
+    assert_eq!(book.check("a", Some(Raw::parse(r#"{"x":1}"#).unwrap())), Ok(()));
+    for (tool, why) in [("b", "no schema"), ("c", "no such tool")] {
+        let Err(Misfit::Uncheckable(said)) = book.check(tool, None) else { panic!("{tool}") };
+        assert!(said.contains(why), "{said}");
+    }
+    book.finish();
+    let names: Vec<String> = kept.lock().unwrap().iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(names, ["a", "b"]);
+}
+
+#[test]
+fn a_page_without_its_beginning_and_a_page_that_cannot_be_read_teach_nothing() {
+    let (book, kept) = book();
+    page(&book, true, A);
+    page(&book, false, B);
+    assert!(book.wait_newer(0, PATIENCE));
+    assert_eq!(page(&book, false, B), None);
+    assert_eq!(page(&book, true, r#"{"nextCursor":"x"}"#), None, "no list in it");
+    assert_eq!(page(&book, false, B), None);
+    book.finish();
+    assert_eq!(kept.lock().unwrap().len(), 2);
+    assert!(matches!(book.check("a", None), Err(Misfit::Differs(_))), "what was known stays");
+}
+
+#[test]
+fn a_list_that_never_ends_is_given_up() {
+    let (book, _) = book();
+    let mut asked = 1;
+    let mut next = page(&book, true, A);
+    while next.is_some() && asked < 10_000 {
+        next = page(&book, false, A);
+        asked += 1;
+    }
+    assert!(asked <= MOST_PAGES + 1, "{asked}");
+}
+
+#[test]
+fn a_list_that_starts_anew_forgets_its_first_pages() {
+    let (book, kept) = book();
+    page(&book, true, A);
+    page(&book, true, B);
+    assert!(book.wait_newer(0, PATIENCE));
+    book.finish();
+    assert_eq!(kept.lock().unwrap().len(), 2);
+    assert_eq!(book.check("a", None), Ok(()), "the schema of the new list");
+}
+
+#[test]
+fn a_server_is_asked_once_in_a_while_and_again_when_its_tools_changed() {
+    let (book, _) = book();
+    page(&book, true, B);
+    assert!(book.wait_newer(0, PATIENCE));
+    assert_eq!(book.wants_list("b"), None);
+    assert_eq!(book.wants_list("new one"), Some(1));
+    assert_eq!(book.wants_list("new two"), None, "not for every call of a tool that is not there");
+    assert!(matches!(book.check("b", None), Err(Misfit::Uncheckable(_))), "it has no schema");
+    book.outdated();
+    let Err(Misfit::Uncheckable(said)) = book.check("b", None) else { panic!("checked") };
+    assert!(said.contains("in time"), "{said}");
+}
+
+#[test]
+fn a_list_that_comes_again_is_current_without_being_read_again() {
+    let kept: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let into = kept.clone();
+    // The second one cannot be kept.
+    let keep = Arc::new(move |tools: Vec<Listed>| {
+        let mut kept = into.lock().unwrap();
+        kept.push(tools.len());
+        kept.len() != 2
+    });
+    let book = ToolBook::new(Shelf { keep, differs: Arc::new(|| {}) });
+    let list = |text: &str, read: u64| {
+        page(&book, true, text);
+        assert!(book.wait_newer(read, PATIENCE));
+    };
+    list(B, 0);
+    list(B, 1);
+    book.outdated();
+    list(B, 2);
+    assert_eq!(book.check("a", None), Ok(()), "the schema of a list that is current");
+    for read in 3..6 {
+        list(r#"{"tools":[]}"#, read);
+    }
+    list(B, 6);
+    book.finish();
+    assert_eq!(*kept.lock().unwrap(), [2, 0, 0, 2], "each once, and once more what was not kept");
+}
+
+#[test]
+fn a_list_from_before_the_server_said_that_it_changed_is_not_current() {
+    let (book, _) = book();
+    let result = Raw::parse(B).unwrap();
+    let came = lists::page(List::Tools, result, |_| true);
+    for again in 0..2 {
+        let at = book.stamp();
+        book.outdated();
+        book.page(Asker::Client, true, (result, &came), at);
+        assert!(book.wait_newer(again, PATIENCE));
+        let Err(Misfit::Uncheckable(said)) = book.check("a", None) else { panic!("checked") };
+        assert!(said.contains("in time"), "{said}");
+    }
+}
+
+#[test]
+fn a_list_of_the_server_before_is_not_taken_for_one_of_the_next() {
+    let (book, kept) = book();
+    page(&book, true, B);
+    assert!(book.wait_newer(0, PATIENCE));
+    let (result, at) = (Raw::parse(r#"{"tools":[]}"#).unwrap(), book.stamp());
+    book.another_server();
+    book.page(Asker::Client, true, (result, &lists::page(List::Tools, result, |_| true)), at);
+    book.finish();
+    assert_eq!(kept.lock().unwrap().len(), 2);
+    assert!(!book.wait_newer(1, Duration::ZERO));
+}
+
+#[test]
+fn another_server_with_other_tools_is_noticed_once() {
+    let (kept, told) = (Arc::default(), Arc::new(Mutex::new(0)));
+    let counter = told.clone();
+    let book = shelved(&kept, move || *counter.lock().unwrap() += 1);
+    let mut read = 0;
+    let mut list = |text: &str| {
+        page(&book, true, text);
+        assert!(book.wait_newer(read, PATIENCE));
+        read += 1;
+    };
+    book.another_server();
+    list(B);
+    list(r#"{"tools":[]}"#);
+    assert_eq!(*told.lock().unwrap(), 0, "one and the same server tells of its changes by itself");
+    book.another_server();
+    list(r#"{"tools":[]}"#);
+    assert_eq!(*told.lock().unwrap(), 0, "the same tools");
+    book.another_server();
+    assert!(matches!(book.check("b", None), Err(Misfit::Uncheckable(_))), "not read yet");
+    list(B);
+    list(r#"{"tools":[]}"#);
+    book.finish();
+    assert_eq!(*told.lock().unwrap(), 1);
+}
