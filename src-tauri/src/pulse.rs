@@ -144,6 +144,8 @@ pub(crate) fn keep_index(app: &AppHandle) {
         loop {
             let stamps: Vec<Stamp> = files.iter().map(|path| stamp(path)).collect();
             if seen.as_ref() == Some(&stamps) {
+                // Nothing was written for a while: sessions that were killed leave long logs.
+                let _later = callgate_store::write_back(state.desk.home());
                 std::thread::park_timeout(REST);
                 continue;
             }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use callgate_policy::edit::Edited;
 use callgate_policy::{Policy, compare};
 use callgate_store::clock::Clock;
-use callgate_store::history::{PolicyChange, PolicyEdit, record_edit};
+use callgate_store::history::{Noted, PolicyChange, PolicyEdit, note_edit};
 use callgate_store::home::{Locked, lock_policies, read_private};
-use callgate_store::{History, Home, Origin, atomic, catch_up};
+use callgate_store::{History, Home, Origin, atomic};
 
 use crate::DeskError;
 use crate::text::name;
@@ -124,37 +124,32 @@ impl Change {
         let policy = self.outcome()?;
         if self.edited.changed {
             self.still_as_read(maker.home)?;
-            let summary = self.summary(note);
-            self.record(maker, (policy.version(), &self.edited.text), &summary, &self.loosened()?)?;
-            atomic::replace(&self.before.own, self.edited.text.as_bytes()).map_err(|error| {
-                DeskError::disk(format!("{} cannot be written", self.before.own.display()), error)
-            })?;
+            let noted = self.note(maker, &policy, &self.summary(note))?;
+            if let Err(error) = atomic::replace(&self.before.own, self.edited.text.as_bytes()) {
+                noted.take_back();
+                let what = format!("{} cannot be written", self.before.own.display());
+                return Err(DeskError::disk(what, error));
+            }
+            // In force from here on; a busy history gets to know it later.
+            noted.book();
         }
         let _until_now = held;
         Ok(policy.version().to_owned())
     }
 
-    fn record(
-        &self,
-        maker: &Maker<'_>,
-        (version, text): (&str, &str),
-        summary: &str,
-        loosened: &[String],
-    ) -> Result<(), DeskError> {
-        // What running sessions have seen of the file is told before what we have.
-        let _behind = catch_up(maker.home, maker.clock);
-        // Known to the history first, so that a gate that reads the file next knows where it came from.
+    /// Puts it on record before it is made, so that a gate that reads the file next knows where it came from.
+    fn note(&self, maker: &Maker<'_>, policy: &Policy, summary: &str) -> Result<Noted, DeskError> {
         let before = Policy::parse(&self.before.text).ok();
         let edit = PolicyEdit {
             before: before.as_ref().map(|policy| (policy.version(), self.before.text.as_str())),
-            version,
+            version: policy.version(),
             server: &self.before.server,
-            text,
+            text: &self.edited.text,
             origin: maker.origin,
             summary,
-            loosened,
+            loosened: &self.loosened()?,
         };
-        record_edit(maker.home, maker.clock.now().wall_ms, &edit).map_err(DeskError::Unrecorded)
+        note_edit(maker.home, maker.clock.now().wall_ms, &edit).map_err(DeskError::Unrecorded)
     }
 
     /// What changed, in one line for the history.

@@ -429,7 +429,7 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
             "{}: calls are refused, because they cannot be recorded: {cause}",
             info.server
         ));
-        Journal::shut(home, info, clock, cause)
+        Journal::without_home(home, info, clock, cause)
     })
 }
 

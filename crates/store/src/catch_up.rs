@@ -8,6 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::history::file::Filer;
+use crate::history::outbox;
 use crate::home::Home;
 use crate::id::SessionId;
 use crate::lease;
@@ -31,6 +32,7 @@ pub struct CaughtUp {
 pub fn catch_up(home: &Home, clock: &dyn Clock) -> Result<CaughtUp, StoreError> {
     let mut caught_up = CaughtUp::default();
     let sessions = lease::sessions(home);
+    outbox::book(home)?;
     if sessions.is_empty() {
         return Ok(caught_up);
     }

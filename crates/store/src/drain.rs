@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use crate::catch_up;
 use crate::error::StoreError;
 use crate::history;
-use crate::history::file::Filer;
+use crate::history::file::{Filer, Place};
 use crate::journal::{Shared, lock};
-use crate::limits;
 use crate::mask;
 use crate::retention::Housekeeping;
 use crate::spool::reader::{Head, Reader};
 use crate::spool::record::{Opened, Record};
+use crate::sqlite;
+use crate::wal::{self, LogKeeper};
 use crate::words::EventKind;
 
 /// How long records gather before they are moved: long enough for calls to meet their answers.
@@ -25,49 +26,70 @@ const GATHER: Duration = Duration::from_millis(25);
 const TRANSACTION: Duration = Duration::from_micros(3_500);
 /// A spool beyond this is finished with appends kept out, or it might grow for ever under load.
 const LARGE: u64 = 8 << 20;
-/// The history's log is written back after this much under load, and after less in quiet moments.
-const CHECKPOINT: u64 = 16 << 20;
-const CHECKPOINT_QUIET: u64 = 2 << 20;
-/// Takes from shared limits between two checkpoints of their log.
-const LIMITS_CHECKPOINT: u32 = 1_000;
+/// The length at which the log of the shared counters is written back.
+const LIMITS_LOG: u64 = 1 << 20;
 /// Housekeeping waits for the session to have started in peace.
 const SETTLED: Duration = Duration::from_millis(300);
-const ASLEEP: Duration = Duration::from_secs(3_600);
 /// While the history cannot be written.
 const RETRY: Duration = Duration::from_millis(500);
 /// How long the end of a session waits for a busy history.
 const LAST_TRY: Duration = Duration::from_millis(800);
 
+const LOG_RESCUED: &str =
+    "the history's write-ahead log was removed while a session was recording; what it held was saved";
+const LOG_LOST: &str = "the history's write-ahead log was removed while a session was recording; calls of the last minutes \
+                        before this are missing";
+
 pub(crate) fn start(shared: Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
     let path = shared.home.spool(shared.session);
     std::thread::Builder::new()
         .name("drain".to_owned())
-        .spawn(move || Drain { filer: None, reader: None, missing: false }.run(&shared))
+        .spawn(move || Drain::new(&shared).run(&shared))
         .map_err(|error| StoreError::io("start the thread for", &path, &error))
 }
 
 struct Drain {
     filer: Option<Filer>,
-    reader: Option<(Reader, Opened, u64)>,
-    /// The history was there and is not any more.
-    missing: bool,
+    reader: Option<SpoolReader>,
+    housekeeping: Housekeeping,
+    limits_log: LogKeeper,
+    /// What happened to the history that was open before.
+    lost: Option<&'static str>,
+}
+
+/// The spool that is being moved.
+struct SpoolReader {
+    reader: Reader,
+    opened: Opened,
+    /// End of its head.
+    base: u64,
+    /// Which of the files that the spool was.
+    turn: u64,
 }
 
 impl Drain {
+    fn new(shared: &Shared) -> Drain {
+        Drain {
+            filer: None,
+            reader: None,
+            housekeeping: Housekeeping::new(shared.home.clone(), shared.clock.clone(), SETTLED),
+            limits_log: LogKeeper::default(),
+            lost: None,
+        }
+    }
+
     fn run(mut self, shared: &Shared) {
         // The session's own start goes first; a call that needs the counters before opens them itself.
         let _stopped = shared.gather(GATHER);
         mask::warm();
         lock(&shared.limits).warm();
-        let mut housekeeping = Some(Housekeeping::new(shared.home.clone(), shared.clock.clone()));
-        let mut keep_house_at = Instant::now() + SETTLED;
         loop {
-            let sleep = match (&housekeeping, lock(&shared.stuck).is_some()) {
-                (_, true) => RETRY,
-                (Some(_), _) => {
-                    keep_house_at.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+            let sleep = match lock(&shared.stuck).is_some() {
+                true => RETRY,
+                false => {
+                    let due = self.housekeeping.next().saturating_duration_since(Instant::now());
+                    due.max(Duration::from_millis(1))
                 }
-                (None, _) => ASLEEP,
             };
             let stop = shared.await_work(sleep) || (!shared.is_idle() && shared.gather(GATHER));
             shared.begin_work();
@@ -76,21 +98,22 @@ impl Drain {
                 self.tell(shared);
             }
             self.empty(shared, stop);
+            self.quiet(shared);
             if stop {
                 return;
             }
             self.tell(shared);
-            self.quiet(shared);
-            if Instant::now() >= keep_house_at {
-                // One short step at a time; a call in between goes first.
-                keep_house_at = Instant::now() + Duration::from_millis(20);
-                if let (Some(house), Some(filer)) = (&mut housekeeping, &self.filer)
-                    && house.step(filer).is_done()
-                {
-                    housekeeping = None;
-                    catch_up::dead_sessions(&shared.home, shared.clock.as_ref());
-                }
-            }
+            self.keep_house(shared);
+        }
+    }
+
+    /// One short step at a time; a call in between goes first.
+    fn keep_house(&mut self, shared: &Shared) {
+        if let Some(filer) = &self.filer
+            && Instant::now() >= self.housekeeping.next()
+            && self.housekeeping.step(filer).is_done()
+        {
+            catch_up::dead_sessions(&shared.home, shared.clock.as_ref());
         }
     }
 
@@ -117,21 +140,26 @@ impl Drain {
 
     fn pass(&mut self, shared: &Shared, last: bool) -> Result<(), StoreError> {
         self.prepare(shared)?;
-        let (Some(filer), Some((reader, opened, base))) = (&mut self.filer, &mut self.reader) else {
-            return Ok(());
-        };
+        let (Some(filer), Some(spool)) = (&mut self.filer, &mut self.reader) else { return Ok(()) };
+        let SpoolReader { reader, opened, base, turn } = spool;
         while filer.file(opened, reader, TRANSACTION)? {
-            filer.checkpoint(CHECKPOINT);
+            let _later = self.housekeeping.make_room(filer);
         }
-        if !shared.truncate(reader.offset())? {
+        // A history that is busy keeps its ceiling a little later.
+        let _later = self.housekeeping.make_room(filer);
+        if !shared.truncate(reader.offset(), *turn)? {
             let mut spool = shared.hold();
+            if spool.turn() != *turn {
+                // What was in the file that was removed is in the one that is there now.
+                return Ok(());
+            }
             // At the end nothing comes after, and a part that cannot be read would be tried for ever.
-            if spool.len() < LARGE && !last {
+            if spool.len() < LARGE.min(shared.spool_wait / 2) && !last {
                 // The rest has already rung the bell.
                 return Ok(());
             }
             while filer.file(opened, reader, TRANSACTION)? {}
-            if !spool.truncate(reader.offset())? {
+            if !spool.truncate(reader.offset(), *turn)? {
                 return Err(StoreError::SpoolFull {
                     megabytes: spool.len() >> 20,
                     cause: "a part of it cannot be read".to_owned(),
@@ -145,30 +173,38 @@ impl Drain {
 
     /// Has the history and the spool open, and both are the ones that others would open.
     fn prepare(&mut self, shared: &Shared) -> Result<(), StoreError> {
-        if self.filer.as_ref().is_some_and(|filer| !filer.is_in_place()) {
-            self.filer = None;
-            self.missing = true;
+        let Some(turn) = shared.spool_turn() else { return Ok(()) };
+        match self.filer.as_ref().map(Filer::place) {
+            None | Some(Place::Kept) => {}
+            Some(Place::Replaced) => {
+                self.filer = None;
+                self.lost = Some("the history was deleted or replaced while a session was recording");
+            }
+            Some(Place::LogRemoved) => {
+                let rescued = self.filer.take().is_some_and(Filer::rescue);
+                self.lost = Some(if rescued { LOG_RESCUED } else { LOG_LOST });
+            }
         }
         if self.filer.is_none() {
             let now = shared.clock.now().wall_ms;
             let filer = Filer::open(&shared.home, now)?;
-            if std::mem::take(&mut self.missing) {
-                let text = "the history was deleted or replaced while a session was recording";
+            if let Some(text) = self.lost {
                 filer.note(now, EventKind::Gap, text).map_err(|error| filer.fail(&error))?;
+                self.lost = None;
             }
             self.filer = Some(filer);
             // Another history has other ideas of what it already holds.
-            if let Some((reader, _, base)) = &mut self.reader {
+            if let Some(SpoolReader { reader, base, .. }) = &mut self.reader {
                 reader.seek(*base);
             }
         }
-        if self.reader.is_none() {
+        if self.reader.as_ref().is_none_or(|spool| spool.turn != turn) {
             let path = shared.home.spool(shared.session);
             let (reader, head) =
                 Reader::open(&path).map_err(|error| StoreError::io("read", &path, &error))?;
             if let Head::Session(opened) = head {
                 let base = reader.offset();
-                self.reader = Some((reader, opened, base));
+                self.reader = Some(SpoolReader { reader, opened, base, turn });
             }
         }
         Ok(())
@@ -180,7 +216,7 @@ impl Drain {
         }
         // Only if it is still the file that we found broken: another session may have replaced it already.
         if let Some(filer) = self.filer.take()
-            && filer.is_in_place()
+            && filer.place() == Place::Kept
         {
             drop(filer);
             history::put_aside(&shared.home, shared.clock.now().wall_ms);
@@ -196,23 +232,22 @@ impl Drain {
         }
     }
 
+    /// Looks after the logs of both databases, whoever wrote them.
     fn quiet(&mut self, shared: &Shared) {
-        if let Some(filer) = &mut self.filer {
-            filer.checkpoint(CHECKPOINT_QUIET);
+        if let Some(filer) = &mut self.filer
+            && shared.is_idle()
+        {
+            filer.tidy_log();
         }
-        if let Some((reader, ..)) = &mut self.reader {
+        if let Some(SpoolReader { reader, .. }) = &mut self.reader {
             reader.rest();
         }
-        let takes = {
-            let mut limits = lock(&shared.limits);
-            let takes = limits.since_checkpoint;
-            if takes >= LIMITS_CHECKPOINT {
-                limits.since_checkpoint = 0;
-            }
-            takes
-        };
-        if takes >= LIMITS_CHECKPOINT {
-            limits::checkpoint(&shared.home);
+        let limits = shared.home.limits_db();
+        // On a connection of its own, so that no call waits for the disk.
+        if wal::bytes(&limits) >= LIMITS_LOG
+            && let Ok(connection) = sqlite::open(&limits)
+        {
+            self.limits_log.limit(&connection, &limits, LIMITS_LOG);
         }
     }
 }

@@ -46,11 +46,17 @@ pub enum StoreError {
     SpoolFull { megabytes: u64, cause: String },
     #[error("session {0} is already running")]
     SessionTaken(String),
+    #[error(
+        "{path} was removed while this session ran, so its calls cannot be recorded. Restart the AI client; if a program \
+         removed it, find out which",
+        path = path.display()
+    )]
+    Removed { path: PathBuf },
     #[error("this session has ended")]
     Ended,
-    /// The session began without a usable home; the words say why.
+    /// The session began without a usable home and has none yet; the words say why.
     #[error("{0}")]
-    Shut(String),
+    NoHome(String),
 }
 
 /// What a database error means for us, apart from its words.

@@ -20,7 +20,7 @@ mod erase;
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
 pub(crate) const FOLDERS: &[&str] =
-    &["policies", "spool", "leases", "bell", "control", "logs", "tools", "trees"];
+    &["policies", "spool", "outbox", "leases", "bell", "control", "logs", "tools", "trees"];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
 
@@ -155,6 +155,11 @@ impl Home {
 
     pub fn spool(&self, session: SessionId) -> PathBuf {
         self.spool_dir().join(session.as_str())
+    }
+
+    /// What people did and the history does not have yet.
+    pub(crate) fn outbox(&self) -> PathBuf {
+        self.path.join("outbox")
     }
 
     /// What a server listed last.

@@ -20,6 +20,7 @@ use crate::id::SessionId;
 use crate::lease::{self, Held, Lease};
 use crate::limits::Limits;
 use crate::mask::Masker;
+use crate::retention::Ceiling;
 use crate::settings::Settings;
 use crate::settlement::Settlement;
 use crate::spool::record::{Opened, Record};
@@ -28,10 +29,6 @@ use crate::words::{EndReason, EventKind, Origin, Outcome};
 
 /// A call after this much silence starts a new run.
 const IDLE: Duration = Duration::from_secs(5 * 60);
-/// Above this the writer waits for the drain instead of growing the file.
-const SPOOL_WAIT: u64 = 64 << 20;
-/// Above this nothing more is recorded, so nothing more is forwarded.
-const SPOOL_FULL: u64 = 256 << 20;
 /// Buffers larger than this are given back to the system.
 const KEPT_BUFFER: usize = 1 << 20;
 
@@ -63,7 +60,6 @@ pub struct Event<'a> {
 pub struct Journal {
     shared: Arc<Shared>,
     drain: Mutex<Option<JoinHandle<()>>>,
-    lease: Mutex<(Lease, Option<Held>)>,
 }
 
 /// What the relay's threads and the drain share.
@@ -76,7 +72,15 @@ pub(crate) struct Shared {
     /// The most that is kept of any call of this session, whatever its policy says.
     pub(crate) keep: Keep,
     pub(crate) limits: Mutex<Limits>,
+    /// What the session says of itself, and the lock that says it lives.
+    lease: Mutex<(Lease, Option<Held>)>,
+    /// The head of its spool.
+    opened: Opened,
     spool: Mutex<Spool>,
+    /// Above this the writer waits for the drain instead of growing the spool.
+    pub(crate) spool_wait: u64,
+    /// Above this nothing more is recorded, so nothing more is forwarded.
+    spool_full: u64,
     /// Signalled when the drain made room.
     room: Condvar,
     buffer: Mutex<Vec<u8>>,
@@ -86,6 +90,8 @@ pub(crate) struct Shared {
     open_calls: AtomicU64,
     /// Records that could not be written; told in the history once it can be written again.
     lost: AtomicU64,
+    /// The spool was removed and begun anew; to be told.
+    removed: AtomicBool,
     pub(crate) work: AtomicBool,
     bell: (Mutex<Bell>, Condvar),
     /// Why the drain is stuck, while it is.
@@ -100,6 +106,8 @@ enum Room {
     Awaited,
     /// Takes what there is. For the drain, which would wait for itself.
     AsItIs,
+    /// The few last words of a session, which say what is missing, fit into every spool.
+    Enough,
 }
 
 #[derive(Debug, Default)]
@@ -115,44 +123,22 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Journal {
     /// Starts the record of a session. Call after the keeper was started: this starts a thread and takes a lock.
     pub fn open(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>) -> Result<Journal, StoreError> {
-        let now = clock.now();
-        // What is wrong with them is told by the housekeeping.
-        let settings = Settings::read(home).0;
-        let held = lease::take(home, who.id)?;
-        let lease = describe(who, &settings, &now);
-        let opened = Opened {
-            session: who.id.to_string(),
-            server: who.server.clone(),
-            client: who.client.clone(),
-            command: serde_json::to_string(&lease.command).unwrap_or_default(),
-            started_ms: now.wall_ms,
-            demo: who.demo,
-            pid: lease.pid,
-        };
-        let started = lease::write(home, &lease).and_then(|()| Spool::create(&home.spool(who.id), &opened));
-        let spool = match started {
-            Ok(spool) => spool,
-            Err(error) => {
-                lease::remove(home, who.id, held);
-                return Err(error);
-            }
-        };
-        let shared = Arc::new(Shared::new(home, who, &settings, clock, spool));
+        let shared = Shared::new(home, who, clock, StoreError::Ended);
+        shared.begin(&mut lock(&shared.spool))?;
+        let shared = Arc::new(shared);
         let drain = drain::start(shared.clone())?;
-        let journal =
-            Journal { shared, drain: Mutex::new(Some(drain)), lease: Mutex::new((lease, Some(held))) };
+        let journal = Journal { shared, drain: Mutex::new(Some(drain)) };
         // A session that never calls anything is in the history all the same.
         journal.shared.ring();
         Ok(journal)
     }
 
-    /// The journal of a session that cannot record: it admits nothing, and says why each time.
-    pub fn shut(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, cause: String) -> Journal {
-        let settings = Settings::read(home).0;
-        let lease = describe(who, &settings, &clock.now());
-        let spool = Spool::shut(&home.spool(who.id), StoreError::Shut(cause));
-        let shared = Arc::new(Shared::new(home, who, &settings, clock, spool));
-        Journal { shared, drain: Mutex::default(), lease: Mutex::new((lease, None)) }
+    /// The journal of a session that cannot record yet: it admits nothing, and says why, until its home can be used.
+    pub fn without_home(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, cause: String) -> Journal {
+        let shared = Arc::new(Shared::new(home, who, clock, StoreError::NoHome(cause)));
+        // Without its thread the record stays in the spool, for whoever comes next.
+        let drain = drain::start(shared.clone()).ok();
+        Journal { shared, drain: Mutex::new(drain) }
     }
 
     pub fn session(&self) -> SessionId {
@@ -203,7 +189,7 @@ impl Journal {
 
     /// Changes what the session says of itself (client, policy version, watch-only).
     pub fn update_lease(&self, change: impl FnOnce(&mut Lease)) -> Result<(), StoreError> {
-        let mut lease = lock(&self.lease);
+        let mut lease = lock(&self.shared.lease);
         let mut changed = lease.0.clone();
         change(&mut changed);
         // Who it is does not change.
@@ -246,10 +232,10 @@ impl Journal {
         }
         failpoint::reach("end.before_record");
         let at_ms = self.shared.clock.now().wall_ms;
-        self.shared.append_one(&Record::Ended { at_ms, reason });
+        self.shared.append_one_with(&Record::Ended { at_ms, reason }, Room::Enough);
         failpoint::reach("end.after_record");
         self.stop_drain();
-        let Some(held) = lock(&self.lease).1.take() else { return };
+        let Some(held) = lock(&self.shared.lease).1.take() else { return };
         let drained = {
             let spool = lock(&self.shared.spool);
             spool.len() == spool.base()
@@ -305,20 +291,33 @@ fn describe(who: &SessionInfo, settings: &Settings, now: &Moment) -> Lease {
 }
 
 impl Shared {
-    fn new(
-        home: &Home,
-        who: &SessionInfo,
-        settings: &Settings,
-        clock: Arc<dyn Clock>,
-        spool: Spool,
-    ) -> Shared {
+    /// `none_yet`: why there is no spool.
+    fn new(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, none_yet: StoreError) -> Shared {
+        let now = clock.now();
+        // What is wrong with them is told by the housekeeping.
+        let settings = Settings::read(home).0;
+        let ceiling = Ceiling::of(&settings);
+        let lease = describe(who, &settings, &now);
+        let opened = Opened {
+            session: who.id.to_string(),
+            server: who.server.clone(),
+            client: who.client.clone(),
+            command: serde_json::to_string(&lease.command).unwrap_or_default(),
+            started_ms: now.wall_ms,
+            demo: who.demo,
+            pid: lease.pid,
+        };
         Shared {
             home: home.clone(),
             session: who.id,
             limits: Mutex::new(Limits::new(home.clone(), &who.server, who.id, clock.clone())),
             masker: settings.masker(&who.secrets),
             keep: settings.keep,
-            spool: Mutex::new(spool),
+            lease: Mutex::new((lease, None)),
+            opened,
+            spool: Mutex::new(Spool::closed(&home.spool(who.id), none_yet)),
+            spool_wait: ceiling.spool(),
+            spool_full: ceiling.full_spool(),
             room: Condvar::new(),
             buffer: Mutex::default(),
             next_seq: AtomicU64::new(1),
@@ -327,11 +326,53 @@ impl Shared {
             clock,
             open_calls: AtomicU64::new(0),
             lost: AtomicU64::new(0),
+            removed: AtomicBool::new(false),
             work: AtomicBool::new(false),
             bell: Default::default(),
             stuck: Mutex::default(),
             ended: AtomicBool::new(false),
         }
+    }
+
+    /// Takes the lease and begins the spool, also anew.
+    fn begin(&self, spool: &mut Spool) -> Result<(), StoreError> {
+        let mut lease = lock(&self.lease);
+        if !lease.1.as_ref().is_some_and(|held| held.is_in_place(&self.home, self.session)) {
+            lease.1 = None;
+            let held = lease::take(&self.home, self.session)?;
+            if let Err(error) = lease::write(&self.home, &lease.0) {
+                lease::remove(&self.home, self.session, held);
+                return Err(error);
+            }
+            lease.1 = Some(held);
+        }
+        let begun = spool.begin(&self.opened);
+        if begun.is_err()
+            && let Some(held) = lease.1.take()
+        {
+            lease::remove(&self.home, self.session, held);
+        }
+        begun
+    }
+
+    /// Has a spool that somebody will read; begins one where a full or read-only disk had none, or where it was removed.
+    fn have_spool(&self, spool: &mut Spool) -> Result<(), StoreError> {
+        let Some(trouble) = spool.trouble() else { return Ok(()) };
+        match &trouble {
+            StoreError::NoHome(_) => {
+                self.home.prepare().map_err(|error| StoreError::NoHome(error.to_string()))?;
+            }
+            // A home that is gone is not made anew here: its rules went with it.
+            StoreError::Removed { .. } if self.home.was_prepared() => {
+                self.home.prepare().map_err(|error| StoreError::NoHome(error.to_string()))?;
+            }
+            _ => return Err(trouble),
+        }
+        self.begin(spool)?;
+        if matches!(trouble, StoreError::Removed { .. }) {
+            self.removed.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// A new number for a call, and the run it belongs to.
@@ -389,7 +430,7 @@ impl Shared {
         match appended {
             Ok(()) => {
                 self.ring();
-                if self.lost.load(Ordering::Relaxed) > 0 {
+                if self.lost.load(Ordering::Relaxed) > 0 || self.removed.load(Ordering::Relaxed) {
                     self.tell_gap(room);
                 }
             }
@@ -402,10 +443,10 @@ impl Shared {
 
     fn append_sealed(&self, group: &mut Group, room: Room) -> Result<(), StoreError> {
         let mut spool = lock(&self.spool);
-        while spool.len() > SPOOL_WAIT {
+        while spool.len() > self.spool_wait && room != Room::Enough {
             let stuck = lock(&self.stuck).clone();
             if room == Room::AsItIs || stuck.is_some() {
-                if spool.len() > SPOOL_FULL {
+                if spool.len() > self.spool_full {
                     let cause = stuck.unwrap_or_else(|| "the history is far behind".to_owned());
                     return Err(StoreError::SpoolFull { megabytes: spool.len() >> 20, cause });
                 }
@@ -415,6 +456,7 @@ impl Shared {
             let pause = Duration::from_millis(20);
             spool = self.room.wait_timeout(spool, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
+        self.have_spool(&mut spool)?;
         spool.append(group)
     }
 
@@ -436,10 +478,15 @@ impl Shared {
 
     fn tell_gap(&self, room: Room) {
         let lost = self.lost.swap(0, Ordering::Relaxed);
-        if lost > 0 {
-            let text = format!("{lost} records could not be written; the calls among them were refused");
+        let unwritten = format!("{lost} records could not be written; the calls among them were refused");
+        let removed = "files of this session's record were removed while it ran, and begun anew";
+        let told = [
+            (lost > 0).then_some(unwritten.as_str()),
+            self.removed.swap(false, Ordering::Relaxed).then_some(removed),
+        ];
+        for text in told.into_iter().flatten() {
             let at_ms = self.clock.now().wall_ms;
-            let record = Record::Event { at_ms, kind: EventKind::Gap, origin: None, text: &text };
+            let record = Record::Event { at_ms, kind: EventKind::Gap, origin: None, text };
             self.append_one_with(&record, room);
         }
     }
@@ -479,9 +526,15 @@ impl Shared {
         self.work.store(false, Ordering::Release);
     }
 
+    /// For the drain: which of the files that the spool was is it now? None while there is none.
+    pub(crate) fn spool_turn(&self) -> Option<u64> {
+        let spool = lock(&self.spool);
+        (spool.turn() > 0).then(|| spool.turn())
+    }
+
     /// For the drain: everything up to `drained` is in the history.
-    pub(crate) fn truncate(&self, drained: u64) -> Result<bool, StoreError> {
-        let truncated = lock(&self.spool).truncate(drained);
+    pub(crate) fn truncate(&self, drained: u64, turn: u64) -> Result<bool, StoreError> {
+        let truncated = lock(&self.spool).truncate(drained, turn);
         self.room.notify_all();
         truncated
     }

@@ -85,7 +85,14 @@ impl Stand {
 /// A held lease: ours as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Held {
-    _lock: File,
+    lock: File,
+}
+
+impl Held {
+    /// Is the file that we hold the lock of still the one that others look at?
+    pub(crate) fn is_in_place(&self, home: &Home, session: SessionId) -> bool {
+        is_same_file(&self.lock, &home.lease_lock(session))
+    }
 }
 
 /// Takes the lease of a new session.
@@ -117,7 +124,7 @@ fn try_take(path: &Path, create: bool) -> io::Result<Option<Held>> {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         if is_same_file(&lock, path) {
-            return Ok(Some(Held { _lock: lock }));
+            return Ok(Some(Held { lock }));
         }
     }
     Ok(None)

@@ -37,6 +37,7 @@ mod settlement;
 mod slug;
 mod spool;
 mod sqlite;
+mod wal;
 mod words;
 
 pub use batch::{Admitted, Batch, CallRef, Commit, Intent, NotAdmitted, Refused};
@@ -53,4 +54,5 @@ pub use seal::Seal;
 pub use settings::Settings;
 pub use settlement::Settlement;
 pub use slug::slug;
+pub use wal::write_back;
 pub use words::{CounterKind, Decision, EndReason, EventKind, Origin, Outcome, UnknownWord};

@@ -112,8 +112,6 @@ pub(crate) struct Limits {
     holding: FxHashSet<u64>,
     /// Shared places that are to be given back and could not be yet.
     unfreed: Vec<Freed>,
-    /// Takes since the last checkpoint.
-    pub(crate) since_checkpoint: u32,
     /// What happened to the counters and is not told yet.
     notices: Vec<String>,
 }
@@ -129,7 +127,6 @@ impl Limits {
             shared: None,
             holding: FxHashSet::default(),
             unfreed: Vec::new(),
-            since_checkpoint: 0,
             notices: Vec::new(),
         }
     }
@@ -178,7 +175,6 @@ impl Limits {
             })
             .unzip();
         let clock = self.clock.clone();
-        self.since_checkpoint += 1;
         // Twice: a database that turns out lost or broken is made anew (full), and asked again.
         for attempt in 0..2 {
             let freed = std::mem::take(&mut self.unfreed);
@@ -273,13 +269,6 @@ impl Limits {
 /// Makes the counters of a home that never had any.
 pub(crate) fn create_first(home: &Home) -> Result<(), StoreError> {
     Db::open(home, &crate::clock::SystemClock::new().now()).map(drop)
-}
-
-/// Writes the log back into the file. On a connection of its own, so that no call waits for the disk.
-pub(crate) fn checkpoint(home: &Home) {
-    if let Ok(connection) = crate::sqlite::open(&home.limits_db()) {
-        let _later = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
-    }
 }
 
 /// The counters as `explain` sees them: read, never taken.

@@ -1,19 +1,23 @@
-//! The home keeps its own ceiling, in days and in bytes, also when the app never runs: at the start of a session,
-//! in steps so short that nobody waits for them.
+//! Retention: the home keeps its ceiling, in days and in bytes, also when the app never runs.
+//!
+//! What is too old goes at the start of a session and once an hour, in steps so short that nobody waits for them. What is
+//! too much goes as it comes: whoever files calls into a history that is full removes as many of the oldest, so the
+//! ceiling holds at all times, however many sessions write.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::clock::Clock;
+use crate::error::StoreError;
 use crate::history::file::Filer;
 use crate::history::{raise_generation, timeline};
 use crate::home::Home;
 use crate::settings::Settings;
-use crate::sqlite::wal_of;
+use crate::wal;
 use crate::words::EventKind;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -25,10 +29,23 @@ const STEP_CONTEXTS: usize = 200;
 const STEP_PAGES: i64 = 256;
 /// Changes that a follower may still want to see.
 pub(crate) const KEPT_CHANGES: i64 = 50_000;
-/// Ceiling of the folder of servers' stderr.
+/// Ceiling of the folder of servers' stderr, unless the home's own is low.
 const LOGS: u64 = 64 << 20;
 /// A log that was written to this recently is somebody's.
 const FRESH_LOG: Duration = Duration::from_secs(60 * 60);
+/// How often age is looked at in a session that goes on.
+const HOUR: Duration = Duration::from_secs(60 * 60);
+/// Between two steps; a call in between goes first.
+const BETWEEN: Duration = Duration::from_millis(20);
+/// How often everything beside the history is measured while calls are filed.
+const MEASURE: Duration = Duration::from_secs(1);
+/// Trimming by size starts here and stops there, in thousandths of the ceiling: not a few rows at every turn.
+const FULL: i64 = 970;
+const ROOMY: i64 = 940;
+/// Above this nothing is filed before there is room.
+const OVERFULL: i64 = 1_080;
+/// How long trimming may take at a time while the history is full and not overfull.
+const TURN: Duration = Duration::from_millis(15);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -42,68 +59,241 @@ impl Step {
     }
 }
 
+/// The bytes that a home may take, and how they are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ceiling(u64);
+
+impl Ceiling {
+    pub(crate) fn of(settings: &Settings) -> Ceiling {
+        Ceiling(u64::from(settings.history_megabytes.get()) << 20)
+    }
+
+    /// The length at which the history's log is written back.
+    pub(crate) fn log(self) -> u64 {
+        (self.0 / 64).clamp(128 << 10, 4 << 20)
+    }
+
+    /// The length of a spool at which its session waits for the history.
+    pub(crate) fn spool(self) -> u64 {
+        (self.0 / 64).clamp(64 << 10, 64 << 20)
+    }
+
+    /// The length of a spool at which nothing more is recorded, so nothing more is forwarded, while the history is out of reach.
+    pub(crate) fn full_spool(self) -> u64 {
+        (self.0 / 4).clamp(4 << 20, 256 << 20)
+    }
+
+    fn stderr(self) -> u64 {
+        LOGS.min(self.0 / 4)
+    }
+
+    /// What is left for the history's own file. Its log and everything beside it count; but they cannot be made smaller by
+    /// forgetting calls, so half of the ceiling is always the history's.
+    fn history(self, log: u64, beside: u64) -> i64 {
+        let others = log.min(self.0 / 8).saturating_add(beside).min(self.0 / 2);
+        i64::try_from(self.0 - others).unwrap_or(i64::MAX)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Housekeeping {
     home: Home,
     clock: Arc<dyn Clock>,
-    settings: Option<Settings>,
+    settings: Settings,
+    /// Its problems were told, and servers' logs looked at.
+    begun: bool,
+    /// When age is looked at next.
+    next: Instant,
+    /// Bytes of everything beside the history, and when they were measured.
+    beside: Option<(u64, Instant)>,
 }
 
 impl Housekeeping {
-    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>) -> Self {
-        Housekeeping { home, clock, settings: None }
+    /// `settled`: when the session has started in peace.
+    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>, settled: Duration) -> Self {
+        let settings = Settings::read(&home).0;
+        Housekeeping { home, clock, settings, begun: false, next: Instant::now() + settled, beside: None }
     }
 
-    /// One short transaction's worth.
+    /// When [`step`](Self::step) is due.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    pub(crate) fn ceiling(&self) -> Ceiling {
+        Ceiling::of(&self.settings)
+    }
+
+    /// One short transaction's worth of what became too old. Done: not before another hour.
     pub(crate) fn step(&mut self, filer: &Filer) -> Step {
         let now = self.clock.now().wall_ms;
-        let Some(settings) = &self.settings else {
+        if !self.begun {
+            self.begun = true;
             let (settings, problems) = Settings::read(&self.home);
             for problem in problems {
                 let _told = filer.note(now, EventKind::BadSettings, &problem);
             }
-            limit_logs(&self.home.logs(), LOGS, settings.history_days.get());
-            self.settings = Some(settings);
+            self.settings = settings;
+            limit_logs(&self.home.logs(), self.ceiling().stderr(), self.settings.history_days.get());
+            remove_old_wrecks(self.home.path(), self.settings.history_days.get());
+            self.next = Instant::now() + BETWEEN;
             return Step::More;
-        };
+        }
+        let room = self.room();
         // A history that is busy or broken is somebody else's problem now, and the next session's later.
-        trim(filer.connection(), settings, now, index_bytes(&self.home)).unwrap_or(Step::Done)
+        let step = trim(filer.connection(), &self.settings, now, room).unwrap_or(Step::Done);
+        match step {
+            Step::More => self.next = Instant::now() + BETWEEN,
+            Step::Done => (self.begun, self.next) = (false, Instant::now() + HOUR),
+        }
+        step
+    }
+
+    /// After calls were filed: removes the oldest as long as the home is above its ceiling, for a moment; if it is far above,
+    /// until there is room again.
+    pub(crate) fn make_room(&mut self, filer: &mut Filer) -> Result<(), StoreError> {
+        filer.limit_log(self.ceiling().log());
+        let room = self.room();
+        if !pages(filer)?.exceeds(room, FULL) {
+            return Ok(());
+        }
+        // What is removed for want of room is soon written over: no need to do that twice.
+        let wiping = |filer: &Filer, how: &str| {
+            let set = filer.connection().pragma_update(None, "secure_delete", how);
+            set.map_err(|error| filer.fail(&error))
+        };
+        wiping(filer, "FAST")?;
+        let trimmed = self.trim_to(filer, room);
+        wiping(filer, "ON")?;
+        trimmed
+    }
+
+    fn trim_to(&self, filer: &mut Filer, room: i64) -> Result<(), StoreError> {
+        let until = Instant::now() + TURN;
+        let cutoff = self.clock.now().wall_ms - days(&self.settings);
+        loop {
+            let pages = pages(filer)?;
+            let over = pages.exceeds(room, OVERFULL);
+            if !over && (Instant::now() >= until || !pages.exceeds(room, ROOMY)) {
+                return Ok(());
+            }
+            let removed = filer.transaction(|filer| {
+                remove(filer.connection(), cutoff, true).map_err(|error| filer.fail(&error))
+            })?;
+            if pages.are_to_give_back(room) {
+                give_back(filer.connection(), STEP_PAGES).map_err(|error| filer.fail(&error))?;
+            }
+            filer.limit_log(self.ceiling().log());
+            if removed == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Bytes that the history's own file may have.
+    fn room(&mut self) -> i64 {
+        let beside = match self.beside {
+            Some((bytes, at)) if at.elapsed() < MEASURE => bytes,
+            _ => {
+                // A ceiling that was lowered meanwhile counts, too.
+                self.settings = Settings::read(&self.home).0;
+                let bytes = beside_history(&self.home);
+                self.beside = Some((bytes, Instant::now()));
+                bytes
+            }
+        };
+        self.ceiling().history(wal::bytes(&self.home.history_db()), beside)
     }
 }
 
-/// What the index of the history's words takes on the disk.
-fn index_bytes(home: &Home) -> i64 {
-    let path = home.search_db();
-    let size = |path: &Path| path.metadata().map_or(0, |meta| meta.len());
-    i64::try_from(size(&path) + size(&wal_of(&path))).unwrap_or(i64::MAX)
+/// The pages of a database.
+#[derive(Clone, Copy, Debug)]
+struct Pages {
+    all: i64,
+    free: i64,
+    bytes: i64,
 }
 
-/// Removes some of what is too old or too much. `index`: bytes of the index, which count, too; but it only becomes
-/// smaller when somebody searches, so it never counts for more than the history itself, or it could eat all of it.
+impl Pages {
+    fn of(connection: &Connection) -> rusqlite::Result<Pages> {
+        let read = |name: &str| {
+            connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row((), |row| row.get::<_, i64>(0))
+        };
+        Ok(Pages { all: read("page_count")?, free: read("freelist_count")?, bytes: read("page_size")? })
+    }
+
+    /// Do those in use take more than so many thousandths of this?
+    fn exceeds(self, room: i64, thousandths: i64) -> bool {
+        (self.all - self.free) * self.bytes > room / 1_000 * thousandths
+    }
+
+    /// Free pages are used for the next calls, so they go back to the system only where the file itself is too large.
+    fn are_to_give_back(self, room: i64) -> bool {
+        self.free > STEP_PAGES && self.all * self.bytes > room
+    }
+}
+
+fn pages(filer: &Filer) -> Result<Pages, StoreError> {
+    Pages::of(filer.connection()).map_err(|error| filer.fail(&error))
+}
+
+/// What is in the home beside the history and the program itself.
+fn beside_history(home: &Home) -> u64 {
+    let history = home.history_db();
+    let log = crate::sqlite::wal_of(&history);
+    let program = home.path().join("bin");
+    folder_bytes(home.path(), 0, &|path| *path == *history || *path == *log || *path == *program)
+}
+
+/// Folders below each other that are looked into: the web engine makes many.
+const DEEPEST: u32 = 6;
+
+fn folder_bytes(folder: &Path, depth: u32, leave_out: &dyn Fn(&Path) -> bool) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| !leave_out(&entry.path()))
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .map(|(path, meta)| match meta.is_dir() && depth < DEEPEST {
+            true => folder_bytes(&path, depth + 1, leave_out),
+            false => meta.len(),
+        })
+        .sum()
+}
+
+fn days(settings: &Settings) -> i64 {
+    i64::from(settings.history_days.get()) * DAY_MS
+}
+
+/// Removes some of what is too old or too much. `room`: bytes that the history's file may have.
 pub(crate) fn trim(
     connection: &Connection,
     settings: &Settings,
     now: i64,
-    index: i64,
+    room: i64,
 ) -> rusqlite::Result<Step> {
-    let cutoff = now - i64::from(settings.history_days.get()) * DAY_MS;
-    let pages = |name: &str| connection.query_row(&format!("PRAGMA {name}"), (), |row| row.get::<_, i64>(0));
-    let (free, size) = (pages("freelist_count")?, pages("page_size")?);
-    let used = (pages("page_count")? - free) * size;
-    let too_large = used + used.min(index) > i64::from(settings.history_megabytes.get()) << 20;
-
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let removed = remove(connection, cutoff, too_large);
-    connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    if removed? > 0 {
+    let pages = Pages::of(connection)?;
+    let too_large = pages.exceeds(room, 1_000);
+    let removed =
+        in_transaction(connection, |connection| remove(connection, now - days(settings), too_large))?;
+    if removed > 0 {
         return Ok(Step::More);
     }
-    if free > STEP_PAGES {
+    if pages.are_to_give_back(room) || pages.free > pages.all / 4 + STEP_PAGES {
         give_back(connection, STEP_PAGES)?;
         return Ok(Step::More);
     }
     sweep_contexts(connection)?;
     Ok(Step::Done)
+}
+
+fn in_transaction<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let done = work(connection);
+    connection.execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    done
 }
 
 fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
@@ -170,10 +360,7 @@ fn sweep_contexts(connection: &Connection) -> rusqlite::Result<()> {
         .query_map((), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for step in unused.chunks(STEP_CONTEXTS) {
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        let removed = remove_contexts(connection, step, latest);
-        connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-        removed?;
+        in_transaction(connection, |connection| remove_contexts(connection, step, latest))?;
     }
     connection.execute("UPDATE meta SET value = 0 WHERE key = 'unswept'", ()).map(drop)
 }
@@ -233,6 +420,19 @@ fn limit_logs(folder: &Path, ceiling: u64, days: u32) {
         if age > FRESH_LOG && (total > ceiling || too_old) {
             // One that is in use on Windows stays for the next time.
             let _gone = fs::remove_file(path);
+        }
+    }
+}
+
+/// Databases that were found broken and put aside wait for whoever wants to rescue them, as long as calls are kept.
+fn remove_old_wrecks(home: &Path, days: u32) {
+    let now = SystemTime::now();
+    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
+        let age =
+            entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| now.duration_since(at).ok());
+        let is_wreck = entry.file_name().to_string_lossy().contains(".corrupt-");
+        if is_wreck && age.is_some_and(|age| age > Duration::from_secs(u64::from(days) * 24 * 60 * 60)) {
+            let _gone = fs::remove_file(entry.path());
         }
     }
 }

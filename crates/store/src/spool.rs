@@ -23,4 +23,4 @@ pub(crate) fn checksum(of_records: u32, records: usize, number: u64) -> u32 {
 
 #[cfg(test)]
 #[path = "spool/tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -34,7 +34,10 @@ pub(crate) fn open_paged(path: &Path, page_bytes: u32) -> Result<Connection, Sto
     connection.pragma_update(None, "page_size", page_bytes).map_err(fail)?;
     to_wal(&connection).map_err(fail)?;
     connection
-        .execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA foreign_keys=OFF;")
+        .execute_batch(&format!(
+            "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit={}; PRAGMA foreign_keys=OFF;",
+            crate::wal::KEPT
+        ))
         .map_err(fail)?;
     Ok(connection)
 }
@@ -102,6 +105,19 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(Code::DatabaseBusy | Code::DatabaseLocked))
 }
 
+thread_local! {
+    /// The patience of what this thread does now.
+    static LIMIT: Cell<Duration> = const { Cell::new(PATIENCE) };
+}
+
+/// Does something that waits for other processes no longer than this.
+pub(crate) fn with_patience<T>(patience: Duration, work: impl FnOnce() -> T) -> T {
+    let usual = LIMIT.replace(patience);
+    let done = work();
+    LIMIT.set(usual);
+    done
+}
+
 /// SQLite's own handler sleeps for milliseconds from the start; our transactions take microseconds. Patience is
 /// measured by the clock, because short sleeps are longer than they say on a busy machine.
 fn wait_a_little(attempt: i32) -> bool {
@@ -116,7 +132,7 @@ fn wait_a_little(attempt: i32) -> bool {
             now
         }
     };
-    if since.elapsed() >= PATIENCE {
+    if since.elapsed() >= LIMIT.get() {
         return false;
     }
     let micros = match attempt {

@@ -7,11 +7,11 @@ use callgate_desk::allowing;
 use callgate_policy::Rate;
 use callgate_policy::edit::{Edit, apply};
 use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::{Home, catalogue};
+use callgate_store::{History, Home, catalogue, running};
 
 use crate::args::{AllowArgs, BlockArgs, CapArgs, CapTo, HideArgs};
 use crate::change;
-use crate::commands::{allowance as loosening, log};
+use crate::commands::allowance as loosening;
 use crate::screen::{self, Screen};
 
 pub(crate) fn block(args: BlockArgs) -> anyhow::Result<ExitCode> {
@@ -88,7 +88,11 @@ pub(crate) fn allow(args: AllowArgs) -> anyhow::Result<ExitCode> {
 
 /// Says so when a name was never seen. It may be right all the same: rules can be written before the first session.
 pub(crate) fn strangers(home: &Home, server: &str, tool: Option<&str>) {
-    let known = log::current(home).and_then(|history| Ok(history.servers()?)).unwrap_or_default();
+    // As the history is: bringing it up to date would make whoever blocks something wait for all who write.
+    let mut known = History::open_reader(home).and_then(|history| history.servers()).unwrap_or_default();
+    known.extend(running(home).into_iter().map(|lease| lease.server));
+    known.sort_unstable();
+    known.dedup();
     if !known.iter().any(|one| one == server) {
         let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
         screen::hint(&format!("note: no session of a server {server:?} is on record (known: {known})"));

@@ -135,7 +135,7 @@ fn a_call_that_could_not_be_recorded_holds_no_place() {
     let who = info("s");
     // It is alive, but cannot record.
     let _lease = crate::lease::take(&home, who.id).unwrap();
-    let journal = Journal::shut(&home, &who, clock, "the disk is gone".to_owned());
+    let journal = Journal::without_home(&home, &who, clock, "the disk is gone".to_owned());
     for scope in [Scope::Session, Scope::Server] {
         let place = limit(Kind::Concurrent, scope);
         for _ in 0..3 {

@@ -29,9 +29,8 @@ pub(crate) fn info(server: &str) -> SessionInfo {
     }
 }
 
-pub(crate) fn call(journal: &Journal, tool: &str, args: &str) -> CallRef {
-    let mut batch = journal.batch();
-    let intent = Intent {
+pub(crate) fn intent<'a>(tool: &'a str, args: &'a str) -> Intent<'a> {
+    Intent {
         method: "tools/call",
         tool,
         rpc_id: "7",
@@ -43,8 +42,12 @@ pub(crate) fn call(journal: &Journal, tool: &str, args: &str) -> CallRef {
         observing: false,
         would: None,
         spend: None,
-    };
-    let call = batch.admit(intent, &[], b"line").unwrap();
+    }
+}
+
+pub(crate) fn call(journal: &Journal, tool: &str, args: &str) -> CallRef {
+    let mut batch = journal.batch();
+    let call = batch.admit(intent(tool, args), &[], b"line").unwrap();
     let commit = batch.commit();
     assert!(commit.unrecorded.is_empty());
     assert_eq!(commit.admitted.lines(), b"line\n");
@@ -269,31 +272,21 @@ fn lost_counters_are_told() {
 }
 
 #[test]
-fn a_shut_journal_admits_nothing_and_says_why() {
-    let (_folder, home) = home();
-    let journal =
-        Journal::shut(&home, &info("s"), Arc::new(ManualClock::new()), "the disk is gone".to_owned());
+fn a_session_without_a_home_admits_nothing_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    // A file where the home should be.
+    fs::write(home.path(), "").unwrap();
+    let cause = home.prepare().unwrap_err().to_string();
+    let journal = Journal::without_home(&home, &info("s"), Arc::new(ManualClock::new()), cause.clone());
     let mut batch = journal.batch();
     batch.pass(b"ping");
-    let intent = Intent {
-        method: "tools/call",
-        tool: "a",
-        rpc_id: "1",
-        args: None,
-        client: "c",
-        rule: "",
-        policy: "",
-        keep: callgate_policy::Keep::Full,
-        observing: false,
-        would: None,
-        spend: None,
-    };
-    let call = batch.admit(intent, &[], b"call").unwrap();
+    let call = batch.admit(intent("a", "{}"), &[], b"call").unwrap();
     let commit = batch.commit();
     assert_eq!(commit.admitted.lines(), b"ping\n");
-    let (refused, cause) = &commit.unrecorded[0];
+    let (refused, refusal) = &commit.unrecorded[0];
     assert_eq!(refused.id(), call.id());
-    assert!(cause.to_string().contains("the disk is gone"));
+    assert_eq!(refusal.to_string(), cause);
     journal.end(EndReason::ClientClosed);
     assert!(lease::sessions(&home).is_empty());
 }

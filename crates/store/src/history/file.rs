@@ -5,36 +5,56 @@
 //! was forgotten in the meantime all end well. A call and its outcome that arrive together become one insert.
 
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::notes;
 use super::rows::{ARGS_CUT, ARGS_MASKED, ARGS_WITHHELD, RESULT_CUT, RESULT_MASKED, RESULT_WITHHELD};
 use super::timeline::{self, InForce};
+use super::{notes, outbox};
 use crate::error::StoreError;
 use crate::failpoint;
 use crate::home::Home;
 use crate::home::private::{Identity, identity};
 use crate::spool::reader::{ReadGroup, Reader};
 use crate::spool::record::{Body, CallRecord, Mark, Opened, OutcomeRecord, Record, records};
+use crate::sqlite;
+use crate::wal::{self, LogKeeper};
 use crate::words::{EndReason, EventKind, Origin, Outcome};
 
 /// Names of calls in common that are remembered; hostile names must not fill the memory.
 const REMEMBERED: usize = 4096;
+/// The length at which the log is written back, unless the home's ceiling is low.
+const LOG_LIMIT: u64 = 4 << 20;
+/// How long a log that cannot be emptied keeps us from writing.
+const LOG_PATIENCE: Duration = Duration::from_secs(2);
+/// How long others may keep a removed log from being written back.
+const RESCUE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Filer {
     connection: Connection,
     path: PathBuf,
     file: Identity,
+    log: (PathBuf, Identity),
+    outbox: PathBuf,
+    log_limit: u64,
+    log_keeper: LogKeeper,
     contexts: FxHashMap<u64, (Context, i64)>,
     /// Of the history when `contexts` was last known to be true.
     generation: i64,
-    /// Bytes filed since the last checkpoint.
-    unwritten: u64,
+}
+
+/// What became of the files that a filer has open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Kept,
+    /// The history itself is gone, or another one is in its place.
+    Replaced,
+    /// Its write-ahead log was removed: what was not written back yet went with it.
+    LogRemoved,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -71,14 +91,20 @@ impl Filer {
     pub(crate) fn open(home: &Home, wall_ms: i64) -> Result<Filer, StoreError> {
         let writer = super::open_writer(home, wall_ms)?;
         let path = home.history_db();
-        let file = identity(&path).map_err(|error| StoreError::io("look at", &path, &error))?;
+        let look = |path: &Path| identity(path).map_err(|error| StoreError::io("look at", path, &error));
+        let log = sqlite::wal_of(&path);
+        // Whoever opens the history reads its version, and that makes the log.
+        let (file, log) = (look(&path)?, (log.clone(), look(&log)?));
         let filer = Filer {
             connection: writer.connection,
             path,
             file,
+            log,
+            outbox: home.outbox(),
+            log_limit: LOG_LIMIT,
+            log_keeper: LogKeeper::default(),
             contexts: FxHashMap::default(),
             generation: 0,
-            unwritten: 0,
         };
         if let Some(aside) = writer.moved_aside {
             let text = format!("the history could not be read and was moved to {}", aside.display());
@@ -87,8 +113,21 @@ impl Filer {
         Ok(filer)
     }
 
-    pub(crate) fn is_in_place(&self) -> bool {
-        identity(&self.path).is_ok_and(|found| found == self.file)
+    /// Are the files that we have open still those that others would open? Two `stat`s.
+    pub(crate) fn place(&self) -> Place {
+        let same = |path: &Path, file: Identity| identity(path).is_ok_and(|found| found == file);
+        match (same(&self.path, self.file), same(&self.log.0, self.log.1)) {
+            (true, true) => Place::Kept,
+            (true, false) => Place::LogRemoved,
+            (false, _) => Place::Replaced,
+        }
+    }
+
+    /// Writes a log back that was removed from under us and is still open here. Not once somebody began another log: two
+    /// logs of one database would spoil it. Says whether all of it was saved.
+    pub(crate) fn rescue(self) -> bool {
+        let Ok(_lock) = sqlite::lock_beside(&self.path) else { return false };
+        self.place() == Place::LogRemoved && !self.log.0.exists() && wal::empty(&self.connection, RESCUE)
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -118,11 +157,18 @@ impl Filer {
     ) -> Result<bool, StoreError> {
         failpoint::reach("drain.before_begin");
         let start = reader.offset();
-        let filed = self.transaction(|filer| filer.file_inside(opened, reader, budget));
-        if filed.is_err() {
+        let filed = self.transaction(|filer| {
+            // What a person did comes before what sessions saw of it.
+            let booked = outbox::book_inside(&filer.connection, &filer.outbox);
+            let booked = booked.map_err(|error| filer.fail(&error))?;
+            Ok((filer.file_inside(opened, reader, budget)?, booked))
+        });
+        let Ok((more, booked)) = filed else {
             reader.seek(start);
-        }
-        filed
+            return filed.map(|(more, _)| more);
+        };
+        booked.remove();
+        Ok(more)
     }
 
     /// Closes what a session left open.
@@ -137,11 +183,11 @@ impl Filer {
         })
     }
 
-    fn transaction<T>(
+    pub(crate) fn transaction<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.run("BEGIN IMMEDIATE")?;
+        self.begin()?;
         let done = work(self);
         let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
         failpoint::reach("drain.before_commit");
@@ -156,6 +202,22 @@ impl Filer {
         }
         failpoint::reach("drain.after_commit");
         done
+    }
+
+    /// Begins to write; not before the log has room. Looked at with the lock held: of twenty who waited for it each would
+    /// else add to a log that is full. Somebody who reads an old state for long is not waited for.
+    fn begin(&mut self) -> Result<(), StoreError> {
+        let until = Instant::now() + LOG_PATIENCE;
+        loop {
+            self.run("BEGIN IMMEDIATE")?;
+            if wal::bytes(&self.path) < wal::FORCE * self.log_limit || Instant::now() >= until {
+                return Ok(());
+            }
+            self.run("ROLLBACK")?;
+            if !wal::empty(&self.connection, wal::BRIEFLY) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
     }
 
     fn run(&self, sql: &str) -> Result<(), StoreError> {
@@ -186,7 +248,6 @@ impl Filer {
             };
             self.file_groups(opened, session, groups, drained, &mut rev)
                 .map_err(|error| self.fail(&error))?;
-            self.unwritten += groups.iter().map(|group| group.records.len() as u64).sum::<u64>();
             drained = drained.max(last.cast_signed());
             if groups.len() < found {
                 let filed = groups.iter().map(ReadGroup::bytes).sum::<u64>();
@@ -466,13 +527,15 @@ impl Filer {
             .map(drop)
     }
 
-    /// Writes the log back into the file once enough was filed to be worth the disk's attention. (The log's length
-    /// does not tell: it is written over from the start, not shortened.)
-    pub(crate) fn checkpoint(&mut self, at_least: u64) {
-        if self.unwritten >= at_least {
-            self.unwritten = 0;
-            let _later = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
-        }
+    /// Keeps the log about this long.
+    pub(crate) fn limit_log(&mut self, limit: u64) {
+        self.log_limit = limit;
+        self.log_keeper.limit(&self.connection, &self.path, limit);
+    }
+
+    /// Empties a log that is worth it, if nobody is in the way.
+    pub(crate) fn tidy_log(&mut self) {
+        self.log_keeper.quiet(&self.connection, &self.path);
     }
 }
 

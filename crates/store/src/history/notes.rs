@@ -1,13 +1,16 @@
 //! Rows that no session writes: what a person did from the command line or the window.
 
 use rusqlite::{Connection, OptionalExtension};
+use serde::{Deserialize, Serialize};
 
+use super::outbox::{self, Note, Noted};
 use super::timeline::{self, InForce};
 use crate::error::StoreError;
 use crate::home::Home;
+use crate::mask::Masker;
 use crate::words::{EventKind, Origin};
 
-/// Records an event outside of any session.
+/// Records an event outside of any session. It is on record when this returns, if not in the history yet.
 pub fn record_event(
     home: &Home,
     at_ms: i64,
@@ -16,32 +19,10 @@ pub fn record_event(
     origin: Option<Origin>,
     text: &str,
 ) -> Result<(), StoreError> {
-    let mut writer = super::open_writer(home, at_ms)?;
-    let text = crate::mask::Masker::new(&[]).keep_text(text).into_owned();
-    let insert = |connection: &mut Connection| {
-        let transaction = connection.transaction()?;
-        let rev = super::next_rev(&transaction)?;
-        transaction.execute(
-            "INSERT INTO events(at_ms, kind, server, origin, text, rev) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            (at_ms, kind.word(), server, origin.map(Origin::word), text, rev),
-        )?;
-        transaction.commit()
-    };
-    insert(&mut writer.connection).map_err(|error| StoreError::database(&home.history_db(), &error))
-}
-
-/// Keeps the text of a policy that was just written.
-pub fn record_policy(
-    home: &Home,
-    at_ms: i64,
-    version: &str,
-    server: &str,
-    text: &str,
-    origin: Origin,
-) -> Result<(), StoreError> {
-    let writer = super::open_writer(home, at_ms)?;
-    keep_policy(&writer.connection, version, server, text, at_ms, origin)
-        .map_err(|error| StoreError::database(&home.history_db(), &error))
+    let text = Masker::new(&[]).keep_text(text).into_owned();
+    let note = Note::Event { at_ms, kind, server: server.map(str::to_owned), origin, text };
+    outbox::put(home, at_ms, &note)?.book();
+    Ok(())
 }
 
 /// An edit of a policy that is about to be written.
@@ -59,35 +40,80 @@ pub struct PolicyEdit<'a> {
     pub loosened: &'a [String],
 }
 
-/// Puts an edit on record before it is made, so that a session which reads the file next finds its origin here.
-pub fn record_edit(home: &Home, at_ms: i64, edit: &PolicyEdit<'_>) -> Result<(), StoreError> {
-    let mut writer = super::open_writer(home, at_ms)?;
-    let fail = |error: rusqlite::Error| StoreError::database(&home.history_db(), &error);
-    let masker = crate::mask::Masker::new(&[]);
-    let transaction = writer.connection.transaction().map_err(fail)?;
-    let server = edit.server;
+/// The same, on its way into the history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct EditNote {
+    at_ms: i64,
+    before: Option<(String, String)>,
+    version: String,
+    server: String,
+    text: String,
+    origin: Origin,
+    summary: String,
+    loosened: Vec<String>,
+}
+
+/// Puts an edit on record before it is made, so that a session which reads the file next finds its origin there.
+pub fn note_edit(home: &Home, at_ms: i64, edit: &PolicyEdit<'_>) -> Result<Noted, StoreError> {
+    let masker = Masker::new(&[]);
+    let note = EditNote {
+        at_ms,
+        before: edit.before.map(|(version, text)| (version.to_owned(), text.to_owned())),
+        version: edit.version.to_owned(),
+        server: edit.server.to_owned(),
+        text: edit.text.to_owned(),
+        origin: edit.origin,
+        summary: masker.keep_text(edit.summary).into_owned(),
+        loosened: edit.loosened.iter().map(|text| masker.keep_text(text).into_owned()).collect(),
+    };
+    outbox::put(home, at_ms, &Note::Edit(note))
+}
+
+/// The rows of a note, inside a transaction.
+pub(super) fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
+    match note {
+        Note::Event { at_ms, kind, server, origin, text } => {
+            let rev = super::next_rev(connection)?;
+            insert_event(connection, (*at_ms, *kind, server.as_deref(), *origin), text, rev)
+        }
+        Note::Edit(edit) => insert_edit(connection, edit),
+    }
+}
+
+fn insert_edit(connection: &Connection, edit: &EditNote) -> rusqlite::Result<()> {
+    let EditNote { at_ms, version, server, text, origin, summary, .. } = edit;
+    let (at_ms, origin) = (*at_ms, *origin);
     // Written first: from here on nobody else takes a number.
-    let mut rev = super::next_rev(&transaction).map_err(fail)?;
-    if let Some((version, text)) = edit.before {
+    let mut rev = super::next_rev(connection)?;
+    if let Some((version, text)) = &edit.before {
         let policy = InForce { server, version, text, at_ms, origin: Origin::File };
-        timeline::found(&transaction, &policy, None, true, &mut rev).map_err(fail)?;
-        keep_policy(&transaction, version, server, text, at_ms, Origin::File).map_err(fail)?;
+        timeline::found(connection, &policy, None, true, &mut rev)?;
+        keep_policy(connection, version, server, text, at_ms, Origin::File)?;
     }
-    let policy = InForce { server, version: edit.version, text: edit.text, at_ms, origin: edit.origin };
-    timeline::edited(&transaction, &policy, edit.summary, &mut rev).map_err(fail)?;
-    keep_policy(&transaction, edit.version, edit.server, edit.text, at_ms, edit.origin).map_err(fail)?;
-    let looser = edit.loosened.iter().map(|text| (EventKind::Loosened, text.as_str()));
-    for (kind, text) in std::iter::once((EventKind::PolicyChanged, edit.summary)).chain(looser) {
+    timeline::edited(connection, &InForce { server, version, text, at_ms, origin }, summary, &mut rev)?;
+    keep_policy(connection, version, server, text, at_ms, origin)?;
+    let looser = edit.loosened.iter().map(|text| (EventKind::Loosened, text));
+    for (kind, text) in std::iter::once((EventKind::PolicyChanged, summary)).chain(looser) {
         rev += 1;
-        transaction
-            .execute(
-                "INSERT INTO events(at_ms, kind, server, origin, text, rev) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                (at_ms, kind.word(), edit.server, edit.origin.word(), masker.keep_text(text), rev),
-            )
-            .map_err(fail)?;
+        insert_event(connection, (at_ms, kind, Some(server), Some(origin)), text, rev)?;
     }
-    transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'rev'", [rev]).map_err(fail)?;
-    transaction.commit().map_err(fail)
+    connection.execute("UPDATE meta SET value = ?1 WHERE key = 'rev'", [rev]).map(drop)
+}
+
+type EventHead<'a> = (i64, EventKind, Option<&'a str>, Option<Origin>);
+
+fn insert_event(
+    connection: &Connection,
+    (at_ms, kind, server, origin): EventHead<'_>,
+    text: &str,
+    rev: i64,
+) -> rusqlite::Result<()> {
+    connection
+        .execute(
+            "INSERT INTO events(at_ms, kind, server, origin, text, rev) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (at_ms, kind.word(), server, origin.map(Origin::word), text, rev),
+        )
+        .map(drop)
 }
 
 /// The first to see a version says where it came from.

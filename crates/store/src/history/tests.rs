@@ -119,8 +119,10 @@ fn notes_from_the_command_line_are_kept() {
     let (_folder, home) = home();
     record_event(&home, 5, EventKind::Loosened, Some("s"), Some(Origin::Cli), "allowed x; password=abc")
         .unwrap();
-    record_policy(&home, 5, "v2", "s", "{}", Origin::Cli).unwrap();
-    record_policy(&home, 6, "v2", "s", "{}", Origin::File).unwrap();
+    let writer = open_writer(&home, 1).unwrap();
+    for (at_ms, origin) in [(5, Origin::Cli), (6, Origin::File)] {
+        notes::keep_policy(&writer.connection, "v2", "s", "{}", at_ms, origin).unwrap();
+    }
     let history = History::open_reader(&home).unwrap();
     let event = &history.events(None, 1).unwrap()[0];
     assert_eq!((event.kind, event.origin), (EventKind::Loosened, Some(Origin::Cli)));
@@ -237,7 +239,7 @@ fn a_group_after_a_gap_is_not_filed_before_what_is_missing() {
         pid: 1,
     };
     let path = folder.path().join("abc123");
-    let mut spool = Spool::create(&path, &opened).unwrap();
+    let mut spool = crate::spool::tests::created(&path, &opened);
     let append = |spool: &mut Spool, text: &str| {
         let mut group = Group::new();
         group.push(&Record::Event { at_ms: 1, kind: EventKind::Note, origin: None, text });
@@ -255,7 +257,7 @@ fn a_group_after_a_gap_is_not_filed_before_what_is_missing() {
     assert_eq!(texts(), ["1"]);
     // Emptied and written anew under the reader, which now stands between groups 2 and 3.
     let len = spool.len();
-    assert!(spool.truncate(len).unwrap());
+    assert!(spool.truncate(len, 1).unwrap());
     append(&mut spool, "2");
     append(&mut spool, "3");
     let before = reader.offset();
@@ -299,7 +301,7 @@ fn a_loosening_from_the_command_line_is_told_once() {
             summary: "x",
             loosened: &loosened,
         };
-        record_edit(&home, clock.now().wall_ms, &edit).unwrap();
+        note_edit(&home, clock.now().wall_ms, &edit).unwrap().book();
     };
     let x = |origin| ("x is allowed".to_owned(), origin);
     see("v1", &[]);

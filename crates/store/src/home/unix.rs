@@ -70,3 +70,8 @@ pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
     let stat = rustix::fs::stat(path)?;
     Ok(Identity { dev: stat.st_dev as u64, ino: stat.st_ino as u64 })
 }
+
+/// Has an open file no name any more? (Not by its path: that would take longer, and every call asks.)
+pub(crate) fn is_removed(file: &File, _path: &Path) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink == 0)
+}

@@ -10,20 +10,10 @@ use crate::clock::ManualClock;
 fn the_drain_does_not_wait_for_the_room_that_it_makes() {
     let (_folder, home) = home();
     let who = info("s");
-    let opened = Opened {
-        session: who.id.to_string(),
-        server: "s".to_owned(),
-        client: None,
-        command: "[]".to_owned(),
-        started_ms: 1,
-        demo: false,
-        pid: 1,
-    };
-    let spool = Spool::create(&home.spool(who.id), &opened).unwrap();
     // Nobody drains this one.
-    let shared =
-        Arc::new(Shared::new(&home, &who, &Settings::default(), Arc::new(ManualClock::new()), spool));
-    let large = "x".repeat(usize::try_from(SPOOL_WAIT).unwrap());
+    let shared = Arc::new(Shared::new(&home, &who, Arc::new(ManualClock::new()), StoreError::Ended));
+    shared.begin(&mut lock(&shared.spool)).unwrap();
+    let large = "x".repeat(usize::try_from(shared.spool_wait).unwrap());
     let note = |text: &str, append: fn(&Shared, &Record<'_>)| {
         append(&shared, &Record::Event { at_ms: 1, kind: EventKind::Note, origin: None, text });
     };
@@ -125,4 +115,111 @@ fn what_the_settings_keep_out_is_nowhere_in_the_home() {
         }
         journal.end(EndReason::ClientClosed);
     }
+}
+
+fn refused(journal: &Journal) -> Vec<String> {
+    let mut batch = journal.batch();
+    let intent = crate::catch_up::tests::intent("a", "{}");
+    batch.admit(intent, &[], b"line").unwrap();
+    batch.commit().unrecorded.into_iter().map(|(_, error)| error.to_string()).collect()
+}
+
+fn recorded(home: &Home) -> usize {
+    crate::History::open_reader(home).unwrap().calls(&crate::history::Filter::default()).unwrap().len()
+}
+
+fn events(home: &Home) -> Vec<String> {
+    let events = crate::History::open_reader(home).unwrap().events(None, 99).unwrap();
+    events.into_iter().map(|event| event.text).collect()
+}
+
+#[test]
+fn a_session_begun_on_a_disk_without_room_recovers_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    // Stands for a disk that nothing can be made on: a file where the home should be.
+    std::fs::write(home.path(), "").unwrap();
+    let cause = home.prepare().unwrap_err().to_string();
+    let journal = Journal::without_home(&home, &info("s"), Arc::new(ManualClock::new()), cause.clone());
+    assert_eq!(refused(&journal), [cause]);
+    std::fs::remove_file(home.path()).unwrap();
+    call(&journal, "b", "{}");
+    assert_eq!(lease::running(&home).len(), 1, "others see that it lives");
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(recorded(&home), 1);
+    assert!(events(&home).iter().any(|text| text.starts_with("1 records could not be written")));
+    assert!(lease::sessions(&home).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn calls_after_the_home_was_removed_are_refused_and_not_lost() {
+    let (folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    call(&journal, "a", "{}");
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    let words = refused(&journal);
+    assert!(words[0].contains("was removed while this session ran"), "{words:?}");
+    assert!(!home.path().exists(), "a session does not make up new rules");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_removed_spool_is_begun_anew_and_told() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    call(&journal, "a", "{}");
+    for folder in [home.spool_dir(), home.leases_dir()] {
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+    call(&journal, "b", "{}");
+    assert_eq!(lease::running(&home).len(), 1, "others see that it lives");
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(recorded(&home), 2, "also what was in the spool when it was removed");
+    assert!(
+        events(&home).iter().any(|text| text.contains("were removed while it ran")),
+        "{:?}",
+        events(&home)
+    );
+}
+
+#[test]
+fn a_removed_log_of_the_history_loses_no_call_and_is_told() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    for _ in 0..60 {
+        call(&journal, "a", "{}");
+    }
+    assert!(journal.drained(Duration::from_secs(10)));
+    for suffix in ["-wal", "-shm"] {
+        let mut path = home.history_db().into_os_string();
+        path.push(suffix);
+        // Not possible on Windows, where it is open.
+        if std::fs::remove_file(path).is_err() {
+            return;
+        }
+    }
+    for _ in 0..60 {
+        call(&journal, "b", "{}");
+    }
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(recorded(&home), 120);
+    assert!(events(&home).iter().any(|text| text.contains("log was removed")), "{:?}", events(&home));
+}
+
+#[test]
+fn what_could_not_be_recorded_is_told_though_the_session_ends_with_a_full_spool() {
+    let (_folder, home) = home();
+    let who = info("s");
+    let shared = Shared::new(&home, &who, Arc::new(ManualClock::new()), StoreError::Ended);
+    let shared = Arc::new(Shared { spool_wait: 0, spool_full: 0, ..shared });
+    shared.begin(&mut lock(&shared.spool)).unwrap();
+    // Nobody drains it: the history is out of reach.
+    *lock(&shared.stuck) = Some("the history is busy".to_owned());
+    let journal = Journal { shared, drain: Mutex::default() };
+    assert_eq!(refused(&journal).len(), 1);
+    journal.end(EndReason::ClientClosed);
+    drop(journal);
+    crate::catch_up(&home, &ManualClock::new()).unwrap();
+    assert!(events(&home).iter().any(|text| text.starts_with("1 records could not")), "{:?}", events(&home));
 }

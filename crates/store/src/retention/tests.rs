@@ -11,7 +11,8 @@ use crate::{EndReason, Journal};
 fn trim_all(home: &Home, settings: &Settings, now: i64) -> usize {
     let writer = open_writer(home, now).unwrap();
     let mut steps = 0;
-    while trim(&writer.connection, settings, now, 0).unwrap() == Step::More {
+    while trim(&writer.connection, settings, now, Ceiling::of(settings).history(0, 0)).unwrap() == Step::More
+    {
         steps += 1;
         assert!(steps < 10_000);
     }
@@ -153,4 +154,60 @@ fn names_of_calls_that_are_gone_do_not_stay_for_ever() {
     call(&journal, "tool-5", "{}");
     journal.end(EndReason::ClientClosed);
     assert_eq!(calls(&home), 2);
+}
+
+/// What the home takes on the disk, the program left out.
+fn home_bytes(home: &Home) -> u64 {
+    folder_bytes(home.path(), 0, &|_| false)
+}
+
+#[test]
+fn the_log_of_the_history_does_not_grow_over_many_short_sessions() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let mut longest = 0;
+    for _ in 0..12 {
+        let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+        // Apart, so that each is a transaction of its own, as in ordinary use.
+        for _ in 0..20 {
+            call(&journal, "a", "{}");
+            assert!(journal.drained(Duration::from_secs(10)));
+        }
+        journal.end(EndReason::ClientClosed);
+        longest = longest.max(wal::bytes(&home.history_db()));
+    }
+    assert_eq!(calls(&home), 240);
+    // 240 transactions wrote some 8 MB into it.
+    assert!(longest < 3 << 20, "{longest}");
+}
+
+#[test]
+fn the_ceiling_holds_while_several_sessions_write_as_fast_as_they_can() {
+    let (_folder, home) = home();
+    fs::write(home.settings(), r#"{"history":{"megabytes":8}}"#).unwrap();
+    let clock = Arc::new(ManualClock::new());
+    let args = format!(r#"{{"x":"{}"}}"#, "y".repeat(1_400));
+    let most = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+                    let mut most = 0;
+                    for number in 0..6_000 {
+                        call(&journal, "a", &args);
+                        if number % 50 == 0 {
+                            most = most.max(home_bytes(&home));
+                        }
+                    }
+                    journal.end(EndReason::ClientClosed);
+                    most.max(home_bytes(&home))
+                })
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).max().unwrap()
+    });
+    // 18,000 calls of one and a half kilobytes: three times the ceiling.
+    assert!(most <= (8 << 20) * 5 / 4, "{most}");
+    let left = calls(&home);
+    assert!(left > 1_000, "{left}");
 }

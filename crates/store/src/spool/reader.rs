@@ -141,7 +141,7 @@ fn group_at(buffer: &[u8], at: usize) -> Option<ReadGroup<'_>> {
 }
 
 /// Reads as much as there is, up to the whole of `into`.
-fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(super) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut got = 0;
     while got < into.len() {
         match read_some(file, &mut into[got..], offset + got as u64) {

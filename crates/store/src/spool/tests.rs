@@ -20,6 +20,12 @@ fn opened() -> Opened {
     }
 }
 
+pub(crate) fn created(path: &Path, opened: &Opened) -> Spool {
+    let mut spool = Spool::closed(path, crate::StoreError::Ended);
+    spool.begin(opened).unwrap();
+    spool
+}
+
 fn append(spool: &mut Spool, texts: &[&str]) {
     let mut group = Group::new();
     for text in texts {
@@ -53,7 +59,7 @@ fn read(path: &Path) -> Option<Vec<(u64, String)>> {
 fn a_spool_torn_anywhere_reads_as_a_prefix_of_whole_groups() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("abc123");
-    let mut spool = Spool::create(&path, &opened()).unwrap();
+    let mut spool = created(&path, &opened());
     append(&mut spool, &["a", "b"]);
     append(&mut spool, &["c"]);
     append(&mut spool, &["d", "e", "f"]);
@@ -75,7 +81,7 @@ fn a_spool_torn_anywhere_reads_as_a_prefix_of_whole_groups() {
 fn a_flipped_bit_ends_the_reading_and_invents_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("abc123");
-    let mut spool = Spool::create(&path, &opened()).unwrap();
+    let mut spool = created(&path, &opened());
     append(&mut spool, &["a", "b"]);
     append(&mut spool, &["c"]);
     let whole = fs::read(&path).unwrap();
@@ -94,7 +100,7 @@ fn a_flipped_bit_ends_the_reading_and_invents_nothing() {
 fn groups_larger_than_a_chunk_are_read_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("abc123");
-    let mut spool = Spool::create(&path, &opened()).unwrap();
+    let mut spool = created(&path, &opened());
     let large = "x".repeat(3 << 20);
     append(&mut spool, &["a"]);
     append(&mut spool, &[&large, "b"]);
@@ -107,13 +113,13 @@ fn groups_larger_than_a_chunk_are_read_whole() {
 fn numbers_go_on_after_truncation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("abc123");
-    let mut spool = Spool::create(&path, &opened()).unwrap();
+    let mut spool = created(&path, &opened());
     append(&mut spool, &["a"]);
     let full = spool.len();
     append(&mut spool, &["b"]);
-    assert!(!spool.truncate(full).unwrap(), "not everything was drained");
+    assert!(!spool.truncate(full, 1).unwrap(), "not everything was drained");
     let full = spool.len();
-    assert!(spool.truncate(full).unwrap());
+    assert!(spool.truncate(full, 1).unwrap());
     assert_eq!(read(&path).unwrap(), []);
     append(&mut spool, &["c"]);
     assert_eq!(read(&path).unwrap(), [(3, "c".to_owned())]);

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::reader::read_at;
 use super::record::{Opened, encode};
 use super::{GROUP_HEAD, MAGIC, checksum};
 use crate::error::StoreError;
@@ -21,6 +22,8 @@ pub(crate) struct Spool {
     next_number: u64,
     /// Bytes beyond `len` may be left of a failed append.
     torn: bool,
+    /// How many files this was before: a reader of an older one has to look again.
+    turn: u64,
 }
 
 /// A group under way: room for its head, then records.
@@ -69,7 +72,10 @@ impl Group {
 }
 
 impl Spool {
-    pub(crate) fn create(path: &Path, opened: &Opened) -> Result<Spool, StoreError> {
+    /// Begins a new file, in a session that has none or has lost it. What was in the one that is lost comes along, and groups
+    /// are numbered on.
+    pub(crate) fn begin(&mut self, opened: &Opened) -> Result<(), StoreError> {
+        let path = self.path.as_path();
         let fail = |error: io::Error| StoreError::io("create", path, &error);
         let file = private::options().read(true).write(true).create_new(true).open(path).map_err(fail)?;
         let mut group = Group::new();
@@ -84,12 +90,46 @@ impl Spool {
             return Err(fail(error));
         }
         let base = head.len() as u64;
-        Ok(Spool { file: Ok(file), path: path.to_owned(), base, len: base, next_number: 1, torn: false })
+        let groups = self.groups();
+        let written = write_at(&file, &groups, base);
+        if let Err(error) = written {
+            let _gone = std::fs::remove_file(path);
+            return Err(fail(error));
+        }
+        let len = base + groups.len() as u64;
+        (self.file, self.base, self.len, self.torn) = (Ok(file), base, len, false);
+        self.turn += 1;
+        Ok(())
     }
 
-    /// A spool that nothing can be written to: every append fails with this error.
-    pub(crate) fn shut(path: &Path, error: StoreError) -> Spool {
-        Spool { file: Err(error), path: path.to_owned(), base: 0, len: 0, next_number: 1, torn: false }
+    /// What the file holds at this moment, without its head.
+    fn groups(&self) -> Vec<u8> {
+        let Ok(file) = &self.file else { return Vec::new() };
+        let mut groups = vec![0; usize::try_from(self.len - self.base).unwrap_or_default()];
+        let read = read_at(file, &mut groups, self.base).unwrap_or_default();
+        groups.truncate(read);
+        groups
+    }
+
+    /// A spool without a file: every append fails with this error.
+    pub(crate) fn closed(path: &Path, error: StoreError) -> Spool {
+        let path = path.to_owned();
+        Spool { file: Err(error), path, base: 0, len: 0, next_number: 1, torn: false, turn: 0 }
+    }
+
+    /// Why nothing can be recorded: there is no file yet, or it was removed and nobody would ever read what is written to it.
+    pub(crate) fn trouble(&self) -> Option<StoreError> {
+        match &self.file {
+            Err(error) => Some(error.clone()),
+            Ok(file) if private::is_removed(file, &self.path) => {
+                Some(StoreError::Removed { path: self.path.clone() })
+            }
+            Ok(_) => None,
+        }
+    }
+
+    pub(crate) fn turn(&self) -> u64 {
+        self.turn
     }
 
     fn file(&self) -> Result<&File, StoreError> {
@@ -122,9 +162,9 @@ impl Spool {
         Ok(())
     }
 
-    /// Forgets everything before `drained` if that is all there is.
-    pub(crate) fn truncate(&mut self, drained: u64) -> Result<bool, StoreError> {
-        if drained != self.len {
+    /// Forgets everything before `drained` if that is all there is, and still the file that was read.
+    pub(crate) fn truncate(&mut self, drained: u64, turn: u64) -> Result<bool, StoreError> {
+        if drained != self.len || turn != self.turn {
             return Ok(false);
         }
         if self.len > self.base {

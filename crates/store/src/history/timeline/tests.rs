@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::catch_up::tests::{home, info};
 use crate::clock::{Clock, ManualClock};
-use crate::history::{Forget, PolicyEdit, forget, record_edit};
+use crate::history::{Forget, PolicyEdit, forget, note_edit};
 use crate::words::EndReason;
 use crate::{Home, Journal};
 
@@ -54,7 +54,7 @@ fn edit(home: &Home, clock: &ManualClock, text: &str) {
         summary: "x is hidden",
         loosened: &[],
     };
-    record_edit(home, clock.now().wall_ms, &edit).unwrap();
+    note_edit(home, clock.now().wall_ms, &edit).unwrap().book();
 }
 
 #[test]

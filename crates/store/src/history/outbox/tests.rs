@@ -1,0 +1,85 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::sync::Arc;
+
+use super::*;
+use crate::catch_up::tests::{home, info};
+use crate::clock::{Clock as _, ManualClock};
+use crate::history::{History, PolicyEdit, note_edit, open_writer, record_event};
+use crate::{EndReason, Journal, catch_up};
+
+fn texts(home: &Home) -> Vec<String> {
+    let events = History::open_reader(home).unwrap().events(None, 99).unwrap();
+    events.into_iter().map(|event| event.text).collect()
+}
+
+fn note(home: &Home, text: &str) -> Noted {
+    let text = text.to_owned();
+    let note = Note::Event { at_ms: 5, kind: EventKind::Note, server: None, origin: None, text };
+    put(home, 5, &note).unwrap()
+}
+
+#[test]
+fn an_act_does_not_wait_for_a_history_that_others_write() {
+    let (_folder, home) = home();
+    let others = open_writer(&home, 1).unwrap().connection;
+    others.execute_batch("BEGIN IMMEDIATE").unwrap();
+    record_event(&home, 5, EventKind::Paused, None, Some(Origin::Cli), "all paused").unwrap();
+    assert_eq!(texts(&home), [""; 0], "the history was not to be had");
+    others.execute_batch("COMMIT").unwrap();
+    catch_up(&home, &ManualClock::new()).unwrap();
+    assert_eq!(texts(&home), ["all paused"]);
+    assert_eq!(waiting(&home.outbox()).len(), 0);
+}
+
+#[test]
+fn a_note_is_booked_once_though_whoever_booked_it_was_killed_before_it_was_removed() {
+    let (_folder, home) = home();
+    let noted = note(&home, "once");
+    let connection = open_writer(&home, 1).unwrap().connection;
+    let _killed = book_inside(&connection, &home.outbox()).unwrap();
+    assert!(noted.path.exists());
+    noted.book();
+    book(&home).unwrap();
+    assert_eq!(texts(&home), ["once"]);
+    note(&home, "another").book();
+    let marks = "SELECT count(*) FROM meta WHERE key LIKE 'note:%'";
+    let marks: i64 = connection.query_row(marks, (), |row| row.get(0)).unwrap();
+    assert!(marks <= 1, "marks of notes that are gone do not pile up: {marks}");
+}
+
+#[test]
+fn what_came_to_nothing_is_not_on_record() {
+    let (_folder, home) = home();
+    note(&home, "nothing").take_back();
+    note(&home, "something").book();
+    assert_eq!(texts(&home), ["something"]);
+}
+
+#[test]
+fn a_session_that_sees_an_edit_first_still_says_whose_it_was() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let policy = r#"{"version":"1","default":"allow"}"#;
+    journal.policy_seen("v1", policy, Origin::File);
+    let edit = PolicyEdit {
+        before: Some(("v1", policy)),
+        version: "v2",
+        server: "s",
+        text: r#"{"version":"1","default":"deny"}"#,
+        origin: Origin::Window,
+        summary: "everything is denied",
+        loosened: &[],
+    };
+    // Noted, made, seen by the session, and not booked yet.
+    clock.advance(Duration::from_secs(1));
+    let _unbooked = note_edit(&home, clock.now().wall_ms, &edit).unwrap();
+    clock.advance(Duration::from_secs(1));
+    journal.policy_seen("v2", edit.text, Origin::File);
+    journal.end(EndReason::ClientClosed);
+    let history = History::open_reader(&home).unwrap();
+    let made: Vec<_> =
+        history.timeline("s").unwrap().into_iter().map(|one| (one.version, one.origin)).collect();
+    assert_eq!(made, [("v1".to_owned(), Origin::File), ("v2".to_owned(), Origin::Window)]);
+}
