@@ -9,11 +9,14 @@ use crate::stats::{median, middle_half};
 pub enum Unit {
     /// Times the relay's figure of the same turn.
     TimesRelay,
+    Bytes,
     Megabytes,
     Milliseconds,
     Nanoseconds,
     Seconds,
     PerSecond,
+    /// Times what was asked for.
+    Times,
     /// Times the length of the line that caused it.
     TimesLine,
     Percent,
@@ -113,7 +116,8 @@ impl Row {
 
     fn show(&self, figure: f64) -> String {
         match self.unit {
-            Unit::TimesRelay => format!("{figure:.2} ×"),
+            Unit::TimesRelay | Unit::Times => format!("{figure:.2} ×"),
+            Unit::Bytes => format!("{figure:.0} B"),
             Unit::TimesLine => format!("{figure:.2} × line"),
             Unit::Megabytes => format!("{figure:.1} MB"),
             Unit::Milliseconds => format!("{figure:.1} ms"),

@@ -16,8 +16,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
 use callgate_bench::measure::{
-    Effort, Turn, What, calls, cold_start, crowd, edits, lists, memory, payload, pipelined, review, sizes,
-    twenty, window,
+    Effort, Turn, What, calls, cold_start, crowd, disk, edits, lists, memory, payload, pipelined, review,
+    sizes, twenty, window,
 };
 use callgate_bench::peer::{Peer, Place, Programs};
 use callgate_bench::stats::median;
@@ -315,6 +315,7 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     use Bound::{AtLeast, AtMost};
     let tries = options.rounds.clamp(1, 3);
     let (mut held, mut largest, mut at_once, mut edited) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut on_disk = Vec::new();
     for number in 0..tries {
         let place = Place::new(programs, &options.work.join(format!("promises-{number}")))?;
         eprintln!("promises, {} of {tries}: memory, sizes, ten gates at once, edits", number + 1);
@@ -322,6 +323,10 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         largest.push(sizes::measure(&place).context("sizes").with_context(|| said(&place))?);
         at_once.push(crowd::measure(&place).context("ten gates").with_context(|| said(&place))?);
         edited.push(edits::measure(&place).context("edits").with_context(|| said(&place))?);
+        let place = Place::new(programs, &options.work.join(format!("disk-{number}")))?;
+        eprintln!("promises, {} of {tries}: the record on the disk", number + 1);
+        on_disk.push(disk::measure(&place, options.effort).context("disk").with_context(|| said(&place))?);
+        fs::remove_dir_all(options.work.join(format!("disk-{number}"))).ok();
     }
     let mut rows = Vec::new();
     let mut add =
@@ -344,6 +349,22 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     add("policy edit and pause hold from the next call", Unit::Share, obeyed, AtLeast(1.0));
     let changed = edited.iter().map(|it| it.list_changed_ms).collect();
     add("hide to list_changed at the client, slowest", Unit::Milliseconds, changed, AtMost(200.0));
+    let of_disk = |pick: fn(&disk::Figures) -> f64| on_disk.iter().map(pick).collect::<Vec<f64>>();
+    add("disk for a small call, all files", Unit::Bytes, of_disk(|it| it.per_call), AtMost(1_500.0));
+    add("the history's log after a session, longest", Unit::Megabytes, of_disk(|it| it.log), AtMost(4.0));
+    add("home while twenty gates write, by its ceiling", Unit::Times, of_disk(|it| it.ceiling), AtMost(1.25));
+    add(
+        "block while twenty gates write, slowest",
+        Unit::Milliseconds,
+        of_disk(|it| it.block_ms),
+        AtMost(100.0),
+    );
+    add(
+        "memory of a gate grows, second half at full rate",
+        Unit::Megabytes,
+        of_disk(|it| it.growth),
+        AtMost(1.0),
+    );
     Ok(rows)
 }
 

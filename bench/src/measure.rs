@@ -1,12 +1,13 @@
 //! The measures, one file each, and the figures that they yield.
 //!
 //! `calls`, `pipelined`, `payload`, `lists`, `cold_start` and `twenty` run for every peer and are read as ratios;
-//! `memory`, `sizes`, `crowd` and `edits` ask Callgate alone whether it keeps a promise; `review` asks what lies off the
+//! `memory`, `sizes`, `crowd`, `disk` and `edits` ask Callgate alone whether it keeps a promise; `review` asks what lies off the
 //! way of a call; `window` asks the app.
 
 pub mod calls;
 pub mod cold_start;
 pub mod crowd;
+pub mod disk;
 pub mod edits;
 pub mod lists;
 pub mod memory;

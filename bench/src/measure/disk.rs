@@ -1,0 +1,137 @@
+//! What the record costs on the disk, whether its ceiling holds while many write, and how soon a block is in force then.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+
+use super::{Effort, micros, pipelined};
+use crate::message::{Answer, SMALL_TOOL, Template};
+use crate::peer::{Peer, Place};
+use crate::policy::tool_name;
+
+/// Sessions one after another that make the calls of a month.
+const SESSIONS: usize = 20;
+/// Gates that write at once.
+const GATES: usize = 20;
+/// The ceiling that is asked for.
+const MEGABYTES: u64 = 20;
+const BLOCKS: usize = 5;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Bytes of the whole home for each small call, once all sessions have ended.
+    pub per_call: f64,
+    /// The longest write-ahead log of the history after a session, in megabytes.
+    pub log: f64,
+    /// The most that a home took while twenty gates wrote, by its ceiling.
+    pub ceiling: f64,
+    /// The slowest block meanwhile, from the start of the command to the first refusal, in milliseconds.
+    pub block_ms: f64,
+    /// What a gate's memory grew by in the second half of its calls at full rate, in megabytes.
+    pub growth: f64,
+}
+
+/// Leaves a home with a low ceiling behind.
+pub fn measure(place: &Place, effort: Effort) -> Result<Figures> {
+    let before = bytes(&place.home());
+    let mut log = 0;
+    let calls = effort.calls * SESSIONS / 10;
+    for _ in 0..SESSIONS {
+        let mut session = place.open(Peer::Callgate)?;
+        let mut call = Template::small_call(SMALL_TOOL);
+        for _ in 0..calls / SESSIONS {
+            session.call(&mut call)?;
+        }
+        session.end()?;
+        log = log.max(fs::metadata(place.home().join("history.db-wal")).map_or(0, |meta| meta.len()));
+    }
+    let per_call = (bytes(&place.home()) - before.min(bytes(&place.home()))) as f64 / calls as f64;
+
+    fs::write(place.home().join("settings.json"), format!("{{\"history\":{{\"megabytes\":{MEGABYTES}}}}}"))?;
+    let (most, block_ms, growth) = at_full_rate(place, effort)?;
+    Ok(Figures {
+        per_call,
+        log: log as f64 / 1e6,
+        ceiling: most as f64 / (MEGABYTES << 20) as f64,
+        block_ms,
+        growth,
+    })
+}
+
+/// Twenty gates write as fast as they can: the most that the home takes, the slowest block, and how a gate's memory grows.
+fn at_full_rate(place: &Place, effort: Effort) -> Result<(u64, f64, f64)> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..GATES)
+            .map(|_| {
+                scope.spawn(|| {
+                    write(place, effort.pipelined / 2).inspect_err(|_| over.store(true, Ordering::Relaxed))
+                })
+            })
+            .collect();
+        let watcher = scope.spawn(|| {
+            let mut most = 0;
+            while !over.load(Ordering::Relaxed) {
+                most = most.max(bytes(&place.home()));
+                thread::sleep(Duration::from_millis(5));
+            }
+            most
+        });
+        let blocked = block(place);
+        let written: Vec<Result<f64>> = writers
+            .into_iter()
+            .map(|writer| writer.join().map_err(|_| anyhow!("a client panicked"))?)
+            .collect();
+        over.store(true, Ordering::Relaxed);
+        let most = watcher.join().map_err(|_| anyhow!("the watcher panicked"))?;
+        let growth = written.into_iter().collect::<Result<Vec<f64>>>()?.into_iter().fold(0.0, f64::max);
+        Ok((most.max(bytes(&place.home())), blocked?, growth))
+    })
+}
+
+/// One client's calls; gives what the gate's memory grew by in the second half of them, in megabytes.
+fn write(place: &Place, calls: usize) -> Result<f64> {
+    let mut session = place.open(Peer::Callgate)?;
+    pipelined::run(&mut session, calls / 2)?;
+    let half = place.tree(&session)?.memory()?.now;
+    pipelined::run(&mut session, calls / 2)?;
+    let whole = place.tree(&session)?.memory()?.now;
+    session.end()?;
+    Ok((whole as f64 - half as f64) / 1e6)
+}
+
+/// The slowest of some blocks, from the start of the command to the first refused call, in milliseconds.
+fn block(place: &Place) -> Result<f64> {
+    let mut slowest = Duration::ZERO;
+    let mut session = place.open(Peer::Callgate)?;
+    for index in 0..BLOCKS {
+        let tool = tool_name(60 + index);
+        let start = Instant::now();
+        let took = thread::scope(|scope| {
+            let command = scope.spawn(|| place.run_callgate(&["block", "bench", &tool]));
+            let mut took = None;
+            while took.is_none() && start.elapsed() < Duration::from_secs(60) {
+                let refused = session.ask(&mut Template::small_call(&tool))? == Answer::Refused;
+                took = refused.then(|| start.elapsed());
+            }
+            command.join().map_err(|_| anyhow!("the command panicked"))??;
+            took.ok_or_else(|| anyhow!("a block was not in force after a minute"))
+        })?;
+        slowest = slowest.max(took);
+    }
+    session.end()?;
+    Ok(micros(slowest) / 1e3)
+}
+
+/// What a folder takes.
+fn bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .map(|(path, meta)| if meta.is_dir() { bytes(&path) } else { meta.len() })
+        .sum()
+}
