@@ -258,3 +258,74 @@ fn pause_refuses_from_the_next_call_on() {
     assert!(is_refusal(&session.ask("2", "safe", "{}").unwrap()));
     assert_eq!(bench.server_lines().len(), 1);
 }
+
+#[test]
+fn a_session_begun_on_a_full_disk_records_once_there_is_room() {
+    let Some((bench, _disk)) = home_on_small_disk(c"size=3m") else { return };
+    let filler = bench.home().join("filler");
+    fill(&filler);
+    let mut session = bench.session("", &[]).unwrap();
+    assert_not_recorded(&session.ask("1", "safe", "{}").unwrap());
+    std::fs::remove_file(filler).unwrap();
+    assert_eq!(result_text(&session.ask("2", "safe", r#"{"n":2}"#).unwrap()), Some("safe ran"));
+    assert!(is_refusal(&session.ask("3", "danger", "{}").unwrap()));
+    session.finish().unwrap();
+    let rows = history::rows(&bench).unwrap();
+    assert_eq!(rows.iter().filter(|row| row.is_allowed()).count(), 1, "{rows:?}");
+}
+
+#[test]
+fn calls_after_the_home_was_removed_do_not_run_unrecorded() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("", &[]).unwrap();
+    session.ask("1", "safe", "{}").unwrap();
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    for id in ["2", "3"] {
+        let answer = session.ask(id, "safe", "{}").unwrap();
+        assert!(is_refusal(&answer), "{}", answer.to_text());
+    }
+    assert_eq!(bench.server_lines().len(), 1);
+}
+
+#[test]
+fn a_removed_log_of_the_history_takes_no_call_with_it() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("", &[]).unwrap();
+    for n in 0..30 {
+        session.ask(&n.to_string(), "safe", "{}").unwrap();
+    }
+    eventually("the calls are in the history", PATIENCE, || {
+        (history::rows(&bench).unwrap().len() == 30).then_some(())
+    });
+    for log in ["history.db-wal", "history.db-shm"] {
+        std::fs::remove_file(bench.home().join(log)).unwrap();
+    }
+    session.ask("30", "safe", "{}").unwrap();
+    session.finish().unwrap();
+    assert_eq!(history::rows(&bench).unwrap().len(), 31);
+    let events = bench.callgate(["events"]).unwrap().output().unwrap();
+    assert!(String::from_utf8_lossy(&events.stdout).contains("write-ahead log was removed"), "{events:?}");
+}
+
+#[test]
+fn a_block_holds_at_once_though_others_write_the_history() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = bench.session("", &[]).unwrap();
+    session.ask("1", "safe", "{}").unwrap();
+    eventually("the session is in the history", PATIENCE, || {
+        (history::rows(&bench).unwrap().len() == 1).then_some(())
+    });
+    // Holds what every writer of the history needs, for as long as the block takes.
+    let others = rusqlite::Connection::open(bench.home().join("history.db")).unwrap();
+    others.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for act in [["block", "corpus", "safe"], ["hide", "corpus", "slow"], ["cap", "corpus", "danger"]] {
+        let rate: &[&str] = if act[0] == "cap" { &["1/minute"] } else { &[] };
+        let output = bench.callgate(act.iter().chain(rate)).unwrap().output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(is_refusal(&session.ask("2", "safe", "{}").unwrap()));
+    others.execute_batch("COMMIT").unwrap();
+    let output = bench.callgate(["policy", "history", "corpus"]).unwrap().output().unwrap();
+    let made = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(made.matches("cli").count(), 3, "booked once each, with their origin: {made}");
+}
