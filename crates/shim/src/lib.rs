@@ -7,8 +7,13 @@
 mod above;
 mod asks;
 mod bounds;
+mod checker;
+mod checker_process;
 mod client;
 mod codegen;
+#[cfg_attr(unix, path = "confinement_unix.rs")]
+#[cfg_attr(windows, path = "confinement_windows.rs")]
+mod confinement;
 mod explain;
 mod farewell;
 pub mod gate;
@@ -38,4 +43,6 @@ mod watch;
 mod watching;
 pub mod wording;
 
+pub use checker::COMMAND as CHECK_ARGUMENTS;
+pub use checker_process::check_arguments;
 pub use session::{Options, run};

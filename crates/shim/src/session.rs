@@ -41,7 +41,7 @@ use crate::toolbook::{Listed, Shelf, ToolBook};
 use crate::tree::TreeRecord;
 use crate::watching::Watched;
 use crate::wording::Expects;
-use crate::{program, secrets, stdio, watch, wording};
+use crate::{checker, program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
 const LAST_ANSWERS: Duration = Duration::from_secs(60);
@@ -178,7 +178,7 @@ impl Session {
             listed: AtomicBool::new(false),
             noise: Noise::default(),
             lists: LastLists::default(),
-            tools: ToolBook::new(shelf),
+            tools: ToolBook::new(shelf, checker::start),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: Codegen::new(home.clone(), &name),
