@@ -271,6 +271,13 @@ impl Session {
         self.backlog.pop_front().or_else(|| self.news.try_recv().ok())
     }
 
+    /// Is the client leaving, or are we told to, as far as the news has come?
+    pub(crate) fn is_parting(&mut self) -> bool {
+        self.backlog.extend(self.news.try_iter());
+        let parting = |news: &News| matches!(news, News::ClientClosed | News::ClientGone | News::Signal(_));
+        self.backlog.iter().any(parting)
+    }
+
     /// What a server wrote before its process ended may still be in the pipe.
     fn await_output_end(&mut self) {
         self.other_sign(|news| match news {
