@@ -25,6 +25,7 @@ mod outlet;
 mod patience;
 mod pending;
 mod program;
+mod refusing;
 mod relay;
 mod restarts;
 mod revival;

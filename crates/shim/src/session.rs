@@ -32,6 +32,7 @@ use crate::handshake::Handshake;
 use crate::lists::LastLists;
 use crate::outlet::Outlet;
 use crate::pending::{Asked, Door, Pending, What};
+use crate::refusing::refuse_all;
 use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
 use crate::restarts::Restarts;
 use crate::revival::{self, Standing};
@@ -70,6 +71,13 @@ pub struct Options {
 
 /// Runs one session and returns the exit code. To be called before any thread exists.
 pub fn run(options: Options) -> u8 {
+    if let Err(error) = stdio::has_descriptors() {
+        let reason = format!(
+            "the server was not started, because Callgate has too few file descriptors ({error}); raise the limit (ulimit -n) of whoever \
+             starts it to 64 or more, and connect again"
+        );
+        return not_begun(&options.server, &reason);
+    }
     let session = SessionId::random();
     let began_ms = wall_ms();
     let launch = Launch {
@@ -82,10 +90,7 @@ pub fn run(options: Options) -> u8 {
     // First of all, before any thread: the keeper is forked from here.
     let (server, secrets) = match secrets::start(&options, launch) {
         Ok(started) => started,
-        Err(error) => {
-            stdio::complain(&format!("{}: {error}", options.server));
-            return 1;
-        }
+        Err(error) => return not_begun(&options.server, &error.to_string()),
     };
     match Session::open(options, (session, began_ms), server, &secrets) {
         Ok(session) => {
@@ -99,6 +104,13 @@ pub fn run(options: Options) -> u8 {
             1
         }
     }
+}
+
+/// Says so where people look, and to the client.
+fn not_begun(server: &str, reason: &str) -> u8 {
+    stdio::complain(&format!("{server}: {reason}"));
+    refuse_all(stdio::stdin(), stdio::stdout(), reason);
+    1
 }
 
 pub(crate) struct Session {
