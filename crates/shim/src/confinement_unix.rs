@@ -13,8 +13,8 @@ const MEMORY: u64 = 768 << 20;
 
 /// Bounds what this process may take, and ties its life to its parent's.
 pub(crate) fn confine() -> io::Result<()> {
-    limit(Resource::As, MEMORY)?;
     limit(Resource::Core, 0)?;
+    bound_memory()?;
     end_with_parent()
 }
 
@@ -37,6 +37,19 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
     let maximum = rustix::process::getrlimit(resource).maximum;
     let current = Some(maximum.map_or(most, |maximum| maximum.min(most)));
     Ok(setrlimit(resource, Rlimit { current, maximum })?)
+}
+
+#[cfg(target_os = "linux")]
+fn bound_memory() -> io::Result<()> {
+    limit(Resource::As, MEMORY)
+}
+
+/// macOS knows the limit and does not hold to it.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
+fn bound_memory() -> io::Result<()> {
+    let _as_far_as_it_goes = limit(Resource::As, MEMORY);
+    Ok(())
 }
 
 /// Its questions end with the parent, too, but it may be busy with one.
