@@ -70,6 +70,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(args) => commands::run::run(args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::DemoServer => commands::demo_server::serve(),
+        Command::CheckArguments => Ok(ExitCode::from(callgate_shim::check_arguments())),
         Command::Log(args) => commands::log::run(&args),
         Command::Watch(args) => commands::watch::run(&args),
         Command::Show(args) => commands::show::run(&args),

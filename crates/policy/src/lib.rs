@@ -54,6 +54,7 @@ pub use file::{OnLimit, ProcessSettings, Restart};
 pub use files::{AsWritten, Files, Flavour};
 pub use judge_method::Listing;
 pub use limit::{Kind, Limit, Limits, Scope, Taking, UNIT};
+pub use name::same_client;
 pub use policy::Policy;
 pub use problem::{Place, Problem, Report, Severity};
 pub use reads::Reads;

@@ -29,13 +29,46 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     fold(name)
 }
 
+/// What a client is known by: clients name themselves, and people do not see how many blanks are in a name.
+pub(crate) fn client_key(client: &str) -> Cow<'_, str> {
+    let folded = fold(client);
+    match folded.contains(char::is_whitespace) {
+        true => Cow::Owned(folded.chars().filter(|c| !c.is_whitespace()).collect()),
+        false => folded,
+    }
+}
+
+/// Are these two names of one client, to whoever reads them?
+pub fn same_client(one: &str, other: &str) -> bool {
+    client_key(one) == client_key(other)
+}
+
 pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?'])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::unusable;
+    use super::{same_client, unusable};
+
+    #[test]
+    fn clients_are_the_same_as_people_read_them() {
+        for name in [
+            "tester",
+            "Tester",
+            "tes ter",
+            " t e s t e r ",
+            "tes\u{a0}ter",
+            "tes\u{200b}ter",
+            "ｔｅｓｔｅｒ",
+            "TES\tTER",
+        ] {
+            assert!(same_client(name, "tester"), "{name:?}");
+        }
+        for name in ["tester2", "tes-ter", ""] {
+            assert!(!same_client(name, "tester"), "{name:?}");
+        }
+    }
 
     #[test]
     fn names_that_readers_may_cut_or_split_are_unusable() {

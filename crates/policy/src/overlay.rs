@@ -1,6 +1,6 @@
 //! What a policy adds for single clients, and which of it is for whom.
 //!
-//! Clients name themselves, and do not always spell it alike; so they are compared by the folded form of their names.
+//! Clients name themselves, and do not always spell it alike; so they are compared by the folded form of their names, blanks left out.
 
 use rustc_hash::FxHashMap;
 
@@ -29,8 +29,8 @@ pub(crate) struct Overlays {
 impl Overlays {
     /// Gives back the name of another overlay if that is for the same client already.
     pub(crate) fn add(&mut self, overlay: Overlay) -> Result<(), String> {
-        let folded = name::folded(&overlay.client).into_owned();
-        let same = self.all.iter().find(|other| name::folded(&other.client) == folded.as_str());
+        let folded = name::client_key(&overlay.client).into_owned();
+        let same = self.all.iter().find(|other| name::client_key(&other.client) == folded.as_str());
         if let Some(other) = same {
             return Err(other.client.clone());
         }
@@ -50,7 +50,7 @@ impl Overlays {
         if self.all.is_empty() {
             return None;
         }
-        let folded = name::folded(client);
+        let folded = name::client_key(client);
         let by_name = self.exact.get(folded.as_ref());
         let at = by_name.or_else(|| self.globs.iter().find(|(g, _)| g.matches(&folded)).map(|(_, at)| at));
         at.and_then(|at| self.all.get(*at))

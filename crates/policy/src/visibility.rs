@@ -33,6 +33,12 @@ enum Place {
 type Said = (Option<&'static str>, Option<i64>);
 
 impl Policy {
+    /// Is this only spelled like a tool that is hidden from this client? No mode and no allowance lets it be called.
+    pub fn looks_hidden(&self, client: &str, tool: &str) -> bool {
+        self.hides_anything()
+            && self.applying(client, tool, i64::MIN).imitated().is_some_and(|imitated| imitated.hidden)
+    }
+
     /// Is this tool to be left out of this client's lists?
     pub fn is_hidden(&self, client: &str, tool: &str) -> bool {
         self.is_hidden_with(self.overlays.of(client), tool)

@@ -21,6 +21,7 @@ pub mod tools;
 
 mod cause;
 mod envelope;
+mod skeleton;
 
 pub use cause::{Answer, Cause, Malformed};
 pub use message::{Incoming, Side, read};

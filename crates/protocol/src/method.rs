@@ -2,7 +2,7 @@
 //!
 //! One table, because a method that is on one list and missing on another is a way around the gate.
 
-use crate::fold;
+use crate::skeleton;
 
 /// What a request can do, as far as its method tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,9 @@ const FAMILIES: [(&str, Asker); 10] = [
     ("elicitation/", Asker::Server),
 ];
 
+/// More letters than any name above has.
+const LONGEST: usize = 32;
+
 /// Nothing hangs on how these are spelled: no rule speaks of them, and what they answer is not filtered.
 const ANY_SPELLING: [&str; 2] = ["ping", "roots/list"];
 
@@ -112,21 +115,32 @@ pub(crate) fn standing(method: &str) -> Standing {
     if exact_only().any(|known| known == method) {
         return Standing::Exact;
     }
-    // A dispatcher that ends names at NUL sees only what stands before it.
-    if let Some(start) = fold::before_nul(method)
-        && let Some(known) = exact_only().find(|known| known.eq_ignore_ascii_case(&fold::head(start)))
-    {
-        return Standing::NearMiss(known);
+    if is_plain_notification(method) {
+        return Standing::Other;
     }
-    let folded = fold::head(method);
-    if let Some(known) = exact_only().find(|known| known.eq_ignore_ascii_case(&folded)) {
-        return Standing::NearMiss(known);
+    for reading in skeleton::readings(method, LONGEST) {
+        if let Some(known) = exact_only().find(|known| is_spelled(known, &reading)) {
+            return Standing::NearMiss(known);
+        }
     }
-    match FAMILIES.iter().find(|(family, _)| folded.starts_with(family)) {
-        Some((family, _)) if method.starts_with(family) => Standing::Exact,
-        Some((family, _)) => Standing::NearMiss(family),
-        None => Standing::Other,
+    if FAMILIES.iter().any(|(family, _)| method.starts_with(family)) {
+        return Standing::Exact;
     }
+    let first = skeleton::first_segment(method, LONGEST).unwrap_or_default();
+    let imitated = FAMILIES.iter().find(|(family, _)| is_spelled(family, &first));
+    imitated.map_or(Standing::Other, |(family, _)| Standing::NearMiss(family))
+}
+
+/// Does a name of the table have this skeleton?
+fn is_spelled(known: &str, skeleton: &str) -> bool {
+    let letters = known.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+    letters.eq(skeleton.bytes())
+}
+
+/// They come by the thousand, and there is nothing in them to be taken for something else.
+fn is_plain_notification(method: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphabetic() || byte == b'/' || byte == b'_';
+    method.strip_prefix("notifications/").is_some_and(|rest| rest.bytes().all(is_plain))
 }
 
 fn exact_only() -> impl Iterator<Item = &'static str> {
@@ -160,8 +174,73 @@ mod tests {
             "logging/setlevel",
             "Initialize",
             "Tools/something_new",
+            "/tools/something_new",
+            "tools%2fsomething_new",
+            "t\u{43e}ols/something_new",
         ] {
             assert!(matches!(standing(method), Standing::NearMiss(_)), "{method:?}");
+        }
+    }
+
+    /// Whatever a dispatcher might do to a name before it looks it up, or a person might overlook.
+    #[test]
+    fn near_misses_of_every_method_are_refused() {
+        for method in exact_only() {
+            let (first, rest) = method.split_once('/').unwrap_or(("", method));
+            let joined =
+                |by: &str| if first.is_empty() { rest.to_owned() } else { format!("{first}{by}{rest}") };
+            let mut spellings = vec![
+                method.to_uppercase(),
+                method[..1].to_uppercase() + &method[1..],
+                format!("{method}/"),
+                format!("/{method}"),
+                format!("./{method}"),
+                format!("//{method}//"),
+                format!("x/../{method}"),
+                format!("{method}/x/.."),
+                format!(" {method}"),
+                format!("{method} "),
+                format!("{method}\t"),
+                format!("{method}\r\n"),
+                format!("{method}\0"),
+                format!("{method}\0x"),
+                format!("{method} x"),
+                format!("{method}?x=1"),
+                format!("{method}#x"),
+                format!("{method};v=2"),
+                format!("{method}."),
+                format!("\u{feff}{method}"),
+                format!("\u{202e}{method}\u{202c}"),
+                format!("\"{method}\""),
+                method.replace('e', "\u{435}").replace('o', "\u{43e}").replace('l', "\u{4cf}"),
+                method.replace('i', "\u{456}").replace('a', "\u{430}").replace('o', "\u{3bf}"),
+                method.replace('l', "1").replace('o', "0").replace('i', "\u{131}"),
+                method
+                    .replace('e', "e\u{301}")
+                    .replace('o', "\u{f6}")
+                    .replace('i', "\u{ed}")
+                    .replace('a', "\u{e1}"),
+                method.chars().map(|c| format!("%{:02x}", u32::from(c))).collect(),
+                method.chars().map(|c| format!("%25{:02X}", u32::from(c))).collect(),
+                method.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect(),
+                method.chars().flat_map(|c| [c, '\u{200b}']).collect(),
+                method.chars().map(|c| char::from_u32(u32::from(c) + 0xfee0).unwrap_or(c)).collect(),
+            ];
+            if !first.is_empty() {
+                let between = [
+                    "", " ", "/ ", " /", "//", "\\", "\u{2044}", "\u{2215}", "\u{ff0f}", "\u{29f8}", "%2F",
+                    "%252f",
+                ];
+                spellings.extend(between.map(joined));
+                spellings
+                    .extend([".", "_", "-", ":", "::", "|", "/./", "/x/../", "\n", "\u{a0}"].map(joined));
+            }
+            for spelling in spellings {
+                if spelling != method {
+                    let standing = standing(&spelling);
+                    assert_eq!(standing, Standing::NearMiss(method), "{spelling:?}");
+                }
+            }
         }
     }
 
@@ -170,8 +249,24 @@ mod tests {
         for method in exact_only().chain(["tools/something_new", "tasks/x"]) {
             assert_eq!(standing(method), Standing::Exact, "{method}");
         }
-        for method in ["ping", "roots/list", "notifications/cancelled", "x/Y", "acme/Tools/call", "", "größe"]
-        {
+        for method in [
+            "ping",
+            "roots/list",
+            "notifications/cancelled",
+            "notifications/tools/list_changed",
+            "notifications/message%20",
+            "x/Y",
+            "acme/Tools/call",
+            "acme.tools.call",
+            "tool/call",
+            "vendor/100%",
+            "textDocument/didOpen",
+            "$/cancelRequest",
+            "rpc.discover",
+            "initialized",
+            "",
+            "größe",
+        ] {
             assert_eq!(standing(method), Standing::Other, "{method}");
         }
     }

@@ -145,7 +145,9 @@ impl Codegen {
     /// Nobody waits for its answer any more, which may never come.
     pub(crate) fn given_up(&self, call: &CallRef) {
         if self.used.load(Ordering::Relaxed) {
-            self.book().follower.given_up(call.id().seq);
+            let (call, mut book) = (call.id().seq, self.book());
+            book.naming.remove(&call);
+            book.follower.given_up(call);
         }
     }
 

@@ -120,6 +120,9 @@ enum Stamp {
     },
     /// `stat` itself failed.
     Unknown(io::ErrorKind),
+    /// It is there, and could not be read: to be tried again at every look. Whatever was in the way (no file descriptor left, a
+    /// disk that fails now and then) goes without the file becoming another.
+    Unread,
 }
 
 impl Gate {
@@ -171,7 +174,7 @@ impl Gate {
                     }
                 }
                 // Its own policy was deleted under a running session: what held goes on, whatever the default says.
-                Stamp::File { .. } | Stamp::Unknown(_) => {
+                Stamp::File { .. } | Stamp::Unknown(_) | Stamp::Unread => {
                     seen.own = Stamp::Deleted;
                     let reason = "the file was deleted".to_owned();
                     seen.changes.push(Change::Broken { path: own, reason, kept: true });
@@ -186,14 +189,18 @@ impl Gate {
     /// Puts the policy at `path` in force. A broken one: the last good policy stays; if there was none in this
     /// session, every call is refused with the reason.
     fn reload(&self, seen: &mut Seen, path: &Path, stamp: Stamp) -> Stamp {
-        let parsed = read_private(path).map_err(|error| error.to_string()).and_then(|text| {
+        let read = read_private(path);
+        let stamp = if read.is_ok() { stamp } else { Stamp::Unread };
+        let parsed = read.map_err(|error| error.to_string()).and_then(|text| {
             let mut policy = Policy::parse(&text).map_err(|report| report.headline())?;
             guard(&mut policy, self.home.path());
             Ok((policy, text))
         });
         match parsed {
             // Read again only because its time stamp was too fresh, or saved without a change.
-            Ok((policy, _)) if seen.good && policy.version() == seen.rules.policy.version() => {}
+            Ok((policy, _)) if seen.good && policy.version() == seen.rules.policy.version() => {
+                seen.told = None;
+            }
             Ok((policy, text)) => {
                 let after = Arc::new(policy);
                 let before = std::mem::replace(&mut seen.rules.policy, after.clone());
@@ -221,8 +228,9 @@ impl Gate {
         if stamp == seen.pause {
             return;
         }
-        seen.pause = stamp;
-        let paused: Option<Arc<str>> = pause::reason(&self.home, &self.server).map(Into::into);
+        let switch = pause::read(&self.home);
+        seen.pause = if matches!(switch, pause::Switch::Broken(_)) { Stamp::Unread } else { stamp };
+        let paused: Option<Arc<str>> = switch.reason(&self.server).map(Into::into);
         match (&seen.rules.paused, &paused) {
             (None, Some(reason)) => seen.changes.push(Change::Paused(reason.clone())),
             (Some(_), None) => seen.changes.push(Change::Resumed),
@@ -239,11 +247,11 @@ impl Gate {
             return;
         }
         let first = seen.allowances == Stamp::Unseen;
-        seen.allowances = stamp;
         // What cannot be read allows nothing.
-        let granted = allowance::read(&self.home).all;
+        let read = allowance::read(&self.home);
+        seen.allowances = if read.problem.is_some() { Stamp::Unread } else { stamp };
         let granted: Arc<[Allowance]> =
-            granted.into_iter().filter(|allowance| allowance.server == self.server).collect();
+            read.all.into_iter().filter(|allowance| allowance.server == self.server).collect();
         if granted != seen.rules.allowances && !first {
             seen.changes.push(Change::Allowances);
         }
@@ -262,8 +270,9 @@ pub fn guard(policy: &mut Policy, home: &Path) {
 }
 
 impl Stamp {
+    /// Of a link it is the link's own: what it leads to is not read, be there anything or not.
     fn of(path: &Path) -> Stamp {
-        match fs::metadata(path) {
+        match fs::symlink_metadata(path) {
             Ok(meta) => Stamp::File {
                 len: meta.len(),
                 modified: meta.modified().ok().filter(|time| settled(*time)),
@@ -385,6 +394,30 @@ mod tests {
         fixture.write(ALLOW);
         fs::set_permissions(fixture.home.policy("s"), fs::Permissions::from_mode(0o666)).unwrap();
         assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
+    }
+
+    /// A link that leads nowhere is not a file that is missing.
+    #[cfg(unix)]
+    #[test]
+    fn a_policy_that_is_a_link_is_not_used_be_there_anything_behind_it_or_not() {
+        use std::os::unix::fs::symlink;
+        for behind in [None, Some(ALLOW)] {
+            let fixture = fixture();
+            let elsewhere = fixture.home.path().join("elsewhere");
+            if let Some(text) = behind {
+                fs::write(&elsewhere, text).unwrap();
+            }
+            symlink(&elsewhere, fixture.home.policy("s")).unwrap();
+            assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]), "{behind:?}");
+            assert_eq!(fixture.look().1, Vec::<&str>::new(), "told once");
+            fixture.write(DENY);
+            assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["policy"]));
+            fs::remove_file(fixture.home.policy("s")).unwrap();
+            symlink(&elsewhere, fixture.home.policy("s")).unwrap();
+            assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["broken, kept"]), "{behind:?}");
+            symlink(&elsewhere, fixture.home.paused()).unwrap();
+            assert_eq!(fixture.look().1, ["paused"], "{behind:?}");
+        }
     }
 
     #[test]

@@ -7,8 +7,13 @@
 mod above;
 mod asks;
 mod bounds;
+mod checker;
+mod checker_process;
 mod client;
 mod codegen;
+#[cfg_attr(unix, path = "confinement_unix.rs")]
+#[cfg_attr(windows, path = "confinement_windows.rs")]
+mod confinement;
 mod explain;
 mod farewell;
 pub mod gate;
@@ -20,6 +25,7 @@ mod outlet;
 mod patience;
 mod pending;
 mod program;
+mod refusing;
 mod relay;
 mod restarts;
 mod revival;
@@ -38,4 +44,6 @@ mod watch;
 mod watching;
 pub mod wording;
 
+pub use checker::COMMAND as CHECK_ARGUMENTS;
+pub use checker_process::check_arguments;
 pub use session::{Options, run};

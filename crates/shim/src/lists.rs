@@ -103,7 +103,9 @@ impl Relay {
         let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
         lists::page(list, result, |name| match list {
             List::Tools => {
-                observing || !rules.policy.is_hidden(&client, name) || rules.allows_for_a_while(&client, name)
+                let hidden = || rules.policy.is_hidden(&client, name);
+                (observing || !hidden() || rules.allows_for_a_while(&client, name))
+                    && !rules.policy.looks_hidden(&client, name)
             }
             List::Resources => listed(Listing::Resources, name),
             List::ResourceTemplates => listed(Listing::Templates, name),

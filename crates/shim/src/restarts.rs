@@ -47,11 +47,11 @@ impl Restarts {
 
 /// Is a server that ended like this to be started again?
 ///
-/// Never one that ended as if it was done, or whose keeper is gone. `calls`: how many were under way.
+/// Whatever code it gave: a server has no reason to be done while its client is there, and some end with 0 after an uncaught
+/// exception. Never one that could not be started, or whose keeper is gone. `calls`: how many were under way.
 pub(crate) fn is_wanted(restart: Restart, ending: Option<&Ending>, calls: usize) -> bool {
     let crashed = match ending {
-        Some(Ending::Exited { code }) => *code != 0,
-        Some(Ending::Signalled { .. }) | None => true,
+        Some(Ending::Exited { .. } | Ending::Signalled { .. }) | None => true,
         Some(Ending::FailedToStart { .. } | Ending::KeeperLost) => false,
     };
     crashed
@@ -93,7 +93,8 @@ mod tests {
             (Restart::Always, crash, 1, true),
             (Restart::Always, killed, 0, true),
             (Restart::Always, None, 0, true),
-            (Restart::Always, Some(Ending::Exited { code: 0 }), 0, false),
+            (Restart::Always, Some(Ending::Exited { code: 0 }), 0, true),
+            (Restart::BetweenCalls, Some(Ending::Exited { code: 0 }), 1, false),
             (Restart::Always, Some(Ending::KeeperLost), 0, false),
         ] {
             assert_eq!(is_wanted(restart, ending.as_ref(), calls), wanted, "{restart:?} {ending:?} {calls}");

@@ -159,10 +159,15 @@ impl Session {
                 if !met {
                     return Some(self.failed_to_start(ending));
                 }
+                // Both left, and the server was merely the first of whom it was heard.
+                if self.is_parting() {
+                    return Some(Farewell::of(ending));
+                }
                 // What it recorded is lost with it: its client is not to go on as if nothing had happened.
                 let recorded = self.relay.codegen.has_open();
                 if recorded || !is_wanted(restart, ending, self.relay.pending.calls()) {
-                    self.note_end(&why, ending, recorded);
+                    let lost = if recorded { "; its open codegen session is saved in Callgate" } else { "" };
+                    self.note(EventKind::Crashed, &format!("{why}; the session ended with it{lost}"));
                     let mut said = Farewell::of(ending);
                     if recorded && restart != Restart::Never {
                         said.reason.push_str(NOT_AGAIN);
@@ -178,14 +183,6 @@ impl Session {
             Standing::Waiting { .. } | Standing::Resting | Standing::Stopped | Standing::Down => {}
         }
         None
-    }
-
-    /// The server ended for good. Whoever looks for what happened finds it, unless all was as it should be.
-    fn note_end(&self, why: &str, ending: Option<&Ending>, recorded: bool) {
-        let lost = if recorded { "; its open codegen session is saved in Callgate" } else { "" };
-        if recorded || ending.is_some_and(|ending| *ending != Ending::Exited { code: 0 }) {
-            self.note(EventKind::Crashed, &format!("{why}; the session ended with it{lost}"));
-        }
     }
 
     /// The server ended before it and its client had met: what is known about why.

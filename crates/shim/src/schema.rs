@@ -1,29 +1,28 @@
-//! Arguments against the tool's own schema (`validate: true`).
+//! Arguments against the tool's own schema (`validate: true`): what fits, and what is said of what does not.
 //!
 //! The schema comes from the server and the arguments from the agent, so neither is trusted: nothing is fetched, patterns
-//! run in linear time, size, depth and references are bounded. Within these bounds a schema can still be made to take
-//! for ever, so checks run on a thread of their own with a deadline; a schema that misses it is not tried again. What cannot
-//! be checked is refused. A misfit is told by its place and keyword; values are never repeated.
+//! run in linear time, size, depth and references are bounded. Within these bounds a schema can still be made to take for ever
+//! and all memory, so a check is only ever run in a process that can be ended: see `checker`. What cannot be checked is
+//! refused. A misfit is told by its place and keyword; values are never repeated.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-use callgate_protocol::json::Raw;
 use jsonschema::{PatternOptions, Validator};
+use rustc_hash::FxHashMap;
 use serde_json::Value;
+
+use crate::confinement::thread_time;
 
 /// Larger schemas are not used. Those of real servers have a few kilobytes.
 const LARGEST: usize = 256 << 10;
 /// With arguments at most 127 deep (the parser's bound) this many references bound how deep a check can get.
 const MOST_REFERENCES: usize = 500;
-/// Room for that depth; only what is used is ever taken.
-const STACK: usize = 256 << 20;
-/// How long one check may take.
-const DEADLINE: Duration = Duration::from_secs(2);
+/// So much text of schemas is kept compiled.
+const KEPT: usize = 1 << 20;
+/// Where it took longer than this to see that arguments do not fit, nobody looks for the place: what does not fit is collected on the
+/// way there, all of it.
+const EASY: Duration = Duration::from_millis(10);
 
 /// Why arguments were not found to fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,19 +33,19 @@ pub(crate) enum Misfit {
     Uncheckable(String),
 }
 
-/// The schema of one tool, compiled when it is first needed.
+/// The schema of one tool, as the server wrote it.
 #[derive(Debug)]
 pub(crate) struct ToolSchema {
     /// Empty when it was too large to be kept.
     text: String,
-    ready: OnceLock<Result<Validator, String>>,
-    too_slow: AtomicBool,
+    /// A check had to be ended: it is not tried again.
+    too_costly: AtomicBool,
 }
 
 impl ToolSchema {
     pub(crate) fn new(text: &str) -> ToolSchema {
         let text = if text.len() > LARGEST { String::new() } else { text.to_owned() };
-        ToolSchema { text, ready: OnceLock::new(), too_slow: AtomicBool::new(false) }
+        ToolSchema { text, too_costly: AtomicBool::new(false) }
     }
 
     /// Is it this one? Of those too large to be kept, nobody knows.
@@ -54,9 +53,39 @@ impl ToolSchema {
         !self.text.is_empty() && self.text == text
     }
 
-    fn check(&self, args: Option<&str>) -> Result<(), Misfit> {
-        let validator = self.ready.get_or_init(|| compile(&self.text)).as_ref();
-        let validator = validator.map_err(|why| Misfit::Uncheckable(why.clone()))?;
+    /// What a check can be tried with, if anything.
+    pub(crate) fn usable(&self) -> Result<&str, Misfit> {
+        if self.too_costly.load(Ordering::Relaxed) {
+            return Err(too_costly());
+        }
+        if self.text.is_empty() {
+            let why = format!("the tool's schema is larger than {} KiB", LARGEST >> 10);
+            return Err(Misfit::Uncheckable(why));
+        }
+        Ok(&self.text)
+    }
+
+    pub(crate) fn give_up(&self) -> Misfit {
+        self.too_costly.store(true, Ordering::Relaxed);
+        too_costly()
+    }
+}
+
+fn too_costly() -> Misfit {
+    Misfit::Uncheckable("the tool's schema takes too long, or too much memory, to check".to_owned())
+}
+
+/// Schemas by their text, compiled when they are first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Schemas {
+    ready: FxHashMap<String, Result<Validator, String>>,
+    bytes: usize,
+}
+
+impl Schemas {
+    /// May take any time and any memory.
+    pub(crate) fn check(&mut self, schema: &str, args: Option<&str>) -> Result<(), Misfit> {
+        let validator = self.compiled(schema).as_ref().map_err(|why| Misfit::Uncheckable(why.clone()))?;
         // A call without arguments is one with none: that is how servers take it.
         let args = match args {
             None => Value::Object(serde_json::Map::new()),
@@ -67,87 +96,32 @@ impl ToolSchema {
                 )
             })?,
         };
-        let Err(error) = validator.validate(&args) else { return Ok(()) };
+        let began = thread_time();
+        if validator.is_valid(&args) {
+            return Ok(());
+        }
+        let easy = thread_time().saturating_sub(began) <= EASY;
+        let Some(error) = easy.then(|| validator.validate(&args).err()).flatten() else {
+            return Err(Misfit::Differs("the arguments do not fit the tool's own schema".to_owned()));
+        };
         let place = place(&error.instance_path().to_string());
         let schema = error.schema_path().to_string();
         let keyword = schema.rsplit('/').find(|step| !step.is_empty() && !is_index(step)).unwrap_or("schema");
         Err(Misfit::Differs(format!("{place} does not fit the tool's own schema ({keyword})")))
     }
-}
 
-/// Runs checks, one after the other, on a thread that may be left behind.
-#[derive(Debug, Default)]
-pub(crate) struct Checker(Mutex<Workers>);
-
-#[derive(Debug, Default)]
-struct Workers {
-    now: Option<Sender<Job>>,
-    left_behind: usize,
-}
-
-/// So many threads are left behind at the most; a server that makes more of them has had its chance.
-const LEFT_BEHIND: usize = 4;
-
-struct Job {
-    schema: Arc<ToolSchema>,
-    args: Option<String>,
-    done: Sender<Result<(), Misfit>>,
-}
-
-impl Checker {
-    pub(crate) fn check(&self, schema: &Arc<ToolSchema>, args: Option<Raw<'_>>) -> Result<(), Misfit> {
-        let late = || Misfit::Uncheckable("the tool's schema takes too long to check".to_owned());
-        if schema.too_slow.load(Ordering::Relaxed) {
-            return Err(late());
+    fn compiled(&mut self, text: &str) -> &Result<Validator, String> {
+        if !self.ready.contains_key(text) {
+            if self.bytes + text.len() > KEPT {
+                *self = Schemas::default();
+            }
+            self.bytes += text.len();
         }
-        let (done, outcome) = mpsc::channel();
-        let job = Job { schema: schema.clone(), args: args.map(|args| args.text().to_owned()), done };
-        let mut workers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if workers.left_behind >= LEFT_BEHIND {
-            let why = "too many of this server's schemas take too long to check";
-            return Err(Misfit::Uncheckable(why.to_owned()));
-        }
-        let started = match &workers.now {
-            Some(worker) => Ok(worker.clone()),
-            None => start(),
-        };
-        let sent = started.map(|sender| {
-            let sent = sender.send(job);
-            workers.now = Some(sender);
-            sent
-        });
-        if !matches!(sent, Ok(Ok(()))) {
-            workers.now = None;
-            return Err(Misfit::Uncheckable(
-                "the check against the tool's schema could not be run".to_owned(),
-            ));
-        }
-        outcome.recv_timeout(DEADLINE).unwrap_or_else(|_| {
-            // It goes on thinking by itself; nobody waits for it again.
-            workers.now = None;
-            workers.left_behind += 1;
-            schema.too_slow.store(true, Ordering::Relaxed);
-            Err(late())
-        })
+        self.ready.entry(text.to_owned()).or_insert_with(|| compile(text))
     }
-}
-
-fn start() -> io::Result<Sender<Job>> {
-    let (sender, jobs) = mpsc::channel::<Job>();
-    let work = move || {
-        for Job { schema, args, done } in jobs {
-            // Whoever asked may have given up.
-            drop(done.send(schema.check(args.as_deref())));
-        }
-    };
-    thread::Builder::new().name("schema".to_owned()).stack_size(STACK).spawn(work)?;
-    Ok(sender)
 }
 
 fn compile(text: &str) -> Result<Validator, String> {
-    if text.is_empty() {
-        return Err(format!("the tool's schema is larger than {} KiB", LARGEST >> 10));
-    }
     let schema: Value = serde_json::from_str(text)
         .map_err(|_| "the tool's schema is nested too deeply to be used".to_owned())?;
     // By text, so that no way of writing one in is missed; a description that speaks of references counts too.
@@ -178,10 +152,13 @@ fn place(pointer: &str) -> String {
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
+    use crate::checker_process::on_large_stack;
 
     fn check(schema: &str, args: &str) -> Result<(), Misfit> {
-        let args = (!args.is_empty()).then(|| Raw::parse(args).unwrap());
-        Checker::default().check(&Arc::new(ToolSchema::new(schema)), args)
+        let schema = ToolSchema::new(schema);
+        let text = schema.usable()?.to_owned();
+        let args = (!args.is_empty()).then(|| args.to_owned());
+        on_large_stack(move || Schemas::default().check(&text, args.as_deref())).unwrap()
     }
 
     fn differs(text: &str) -> Result<(), Misfit> {
@@ -251,29 +228,34 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_never_ends_is_given_up_and_not_tried_again() {
-        let levels: Vec<String> = (0..60)
+    fn what_took_long_to_be_found_is_not_looked_for_twice() {
+        let levels: Vec<String> = (0..16)
             .map(|n| {
                 format!(
-                    r##""n{n}":{{"oneOf":[{{"$ref":"#/$defs/n{0}"}},{{"$ref":"#/$defs/n{0}"}}]}}"##,
+                    r##""n{n}":{{"anyOf":[{{"$ref":"#/$defs/n{0}"}},{{"$ref":"#/$defs/n{0}"}}]}}"##,
                     n + 1
                 )
             })
             .collect();
+        let last = r#""n16":{"items":{"type":"string"}}"#;
         let schema = format!(
-            r##"{{"$ref":"#/$defs/n0","$defs":{{{},"n60":{{"type":"string"}}}}}}"##,
+            r##"{{"properties":{{"a":{{"$ref":"#/$defs/n0"}}}},"$defs":{{{},{last}}}}}"##,
             levels.join(",")
         );
-        let schema = Arc::new(ToolSchema::new(&schema));
-        let checker = Checker::default();
-        let late = Err(Misfit::Uncheckable("the tool's schema takes too long to check".to_owned()));
-        assert_eq!(checker.check(&schema, None), late);
-        assert!(schema.too_slow.load(Ordering::Relaxed));
-        assert_eq!(
-            checker.check(&Arc::new(ToolSchema::new("{}")), None),
-            Ok(()),
-            "others are checked as before"
-        );
+        let args = format!(r#"{{"a":[{}1]}}"#, r#""x","#.repeat(200));
+        assert_eq!(check(&schema, &args), differs("the arguments do not fit the tool's own schema"));
+        assert_eq!(check(&schema, r#"{"a":["x"]}"#), Ok(()));
+    }
+
+    #[test]
+    fn schemas_are_compiled_once_and_not_kept_without_end() {
+        let mut schemas = Schemas::default();
+        for n in 0..20 {
+            let text = format!(r#"{{"description":"{n} {}"}}"#, "x".repeat(LARGEST / 2));
+            assert_eq!(schemas.check(&text, None), Ok(()));
+            assert_eq!(schemas.check(&text, None), Ok(()));
+            assert!(schemas.bytes <= KEPT && schemas.ready.len() <= 8);
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::handshake::Handshake;
 use crate::lists::LastLists;
 use crate::outlet::Outlet;
 use crate::pending::{Asked, Door, Pending, What};
+use crate::refusing::refuse_all;
 use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
 use crate::restarts::Restarts;
 use crate::revival::{self, Standing};
@@ -41,7 +42,7 @@ use crate::toolbook::{Listed, Shelf, ToolBook};
 use crate::tree::TreeRecord;
 use crate::watching::Watched;
 use crate::wording::Expects;
-use crate::{program, secrets, stdio, watch, wording};
+use crate::{checker, program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
 const LAST_ANSWERS: Duration = Duration::from_secs(60);
@@ -70,6 +71,13 @@ pub struct Options {
 
 /// Runs one session and returns the exit code. To be called before any thread exists.
 pub fn run(options: Options) -> u8 {
+    if let Err(error) = stdio::has_descriptors() {
+        let reason = format!(
+            "the server was not started, because Callgate has too few file descriptors ({error}); raise the limit (ulimit -n) of whoever \
+             starts it to 64 or more, and connect again"
+        );
+        return not_begun(&options.server, &reason);
+    }
     let session = SessionId::random();
     let began_ms = wall_ms();
     let launch = Launch {
@@ -82,10 +90,7 @@ pub fn run(options: Options) -> u8 {
     // First of all, before any thread: the keeper is forked from here.
     let (server, secrets) = match secrets::start(&options, launch) {
         Ok(started) => started,
-        Err(error) => {
-            stdio::complain(&format!("{}: {error}", options.server));
-            return 1;
-        }
+        Err(error) => return not_begun(&options.server, &error.to_string()),
     };
     match Session::open(options, (session, began_ms), server, &secrets) {
         Ok(session) => {
@@ -99,6 +104,13 @@ pub fn run(options: Options) -> u8 {
             1
         }
     }
+}
+
+/// Says so where people look, and to the client.
+fn not_begun(server: &str, reason: &str) -> u8 {
+    stdio::complain(&format!("{server}: {reason}"));
+    refuse_all(stdio::stdin(), stdio::stdout(), reason);
+    1
 }
 
 pub(crate) struct Session {
@@ -178,7 +190,7 @@ impl Session {
             listed: AtomicBool::new(false),
             noise: Noise::default(),
             lists: LastLists::default(),
-            tools: ToolBook::new(shelf),
+            tools: ToolBook::new(shelf, checker::start),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: Codegen::new(home.clone(), &name),
@@ -269,6 +281,13 @@ impl Session {
     /// What came, without waiting for it.
     fn try_next(&mut self) -> Option<News> {
         self.backlog.pop_front().or_else(|| self.news.try_recv().ok())
+    }
+
+    /// Is the client leaving, or are we told to, as far as the news has come?
+    pub(crate) fn is_parting(&mut self) -> bool {
+        self.backlog.extend(self.news.try_iter());
+        let parting = |news: &News| matches!(news, News::ClientClosed | News::ClientGone | News::Signal(_));
+        self.backlog.iter().any(parting)
     }
 
     /// What a server wrote before its process ended may still be in the pipe.

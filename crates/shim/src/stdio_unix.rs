@@ -1,24 +1,51 @@
 //! The shim's own ends of the client's pipes, and the signals that a client ends it with.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+/// What a session needs to begin, beside the three that it is given.
+const DESCRIPTORS: usize = 20;
+/// A lower limit than this is raised to it. Not to the highest that is allowed: the server gets it, too, and there are programs that
+/// close all they could have.
+const RAISED: u64 = 256;
+
 /// The client's bytes, unbuffered.
-pub(crate) fn stdin() -> File {
-    match rustix::io::dup(rustix::stdio::stdin()) {
-        Ok(fd) => {
-            widen(&fd);
-            File::from(fd)
-        }
-        // Closed from the start: nothing to read is what /dev/null says too.
-        Err(_) => File::open("/dev/null").unwrap_or_else(|_| std::process::abort()),
+pub(crate) fn stdin() -> impl Read + Send {
+    widen(rustix::stdio::stdin());
+    Stdin
+}
+
+/// The descriptor itself: where they are few, one more may be one too many. (Where it was closed from the start, the program's
+/// own start has put something in its place that ends at once.)
+struct Stdin;
+
+impl Read for Stdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?)
     }
+}
+
+/// The way to the client while nothing else uses it.
+pub(crate) fn stdout() -> impl Write {
+    io::stdout()
+}
+
+/// Are there as many file descriptors left as a session needs to begin with? A lower bound that may be raised is.
+pub(crate) fn has_descriptors() -> io::Result<()> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|current| current < RAISED) {
+        let current = Some(maximum.map_or(RAISED, |maximum| maximum.min(RAISED)));
+        // Whether it is enough is seen next.
+        let _raised = setrlimit(Resource::Nofile, Rlimit { current, maximum });
+    }
+    (0..DESCRIPTORS / 2).map(|_| io::pipe()).collect::<io::Result<Vec<_>>>().map(drop)
 }
 
 /// Takes the way to the client, unbuffered: whole lines are written with one call. What stays behind as our standard
@@ -82,4 +109,16 @@ pub(crate) fn on_signal(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
 pub(crate) fn complain(text: &str) {
     // Nothing is left to be done when even that cannot be written.
     drop(writeln!(io::stderr(), "callgate: {text}"));
+}
+
+/// The program that runs here. On Linux as the kernel knows it: the file may have been replaced meanwhile.
+#[cfg(target_os = "linux")]
+#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
+pub(crate) fn own_program() -> io::Result<std::path::PathBuf> {
+    Ok("/proc/self/exe".into())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn own_program() -> io::Result<std::path::PathBuf> {
+    std::env::current_exe()
 }

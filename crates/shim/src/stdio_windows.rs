@@ -9,6 +9,17 @@ pub(crate) fn stdin() -> impl Read + Send {
     io::stdin()
 }
 
+/// The way to the client while nothing else uses it.
+pub(crate) fn stdout() -> impl Write {
+    io::stdout()
+}
+
+/// There is no such limit here.
+#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
+pub(crate) fn has_descriptors() -> io::Result<()> {
+    Ok(())
+}
+
 /// The way to the client, unbuffered. Its pipe ends with this process.
 pub(crate) fn take_stdout() -> io::Result<File> {
     Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
@@ -45,4 +56,9 @@ pub(crate) fn on_signal(_then: impl Fn(i32) + Send + 'static) -> io::Result<()> 
 /// One line for the person, where clients keep a server's log.
 pub(crate) fn complain(text: &str) {
     drop(writeln!(io::stderr(), "callgate: {text}"));
+}
+
+/// The program that runs here.
+pub(crate) fn own_program() -> io::Result<std::path::PathBuf> {
+    std::env::current_exe()
 }

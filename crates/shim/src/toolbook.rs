@@ -16,7 +16,8 @@ use callgate_protocol::lists::{Filtered, Page};
 use callgate_protocol::tools::learn_tools;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::schema::{Checker, Misfit, ToolSchema};
+use crate::checker::{Checker, Start};
+use crate::schema::{Misfit, ToolSchema};
 
 /// How much of a server's list is read; a server that says more than this about its tools is not read to the end.
 const MOST_BYTES: usize = 16 << 20;
@@ -117,13 +118,13 @@ struct Known {
 }
 
 impl ToolBook {
-    pub(crate) fn new(shelf: Shelf) -> ToolBook {
+    pub(crate) fn new(shelf: Shelf, checks: Start) -> ToolBook {
         ToolBook {
             pages: Mutex::default(),
             known: Arc::default(),
             clerk: Mutex::default(),
             shelf,
-            checker: Checker::default(),
+            checker: Checker::new(checks),
         }
     }
 
@@ -289,6 +290,7 @@ impl ToolBook {
 
     /// Lets the clerk finish what it has, at the end of a session.
     pub(crate) fn finish(&self) {
+        self.checker.finish();
         let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Clerk { lists, done }) = clerk {
             drop(lists);

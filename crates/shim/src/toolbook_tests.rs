@@ -13,7 +13,7 @@ fn shelved(kept: &Arc<Mutex<Vec<Listed>>>, differs: impl Fn() + Send + Sync + 's
         *into.lock().unwrap() = tools;
         true
     });
-    ToolBook::new(Shelf { keep, differs: Arc::new(differs) })
+    ToolBook::new(Shelf { keep, differs: Arc::new(differs) }, crate::checker::tests::in_process)
 }
 
 fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
@@ -107,7 +107,7 @@ fn a_list_that_comes_again_is_current_without_being_read_again() {
         kept.push(tools.len());
         kept.len() != 2
     });
-    let book = ToolBook::new(Shelf { keep, differs: Arc::new(|| {}) });
+    let book = ToolBook::new(Shelf { keep, differs: Arc::new(|| {}) }, crate::checker::tests::in_process);
     let list = |text: &str, read: u64| {
         page(&book, true, text);
         assert!(book.wait_newer(read, PATIENCE));

@@ -7,7 +7,6 @@
 use std::io;
 use std::time::Duration;
 
-use callgate_protocol::fold::fold;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic;
@@ -132,7 +131,7 @@ impl Allowance {
 
     /// Is it for a client of this name? Names that read as one are one, as in policies.
     pub fn is_for(&self, client: &str) -> bool {
-        self.client.as_deref().is_none_or(|meant| fold(meant) == fold(client))
+        self.client.as_deref().is_none_or(|meant| callgate_policy::same_client(meant, client))
     }
 
     /// Would it let something through that is refused to these?

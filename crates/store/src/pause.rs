@@ -56,18 +56,25 @@ pub fn read(home: &Home) -> Switch {
 
 /// Why calls to this server are paused, if they are.
 pub fn reason(home: &Home, server: &str) -> Option<String> {
-    match read(home) {
-        Switch::Broken(why) => Some(format!("all calls are paused, because {why}")),
-        Switch::Readable(pauses) => {
-            let (pause, what) = match (&pauses.all, pauses.servers.get(server)) {
-                (Some(pause), _) => (pause, "all calls are".to_owned()),
-                (None, Some(pause)) => (pause, format!("calls to {server} are")),
-                (None, None) => return None,
-            };
-            Some(match pause.reason.as_deref().filter(|reason| !reason.is_empty()) {
-                Some(reason) => format!("{what} paused by the user: {reason}"),
-                None => format!("{what} paused by the user"),
-            })
+    read(home).reason(server)
+}
+
+impl Switch {
+    /// Why calls to this server are paused, if they are.
+    pub fn reason(&self, server: &str) -> Option<String> {
+        match self {
+            Switch::Broken(why) => Some(format!("all calls are paused, because {why}")),
+            Switch::Readable(pauses) => {
+                let (pause, what) = match (&pauses.all, pauses.servers.get(server)) {
+                    (Some(pause), _) => (pause, "all calls are".to_owned()),
+                    (None, Some(pause)) => (pause, format!("calls to {server} are")),
+                    (None, None) => return None,
+                };
+                Some(match pause.reason.as_deref().filter(|reason| !reason.is_empty()) {
+                    Some(reason) => format!("{what} paused by the user: {reason}"),
+                    None => format!("{what} paused by the user"),
+                })
+            }
         }
     }
 }

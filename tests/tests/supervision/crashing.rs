@@ -49,23 +49,42 @@ fn a_crash_in_a_call_is_told_to_that_call_alone() {
 
 #[test]
 fn a_crash_that_is_no_reason_to_restart_ends_the_session() {
-    for (policy, script, told) in [
-        (OPEN_POLICY, CRASH_IN, "Callgate: the server ended (exit code 3) before it answered"),
-        (BETWEEN, CRASH_IN, "Callgate: the server ended (exit code 3) before it answered"),
-        (ALWAYS, "on danger\nexit 0\n", "Callgate: the server ended (exit code 0) before it answered"),
-    ] {
+    for (policy, code) in [(OPEN_POLICY, 3), (BETWEEN, 3), (OPEN_POLICY, 0), (BETWEEN, 0)] {
         let bench = Bench::new(policy).unwrap();
-        let mut session = opened(&bench, script);
-        assert_eq!(super::told(&session.ask("3", "danger", "{}").unwrap()), Some(told));
+        let mut session = opened(&bench, &format!("on danger\nexit {code}\n"));
+        let told = format!("Callgate: the server ended (exit code {code}) before it answered");
+        assert_eq!(super::told(&session.ask("3", "danger", "{}").unwrap()), Some(told.as_str()));
         session.ended(PATIENCE).unwrap();
         assert_eq!(servers(&bench).len(), 1, "{policy}");
-        let crashed: Vec<String> = if told.contains("code 3") {
-            vec!["crashed: exit code 3; the session ended with it".into()]
-        } else {
-            vec![]
-        };
-        assert_eq!(events(&bench), crashed);
+        assert_eq!(
+            events(&bench),
+            [format!("crashed: exit code {code}; the session ended with it")],
+            "{policy}"
+        );
     }
+}
+
+/// As servers do whose handler of the process's end says 0 whatever happened.
+#[test]
+fn a_server_that_ends_with_code_0_while_its_client_is_there_has_crashed() {
+    let bench = Bench::new(ALWAYS).unwrap();
+    let mut session = opened(&bench, "on danger\nexit 0\n");
+    let told = "Callgate: the server crashed (exit code 0) during this call; it is being started again";
+    assert_eq!(super::told(&session.ask("3", "danger", "{}").unwrap()), Some(told));
+    assert_eq!(result_text(&session.ask("4", "safe", "{}").unwrap()), Some("safe ran"));
+    session.finish().unwrap();
+    let events = events(&bench);
+    assert!(events[0].starts_with("crashed: exit code 0; it is started again in "), "{events:?}");
+    assert_eq!(events[1..], ["restarted: after it crashed"]);
+}
+
+#[test]
+fn a_server_that_ends_because_its_client_left_has_not_crashed() {
+    let bench = Bench::new(ALWAYS).unwrap();
+    let mut session = opened(&bench, "");
+    assert_eq!(result_text(&session.ask("3", "safe", "{}").unwrap()), Some("safe ran"));
+    session.finish().unwrap();
+    assert_eq!(events(&bench), Vec::<String>::new());
 }
 
 #[test]

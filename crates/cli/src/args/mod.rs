@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// The server of the demonstration
     #[command(hide = true)]
     DemoServer,
+    /// The process in which a gate has arguments checked
+    #[command(hide = true, name = callgate_shim::CHECK_ARGUMENTS)]
+    CheckArguments,
     /// List calls, oldest first
     Log(LogArgs),
     /// Watch calls live in this terminal, with block and cap one key away

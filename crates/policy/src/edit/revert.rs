@@ -117,11 +117,11 @@ struct Undo<'t> {
 /// Does a pattern among these overlays speak for the client, as long as none has its name? Then rules that it got of its
 /// own are more than what was added to them.
 fn has_pattern_for(clients: &Object<'_>, client: &str) -> bool {
-    let client = name::folded(client);
+    let client = name::client_key(client);
     clients
         .properties
         .iter()
-        .map(|p| name::folded(p.name.as_str()).into_owned())
+        .map(|p| name::client_key(p.name.as_str()).into_owned())
         .any(|pattern| name::is_pattern(&pattern) && Glob::new(&pattern).matches(&client))
 }
 

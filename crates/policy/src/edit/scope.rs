@@ -31,13 +31,13 @@ impl Scope {
         summary: &mut Vec<String>,
     ) -> Result<Scope, EditError> {
         let Some(client) = client else { return Ok(Scope::EVERYONE) };
-        let folded = name::folded(client);
+        let folded = name::client_key(client);
         // What folds to nothing would be a rule for all clients without a name.
         if folded.is_empty() || name::is_pattern(&folded) || name::unusable(client).is_some() {
             return Err(EditError::NotAClient(client.to_owned()));
         }
         let key = match policy.overlays.of(client) {
-            Some(overlay) if name::folded(&overlay.client) == folded => overlay.client.clone(),
+            Some(overlay) if name::client_key(&overlay.client) == folded => overlay.client.clone(),
             Some(pattern) => {
                 copy(draft, &pattern.client, client);
                 summary.push(format!(

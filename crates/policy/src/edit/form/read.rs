@@ -94,12 +94,12 @@ fn all_tools(body: Option<&Body>) -> Read<'_> {
 /// The one of its name, however that is spelled; else that of the pattern which spells out most of it.
 fn overlay<'f>(file: &'f PolicyFile, client: &str) -> Option<&'f ClientOverlay> {
     own_overlay(file, client).or_else(|| {
-        let folded = name::folded(client);
+        let folded = name::client_key(client);
         let mut globs: Vec<(Glob, &ClientOverlay)> = file
             .clients
             .iter()
             .filter(|overlay| name::is_pattern(&overlay.client) && !name::is_pattern(client))
-            .map(|overlay| (Glob::new(&name::folded(&overlay.client)), overlay))
+            .map(|overlay| (Glob::new(&name::client_key(&overlay.client)), overlay))
             .filter(|(glob, _)| glob.matches(&folded))
             .collect();
         globs.sort_by(|(a, _), (b, _)| a.rank().cmp(&b.rank()));
@@ -108,8 +108,8 @@ fn overlay<'f>(file: &'f PolicyFile, client: &str) -> Option<&'f ClientOverlay> 
 }
 
 pub(super) fn own_overlay<'f>(file: &'f PolicyFile, client: &str) -> Option<&'f ClientOverlay> {
-    let folded = name::folded(client);
-    file.clients.iter().find(|overlay| name::folded(&overlay.client) == folded)
+    let folded = name::client_key(client);
+    file.clients.iter().find(|overlay| name::client_key(&overlay.client) == folded)
 }
 
 /// The rule of this name, else of the pattern that spells out most of it.
