@@ -69,7 +69,7 @@ use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
 pub use known::{Left, ProcessId, Recorded, Seen};
-pub use launch::{Grace, Launch, MARKER, Pipes};
+pub use launch::{Afterwards, Grace, Launch, MARKER, Pipes};
 pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::{find, wider_path};
