@@ -13,6 +13,7 @@ pub mod json;
 #[cfg(unix)]
 pub mod keychain;
 pub mod model;
+pub mod not_here;
 pub mod notation;
 pub mod oracle;
 pub mod page;

@@ -2,10 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
+
+use crate::not_here::not_here;
 
 /// A small file system of memory, mounted over a directory for as long as this lives.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ impl SmallDisk {
         match mount("tmpfs", path, "tmpfs", MountFlags::empty(), options) {
             Ok(()) => Some(SmallDisk(path.to_owned())),
             Err(error) => {
-                let _ = writeln!(std::io::stderr(), "skipped: mounting a tmpfs needs root ({error})");
+                not_here(&format!("only root may mount a small disk ({error})"));
                 None
             }
         }

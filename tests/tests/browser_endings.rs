@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -85,14 +86,15 @@ struct Opened {
     /// Everything below the shim, by number and start.
     tree: BTreeSet<(u32, String)>,
     /// Profiles that the browser's command line names.
-    profiles: BTreeSet<String>,
-    _scratch: tempfile::TempDir,
+    profiles: BTreeSet<PathBuf>,
+    /// The home of whoever uses it.
+    person: tempfile::TempDir,
     bench: Bench,
 }
 
 fn open(server: Server, start: Start, end: End) -> Opened {
     let bench = Bench::new(OPEN_POLICY).unwrap();
-    // Not below the temporary directory: one of the servers keeps its profile in the home directory, and that one is a person's.
+    // One of the servers keeps its profile in the home directory, and that one is a person's.
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let command = bench.command(Gate::Callgate, &server.command(start)).unwrap();
     let mut command = match end {
@@ -129,13 +131,16 @@ fn open(server: Server, start: Start, end: End) -> Opened {
         let has = |part: &str| tree.iter().any(|(pid, _)| command_line(*pid).contains(part));
         (has("--type=renderer") && has("--type=gpu-process")).then_some(tree)
     });
-    let profiles = tree.iter().filter_map(|(pid, _)| {
-        let line = command_line(*pid);
-        let rest = line.split_once("--user-data-dir=")?.1;
-        Some(rest.split([' ', '\0']).next()?.to_owned())
-    });
-    let profiles = profiles.collect();
-    Opened { session, shim, keeper, tree, profiles, _scratch: scratch, bench }
+    let profiles: BTreeSet<PathBuf> = tree.iter().filter_map(|(pid, _)| profile(*pid)).collect();
+    if matches!(end, End::ShimKilled | End::KeeperKilled) {
+        // Nobody can write down any more what was there; it is written within seconds after a call.
+        eventually("the profiles are on record", PATIENCE, || {
+            let record = record(&bench)?;
+            let known = |path: &PathBuf| record.contains(path.to_str().unwrap());
+            profiles.iter().all(known).then_some(())
+        });
+    }
+    Opened { session, shim, keeper, tree, profiles, person: scratch, bench }
 }
 
 /// One cell: opens, ends, counts.
@@ -165,17 +170,16 @@ fn cell(server: Server, start: Start, end: End) {
     let took = took.unwrap_or_else(|| panic!("{} left after {NOTHING_LEFT:?}: {lines:#?}", left.len()));
     // The shim of a killed keeper or client ends a moment after the tree.
     eventually("the shim is gone", PATIENCE, || (!is_alive(opened.shim)).then_some(()));
-    let temp = std::env::temp_dir();
-    let there = || opened.profiles.iter().filter(|path| std::fs::exists(path).unwrap());
-    let stayed = there().filter(|path| path.starts_with(temp.to_str().unwrap())).count();
-    let own = there().count() - stayed;
+    let (own, temporary): (Vec<_>, Vec<_>) =
+        opened.profiles.iter().partition(|path| path.starts_with(opened.person.path()));
+    let there = |paths: &[&PathBuf]| paths.iter().filter(|path| path.exists()).count();
+    // The keeper tidies up as the last of the tree, without a sweep.
+    eventually("no temporary profile is left", PATIENCE, || (there(&temporary) == 0).then_some(()));
     let swept = opened.bench.callgate(["sweep"]).unwrap().output().unwrap();
     assert!(swept.status.success(), "{swept:?}");
-    let left: Vec<&String> = there().filter(|path| path.starts_with(temp.to_str().unwrap())).collect();
-    assert!(left.is_empty(), "{left:?}: {swept:?}");
-    assert_eq!(there().count(), own, "a profile that is kept was taken for a temporary one: {swept:?}");
+    assert_eq!(there(&own), own.len(), "a profile that is kept was taken for a temporary one: {swept:?}");
     println!(
-        "\n| {server:?} | {start:?} | {end:?} | {} | 0 | {:.1} s | {stayed} |",
+        "\n| {server:?} | {start:?} | {end:?} | {} | 0 | {:.1} s |",
         opened.tree.len(),
         took.as_secs_f64(),
     );
@@ -268,6 +272,20 @@ fn start_of(pid: u32) -> Option<String> {
 
 fn name(pid: u32) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+}
+
+/// What a browser was told to keep its profile in. Its parts write their command lines anew, in one piece.
+fn profile(pid: u32) -> Option<PathBuf> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    let named = words.iter().filter(|_| words.len() > 2);
+    named.filter_map(|word| word.strip_prefix("--user-data-dir=").map(PathBuf::from)).next()
+}
+
+/// What is written of the tree of the one session there is.
+fn record(bench: &Bench) -> Option<String> {
+    let entry = std::fs::read_dir(bench.home().join("trees")).ok()?.flatten().next()?;
+    std::fs::read_to_string(entry.path()).ok()
 }
 
 fn command_line(pid: u32) -> String {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use callgate_tests::gate::{Bench, Gate, OPEN_POLICY, SERVER};
+use callgate_tests::not_here::not_here;
 use callgate_tests::processes::{eventually, is_alive, pids_in, signal};
 use callgate_tests::session::{PATIENCE, Session, gone};
 use rustix::process::Signal;
@@ -21,8 +22,15 @@ struct Scene {
 }
 
 fn scene() -> Scene {
+    scene_of(|_| ())
+}
+
+fn scene_of(change: impl Fn(&mut Command)) -> Scene {
     let bench = Bench::new(OPEN_POLICY).unwrap();
-    let mut session = bench.session("", &["--grandchild", "--browser", "--ignore-term"]).unwrap();
+    let server = bench.fake_server("", &["--grandchild", "--browser", "--ignore-term"]).unwrap();
+    let mut command = bench.command(Gate::Callgate, &server).unwrap();
+    change(&mut command);
+    let mut session = Session::start(command).unwrap();
     session.ask("0", "safe", "{}").unwrap();
     let pids = eventually("the server's processes", PATIENCE, || {
         let pids = pids_in(&bench.path("pids"));
@@ -126,6 +134,32 @@ fn every_process_of_a_running_session_is_shown() {
 }
 
 #[test]
+fn a_temporary_profile_is_gone_after_every_end_without_a_sweep() {
+    for end in [None, Some(Signal::TERM), Some(Signal::KILL)] {
+        let mut scene = scene();
+        scene.recorded();
+        match end {
+            None => scene.session.close_input(),
+            Some(signal) => scene.session.signal(signal),
+        }
+        gone("grandchild", scene.grandchild, PATIENCE);
+        eventually("the profile is gone", PATIENCE, || (!scene.profile.exists()).then_some(()));
+        eventually("the record is gone", PATIENCE, || scene.record().is_none().then_some(()));
+    }
+}
+
+#[test]
+fn a_temporary_profile_is_removed_where_the_home_is_below_the_temporary_directory() {
+    let home = tempfile::TempDir::with_prefix("callgate-person-").unwrap();
+    let scene = scene_of(|command| {
+        command.env("HOME", home.path());
+    });
+    scene.recorded();
+    scene.session.signal(Signal::TERM);
+    eventually("the profile is gone", PATIENCE, || (!scene.profile.exists()).then_some(()));
+}
+
+#[test]
 fn a_crash_handler_that_nothing_leads_to_is_swept_with_its_profile() {
     let scene = scene();
     scene.recorded();
@@ -201,8 +235,8 @@ fn a_session_in_another_pid_namespace_is_told_as_elsewhere_and_no_process_of_our
         command
     };
     if !apart().arg("true").status().is_ok_and(|status| status.success()) {
-        // This system gives no pid namespace to whoever asks; the desk's own test has a lease of another one.
-        return;
+        // The desk's own test has a lease of another one.
+        return not_here("this system gives no pid namespace to whoever asks");
     }
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let inside = bench.command(Gate::Callgate, &bench.fake_server("", &[]).unwrap()).unwrap();

@@ -64,53 +64,80 @@ export const places = {
   },
 };
 
-export const sizes = [
+const sizes = [
   { width: 720, height: 480 },
   { width: 1440, height: 900 },
 ];
 
-export async function look(env, place, size, theme) {
+const other = { light: 'dark', dark: 'light' };
+/** The rules that a theme can make a difference to: the page is the same in both but for its colours. */
+const colours = { runOnly: ['color-contrast', 'link-in-text-block'] };
+
+/** Looks at a place in one theme with all rules, and then, as it is, at its colours in the other. */
+async function look(env, place, size, theme, both = true) {
   const { page, problems, close } = await open(env, {
     ...size,
     theme,
     query: place.query ?? '?rate=0',
     hash: place.hash,
   });
+  let left = false;
   try {
     await settled(page);
     await place.act?.(page);
     await settled(page);
     // As the debugger does: the page's CSP would rightly refuse a script tag.
     await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
-      return violations
-        .filter((one) => one.impact === 'serious' || one.impact === 'critical')
-        .map(
-          (one) =>
-            `${one.id}: ${one.help}\n  ${one.nodes
-              .slice(0, 3)
-              .map((node) => `${node.target} ${node.failureSummary?.replaceAll('\n', ' ')}`)
-              .join('\n  ')}`,
-        );
-    });
-    assert.deepEqual(found, []);
+    await inspect(page, theme, {});
+    if (both) {
+      const before = await outline(page);
+      await page.emulateMedia({ colorScheme: other[theme] });
+      await page.locator(`:root[data-theme=${other[theme]}]`).waitFor();
+      await settled(page);
+      left = (await outline(page)) !== before;
+      if (!left) await inspect(page, other[theme], colours);
+    }
     assert.deepEqual(problems, []);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    assert.equal(wide, false, 'the page is wider than the window');
   } finally {
     await close();
   }
+  // Something of it has gone in the meantime, as a note does that leaves by itself.
+  if (left) await look(env, place, size, other[theme], false);
 }
 
-export function checks() {
+/** What is on the page, by name. */
+const outline = (page) =>
+  page.evaluate(() => [...document.querySelectorAll('[data-testid]')].map((one) => one.dataset.testid).join(' '));
+
+/** No serious finding, and nothing beyond the window's edge. */
+async function inspect(page, theme, rules) {
+  const found = await page.evaluate(async (only) => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'], preload: false, ...only });
+    return violations
+      .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+      .map(
+        (one) =>
+          `${one.id}: ${one.help}\n  ${one.nodes
+            .slice(0, 3)
+            .map((node) => `${node.target} ${node.failureSummary?.replaceAll('\n', ' ')}`)
+            .join('\n  ')}`,
+      );
+  }, rules);
+  assert.deepEqual(found, [], theme);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  assert.equal(wide, false, `${theme}: the page is wider than the window`);
+}
+
+/** Every one of these places, in both sizes and both themes. The small window is opened light, the large one dark. */
+export function accessible(places) {
   const all = {};
-  for (const [name, place] of Object.entries(places)) {
-    for (const size of sizes) {
-      for (const theme of ['light', 'dark']) {
-        all[`${name}, ${theme}, ${size.width}×${size.height}`] = (env) => look(env, place, size, theme);
-      }
-    }
-  }
+  for (const [name, place] of Object.entries(places))
+    for (const [theme, size] of [
+      ['light', sizes[0]],
+      ['dark', sizes[1]],
+    ])
+      all[`${name}, light and dark, ${size.width}×${size.height}`] = (env) => look(env, place, size, theme);
   return all;
 }
+
+export const checks = () => accessible(places);

@@ -1,6 +1,6 @@
 // What the log promises, by mouse and by keyboard, on the made-up gate.
 import assert from 'node:assert/strict';
-import { answer, open, still, until } from './browser.mjs';
+import { answer, open, still, until, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
@@ -70,7 +70,6 @@ export const checks = () => ({
       };
       for (const height of [900, 560, 980, 700]) {
         await page.setViewportSize({ width: 1180, height });
-        await page.waitForTimeout(300);
         await follows(`at ${height}`);
       }
       // The browser moves the list and says so before the list has heard of its new size, as WebKit does.
@@ -79,7 +78,6 @@ export const checks = () => ({
         log.scrollTop -= 120;
         log.dispatchEvent(new Event('scroll'));
       });
-      await page.waitForTimeout(300);
       await follows('after a clamp');
     }),
 
@@ -352,8 +350,11 @@ export const checks = () => ({
         .getByTestId('toast')
         .getByText(/Exported [\d,]+ calls to .*\.csv/)
         .waitFor();
-      await page.getByRole('button', { name: 'Copy path' }).click();
-      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /\.csv$/);
+      const copied = await withClipboard(env, async () => {
+        await page.getByRole('button', { name: 'Copy path' }).click();
+        return page.evaluate(() => navigator.clipboard.readText());
+      });
+      assert.match(copied, /\.csv$/);
     }),
 
   'hostile text is shown, not obeyed': (env) =>

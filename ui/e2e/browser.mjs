@@ -13,10 +13,16 @@ export async function start() {
   const address = server.httpServer.address();
   const base = `http://localhost:${address.port}`;
   const executablePath = process.env.CHROMIUM ?? known.find((path) => existsSync(path));
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--force-color-profile=srgb'] });
+  // Nothing here is drawn by a graphics processor; one process less for each that there is none.
+  const args = ['--no-sandbox', '--force-color-profile=srgb', '--disable-gpu', '--in-process-gpu'];
+  const browser = await chromium.launch({ executablePath, args });
   return {
     base,
     browser,
+    /** Tabs that nobody looks at now. A new one costs as much as three checks. */
+    idle: [],
+    opened: 0,
+    clipboard: Promise.resolve(),
     async stop() {
       await browser.close();
       await server.close();
@@ -24,27 +30,66 @@ export async function start() {
   };
 }
 
-/** A page of this size and theme, at this address; `problems` collects everything that the page complained about. */
-export async function open({ base, browser }, { width, height, theme, query = '', hash = '' }) {
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: theme,
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
+/** A window of its own; `problems` collects everything that its page complains about. */
+async function newTab({ base, browser }) {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
   page.setDefaultTimeout(40_000);
-  const problems = [];
+  const tab = { context, page, problems: [] };
   page.on('console', (message) => {
-    if (message.type() === 'error' || /Content Security Policy/i.test(message.text())) problems.push(message.text());
+    if (message.type() === 'error' || /Content Security Policy/i.test(message.text()))
+      tab.problems.push(message.text());
   });
-  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('pageerror', (error) => tab.problems.push(String(error)));
   page.on('request', (request) => {
     if (!request.url().startsWith(base) && !request.url().startsWith('data:'))
-      problems.push(`asked for ${request.url()}`);
+      tab.problems.push(`asked for ${request.url()}`);
   });
-  await page.goto(`${base}/${query}${hash}`);
-  await page.waitForSelector('body[data-ready="1"]');
-  return { page, problems, close: () => context.close() };
+  page.on('dialog', (dialog) => {
+    // Edits that a check leaves behind are asked about when the next one comes.
+    if (dialog.type() !== 'beforeunload') tab.problems.push(`asked ${dialog.message()}`);
+    void dialog.accept();
+  });
+  return tab;
+}
+
+/**
+ * A page of this size and theme, at this address, with nothing in it of what was there before; `problems` has everything that
+ * the page complained about.
+ */
+export async function open(env, { width, height, theme, query = '?', hash = '' }) {
+  const tab = env.idle.pop() ?? (await newTab(env));
+  const { page, context } = tab;
+  tab.problems = [];
+  try {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: theme });
+    // Another address each time, or only what is behind the # would be gone to.
+    env.opened += 1;
+    await page.goto(`${env.base}/${query}&opened=${env.opened}${hash}`, { waitUntil: 'commit' });
+    await page.waitForSelector('body[data-ready="1"]');
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+  const close = async () => {
+    try {
+      await page.mouse.move(-1, -1);
+      await page.evaluate(() => localStorage.clear());
+      env.idle.push(tab);
+    } catch {
+      await context.close();
+    }
+  };
+  return { page, problems: tab.problems, close };
+}
+
+/** Does it while no other check does: there is one clipboard for all of them. */
+export async function withClipboard(env, work) {
+  const before = env.clipboard;
+  const mine = before.then(work);
+  env.clipboard = mine.catch(() => undefined);
+  return mine;
 }
 
 /** Answers the question that is asked, once it can be heard: in its first moment no answer counts. */

@@ -1,7 +1,7 @@
 // Clients and the first-run checklist: what they promise, and no serious accessibility finding in any of their states.
 import assert from 'node:assert/strict';
-import { look, sizes } from './access.e2e.mjs';
-import { answer, open, settled, until } from './browser.mjs';
+import { accessible } from './access.e2e.mjs';
+import { answer, open, settled, until, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 const first = { hash: '#/welcome', query: '?calls=0&rate=0' };
@@ -206,15 +206,6 @@ const places = {
   },
 };
 
-function accessible() {
-  const all = {};
-  for (const [name, place] of Object.entries(places))
-    for (const one of sizes)
-      for (const theme of ['light', 'dark'])
-        all[`${name}, ${theme}, ${one.width}×${one.height}`] = (env) => look(env, place, one, theme);
-  return all;
-}
-
 /** The secrets of the made-up machine, and where they are. */
 const text = (page) =>
   page.evaluate(() =>
@@ -224,7 +215,7 @@ const text = (page) =>
   );
 
 export const checks = () => ({
-  ...accessible(),
+  ...accessible(places),
 
   'from the first start to protected in at most five clicks, with Claude Desktop running': (env) =>
     on(env, { hash: '', query: '?calls=0&rate=0' }, async (page) => {
@@ -243,8 +234,11 @@ export const checks = () => ({
       await page.getByTestId('started-claude-desktop').getByText('runs with the gate').waitFor();
       await page.getByTestId('connected-files').getByText('done:').waitFor();
       assert.ok(clicks <= 5, `${clicks} clicks`);
-      await click('checklist-copy');
-      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^List the tools you have/);
+      const copied = await withClipboard(env, async () => {
+        await click('checklist-copy');
+        return page.evaluate(() => navigator.clipboard.readText());
+      });
+      assert.match(copied, /^List the tools you have/);
       // A client that is told nothing takes it up when a person reloads it; then somebody makes a call.
       await page.evaluate(() => {
         globalThis.callgateFake.machine.start('cursor');

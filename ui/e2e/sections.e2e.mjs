@@ -1,6 +1,6 @@
 // Servers, settings, the first start, help and palette: what they promise, and no serious accessibility finding in them.
 import assert from 'node:assert/strict';
-import { look, sizes } from './access.e2e.mjs';
+import { accessible } from './access.e2e.mjs';
 import { answer, open, until } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
@@ -125,17 +125,8 @@ const places = {
   },
 };
 
-function accessible() {
-  const all = {};
-  for (const [name, place] of Object.entries(places))
-    for (const one of sizes)
-      for (const theme of ['light', 'dark'])
-        all[`${name}, ${theme}, ${one.width}×${one.height}`] = (env) => look(env, place, one, theme);
-  return all;
-}
-
 export const checks = () => ({
-  ...accessible(),
+  ...accessible(places),
 
   'a server is paused with one click and resumed after a question': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {

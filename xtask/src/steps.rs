@@ -55,6 +55,11 @@ impl Steps {
         done
     }
 
+    /// A part of a step could not be tried on this machine.
+    pub(crate) fn not_here(&mut self, name: &str, why: &str) {
+        self.taken.push((name.to_owned(), Ending::NotHere(why.to_owned()), Duration::ZERO));
+    }
+
     /// Prints what was run; true when nothing failed.
     pub(crate) fn summary(&self) -> bool {
         println!("\nSteps");

@@ -39,7 +39,7 @@ use crate::revival::{self, Standing};
 use crate::server_asks::ServerAsks;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
-use crate::tree::TreeRecord;
+use crate::tree::{self, TreeRecord};
 use crate::watching::Watched;
 use crate::wording::Expects;
 use crate::{checker, program, secrets, stdio, watch, wording};
@@ -86,6 +86,7 @@ pub fn run(options: Options) -> u8 {
         env: program::path_for(&options).map(|path| ("PATH".into(), path)).into_iter().collect(),
         session: session.to_string(),
         grace: Grace::default(),
+        afterwards: tree::afterwards(&options.home, session),
     };
     // First of all, before any thread: the keeper is forked from here.
     let (server, secrets) = match secrets::start(&options, launch) {

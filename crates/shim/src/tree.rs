@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 use callgate_store::clock::wall_ms;
 use callgate_store::history::record_event;
 use callgate_store::mask::Masker;
-use callgate_store::{Event, EventKind, Home, SessionInfo};
+use callgate_store::{Event, EventKind, Home, SessionId, SessionInfo};
+use callgate_supervise::Afterwards;
 use callgate_trees::{About, Ended, Here};
 
 use crate::relay::Relay;
@@ -17,6 +18,12 @@ use crate::relay::Relay;
 const SETTLED: Duration = Duration::from_secs(1);
 /// How often somebody looks whether there is anything to look for: a browser starts because of a call.
 const LOOK: Duration = Duration::from_secs(5);
+
+/// The record and the profiles that the tree left, if the tree is gone later than we are: mostly it is.
+pub(crate) fn afterwards(home: &Home, session: SessionId) -> Afterwards {
+    let home = home.clone();
+    Afterwards::new(move || drop(callgate_trees::settle_last(&home, session)))
+}
 
 /// Who is in the tree, on disk.
 #[derive(Clone, Debug)]
@@ -65,7 +72,8 @@ impl TreeRecord {
         drop(callgate_trees::note(&self.home, &self.here, &self.about, Some(&self.masker)));
     }
 
-    /// The session is over. If its tree is gone, so is its record, with the profiles that it left; the next sweep sees to the rest.
+    /// The session is over. If its tree is gone, so is its record, with the profiles that it left; else the keeper sees to
+    /// them ([`afterwards`]), or the next sweep.
     pub(crate) fn settle(self) {
         callgate_trees::settle(&self.home, self.about.session);
     }

@@ -1,7 +1,9 @@
 //! What to start, for which session, and how patient to be with it at the end.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::{PipeReader, PipeWriter};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The environment variable that marks every process of a session with the session's name.
@@ -20,6 +22,32 @@ pub struct Launch {
     /// The session's name: the value of [`MARKER`].
     pub session: String,
     pub grace: Grace,
+    pub afterwards: Afterwards,
+}
+
+/// What is left to do when a session is over and nothing of its tree is left. The keeper does it, because the shim may have
+/// gone before the tree. Where there is no keeper (Windows) nobody does; the tree ends with the shim there.
+#[derive(Clone, Default)]
+pub struct Afterwards(Option<Arc<dyn Fn() + Send + Sync>>);
+
+impl Afterwards {
+    /// Runs in the keeper, on its way out: without threads, with `/` as its working directory and none of the shim's files.
+    pub fn new(work: impl Fn() + Send + Sync + 'static) -> Afterwards {
+        Afterwards(Some(Arc::new(work)))
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn run(&self) {
+        if let Some(work) = &self.0 {
+            work();
+        }
+    }
+}
+
+impl fmt::Debug for Afterwards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Afterwards").field(&self.0.is_some()).finish()
+    }
 }
 
 /// The shim's ends of the pipes of a server that was started. Each start has its own.

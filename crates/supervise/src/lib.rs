@@ -18,7 +18,8 @@
 //! before is left, so no process ever has two generations around it.
 //!
 //! - **The shim ends in any way**: the kernel closes its end of the control pipe. The keeper waits for the tree to end by
-//!   itself (its stdin is closed as well), then SIGTERM, then SIGKILL, and looks again.
+//!   itself (its stdin is closed as well), then SIGTERM, then SIGKILL, and looks again. When nothing is left it does what
+//!   the session wants done [afterwards](Afterwards), and goes.
 //! - **The server ends**: its status is reported at once, then what is left of its tree is ended. The keeper waits for what
 //!   it is told next.
 //! - **The keeper is killed**: the server dies with it (parent-death signal), the rest comes to the shim, whose
@@ -69,7 +70,7 @@ use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
 pub use known::{Left, ProcessId, Recorded, Seen};
-pub use launch::{Grace, Launch, MARKER, Pipes};
+pub use launch::{Afterwards, Grace, Launch, MARKER, Pipes};
 pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::{find, wider_path};

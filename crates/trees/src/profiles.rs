@@ -4,7 +4,8 @@
 //!   wrote, did not.
 //! - Its name is one that an automation library makes up. A person may have named a profile in the server's own settings or
 //!   in a variable, which nobody sees here.
-//! - It is below the temporary directory, reached without a link and without `..`.
+//! - It is below the temporary directory, reached without a link and without `..`, and no part of what is a person's own
+//!   there ([`Ground`]). Where the home is says nothing by itself: it may be below the temporary directory, too.
 //! - It is a directory, ours, and was made after the session began.
 //! - No process that runs names it.
 
@@ -12,6 +13,7 @@ use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use callgate_store::Home;
 use callgate_supervise::{ProcessId, arguments, everyone};
 
 use crate::record::Record;
@@ -25,6 +27,8 @@ enum Kept {
     NotThere,
     /// Not below the temporary directory, or not plainly so.
     Outside,
+    /// In a home, or around one.
+    OwnData,
     /// A link, or something else that is no directory.
     NoFolder,
     NotOurs,
@@ -38,48 +42,79 @@ enum Kept {
 }
 
 /// Removes the profiles that a dead tree left; says which.
-pub(crate) fn remove(record: &Record) -> Vec<PathBuf> {
-    let mut found = removable(record, &[]);
+pub(crate) fn remove(home: &Home, record: &Record) -> Vec<PathBuf> {
+    let mut found = removable(home, record, &[]);
     // What cannot be removed stays; there is nothing that a person would have to do about it.
     found.retain(|path| fs::remove_dir_all(path).is_ok());
     found
 }
 
 /// Those that would be removed if these processes were gone.
-pub(crate) fn removable(record: &Record, gone: &[ProcessId]) -> Vec<PathBuf> {
-    let Some(temp) = temporary() else { return Vec::new() };
+pub(crate) fn removable(home: &Home, record: &Record, gone: &[ProcessId]) -> Vec<PathBuf> {
+    let Some(ground) = Ground::here(home) else { return Vec::new() };
     let named = record.named_profiles().into_iter();
-    named.filter_map(|path| check(path, record, &temp, |path| in_use(path, gone)).ok()).collect()
+    named.filter_map(|path| check(path, record, &ground, |path| in_use(path, gone)).ok()).collect()
 }
 
-/// The temporary directory; none if it is one that holds more than what is temporary.
-fn temporary() -> Option<PathBuf> {
-    let temp = fs::canonicalize(std::env::temp_dir()).ok()?;
-    let person = std::env::home_dir().and_then(|home| fs::canonicalize(home).ok());
-    (temp.parent().is_some() && person.is_none_or(|home| !home.starts_with(&temp))).then_some(temp)
+/// Where temporary profiles are, and what is there that is none.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    /// The temporary directory without links,
+    temp: PathBuf,
+    /// and as it is named.
+    named: PathBuf,
+    /// The person's home and Callgate's, without links.
+    homes: Vec<PathBuf>,
 }
 
-/// Whether a path, as somebody wrote it, is plainly below the temporary directory. Also for what is only looked at.
-pub(crate) fn is_temporary(path: &Path) -> bool {
-    temporary().is_some_and(|temp| below(path, &temp).is_some())
-}
+impl Ground {
+    /// None where the temporary directory is not to be told from everything else.
+    pub(crate) fn here(home: &Home) -> Option<Ground> {
+        let homes = std::env::home_dir().into_iter().chain([home.path().to_owned()]);
+        Ground::of(std::env::temp_dir(), homes)
+    }
 
-/// The same path without the links that lead to the temporary directory itself; none if it leads elsewhere.
-fn below(path: &Path, temp: &Path) -> Option<PathBuf> {
-    let as_named = std::env::temp_dir();
-    let rest = match path.strip_prefix(temp) {
-        Ok(rest) => rest,
-        Err(_) if fs::canonicalize(&as_named).is_ok_and(|real| real == temp) => {
-            path.strip_prefix(&as_named).ok()?
+    fn of(named: PathBuf, homes: impl IntoIterator<Item = PathBuf>) -> Option<Ground> {
+        let temp = fs::canonicalize(&named).ok().filter(|_| named.is_absolute())?;
+        // One that is not there holds nothing.
+        let homes = homes.into_iter().filter_map(|home| fs::canonicalize(home).ok()).collect();
+        temp.parent().is_some().then_some(Ground { temp, named, homes })
+    }
+
+    /// Whether a path, as somebody wrote it, is plainly that of something temporary. Also for what is only looked at.
+    pub(crate) fn is_temporary(&self, path: &Path) -> bool {
+        self.place(path).is_ok()
+    }
+
+    /// The same path without the links that lead to the temporary directory itself.
+    fn place(&self, path: &Path) -> Result<PathBuf, Kept> {
+        let rest = path.strip_prefix(&self.temp).or_else(|_| path.strip_prefix(&self.named));
+        let rest = rest.map_err(|_| Kept::Outside)?;
+        let plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || rest.components().next().is_none() {
+            return Err(Kept::Outside);
         }
-        Err(_) => return None,
-    };
-    let plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
-    (plain && rest.components().next().is_some()).then(|| temp.join(rest))
+        let path = self.temp.join(rest);
+        if self.is_own(&path) { Err(Kept::OwnData) } else { Ok(path) }
+    }
+
+    /// Is it in a home that is itself below the temporary directory, or around one? A temporary directory within a home is
+    /// one all the same; and where a home is the temporary directory, what lies in it side by side is temporary.
+    fn is_own(&self, path: &Path) -> bool {
+        let in_it = |home: &PathBuf| {
+            path.starts_with(home) && home.starts_with(&self.temp) && path.parent() != Some(&*self.temp)
+        };
+        self.homes.iter().any(|home| home.starts_with(path) || in_it(home))
+    }
 }
 
-fn check(path: &Path, record: &Record, temp: &Path, in_use: impl Fn(&Path) -> bool) -> Result<PathBuf, Kept> {
-    let path = below(path, temp).ok_or(Kept::Outside)?;
+fn check(
+    path: &Path,
+    record: &Record,
+    ground: &Ground,
+    in_use: impl Fn(&Path) -> bool,
+) -> Result<PathBuf, Kept> {
+    let path = ground.place(path)?;
     let meta = fs::symlink_metadata(&path).map_err(|_| Kept::NotThere)?;
     if !meta.is_dir() {
         return Err(Kept::NoFolder);
@@ -94,7 +129,7 @@ fn check(path: &Path, record: &Record, temp: &Path, in_use: impl Fn(&Path) -> bo
     if made_ms(&meta).is_none_or(|made| made + COARSE_MS < record.began_ms) {
         return Err(Kept::Older);
     }
-    if record.command.iter().any(|argument| names(argument, &path, temp)) {
+    if record.command.iter().any(|argument| names(argument, &path, &ground.temp)) {
         return Err(Kept::Chosen);
     }
     if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_made_up) {

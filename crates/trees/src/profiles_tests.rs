@@ -11,7 +11,7 @@ use crate::record::Member;
 /// As a library names it.
 const MADE_UP: &str = "playwright_chromiumdev_profile-p";
 
-/// Below the real temporary directory, as what is tested is.
+/// Below the real temporary directory, as what is tested is. Nobody's home is near.
 struct Place {
     folder: tempfile::TempDir,
     temp: PathBuf,
@@ -33,7 +33,20 @@ impl Place {
     }
 
     fn check(&self, path: &Path, record: &Record) -> Result<PathBuf, Kept> {
-        check(path, record, &self.temp, |_| false)
+        self.check_with(&[], path, record)
+    }
+
+    fn check_with(&self, homes: &[&Path], path: &Path, record: &Record) -> Result<PathBuf, Kept> {
+        check(path, record, &self.ground(homes), |_| false)
+    }
+
+    fn ground(&self, homes: &[&Path]) -> Ground {
+        Ground::of(self.temp.clone(), homes.iter().map(|home| home.to_path_buf())).unwrap()
+    }
+
+    /// Callgate's.
+    fn home(&self) -> Home {
+        Home::at(self.folder.path().join("home"))
     }
 }
 
@@ -67,7 +80,7 @@ fn a_profile_that_the_session_made_goes() {
     let record = record(wall_ms() - 60_000, &["npx", "server"], &[&path]);
     assert_eq!(place.check(&path, &record), Ok(path.clone()));
     assert_eq!(
-        remove(&record),
+        remove(&place.home(), &record),
         std::slice::from_ref(&path),
         "below the system's own temporary directory too"
     );
@@ -118,8 +131,52 @@ fn everything_else_stays() {
         let chosen = record(began, &command, &[&profile]);
         assert_eq!(place.check(&profile, &chosen), Err(Kept::Chosen), "{command:?}");
     }
-    assert_eq!(check(&profile, &plain, &place.temp, |_| true), Err(Kept::InUse));
+    assert_eq!(check(&profile, &plain, &place.ground(&[]), |_| true), Err(Kept::InUse));
     assert!(profile.join("Default/Cookies").exists() && outside.join("inner").exists());
+}
+
+#[test]
+fn a_profile_goes_also_where_the_home_is_below_the_temporary_directory() {
+    let place = Place::new();
+    let plain = record(wall_ms() - 60_000, &["npx", "server"], &[]);
+    let path = place.profile(MADE_UP);
+    let home = place.temp.join("clone/target/tmp/person");
+    fs::create_dir_all(&home).unwrap();
+    assert_eq!(place.check_with(&[&home], &path, &plain), Ok(path.clone()), "beside it");
+    assert_eq!(
+        place.check_with(&[&place.temp], &path, &plain),
+        Ok(path.clone()),
+        "the home is that directory"
+    );
+    assert_eq!(place.check_with(&[place.folder.path()], &path, &plain), Ok(path), "that is in the home");
+}
+
+#[test]
+fn what_is_in_a_home_below_the_temporary_directory_or_around_one_stays() {
+    let place = Place::new();
+    let plain = record(wall_ms() - 60_000, &["npx", "server"], &[]);
+    let home = place.profile("playwright_chromiumdev_profile-around/playwright_chromiumdev_profile-home");
+    let inside = home.join(".config").join(MADE_UP);
+    let deeper = home.join("google-chrome/Default");
+    fs::create_dir_all(&inside).unwrap();
+    fs::create_dir_all(&deeper).unwrap();
+    let around = home.parent().unwrap();
+    for path in [&*home, around, &inside, &deeper] {
+        assert_eq!(place.check_with(&[&home], path, &plain), Err(Kept::OwnData), "{}", path.display());
+    }
+    assert_eq!(place.check_with(&[&place.temp], &inside, &plain), Err(Kept::OwnData), "deep in a home");
+    // A home that is reached through a link is the same one.
+    let link = place.folder.path().join("link");
+    symlink(&home, &link).unwrap();
+    assert_eq!(place.check_with(&[&link], &inside, &plain), Err(Kept::OwnData));
+    assert_eq!(place.check_with(&[&home], &place.temp, &plain), Err(Kept::Outside), "the directory itself");
+}
+
+#[test]
+fn nothing_is_temporary_below_the_root_or_at_a_place_that_depends_on_where_one_is() {
+    for temp in ["/", "tmp", "", "/no/such/folder"] {
+        assert!(Ground::of(PathBuf::from(temp), []).is_none(), "{temp}");
+    }
 }
 
 #[test]
@@ -150,13 +207,13 @@ fn a_profile_that_a_living_process_names_stays() {
     while !in_use(&path, &[]) {
         std::thread::yield_now();
     }
-    assert_eq!(remove(&record), [] as [PathBuf; 0]);
+    assert_eq!(remove(&place.home(), &record), [] as [PathBuf; 0]);
     assert!(path.exists());
     let busy = callgate_supervise::identify(child.id()).unwrap();
-    assert_eq!(removable(&record, &[busy]), std::slice::from_ref(&path), "once that is ended");
+    assert_eq!(removable(&place.home(), &record, &[busy]), std::slice::from_ref(&path), "once that is ended");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(remove(&record), [path]);
+    assert_eq!(remove(&place.home(), &record), [path]);
 }
 
 #[test]
@@ -168,7 +225,7 @@ fn what_a_link_inside_a_profile_points_to_stays() {
     fs::write(own.join("thesis"), "x").unwrap();
     symlink(&own, path.join("Default/link")).unwrap();
     let record = record(wall_ms() - 60_000, &["npx"], &[&path]);
-    assert_eq!(remove(&record), [path]);
+    assert_eq!(remove(&place.home(), &record), [path]);
     assert!(own.join("thesis").exists());
 }
 

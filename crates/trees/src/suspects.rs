@@ -12,7 +12,7 @@ use callgate_supervise::{ProcessId, Seen, arguments, end as end_processes, every
 
 use crate::Here;
 use crate::look::profile;
-use crate::profiles::is_temporary;
+use crate::profiles::Ground;
 use crate::what::{is_browser, program};
 
 /// A browser that may be left over, with all that is below it.
@@ -43,6 +43,8 @@ pub fn suspects(home: &Home) -> Vec<Suspect> {
         session_of(id.pid).is_some()
             || leases.iter().any(|lease| tree_of(lease.pid).iter().any(|one| one.id == id))
     };
+    let ground = Ground::here(home);
+    let is_temporary = |path: &Path| ground.as_ref().is_some_and(|ground| ground.is_temporary(path));
     let mut found = pick(&rows, is_temporary);
     // Last, because it looks closely; and in every tree, whose marker may be on a child only.
     found.retain(|suspect| !suspect.tree.iter().any(|id| of_session(*id)));

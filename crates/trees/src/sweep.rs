@@ -104,7 +104,7 @@ pub fn removable(home: &Home) -> Vec<PathBuf> {
     let dead = dead(home, &Here::now());
     let left = callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead));
     let ended: Vec<ProcessId> = left.into_iter().map(|one| one.id).collect();
-    dead.iter().flat_map(|record| profiles::removable(record, &ended)).collect()
+    dead.iter().flat_map(|record| profiles::removable(home, record, &ended)).collect()
 }
 
 /// Ends what dead sessions left, and removes their temporary profiles. Blocks for a second or so when there is anything.
@@ -146,16 +146,22 @@ pub fn settle(home: &Home, session: SessionId) -> Vec<PathBuf> {
     record.filter(|record| is_dead(home, record)).map(|record| close(home, &record)).unwrap_or_default()
 }
 
-/// If nothing of the tree is left.
+/// The same by its keeper, the last of the tree, on its way out. By then the shim may be gone, or may be at its end.
+pub fn settle_last(home: &Home, session: SessionId) -> Vec<PathBuf> {
+    let record = Record::read(home, session).filter(|record| record.is_of(&Here::now()));
+    record.map(|record| close(home, &record)).unwrap_or_default()
+}
+
+/// If nothing of the tree is left but whoever asks.
 fn close(home: &Home, record: &Record) -> Vec<PathBuf> {
-    if record.members.iter().any(|member| lives(member.id())) {
+    if record.members.iter().any(|member| member.pid != std::process::id() && lives(member.id())) {
         return Vec::new();
     }
     let removed = match record.named_profiles().is_empty() {
         true => Vec::new(),
         // Nobody on record is there; somebody who came later may be.
         false if is_marked(home, record) => return Vec::new(),
-        false => profiles::remove(record),
+        false => profiles::remove(home, record),
     };
     Record::remove(home, record.session);
     removed

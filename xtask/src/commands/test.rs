@@ -74,7 +74,12 @@ pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
     if !steps.run("build", build) {
         return None;
     }
+    drop(fs::remove_file(not_here()));
     steps.run("tests", || counted(runner(&["--workspace", "--features", FEATURES], words), &mut tests));
+    for line in fs::read_to_string(not_here()).unwrap_or_default().lines() {
+        let (name, why) = line.split_once(": ").unwrap_or((line, ""));
+        steps.not_here(name, why);
+    }
     if all {
         steps.run("package", || packaged::check(kept));
     }
@@ -132,6 +137,11 @@ pub(super) fn kept(name: &str) -> PathBuf {
     project::built("callgate-for-tests", name)
 }
 
+/// Where a test that cannot be tried on this machine says so: `tests/src/not_here.rs`.
+fn not_here() -> PathBuf {
+    project::target().join("not-here")
+}
+
 /// The test runner for what `scope` says to cargo; with words, for the tests that they choose.
 pub(super) fn runner(scope: &[&str], words: &[String]) -> Command {
     let mut runner = if works("cargo-nextest", &["nextest", "--version"]) {
@@ -148,7 +158,7 @@ pub(super) fn runner(scope: &[&str], words: &[String]) -> Command {
         _ => runner.args(words),
     };
     runner.env("CALLGATE_BIN", kept("callgate")).env("CALLGATE_APP_BIN", kept("callgate-app"));
-    runner.env("CALLGATE_TEST_SERVERS", project::servers());
+    runner.env("CALLGATE_TEST_SERVERS", project::servers()).env("CALLGATE_NOT_HERE", not_here());
     if std::env::var_os("CI").is_some() {
         // Whether a change lands must not hang on luck; at home every run of the property tests tries something new.
         runner.env("PROPTEST_RNG_SEED", "20261116");

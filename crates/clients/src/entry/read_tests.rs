@@ -149,10 +149,9 @@ fn a_gate_is_known_by_the_name_of_the_program_and_its_first_word() {
     assert!(matches!(other.how, How::Local(l) if l.words().eq(["/x/callgate", "doctor"])));
 }
 
-/// A line as long as the file, and a file with many entries: read in one go, not once per value.
+/// A line as long as the file, and a file with many entries. Read once per value they would take longer than any test may.
 #[test]
-fn large_files_are_read_in_reasonable_time() {
-    let began = std::time::Instant::now();
+fn large_files_are_read_in_one_go() {
     let flow: String = (0..40_000).map(|i| format!("s{i}: {{cmd: \"x\", args: [é, b]}}, ")).collect();
     assert_eq!(servers(&document(Yaml, &format!("extensions: {{{flow}}}\n")), &GOOSE).servers.len(), 40_000);
     let json: String = (0..40_000).map(|i| format!(",\"s{i}\":{{\"command\":\"x\"}}")).collect();
@@ -162,5 +161,4 @@ fn large_files_are_read_in_reasonable_time() {
     );
     let toml: String = (0..10_000).map(|i| format!("[mcp_servers.s{i}]\ncommand = \"x\"\n")).collect();
     assert_eq!(servers(&document(Toml, &toml), &CODEX).servers.len(), 10_000);
-    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
 }

@@ -18,14 +18,21 @@ const IDLE_MS: i64 = 10 * 60 * 1000;
 const MOST: u32 = 200;
 /// Calls that are looked at at most; a run that is longer is told as far as that.
 const SCANNED: usize = 400_000;
-/// Calls of a run before and after one that matches, at most.
-const AROUND: usize = 100_000;
-/// How long is looked for runs in which something matches before what there is is shown.
-const PATIENCE: Duration = Duration::from_millis(60);
+/// For somebody who looks at a window.
+const USUAL: Effort = Effort { around: 100_000, patience: Duration::from_millis(60) };
 /// Calls that match, looked at at a time.
 const HITS: usize = 64;
 /// Tools that are counted in a run; hostile clients can make up as many as they like.
 const TOOLS: usize = 200;
+
+/// How much is done to find runs in which something matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// Calls of a run that are looked at before and after one that matches, at most.
+    pub(super) around: usize,
+    /// How long is looked before what there is is shown.
+    pub(super) patience: Duration,
+}
 
 /// A run that is being put together, from its end to its beginning.
 #[derive(Debug)]
@@ -91,22 +98,22 @@ pub(super) fn matching(
     before: Option<i64>,
     count: u32,
 ) -> Result<RunPage, DeskError> {
-    matching_within(home, history, filter, before, count, AROUND)
+    matching_within(home, history, filter, before, count, USUAL)
 }
 
-/// The same, with so many calls of a run looked at before and after one that matches.
+/// The same, with this much effort.
 pub(super) fn matching_within(
     home: &Home,
     history: &History,
     filter: &LogFilter,
     before: Option<i64>,
     count: u32,
-    around: usize,
+    effort: Effort,
 ) -> Result<RunPage, DeskError> {
     let count = count.clamp(1, MOST) as usize;
     let which = Asked::of(filter, history)?.which;
     let scan = history.scan(home, which.clone())?;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + effort.patience;
     let mut known: Vec<(Run, bool)> = Vec::new();
     let mut found = 0;
     let mut at = before.unwrap_or(i64::MAX);
@@ -119,7 +126,7 @@ pub(super) fn matching_within(
                     break 'looking Some(at);
                 }
                 // Forgotten since it was found.
-                let Some(growing) = Growing::around(history, hit.rev, around)? else { continue };
+                let Some(growing) = Growing::around(history, hit.rev, effort.around)? else { continue };
                 let last_rev = growing.last_rev;
                 let run = growing.told(history)?;
                 if let Some((longer, _)) = known.iter_mut().find(|(known, _)| overlap(known, &run)) {
@@ -128,7 +135,7 @@ pub(super) fn matching_within(
                     longer.ended_ms = longer.ended_ms.max(run.ended_ms);
                 } else {
                     let is_new = match before.filter(|before| last_rev >= *before) {
-                        Some(before) => !is_told(home, history, &which, &run, before)?,
+                        Some(before) => !is_told(home, history, &which, &run, before, effort.patience)?,
                         None => true,
                     };
                     found += usize::from(is_new);
@@ -160,7 +167,14 @@ fn overlap(one: &Run, other: &Run) -> bool {
 }
 
 /// Was this run found by a call of this number or after it?
-fn is_told(home: &Home, history: &History, which: &Which, run: &Run, from: i64) -> Result<bool, DeskError> {
+fn is_told(
+    home: &Home,
+    history: &History,
+    which: &Which,
+    run: &Run,
+    from: i64,
+    patience: Duration,
+) -> Result<bool, DeskError> {
     let which = Which {
         session: Some(run.session.clone()),
         client: Some(run.client.clone().unwrap_or_default()),
@@ -169,7 +183,7 @@ fn is_told(home: &Home, history: &History, which: &Which, run: &Run, from: i64) 
         ..which.clone()
     };
     let scan = history.scan(home, which)?;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + patience;
     Ok(!scan.step(from.saturating_sub(1), Toward::Newer, 1, until)?.rows.is_empty())
 }
 

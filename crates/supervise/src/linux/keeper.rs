@@ -60,7 +60,7 @@ pub(crate) fn single_threaded() -> Result<(), StartError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Grace, Launch, StartError, start};
+    use crate::{Afterwards, Grace, Launch, StartError, start};
 
     #[test]
     fn a_process_with_threads_starts_no_keeper() {
@@ -71,6 +71,7 @@ mod tests {
             env: Vec::new(),
             session: "threads".to_owned(),
             grace: Grace::default(),
+            afterwards: Afterwards::default(),
         };
         assert!(matches!(start(launch), Err(StartError::Threads { threads: 2.. })));
     }

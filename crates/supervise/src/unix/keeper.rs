@@ -112,6 +112,7 @@ impl Keeping {
             }
             _ = Report::Done.send(&self.status);
         }
+        self.launch.afterwards.run();
         0
     }
 

@@ -86,6 +86,27 @@ fn a_chain_of_launchers_is_ended_to_its_last_link() {
 const DETACHED: &str = "(trap '' TERM; setsid env -i \"$PROBE\" linger $0 </dev/null >/dev/null 2>&1 &)";
 
 #[test]
+fn what_is_left_to_do_is_done_when_nothing_of_the_tree_is_left_also_of_a_killed_shim() {
+    for killed in [false, true] {
+        let session = fresh_session();
+        let note = std::env::temp_dir().join(format!("afterwards-{session}"));
+        fs::write(&note, "").expect("a place for the note");
+        let script = format!("{DETACHED}; exec cat");
+        let mut shim = Shim::launch(&session, &["/bin/sh", "-c", &script, &session], 200, 200);
+        shim.await_lingering(1);
+        assert_eq!(fs::read_to_string(&note).expect("the note"), "", "not while it runs");
+        if killed {
+            shim.kill()
+        } else {
+            shim.close()
+        }
+        eventually("it is done", || fs::read_to_string(&note).is_ok_and(|text| text == "done"));
+        assert_eq!(processes_of(&session), [], "nothing of the tree is left by then");
+        fs::remove_file(&note).expect("the note goes");
+    }
+}
+
+#[test]
 fn a_detached_grandchild_is_ended_with_the_session() {
     let mut shim = Shim::of_script(&format!("{DETACHED}; exec cat"));
     shim.await_lingering(1);

@@ -17,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_supervise::{
-    Ending, Grace, Keeper, Launch, Pipes, ProcessId, Recorded, Server, SessionState, StartError, prepare,
-    session_above, start, sweep,
+    Afterwards, Ending, Grace, Keeper, Launch, Pipes, ProcessId, Recorded, Server, SessionState, StartError,
+    prepare, session_above, start, sweep,
 };
 
 fn main() {
@@ -61,6 +61,7 @@ fn shim(args: &[OsString], start: impl FnOnce(Launch) -> Result<Server, StartErr
         env: vec![("PROBE".into(), env::current_exe().unwrap_or_default().into())],
         session: text(0).to_owned(),
         grace: Grace { closing: millis(1), term: millis(2) },
+        afterwards: Afterwards::new(note_of(text(0))),
     };
     let Server { pipes, keeper, held } = match start(launch) {
         Ok(server) => server,
@@ -103,6 +104,16 @@ fn shim(args: &[OsString], start: impl FnOnce(Launch) -> Result<Server, StartErr
     });
     for (stdout, stderr) in next {
         follow(keeper, stdout, stderr);
+    }
+}
+
+/// What the keeper does last: says so in a file, if somebody has put one there for it.
+fn note_of(session: &str) -> impl Fn() + Send + Sync + 'static {
+    let note = env::temp_dir().join(format!("afterwards-{session}"));
+    move || {
+        if note.exists() {
+            _ = std::fs::write(&note, "done");
+        }
     }
 }
 
