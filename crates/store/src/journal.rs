@@ -19,7 +19,7 @@ use crate::home::Home;
 use crate::id::SessionId;
 use crate::lease::{self, Held, Lease};
 use crate::limits::Limits;
-use crate::mask::Masker;
+use crate::mask::{Masker, Secret};
 use crate::settings::Settings;
 use crate::settlement::Settlement;
 use crate::spool::record::{Opened, Record};
@@ -48,7 +48,7 @@ pub struct SessionInfo {
     pub demo: bool,
     /// Values that must not be written anywhere: those of the server's secret-looking environment variables.
     /// [`crate::mask::secret_values`] finds them.
-    pub secrets: Vec<String>,
+    pub secrets: Vec<Secret>,
 }
 
 /// Something worth a row that is not a call.
@@ -157,6 +157,11 @@ impl Journal {
 
     pub fn session(&self) -> SessionId {
         self.shared.session
+    }
+
+    /// What knows the session's secrets, for whatever else is written of it.
+    pub fn masker(&self) -> Masker {
+        self.shared.masker.clone()
     }
 
     /// For the client thread: one group of lines, in order, for the server.
