@@ -27,6 +27,8 @@ const LISTENED_TO: usize = 1024 * 1024;
 pub(crate) const LONGEST_SECRET: usize = 8 * 1024;
 /// A sentence: a reason, an event.
 const SENTENCE: usize = 8 * 1024;
+/// How much of a trigger is looked for.
+const BEGINNING: usize = 8;
 /// Secrets that are noted of one text.
 const MOST_FOUND: usize = 256;
 
@@ -387,9 +389,23 @@ fn triggers() -> &'static AhoCorasick {
     TRIGGERS.get_or_init(|| {
         let hints = shapes::SHAPES.iter().map(shapes::Shape::hint);
         let names = names::TRIGGERS.iter().chain(commands::TRIGGERS).copied();
+        let all: Vec<&str> = names.chain(hints).map(beginning).chain(["\\u"]).collect();
+        // What has another one in it is found by that one.
+        let other = |text: &str, other: &str| other.len() < text.len() && holds(text, other);
+        let few = all.iter().copied().filter(|text| !all.iter().any(|one| other(text, one)));
         // Every call goes through this one: worth a millisecond of building.
-        build(names.chain(hints).chain(["\\u"]), AhoCorasickKind::DFA)
+        build(few, AhoCorasickKind::DFA)
     })
+}
+
+/// Enough of a text to be rare: a look-up of whole texts would be large.
+fn beginning(text: &'static str) -> &'static str {
+    &text[..text.floor_char_boundary(BEGINNING)]
+}
+
+/// Is the other in this text, in any case?
+fn holds(text: &str, other: &str) -> bool {
+    text.as_bytes().windows(other.len()).any(|window| window.eq_ignore_ascii_case(other.as_bytes()))
 }
 
 /// Builds the look-up that every call needs, before a call has to wait for it.
