@@ -16,6 +16,8 @@ mod secret;
 mod shapes;
 mod text;
 mod tokens;
+mod vocabulary;
+mod worth;
 
 pub use masker::{KEPT, Kept, Masker, secret_values, warm};
 pub use names::is_offered;

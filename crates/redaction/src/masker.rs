@@ -13,9 +13,10 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use crate::literals::{self, Literals, Source};
+use crate::literals::{Literals, Source};
 use crate::names::{self, Class};
-use crate::{Secret, commands, json, shapes, text, tokens};
+use crate::worth::SHORTEST;
+use crate::{Secret, commands, json, shapes, text, tokens, vocabulary};
 
 /// How much of arguments or of a result is kept.
 pub const KEPT: usize = 64 * 1024;
@@ -342,10 +343,10 @@ pub fn secret_values(environment: impl IntoIterator<Item = (OsString, OsString)>
     for (name, value) in environment {
         let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else { continue };
         let named = names::is_secret(&name) && !is_path(&value);
-        if named && value.len() >= literals::SHORTEST {
+        if named && value.len() >= SHORTEST {
             secrets.push(Secret::new(value));
         } else {
-            let looks = shapes::find(&value).into_iter().filter(|found| found.len() >= literals::SHORTEST);
+            let looks = shapes::find(&value).into_iter().filter(|found| found.len() >= SHORTEST);
             secrets.extend(looks.map(|found| Secret::new(value[found].to_owned())));
         }
     }
@@ -388,7 +389,7 @@ fn triggers() -> &'static AhoCorasick {
     static TRIGGERS: OnceLock<AhoCorasick> = OnceLock::new();
     TRIGGERS.get_or_init(|| {
         let hints = shapes::SHAPES.iter().map(shapes::Shape::hint);
-        let names = names::TRIGGERS.iter().chain(commands::TRIGGERS).copied();
+        let names = vocabulary::TRIGGERS.iter().chain(commands::TRIGGERS).copied();
         let all: Vec<&str> = names.chain(hints).map(beginning).chain(["\\u"]).collect();
         // What has another one in it is found by that one.
         let other = |text: &str, other: &str| other.len() < text.len() && holds(text, other);

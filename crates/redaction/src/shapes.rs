@@ -180,7 +180,7 @@ pub fn find(text: &str) -> Vec<Range<usize>> {
 
 /// Is all of this text one token that is known by its looks?
 pub fn is_token(text: &str) -> bool {
-    find(text).iter().any(|found| *found == (0..text.len()))
+    find(text).contains(&(0..text.len()))
 }
 
 impl Shape {

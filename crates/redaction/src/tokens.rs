@@ -156,7 +156,7 @@ mod tests {
             let text = format!("{} {sample} {}", "x".repeat(before), "y".repeat(before));
             let mut found = Vec::new();
             find(&text, &mut found);
-            assert_eq!(found, [before + 1..before + 41], "{text}");
+            assert_eq!((found.len(), found[0].clone()), (1, before + 1..before + 41), "{text}");
         }
     }
 }
