@@ -416,7 +416,7 @@ pub fn warm() {
 
 /// Looks for all of them in one pass, in any case. Quick to build, because a session may start with it.
 pub(crate) fn search(patterns: impl Iterator<Item = &'static str>) -> AhoCorasick {
-    build(patterns, AhoCorasickKind::NoncontiguousNFA)
+    build(patterns, AhoCorasickKind::ContiguousNFA)
 }
 
 fn build(patterns: impl Iterator<Item = &'static str>, kind: AhoCorasickKind) -> AhoCorasick {
