@@ -15,7 +15,6 @@ mod keychain;
 mod memory;
 mod reference;
 mod resolve;
-mod secret;
 mod surroundings;
 mod turn;
 
@@ -24,6 +23,7 @@ mod turn;
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 
+pub use callgate_redaction::Secret;
 pub use errors::KeychainError;
 pub use glance::glance;
 pub use identity::Identity;
@@ -32,5 +32,4 @@ pub use keychain::{Keychain, SystemKeychain};
 pub use memory::MemoryKeychain;
 pub use reference::{BadReference, Reference, Referring, SCHEME, referring};
 pub use resolve::{Resolved, Unresolved, Wanted, resolve, wanted};
-pub use secret::Secret;
 pub use surroundings::{Environment, Strange, Surroundings};

@@ -19,9 +19,7 @@ use callgate_secrets::Secret;
 use callgate_store::catalogue;
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
-use callgate_store::{
-    Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo, Settings,
-};
+use callgate_store::{Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
 use crate::client::FromClient;
@@ -152,8 +150,7 @@ impl Session {
         let (rules, changes) = gate.look();
         // What the server inherits as a secret must not be written down when the server repeats it.
         let mut secrets = secret_values(std::env::vars_os());
-        secrets.extend(moved.iter().map(|secret| secret.expose().to_owned()));
-        let masker = Settings::read(&home).0.masker(&secrets);
+        secrets.extend(moved.iter().cloned());
         let info = SessionInfo {
             id: session,
             server: name.clone(),
@@ -167,6 +164,9 @@ impl Session {
             demo,
             secrets,
         };
+        let journal = open_journal(&home, prepared, &info);
+        // One for all that is written of the session: what it masks once stays masked in the log, too.
+        let masker = journal.masker();
         let (tell, news) = mpsc::channel();
         let to_client = stdio::take_stdout()?;
         let reader = stdio::watch_reader(&to_client, {
@@ -180,7 +180,7 @@ impl Session {
         let shelf = Shelf { keep: keep_catalogue(&home, &name, masker.clone()), differs: Arc::new(differs) };
         let relay = Arc::new(Relay {
             gate,
-            journal: open_journal(&home, prepared, &info),
+            journal,
             pending: Pending::default(),
             server_asks: ServerAsks::default(),
             to_client: Outlet::new("to-client", to_client),

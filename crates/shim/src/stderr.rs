@@ -183,7 +183,7 @@ impl Log {
             None => return,
         };
         let lines: Vec<u8> = self.unfinished.drain(..whole).collect();
-        let masked = self.masker.keep_text(&String::from_utf8_lossy(&lines)).into_owned();
+        let masked = self.masker.keep_line(&String::from_utf8_lossy(&lines)).into_owned();
         self.tail.keep(&masked);
         if self.open().and_then(|file| file.write_all(masked.as_bytes())).is_err() {
             self.file = None;

@@ -271,21 +271,24 @@ impl<'j> Batch<'j> {
         let call = &Refused { keep: call.keep.max(self.shared.keep), ..*call };
         let private = call.keep != Keep::Full;
         let text = call.args.map(Raw::text);
+        let masker = &self.shared.masker;
+        // What is not kept is in the server's log all the same, or in another call.
+        text.filter(|_| private).into_iter().for_each(|text| masker.hear_arguments(seq, text));
         let names = call.args.filter(|_| call.keep == Keep::Keys).map(keep::names);
         let kept = match (&names, call.keep) {
             (Some((names, cut)), _) => {
-                let kept = self.shared.masker.keep(names);
+                let kept = masker.keep(names);
                 Some(Kept { cut: *cut || kept.cut, ..kept })
             }
-            (None, Keep::Full) => text.map(|text| self.shared.masker.keep(text)),
+            (None, Keep::Full) => text.map(|text| masker.keep_arguments(seq, text)),
             (None, _) => None,
         };
-        let masked = |text| self.shared.masker.keep_text(text);
+        let masked = |text| masker.keep_text_of(seq, text);
         // What stands in a tool's place may be a URI with a password, and an id may be any text. Masked before they are
         // shortened: half a secret is not recognised.
         let (tool, rpc_id) = (masked(call.subject()), masked(call.rpc_id));
         // Nobody knows what a value looks like that only its name makes secret: then no sentence repeats any.
-        let telling = self.shared.masker.has_names() && kept.as_ref().is_some_and(|kept| kept.masked);
+        let telling = masker.has_names() && kept.as_ref().is_some_and(|kept| kept.masked);
         let said = match private || telling {
             true => keep::without_values(call.reason, call.args),
             false => call.reason.into(),

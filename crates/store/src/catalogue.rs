@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_was_listed_last_is_read_back_and_written_only_when_it_changed() {
         let (_folder, home) = home();
-        let masker = Masker::new(&["s3cr3t-of-the-server".to_owned()]);
+        let masker = Masker::new(&[crate::mask::Secret::new("s3cr3t-of-the-server".to_owned())]);
         assert_eq!(read(&home, "My Server").unwrap(), None);
         let login = r#"{"name":"login","description":"uses s3cr3t-of-the-server","inputSchema":{"properties":{"password":{"type":"string"}}}}"#;
         let tools = [("login", login), ("get", r#"{"name":"get"}"#)];

@@ -19,7 +19,7 @@ use crate::home::Home;
 use crate::id::SessionId;
 use crate::lease::{self, Held, Lease};
 use crate::limits::Limits;
-use crate::mask::Masker;
+use crate::mask::{Masker, Secret};
 use crate::retention::Ceiling;
 use crate::settings::Settings;
 use crate::settlement::Settlement;
@@ -45,7 +45,7 @@ pub struct SessionInfo {
     pub demo: bool,
     /// Values that must not be written anywhere: those of the server's secret-looking environment variables.
     /// [`crate::mask::secret_values`] finds them.
-    pub secrets: Vec<String>,
+    pub secrets: Vec<Secret>,
 }
 
 /// Something worth a row that is not a call.
@@ -143,6 +143,11 @@ impl Journal {
 
     pub fn session(&self) -> SessionId {
         self.shared.session
+    }
+
+    /// What knows the session's secrets, for whatever else is written of it.
+    pub fn masker(&self) -> Masker {
+        self.shared.masker.clone()
     }
 
     /// For the client thread: one group of lines, in order, for the server.

@@ -9,7 +9,7 @@ use callgate_policy::Keep;
 use serde_json::{Map, Value};
 
 use crate::home::Home;
-use crate::mask::Masker;
+use crate::mask::{Masker, Secret};
 
 /// More names to mask are a mistake.
 const MOST_NAMES: usize = 1_000;
@@ -106,7 +106,7 @@ impl Settings {
     }
 
     /// Masks what these settings want masked, and these values.
-    pub fn masker(&self, secrets: &[String]) -> Masker {
+    pub fn masker(&self, secrets: &[Secret]) -> Masker {
         Masker::new(secrets).with_names(&self.mask)
     }
 }

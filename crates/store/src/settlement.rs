@@ -34,7 +34,8 @@ impl<'j> Settlement<'j> {
         }
         let text = result.map(Raw::text);
         let private = call.keep != Keep::Full;
-        let kept = text.filter(|_| !private).map(|text| self.shared.masker.keep(text));
+        let masker = &self.shared.masker;
+        let kept = text.filter(|_| !private).map(|text| masker.keep_result(call.seq, text));
         let record = OutcomeRecord {
             seq: call.seq,
             outcome,
@@ -43,6 +44,7 @@ impl<'j> Settlement<'j> {
         };
         group.push(&if private { Record::WithheldOutcome(record) } else { Record::Outcome(record) });
         self.records += 1;
+        masker.call_over(call.seq);
     }
 
     /// Appends them. An outcome that cannot be written leaves its call as *unknown*, and a gap in the record.

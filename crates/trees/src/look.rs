@@ -156,6 +156,8 @@ pub(crate) fn profile(arguments: &[String]) -> Option<PathBuf> {
 mod tests {
     use std::path::Path;
 
+    use callgate_store::mask::Secret;
+
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn what_is_gone_leaves_the_record_but_its_profile_stays() {
-        let masker = Masker::new(&["hunter2hunter2".to_owned()]);
+        let masker = Masker::new(&[Secret::new("hunter2hunter2".to_owned())]);
         let there = std::env::temp_dir();
         let mut known = updated(None, &Here::now(), &about(), Vec::new(), Some(&masker));
         assert_eq!(known.keeper.map(|keeper| keeper.pid), Some(std::process::id()));
@@ -255,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_secret_in_a_command_line_is_not_written_down() {
-        let masker = Masker::new(&["hunter2hunter2".to_owned()]);
+        let masker = Masker::new(&[Secret::new("hunter2hunter2".to_owned())]);
         let seen = Seen { id: ProcessId { pid: 1, start: 2 }, parent: None, name: "node".to_owned() };
         let member = member(&seen, &words("node --token hunter2hunter2 --key=hunter2hunter2"), Some(&masker));
         assert!(!member.command.contains("hunter2"), "{}", member.command);

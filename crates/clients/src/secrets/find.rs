@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use callgate_redaction::is_offered;
 use callgate_secrets::referring;
 
-use super::{names, shapes};
+use super::openness;
 use crate::entry::{Local, Text};
 
 /// A secret in an entry.
@@ -98,8 +99,8 @@ fn finding(slot: Slot, name: &str, why: Why, before: usize, text: &Text) -> Find
 fn in_variable<'a>(name: &'a str, value: &str) -> Option<(usize, &'a str, Why)> {
     let before = behind_scheme(value);
     let rest = value.get(before..)?;
-    let random = before > 0 || shapes::is_random(rest);
-    judge(names::is_secret(name), rest, random).map(|why| (before, name, why))
+    let random = before > 0 || openness::is_random(rest);
+    judge(is_offered(name), rest, random).map(|why| (before, name, why))
 }
 
 /// `flag` is the argument before, which may say what this one is.
@@ -112,7 +113,7 @@ fn in_argument<'a>(flag: Option<&'a str>, value: &'a str) -> Option<(usize, &'a 
         return assignment(value, 0);
     }
     // A value may end in `=` itself: what the flag before says counts first.
-    let named = flag.filter(|_| !value.starts_with('-')).filter(|flag| names::is_secret(flag));
+    let named = flag.filter(|_| !value.starts_with('-')).filter(|flag| is_offered(flag));
     if named.is_none()
         && let Some((own, rest)) = value.split_once('=').filter(|(own, _)| is_name(own))
     {
@@ -123,7 +124,7 @@ fn in_argument<'a>(flag: Option<&'a str>, value: &'a str) -> Option<(usize, &'a 
         if is_variable_flag(own) {
             return assignment(rest, at);
         }
-        return judge(names::is_secret(own), rest, false).map(|why| (at, own.trim_start_matches('-'), why));
+        return judge(is_offered(own), rest, false).map(|why| (at, own.trim_start_matches('-'), why));
     }
     let why = judge(named.is_some(), value, false)?;
     Some((0, named.map_or("secret", |flag| flag.trim_start_matches('-')), why))
@@ -146,7 +147,7 @@ fn header_line(text: &str, at: usize) -> Option<(usize, &str, Why)> {
 
 fn in_header(name: &str, value: &str) -> Option<(usize, Why)> {
     let before = behind_scheme(value);
-    let why = judge(names::is_secret(name), value.get(before..)?, before > 0)?;
+    let why = judge(is_offered(name), value.get(before..)?, before > 0)?;
     Some((before, why))
 }
 
@@ -159,10 +160,10 @@ fn behind_scheme(value: &str) -> usize {
 }
 
 fn judge(named: bool, value: &str, random: bool) -> Option<Why> {
-    if shapes::is_open(value) {
+    if openness::is_open(value) {
         return None;
     }
-    match (named, random || shapes::is_secret(value)) {
+    match (named, random || openness::is_secret(value)) {
         (true, true) => Some(Why::Both),
         (true, false) => Some(Why::Name),
         (false, true) => Some(Why::Looks),

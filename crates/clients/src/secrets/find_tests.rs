@@ -139,9 +139,9 @@ proptest! {
 
     #[test]
     fn a_token_is_found_wherever_it_stands_and_its_reference_is_not(rest in "[A-Za-z0-9]{36}", flag in "--[a-z]{2,8}", place in 0..4_usize) {
-        prop_assume!(!super::shapes::is_open(&rest));
+        prop_assume!(!super::openness::is_open(&rest));
         let token = format!("ghp_{rest}");
-        prop_assume!(!super::shapes::is_open(&token));
+        prop_assume!(!super::openness::is_open(&token));
         let with = |value: &str| match place {
             0 => local(&[], &[("ANY", value)]),
             1 => local(&[&flag, value], &[]),

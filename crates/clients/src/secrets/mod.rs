@@ -2,19 +2,19 @@
 //!
 //! Owns: what in an entry is a secret ([`find`], [`listing`]), the edits that put a reference in its place and back ([`moving`],
 //! [`returning`]), whether references lead anywhere ([`checking`]), and the values in older copies ([`purging`]). It is here and not beside the keychain because it reads
-//! entries and splices files; the keychain must know neither. Its tables are
-//! not those of the record's masks: a mask may hide too much, an offer to move something must be right.
+//! entries and splices files; the keychain must know neither. What a secret is
+//! called and looks like stands in `callgate-redaction`, as for the record's masks; but a mask may hide too much, and an offer to
+//! move something must be right, so what may be a gap to fill in or a path is no secret here ([`openness`]).
 
 pub mod checking;
 pub mod find;
 pub mod lazily;
 pub mod listing;
 pub mod moving;
-mod names;
 mod open;
+mod openness;
 pub mod purging;
 pub mod returning;
-mod shapes;
 
 #[cfg(test)]
 mod find_tests;

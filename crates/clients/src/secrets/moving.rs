@@ -12,7 +12,7 @@ use callgate_secrets::{
 
 use super::find::{Finding, secrets};
 use super::open::{Open, Swap, swapped, texts};
-use super::shapes::is_filled_in;
+use super::openness::is_filled_in;
 use crate::backup::Backups;
 use crate::discover::Found;
 use crate::document::{Odd, Unreadable};

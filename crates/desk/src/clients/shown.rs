@@ -6,7 +6,7 @@ use callgate_clients::entry::Local;
 use callgate_clients::survey::Entry;
 use callgate_policy::diff::unified;
 use callgate_secrets::SCHEME;
-use callgate_store::mask::{self, Masker};
+use callgate_store::mask::{self, Masker, Secret};
 
 use super::windowed::windowed;
 use crate::text::harmless;
@@ -113,12 +113,16 @@ pub fn masker_of<'a>(locals: impl IntoIterator<Item = &'a Local>) -> Masker {
         secrets.extend(mask::secret_values(variables().map(|(name, value)| (name.into(), value.into()))));
         // A folder is no secret, and masked it would make every path below it unreadable.
         secrets.extend(
-            variables().map(|(_, value)| value).filter(|value| !Path::new(value).is_absolute()).cloned(),
+            variables()
+                .map(|(_, value)| value)
+                .filter(|value| !Path::new(value).is_absolute())
+                .cloned()
+                .map(Secret::new),
         );
         let words: Vec<_> = local.words().map(str::to_owned).collect();
         let shown = Masker::default().command(&words);
         let whole = words.into_iter().zip(shown).filter(|(_, shown)| shown.starts_with("[masked, "));
-        secrets.extend(whole.map(|(word, _)| word));
+        secrets.extend(whole.map(|(word, _)| Secret::new(word)));
     }
     Masker::new(&secrets)
 }
@@ -129,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_password_that_is_true_or_an_interpolation_is_not_masked() {
-        let masker = Masker::new(&["${input:api-key}".to_owned(), "s3cret-value".to_owned()]);
+        let masker =
+            Masker::new(&["${input:api-key}", "s3cret-value"].map(|text| Secret::new(text.to_owned())));
         for line in [
             "+  \"password\": true,",
             "+  \"password\": false }",

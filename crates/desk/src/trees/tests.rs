@@ -274,7 +274,7 @@ fn a_secret_that_only_the_gate_knows_is_in_no_record_and_no_view() {
     let brief = "sh …".to_owned();
     assert_eq!(told(), (brief.clone(), brief), "nobody who knows the secret has looked yet");
     let about = About::of(&lease, &place.desk.here()).unwrap();
-    let masker = Masker::new(&[SECRET.to_owned()]);
+    let masker = Masker::new(&[callgate_store::mask::Secret::new(SECRET.to_owned())]);
     callgate_trees::note(&place.home, &place.desk.here(), &about, Some(&masker)).unwrap();
     let (shown, kept) = told();
     assert_eq!(shown, kept);

@@ -1,55 +1,10 @@
-//! Values that say by themselves what they are, and those that are no secret whatever they are called.
+//! Values that are no secret whatever they are called, and those that are one whatever they are called.
 
+use callgate_redaction::{find, is_token};
 use callgate_secrets::SCHEME;
 
 /// Shorter ones cannot be told from words, nor masked where they turn up.
 pub(super) const SHORTEST: usize = 6;
-/// As many characters as a token of this kind has behind its beginning, at least.
-const TOKENS: &[(&str, usize)] = &[
-    ("ghp_", 20),
-    ("gho_", 20),
-    ("ghs_", 20),
-    ("ghr_", 20),
-    ("ghu_", 20),
-    ("github_pat_", 20),
-    ("glpat-", 16),
-    ("sk-ant-", 16),
-    ("sk-proj-", 16),
-    ("sk-svcacct-", 16),
-    ("sk-admin-", 16),
-    ("sk-or-", 16),
-    ("sk-", 32),
-    ("sk_live_", 12),
-    ("sk_test_", 12),
-    ("rk_live_", 12),
-    ("xoxb-", 16),
-    ("xoxp-", 16),
-    ("xoxa-", 16),
-    ("xoxs-", 16),
-    ("xapp-", 16),
-    ("AKIA", 16),
-    ("ASIA", 16),
-    ("AIza", 30),
-    ("SG.", 20),
-    ("hf_", 20),
-    ("gsk_", 20),
-    ("xai-", 20),
-    ("r8_", 20),
-    ("pplx-", 20),
-    ("ATATT", 20),
-    ("ntn_", 20),
-    ("secret_", 30),
-    ("lin_api_", 20),
-    ("sbp_", 20),
-    ("npm_", 20),
-    ("dop_v1_", 20),
-    ("figd_", 16),
-    ("tvly-", 16),
-    ("fc-", 24),
-    ("pypi-", 20),
-    ("AGE-SECRET-KEY-", 20),
-];
-const SLACK_HOOK: &str = "https://hooks.slack.com/services/";
 /// What a random text of this length has at least, in bits a character.
 const RANDOM: (usize, f64) = (24, 4.5);
 /// How examples and gaps to fill in begin.
@@ -115,22 +70,15 @@ fn is_address(value: &str) -> bool {
         && !value.contains(char::is_whitespace)
 }
 
-/// A password before the host, or a secret in the query.
+/// A password before the host, a secret in the query, or a place that nobody else knows.
 fn address_holds_secret(value: &str) -> bool {
-    let rest = value.split_once("://").map_or("", |(_, rest)| rest);
-    if value.starts_with(SLACK_HOOK) && rest.len() > SLACK_HOOK.len() {
-        return true;
-    }
-    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let host = place.split('/').next().unwrap_or_default();
-    let user = host.rsplit_once('@').map_or("", |(user, _)| user);
-    let password = user.split_once(':').map_or("", |(_, password)| password);
+    let query = value.split_once('?').map_or("", |(_, query)| query);
     let real = |text: &str| !text.is_empty() && !is_filled_in(text) && !is_gap(&text.to_lowercase());
     let in_query = query.split('&').filter_map(|part| part.split_once('=')).any(|(name, value)| {
         QUERY.contains(&name.to_lowercase().as_str()) && value.len() >= SHORTEST && real(value)
     });
     // `user:password`, `password`, and `PASSWORD` stand in every manual, and are real in some homes: they count.
-    real(password) || in_query
+    in_query || find(value).into_iter().any(|found| real(&value[found]))
 }
 
 /// A value that is a secret, whatever its name.
@@ -138,28 +86,10 @@ pub(super) fn is_secret(value: &str) -> bool {
     let value = value.trim();
     !is_open(value)
         && (is_token(value)
-            || is_jwt(value)
             || (is_address(value) && address_holds_secret(value))
             || (value.contains("-----BEGIN") && value.contains("PRIVATE KEY"))
             || has_password_field(value)
-            || (value.starts_with(['{', '['])
-                && value.split(['"', ' ', '\'', ',']).any(|part| is_token(part) || is_jwt(part))))
-}
-
-fn is_token(value: &str) -> bool {
-    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '=');
-    TOKENS.iter().any(|(beginning, length)| {
-        value.strip_prefix(beginning).is_some_and(|rest| rest.len() >= *length && rest.chars().all(known))
-    })
-}
-
-fn is_jwt(value: &str) -> bool {
-    let parts: Vec<&str> = value.split('.').collect();
-    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    parts.len() == 3
-        && value.starts_with("eyJ")
-        && parts[..2].iter().all(|part| part.len() >= 10)
-        && parts.iter().all(|part| part.chars().all(known))
+            || (value.starts_with(['{', '[']) && value.split(['"', ' ', '\'', ',']).any(is_token)))
 }
 
 /// `host=db;password=…`, as database drivers write it.

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 
 use callgate_protocol::json::write_string;
 
-use super::keys::{self, Class};
-use super::{Masked, Masker, marker, text};
+use crate::commands::Line;
+use crate::masker::{Masked, Pass, is_path, marker};
+use crate::names::{self, Class};
+use crate::text;
 
 /// JSON in a string in JSON in a string …: deeper than this it is masked as text.
 const NESTED: usize = 4;
@@ -15,7 +17,7 @@ const DEEPEST: usize = 4096;
 
 /// The text is not JSON.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NotJson;
+pub(crate) struct NotJson;
 
 #[derive(Debug)]
 enum Token<'a> {
@@ -96,6 +98,8 @@ struct Frame {
     key: Key,
     /// In an array: the item before is a telling flag.
     after_flag: bool,
+    /// In an array: the command line that it may be. In an object: the one whose program it names.
+    line: Line,
 }
 
 #[derive(Clone, Copy)]
@@ -103,9 +107,14 @@ struct Key {
     secret: Class,
     naming: bool,
     holding: bool,
+    /// The folder one works in, if its value is one.
+    folder: bool,
+    /// What is named here is a program.
+    program: bool,
 }
 
-const NO_KEY: Key = Key { secret: Class::Plain, naming: false, holding: false };
+const NO_KEY: Key =
+    Key { secret: Class::Plain, naming: false, holding: false, folder: false, program: false };
 
 impl Frame {
     fn new(open: u8, objects: &mut usize, inside: Option<&Frame>, secret: Class) -> Frame {
@@ -114,7 +123,8 @@ impl Frame {
             *objects - 1
         });
         let naming = inside.is_some_and(|outer| outer.naming || (outer.after_colon && outer.key.naming));
-        Frame { object, secret, naming, after_colon: false, key: NO_KEY, after_flag: false }
+        let line = inside.map_or(Line::default(), |outer| outer.line);
+        Frame { object, secret, naming, after_colon: false, key: NO_KEY, after_flag: false, line }
     }
 
     fn wants_key(&self) -> bool {
@@ -123,13 +133,13 @@ impl Frame {
 }
 
 /// The text with its secrets masked; `None` if there was nothing to mask (and nothing to leave out).
-pub(super) fn mask(
-    masker: &Masker,
+pub(crate) fn mask(
+    pass: &mut Pass<'_>,
     json: &str,
     whole: bool,
     nested: usize,
 ) -> Result<Option<Masked>, NotJson> {
-    let told = told_by_neighbours(masker, json)?;
+    let told = told_by_neighbours(pass, json)?;
     let mut out = String::with_capacity(json.len());
     let mut changed = false;
     let mut stack: Vec<Frame> = Vec::new();
@@ -163,11 +173,12 @@ pub(super) fn mask(
                 let secret = stack.last().map_or(Class::Plain, |frame| secret_here(frame, &told));
                 let number = bare.starts_with(|c: char| c == '-' || c.is_ascii_digit());
                 let hidden = match secret {
-                    Class::Plain | Class::Text => false,
+                    Class::Plain | Class::Text => number && pass.is_known(bare),
                     Class::TextAndNumbers => number,
                     Class::Everything => bare != "null",
                 };
                 if hidden {
+                    pass.note(bare, true);
                     write(&mut out, &marker(bare));
                     changed = true;
                 } else {
@@ -181,30 +192,45 @@ pub(super) fn mask(
                 let is_key = stack.last().is_some_and(Frame::wants_key);
                 let value = decode(raw);
                 if is_key && let Some(frame) = stack.last_mut() {
-                    frame.key = key(masker, &value);
+                    frame.key = key(pass, &value);
                 }
                 let secret = match stack.last() {
-                    Some(frame) if !is_key => secret_here(frame, &told) != Class::Plain || frame.after_flag,
+                    Some(frame) if !is_key => {
+                        (secret_here(frame, &told) != Class::Plain || frame.after_flag)
+                            && !(frame.key.folder && is_path(&value))
+                    }
                     _ => false,
                 };
-                if let Some(frame) = stack.last_mut()
-                    && frame.object.is_none()
-                {
-                    frame.after_flag =
-                        value.starts_with(['-', '#', '[', '.']) && masker.names_a_secret(&value);
+                let mut password = None;
+                if let Some(frame) = stack.last_mut() {
+                    if frame.object.is_none() {
+                        frame.after_flag = match value.starts_with('-') {
+                            true => pass.is_secret(&value),
+                            false => value.starts_with(['#', '[', '.']) && pass.names_a_secret(&value),
+                        };
+                        password = frame.line.next(&value);
+                    } else if frame.after_colon && frame.key.program {
+                        frame.line = Line::of(&value);
+                    }
                 }
                 if !ended {
                     // The text ends inside: what might be half a secret goes.
                     out.push('"');
-                    if !secret && let Some(kept) = cut_off(masker, &value, nested) {
+                    if !secret && let Some(kept) = cut_off(pass, &value, nested) {
                         changed |= kept.changed;
                         push_escaped(&mut out, &kept.text);
                     }
                     return Ok(Some(Masked { text: out, changed: changed | secret }));
                 }
-                let masked = match secret && !value.is_empty() {
-                    true => Some(marker(&value)),
-                    false => inside(masker, &value, nested).map(|masked| masked.text),
+                let masked = if secret && !value.is_empty() {
+                    pass.note(&value, true);
+                    Some(marker(&value))
+                } else if let Some(password) = password {
+                    pass.note(&value[password.clone()], true);
+                    let (before, after) = (&value[..password.start], &value[password.end..]);
+                    Some(format!("{before}{}{after}", marker(&value[password])))
+                } else {
+                    inside(pass, &value, nested).map(|masked| masked.text)
                 };
                 match masked {
                     Some(masked) => {
@@ -227,8 +253,8 @@ pub(super) fn mask(
 }
 
 /// The text with the secrets in its strings masked, wherever they stand.
-pub(super) fn mask_strings(masker: &Masker, json: &str) -> Result<String, NotJson> {
-    if !masker.may_hold_secrets(json) {
+pub(crate) fn mask_strings(pass: &mut Pass<'_>, json: &str) -> Result<String, NotJson> {
+    if !pass.may_hold_secrets(json) {
         return Ok(json.to_owned());
     }
     let mut out = String::with_capacity(json.len());
@@ -244,7 +270,7 @@ pub(super) fn mask_strings(masker: &Masker, json: &str) -> Result<String, NotJso
             Token::Colon => out.push(':'),
             Token::Bare(bare) | Token::Blank(bare) => out.push_str(bare),
             Token::String { ended: false, .. } => return Err(NotJson),
-            Token::String { raw, .. } => match text::mask(masker, &decode(raw), true) {
+            Token::String { raw, .. } => match text::mask(pass, &decode(raw), true) {
                 Some(masked) => write(&mut out, &masked.text),
                 None => {
                     out.push('"');
@@ -258,28 +284,28 @@ pub(super) fn mask_strings(masker: &Masker, json: &str) -> Result<String, NotJso
 }
 
 /// A string that is not secret as a whole: JSON in it, or text in it.
-fn inside(masker: &Masker, value: &str, nested: usize) -> Option<Masked> {
-    if !masker.may_hold_secrets(value) {
+fn inside(pass: &mut Pass<'_>, value: &str, nested: usize) -> Option<Masked> {
+    if !pass.may_hold_secrets(value) {
         return None;
     }
     if nested < NESTED
         && value.trim_start().starts_with(['{', '['])
-        && let Ok(masked) = mask(masker, value, true, nested + 1)
+        && let Ok(masked) = mask(pass, value, true, nested + 1)
     {
         return masked;
     }
-    text::mask(masker, value, true)
+    text::mask(pass, value, true)
 }
 
 /// The same for a string whose end was cut off.
-fn cut_off(masker: &Masker, value: &str, nested: usize) -> Option<Masked> {
+fn cut_off(pass: &mut Pass<'_>, value: &str, nested: usize) -> Option<Masked> {
     if nested < NESTED
         && value.trim_start().starts_with(['{', '['])
-        && let Ok(Some(masked)) = mask(masker, value, false, nested + 1)
+        && let Ok(Some(masked)) = mask(pass, value, false, nested + 1)
     {
         return Some(masked);
     }
-    text::mask(masker, value, false)
+    text::mask(pass, value, false)
 }
 
 /// What the place says about a value: its key, its container, or its neighbour.
@@ -295,7 +321,7 @@ fn secret_here(frame: &Frame, told: &[bool]) -> Class {
 }
 
 /// For each object, in order of opening: does one of its members name a secret?
-fn told_by_neighbours(masker: &Masker, json: &str) -> Result<Vec<bool>, NotJson> {
+fn told_by_neighbours(pass: &Pass<'_>, json: &str) -> Result<Vec<bool>, NotJson> {
     let mut told: Vec<bool> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
     let mut objects = 0;
@@ -321,11 +347,11 @@ fn told_by_neighbours(masker: &Masker, json: &str) -> Result<Vec<bool>, NotJson>
             Token::String { raw, .. } => {
                 let Some(frame) = stack.last_mut() else { continue };
                 if frame.wants_key() {
-                    frame.key = key(masker, &decode(raw));
+                    frame.key = key(pass, &decode(raw));
                     continue;
                 }
                 let names = frame.naming || (frame.after_colon && frame.key.naming);
-                if names && masker.names_a_secret(&decode(raw)) {
+                if names && pass.names_a_secret(&decode(raw)) {
                     // The object that it is in, and each around it that it names something for.
                     for frame in stack.iter().rev() {
                         if let Some(object) = frame.object {
@@ -343,8 +369,14 @@ fn told_by_neighbours(masker: &Masker, json: &str) -> Result<Vec<bool>, NotJson>
     Ok(told)
 }
 
-fn key(masker: &Masker, name: &str) -> Key {
-    Key { secret: masker.class(name), naming: keys::is_naming(name), holding: keys::is_holding(name) }
+fn key(pass: &Pass<'_>, name: &str) -> Key {
+    Key {
+        secret: pass.class(name),
+        naming: names::is_naming(name),
+        holding: names::is_holding(name),
+        folder: names::is_working_folder(name) && !pass.is_own(name),
+        program: matches!(name, "command" | "cmd" | "program" | "executable"),
+    }
 }
 
 /// The characters of a JSON string; what cannot be decoded stays as it is written.

@@ -1,0 +1,305 @@
+//! The values that a session knows to be secret: those of its server's environment, and every one that was masked once.
+//!
+//! They are searched for without an automaton, because that would hold them a second time in memory that nobody clears: a
+//! filter over every four characters says where one might begin, and there it is compared. Nothing is built when one is added,
+//! nothing is looked at while there is none.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Range;
+
+use zeroize::Zeroizing;
+
+use crate::Secret;
+use crate::encodings::forms;
+use crate::worth::{Worth, parts, worth};
+
+/// Longer values are known in pieces, so that none is cut in two by the end of what is looked at.
+const PIECE: usize = 1024;
+/// How many values are known, and how many bytes all their forms have; then the oldest go.
+const MOST: usize = 512;
+const MOST_BYTES: usize = 512 * 1024;
+/// Values that only an answer showed: they must not crowd out what was typed.
+const MOST_ANSWERED: usize = 128;
+/// Calls under way whose short values are known.
+const MOST_CALLS: usize = 256;
+/// Bits of the filter.
+const FILTER: usize = 1 << 16;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Known from the start; never forgotten.
+    Given,
+    Typed,
+    Answered,
+}
+
+struct Form {
+    text: Zeroizing<String>,
+    /// Quotes around it, which stay.
+    quoted: bool,
+}
+
+struct Literal {
+    value: Zeroizing<String>,
+    forms: Vec<Form>,
+    /// Of all its forms.
+    bytes: usize,
+    source: Source,
+    /// Larger is newer.
+    used: u64,
+}
+
+/// Where a form begins: the hash of its first characters, which do not follow from it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Start {
+    hash: u16,
+    slot: u16,
+    form: u16,
+}
+
+#[derive(Default)]
+pub(crate) struct Literals {
+    slots: Vec<Option<Literal>>,
+    /// In order.
+    starts: Vec<Start>,
+    /// Empty while there is none.
+    filter: Vec<u64>,
+    /// The short values of calls under way, the oldest first.
+    brief: VecDeque<(u64, Vec<Secret>)>,
+    clock: u64,
+}
+
+impl fmt::Debug for Literals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Literals({})", self.slots.iter().flatten().count())
+    }
+}
+
+impl Literals {
+    /// A value that must not be written, whatever it looks like.
+    pub(crate) fn give(&mut self, value: &str) {
+        if worth(value.trim(), true, Source::Given) == Worth::Session {
+            self.remember(value.trim(), Source::Given);
+        }
+    }
+
+    /// Takes in a value that was masked in this call; `true` if something is masked now that was not before. `sure`: its place
+    /// says that it is a secret, not only the words of a sentence.
+    pub(crate) fn learn(&mut self, call: Option<u64>, value: &str, sure: bool, source: Source) -> bool {
+        let mut new = false;
+        for part in parts(value) {
+            match worth(part, sure, source) {
+                Worth::Session => new |= self.remember(part, source),
+                Worth::Call => {
+                    new |= self.remember_quoted(part, source);
+                    new |= call.is_some_and(|call| self.remember_brief(call, part));
+                }
+                Worth::Nothing => {}
+            }
+        }
+        new
+    }
+
+    fn remember(&mut self, value: &str, source: Source) -> bool {
+        let mut new = false;
+        for piece in pieces(value) {
+            let forms = forms(piece).into_iter().map(|text| Form { text, quoted: false });
+            new |= self.insert(piece, source, forms);
+        }
+        new
+    }
+
+    fn remember_quoted(&mut self, value: &str, source: Source) -> bool {
+        let quotes = ["'", "\"", "`", "\\\"", "\\'"];
+        let form =
+            |quote: &str| Form { text: Zeroizing::new(format!("{quote}{value}{quote}")), quoted: true };
+        self.insert(value, source, quotes.into_iter().map(form))
+    }
+
+    fn remember_brief(&mut self, call: u64, value: &str) -> bool {
+        if !self.brief.iter().any(|(known, _)| *known == call) {
+            if self.brief.len() == MOST_CALLS {
+                self.brief.pop_front();
+            }
+            self.brief.push_back((call, Vec::new()));
+        }
+        let Some((_, values)) = self.brief.iter_mut().find(|(known, _)| *known == call) else { return false };
+        let new = !values.iter().any(|known| known.expose() == value) && values.len() < MOST_CALLS;
+        if new {
+            values.push(Secret::new(value.to_owned()));
+        }
+        new
+    }
+
+    /// The short values of this call.
+    pub(crate) fn brief(&self, call: u64) -> Vec<Secret> {
+        let known = self.brief.iter().find(|(known, _)| *known == call);
+        known.map(|(_, values)| values.clone()).unwrap_or_default()
+    }
+
+    /// The call has its answer.
+    pub(crate) fn forget_brief(&mut self, call: u64) {
+        self.brief.retain(|(known, _)| *known != call);
+    }
+
+    pub(crate) fn has_brief(&self) -> bool {
+        !self.brief.is_empty()
+    }
+
+    fn insert(&mut self, value: &str, source: Source, forms: impl Iterator<Item = Form>) -> bool {
+        self.clock += 1;
+        if let Some(known) = self.slots.iter_mut().flatten().find(|known| known.value.as_str() == value) {
+            known.used = self.clock;
+            return false;
+        }
+        let forms: Vec<Form> = forms.collect();
+        let bytes = forms.iter().map(|form| form.text.len()).sum();
+        let value = Zeroizing::new(value.to_owned());
+        let literal = Literal { value, forms, bytes, source, used: self.clock };
+        self.make_room(source, bytes);
+        let slot = match self.slots.iter().position(Option::is_none) {
+            Some(free) => free,
+            None => {
+                self.slots.push(None);
+                self.slots.len() - 1
+            }
+        };
+        if self.filter.is_empty() {
+            self.filter = vec![0; FILTER / 64];
+        }
+        for (form, one) in literal.forms.iter().enumerate() {
+            let Some(hash) = hash_at(one.text.as_bytes(), 0) else { continue };
+            let (Ok(slot), Ok(form)) = (u16::try_from(slot), u16::try_from(form)) else { continue };
+            let start = Start { hash, slot, form };
+            if let Err(at) = self.starts.binary_search(&start) {
+                self.starts.insert(at, start);
+            }
+            self.filter[usize::from(hash) / 64] |= 1 << (hash % 64);
+        }
+        self.slots[slot] = Some(literal);
+        true
+    }
+
+    /// The oldest go until there is room for one of so many bytes.
+    fn make_room(&mut self, source: Source, bytes: usize) {
+        if source == Source::Given {
+            return;
+        }
+        loop {
+            let learned = || self.slots.iter().flatten().filter(|known| known.source != Source::Given);
+            let answered = learned().filter(|known| known.source == Source::Answered).count();
+            let held: usize = learned().map(|known| known.bytes).sum();
+            let crowded = source == Source::Answered && answered >= MOST_ANSWERED;
+            if !crowded && learned().count() < MOST && held + bytes <= MOST_BYTES {
+                return;
+            }
+            let may_go = |known: &Literal| match crowded {
+                true => known.source == Source::Answered,
+                false => known.source != Source::Given,
+            };
+            let slots = self.slots.iter().enumerate();
+            let oldest = slots
+                .filter_map(|(slot, known)| Some((slot, known.as_ref()?)))
+                .filter(|(_, known)| may_go(known))
+                .min_by_key(|(_, known)| known.used);
+            let Some((oldest, _)) = oldest else { return };
+            self.slots[oldest] = None;
+            self.starts.retain(|start| usize::from(start.slot) != oldest);
+            self.filter.fill(0);
+            for start in &self.starts {
+                self.filter[usize::from(start.hash) / 64] |= 1 << (start.hash % 64);
+            }
+        }
+    }
+
+    /// Is one of them in this text?
+    pub(crate) fn any(&self, text: &str) -> bool {
+        self.scan(text, |_| true)
+    }
+
+    /// Where they stand in this text; they may overlap.
+    pub(crate) fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
+        self.scan(text, |range| {
+            found.push(range);
+            false
+        });
+    }
+
+    /// Is this one of them?
+    pub(crate) fn is(&self, text: &str) -> bool {
+        !self.filter.is_empty() && self.slots.iter().flatten().any(|known| known.value.as_str() == text)
+    }
+
+    /// Until `found` says that it is enough.
+    fn scan(&self, text: &str, mut found: impl FnMut(Range<usize>) -> bool) -> bool {
+        if self.filter.is_empty() {
+            return false;
+        }
+        let bytes = text.as_bytes();
+        for at in 0..bytes.len().saturating_sub(3) {
+            let Some(hash) = hash_at(bytes, at) else { break };
+            if self.filter[usize::from(hash) / 64] >> (hash % 64) & 1 == 0 {
+                continue;
+            }
+            let first = self.starts.partition_point(|start| start.hash < hash);
+            for start in self.starts[first..].iter().take_while(|start| start.hash == hash) {
+                let literal = self.slots.get(usize::from(start.slot)).and_then(Option::as_ref);
+                let Some(form) = literal.and_then(|known| known.forms.get(usize::from(start.form))) else {
+                    continue;
+                };
+                if bytes[at..].starts_with(form.text.as_bytes()) {
+                    let quote = if !form.quoted {
+                        0
+                    } else if form.text.starts_with('\\') {
+                        2
+                    } else {
+                        1
+                    };
+                    if found(at + quote..at + form.text.len() - quote) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Short values, where they are words of their own.
+pub(crate) fn find_brief(values: &[Secret], text: &str, found: &mut Vec<Range<usize>>) {
+    for value in values {
+        for (at, same) in text.match_indices(value.expose()) {
+            let end = at + same.len();
+            let part_of = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            if !part_of(text[..at].chars().next_back()) && !part_of(text[end..].chars().next()) {
+                found.push(at..end);
+            }
+        }
+    }
+}
+
+/// Of the four characters that begin here.
+fn hash_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let four: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
+    Some((u32::from_le_bytes(four).wrapping_mul(0x9E37_79B1) >> 16) as u16)
+}
+
+/// A value in pieces of at most [`PIECE`] bytes. The last one is as long as the others, so that it is no ordinary word.
+fn pieces(value: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    while value.len() - from > PIECE {
+        let end = value.floor_char_boundary(from + PIECE);
+        pieces.push(&value[from..end]);
+        from = end;
+    }
+    let last = if pieces.is_empty() { 0 } else { value.floor_char_boundary(value.len() - PIECE) };
+    pieces.push(&value[last..]);
+    pieces
+}
+
+#[cfg(test)]
+#[path = "literals_tests.rs"]
+mod tests;
