@@ -188,7 +188,7 @@ impl Gate {
     fn reload(&self, seen: &mut Seen, path: &Path, stamp: Stamp) -> Stamp {
         let parsed = read_private(path).map_err(|error| error.to_string()).and_then(|text| {
             let mut policy = Policy::parse(&text).map_err(|report| report.headline())?;
-            guard(&mut policy, self.home.path());
+            guard(&mut policy, self.home.path(), std::env::current_dir().ok().as_deref());
             Ok((policy, text))
         });
         match parsed {
@@ -251,13 +251,15 @@ impl Gate {
     }
 }
 
-/// Keeps calls away from Callgate's own folder, by the name it was given and by the one it really has.
-pub fn guard(policy: &mut Policy, home: &Path) {
-    policy.guard_home(&home.to_string_lossy());
+/// Keeps calls away from Callgate's own folder, by the name it was given and by the one it really has. The server works
+/// where the gate does; whoever judges without a server knows no such place.
+pub fn guard(policy: &mut Policy, home: &Path, working_in: Option<&Path>) {
+    let working_in = working_in.map(Path::to_string_lossy);
+    policy.guard_home(&home.to_string_lossy(), working_in.as_deref());
     if let Ok(real) = home.canonicalize()
         && real != home
     {
-        policy.guard_home(&real.to_string_lossy());
+        policy.guard_home(&real.to_string_lossy(), working_in.as_deref());
     }
 }
 
