@@ -153,20 +153,26 @@ impl HomeGuard {
     }
 }
 
-/// Escapes that could stand for anything, or a dot with something behind it that could be the rest of the name.
+/// Escapes that could stand for a letter of the name, or a dot with something behind it that could be the rest. Each is looked
+/// for in the text as it was sent, where a quote ends a string and a backslash is written twice.
 fn may_be_named_in(text: &[u8]) -> bool {
-    let next = |at: usize| text.get(at + 1).copied();
-    memmem::find(text, b"\\u").is_some()
-        || memmem::find(text, b"\\\\").is_some()
-        || memchr_iter(b'%', text).any(|at| next(at).is_some_and(|b| b.is_ascii_hexdigit()))
-        || memchr_iter(b'.', text).any(|at| match next(at) {
-            Some(b'c' | b'C') => true,
-            Some(b' ' | b'/' | b'.' | b'"' | b'_' | b'-') | None => false,
-            Some(byte) => !byte.is_ascii_alphanumeric(),
+    let after = |at: usize, behind: usize| text.get(at + behind).copied();
+    let letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let nothing = |byte: Option<u8>| matches!(byte, None | Some(b' ' | b'/' | b'.' | b'"' | b'_' | b'-'));
+    memchr_iter(b'.', text).any(|at| match (after(at, 1), after(at, 2)) {
+        (Some(b'c' | b'C'), Some(b'a' | b'A')) => true,
+        (Some(b'c' | b'C'), next) => !letter(next) && !nothing(next),
+        (next, _) => !letter(next) && !nothing(next),
+    }) || memchr_iter(b'\\', text).any(|at| match after(at, 1) {
+        Some(b'u') => text[at + 2..].starts_with(b"00") && matches!(after(at, 4), Some(b'0'..=b'7')),
+        Some(b'\\') => matches!(after(at, 2), Some(b'x' | b'u' | b'U' | b'0'..=b'7' | b'?' | b'[')),
+        _ => false,
+    }) || memchr_iter(b'%', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_hexdigit()))
+        || memchr_iter(b'~', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_digit()))
+        || memchr_iter(b'/', text).any(|at| matches!(after(at, 1), Some(b'?' | b'[')))
+        || memchr_iter(b'_', text).any(|at| {
+            matches!(after(at, 1), Some(b'h' | b'H')) && at > 0 && matches!(text[at - 1], b'e' | b'E')
         })
-        || memchr_iter(b'~', text).any(|at| next(at).is_some_and(|b| b.is_ascii_digit()))
-        || memchr_iter(b'/', text).any(|at| matches!(next(at), Some(b'?' | b'*' | b'[')))
-        || memchr_iter(b'_', text).any(|at| matches!(next(at), Some(b'h' | b'H')))
 }
 
 /// May a part of a path begin at `at`? Behind a slash, with what may stand for nothing between.
