@@ -223,9 +223,11 @@ const OF_CLIENTS: &[Fault] = &[
         person.write(CURSOR, &gated);
     }),
     ("entry-tampered", "problem", "callgate clients protect cursor a", |person| {
-        person
-            .write(CURSOR, person.text(CURSOR).replace(r#""--server","a""#, r#""--server","b""#).as_bytes());
-        assert!(person.text(CURSOR).contains(r#""--server","b""#), "{}", person.text(CURSOR));
+        person.write(
+            CURSOR,
+            person.text(CURSOR).replace(r#""--server", "a""#, r#""--server", "c""#).as_bytes(),
+        );
+        assert!(person.text(CURSOR).contains(r#""--server", "c""#), "{}", person.text(CURSOR));
     }),
     ("entry-moved-gate", "problem", "callgate clients protect cursor a", |person| {
         let binary = person.path(".callgate/bin/callgate");

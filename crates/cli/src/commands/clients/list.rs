@@ -155,7 +155,7 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed], waiting: &[Queue
                 )
             }
             Drift::Tampered { key, how } => {
-                let how: Vec<_> = how.iter().map(|one| one.words(|text| shown::name(text))).collect();
+                let how: Vec<_> = how.iter().map(|one| one.words(shown::name)).collect();
                 format!(
                     "{} is not as it was protected: {}. Put that right: callgate clients protect {} {}",
                     whose(key),
