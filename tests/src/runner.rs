@@ -24,7 +24,7 @@ fn attempt(gate: Gate, case: &Case) -> anyhow::Result<Vec<String>> {
     // A control that hangs has failed already; no need to be patient with it.
     let patience = if gate == Gate::Callgate { crate::session::PATIENCE } else { Duration::from_secs(1) };
     let mut wrong = Vec::new();
-    if let Err(error) = drive(&mut session, case, patience) {
+    if let Err(error) = drive(&mut session, case, &bench, patience) {
         wrong.push(format!("I4: {error:#}"));
     }
     let stderr = session.err.clone();
@@ -49,13 +49,14 @@ pub fn policy(ruling: Ruling) -> &'static str {
 }
 
 /// Sends the case, then makes sure that the session is still of use.
-fn drive(session: &mut Session, case: &Case, patience: Duration) -> anyhow::Result<()> {
+fn drive(session: &mut Session, case: &Case, bench: &Bench, patience: Duration) -> anyhow::Result<()> {
+    let bytes = |text: &str| notation::bytes(&text.replace("‹home›", &bench.home().to_string_lossy()));
     for step in &case.steps {
         match step {
             Step::Send(text) if case.bytewise => {
-                notation::bytes(text).iter().try_for_each(|byte| session.send_bytes(&[*byte]))?;
+                bytes(text).iter().try_for_each(|byte| session.send_bytes(&[*byte]))?;
             }
-            Step::Send(text) => session.send_bytes(&notation::bytes(text))?,
+            Step::Send(text) => session.send_bytes(&bytes(text))?,
             Step::Wait(id) => session.answer_within(id, patience).map(drop)?,
         }
     }

@@ -222,6 +222,13 @@ const OF_CLIENTS: &[Fault] = &[
         assert_eq!(code, Some(0), "{screen}");
         person.write(CURSOR, &gated);
     }),
+    ("entry-tampered", "problem", "callgate clients protect cursor a", |person| {
+        person.write(
+            CURSOR,
+            person.text(CURSOR).replace(r#""--server", "a""#, r#""--server", "c""#).as_bytes(),
+        );
+        assert!(person.text(CURSOR).contains(r#""--server", "c""#), "{}", person.text(CURSOR));
+    }),
     ("entry-moved-gate", "problem", "callgate clients protect cursor a", |person| {
         let binary = person.path(".callgate/bin/callgate");
         let text = person.text(CURSOR).replace(binary.to_str().unwrap(), "/opt/old/callgate");

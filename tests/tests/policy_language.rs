@@ -7,7 +7,7 @@ use std::time::Duration;
 use callgate_store::allowance::{self, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::History;
-use callgate_store::{Home, catch_up, pause};
+use callgate_store::{EventKind, Home, catch_up, pause};
 use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
 use callgate_tests::history::rows;
 use callgate_tests::json::Json;
@@ -257,6 +257,60 @@ fn what_is_allowed_for_a_while_passes_until_it_is_taken_back() {
     assert!(status.contains("\"hidden_one\" on corpus is allowed"), "{status}");
     let rules: Vec<String> = decided(&bench).into_iter().map(|(_, _, rule)| rule).collect();
     assert!(rules[1].starts_with("(allowance "), "{rules:?}");
+}
+
+#[test]
+fn what_is_only_watched_by_an_allowance_is_on_record_under_its_name() {
+    let policy = DENY_DANGER.replace(
+        r#""tools": { "#,
+        r#""tools": { "slow": { "limits": [{ "counter": "c", "window": "hour", "max": 1 }] }, "#,
+    );
+    let bench = Bench::new(&policy).unwrap();
+    let mut session = bench.session("", &[]).unwrap();
+    let (now, minutes) = (SystemClock::default().now(), Duration::from_secs(900));
+    let granted = allowance::grant(&home(&bench), &now, SERVER, What::Observe, minutes).unwrap();
+    for (id, tool) in [(1, "danger"), (2, "slow"), (3, "slow"), (4, "safe")] {
+        assert_eq!(call(&mut session, id, tool, "{}"), "ran");
+    }
+    session.finish().unwrap();
+    let name = format!("(allowance {})", granted.id);
+    let rules: Vec<String> = decided(&bench).into_iter().map(|(_, _, rule)| rule).collect();
+    assert_eq!((&rules[0], &rules[2]), (&name, &name), "denied by a rule, and over a limit: {rules:?}");
+    assert!(!rules[1].contains("allowance") && !rules[3].contains("allowance"), "not by it: {rules:?}");
+}
+
+#[test]
+fn an_allowance_that_nobody_granted_is_an_event() {
+    let bench = Bench::new(DENY_DANGER).unwrap();
+    let (home, now) = (home(&bench), SystemClock::default().now());
+    let granted = |what| allowance::grant(&home, &now, SERVER, what, Duration::from_secs(900)).unwrap();
+    granted(What::Tool("hidden_one".to_owned()));
+    let text = std::fs::read_to_string(home.allowances()).unwrap();
+    let events = || {
+        catch_up(&home, &SystemClock::default()).unwrap();
+        let events = History::open_reader(&home).unwrap().events(None, 100).unwrap();
+        let loosened = events.into_iter().filter(|event| event.kind == EventKind::Loosened);
+        loosened.map(|event| event.text).collect::<Vec<_>>()
+    };
+    let mut session = bench.session("", &[]).unwrap();
+    assert_eq!(call(&mut session, 1, "hidden_one", "{}"), "ran");
+    // Under a running session, and with an id that nobody has.
+    let forged = text.replacen("hidden_one", "danger", 1);
+    let id = forged.split(r#""id": ""#).nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let forged = forged.replace(&id, "forged");
+    callgate_store::atomic::replace(&home.allowances(), forged.as_bytes()).unwrap();
+    assert_eq!(call(&mut session, 2, "danger", "{}"), "ran");
+    session.finish().unwrap();
+    assert!(
+        matches!(&events()[..], [one] if one.contains("\"danger\"") && one.contains("forged")),
+        "{:?}",
+        events()
+    );
+    // Told once, also to the next session; what was granted is never told so.
+    let mut session = bench.session("", &[]).unwrap();
+    assert_eq!(call(&mut session, 3, "danger", "{}"), "ran");
+    session.finish().unwrap();
+    assert_eq!(events().len(), 1);
 }
 
 #[test]

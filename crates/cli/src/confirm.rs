@@ -6,6 +6,8 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
+use callgate_store::{Home, lease};
+use callgate_supervise::Ancestry;
 
 /// Asks a person to type `word`, after saying what it would do (`what`: "let agents call x").
 pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
@@ -29,7 +31,64 @@ fn not_below(what: &str, subject: &str) -> anyhow::Result<()> {
              watches. {subject} is done by a person: open a terminal of your own and run it there."
         );
     }
+    if let Some(why) = unseen() {
+        bail!("refused to {what}; nothing was changed. {why}");
+    }
     Ok(())
+}
+
+/// Why it cannot be told whether a session started this process: a pid namespace (a container, a sandbox) shows nobody outside of
+/// it. One that is older than every session elsewhere was started by none of them.
+fn unseen() -> Option<String> {
+    let since_ms = match callgate_supervise::ancestry() {
+        Ancestry::Whole => return None,
+        Ancestry::Since { since_ms } => since_ms,
+        Ancestry::Unknown => {
+            return Some(
+                "It cannot be seen who started this command (`/proc` does not tell), so it may be a server that the gate \
+                 watches. Run it in a terminal outside of this sandbox."
+                    .to_owned(),
+            );
+        }
+    };
+    let home = Home::locate().ok()?;
+    if !is_as_it_lies(&home) {
+        return Some(format!(
+            "It runs in a pid namespace of its own, and {} is put together from several places there, so it cannot be seen \
+             which sessions run. Run it in a terminal outside of this sandbox.",
+            home.path().display()
+        ));
+    }
+    let here = lease::pid_namespace();
+    let older = lease::running(&home).into_iter().find(|lease| {
+        lease.started_ms <= since_ms + CLOCK_MS
+            && (lease.pid_namespace.is_none() || lease.pid_namespace != here)
+    })?;
+    Some(format!(
+        "It runs in a container or sandbox (a pid namespace of its own) that is younger than session {} of {}, so it cannot be \
+         seen whether that session started it. Run it in a terminal outside, or when that session has ended.",
+        older.session, older.server
+    ))
+}
+
+/// Processes and sessions are dated by two clocks.
+const CLOCK_MS: i64 = 2_000;
+
+/// Is the home one folder, with nothing mounted or linked into it? Who makes a namespace may do that, and hide the sessions.
+fn is_as_it_lies(home: &Home) -> bool {
+    let folders = [home.policies_dir(), home.control_dir(), home.leases_dir()];
+    let linked = folders.iter().any(|folder| !folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()));
+    let (Ok(real), Ok(mounts)) =
+        (home.path().canonicalize(), std::fs::read_to_string("/proc/self/mountinfo"))
+    else {
+        return false;
+    };
+    let inside = |line: &str| {
+        let point = line.split(' ').nth(4).unwrap_or_default().replace("\\040", " ");
+        let point = std::path::Path::new(&point);
+        point.starts_with(&real) && point != real
+    };
+    !linked && !mounts.lines().any(inside)
 }
 
 fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::Result<()> {

@@ -185,11 +185,15 @@ impl Noted {
     fn before(&mut self, plan: &Plan, now_ms: i64) -> Result<(), LedgerError> {
         let Some(held) = &mut self.held else { return Ok(()) };
         for edited in &plan.edits {
+            // What a gate may have loaded into it is for a person to accept.
+            let known = held.ledger.row(&edited.key).filter(|_| self.note == Note::PutAgain);
+            let loads = known.map_or_else(|| Some(edited.loads.clone()), |row| row.loads.clone());
             let row = Row {
                 key: edited.key.clone(),
                 server: edited.server.clone(),
                 original: edited.original.clone(),
                 text: edited.text.clone(),
+                loads,
                 at_ms: now_ms,
             };
             match self.note {

@@ -7,6 +7,7 @@ use crate::ledger::{Key, Ledger, Row};
 use crate::names::identity;
 use crate::queue::{Queued, Todo};
 use crate::survey::{Entry, State, Surveyed, entries};
+use crate::tampering::{Tampering, tampering};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drift {
@@ -26,6 +27,8 @@ pub enum Drift {
     CameBack { key: Key },
     /// An entry names our program where it no longer is.
     Moved { key: Key, binary: String },
+    /// An entry has its gate, which is not as it was protected.
+    Tampered { key: Key, how: Vec<Tampering> },
     /// Entries are behind the gate in a file that the client does not read.
     Shadowed { path: PathBuf, by: PathBuf },
     /// A file with gated entries cannot be understood any more.
@@ -57,6 +60,15 @@ pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, waiting: &[Queued], binary:
             }
         }
     }
+    let tampered: BTreeSet<Key> = found
+        .iter()
+        .filter_map(|drift| match drift {
+            Drift::Tampered { key, .. } => Some(key.clone()),
+            _ => None,
+        })
+        .collect();
+    // An edit is a person's right; this one is not told as if it were no more than that.
+    found.retain(|drift| !matches!(drift, Drift::Edited { key } if tampered.contains(key)));
     found
 }
 
@@ -138,6 +150,9 @@ fn moved_or_new(entry: &Entry, ledger: &Ledger, binary: &str) -> Option<Drift> {
     match (&entry.server.gated, &entry.state) {
         (Some(gated), _) if gated.binary != binary => {
             Some(Drift::Moved { key, binary: gated.binary.clone() })
+        }
+        (Some(_), State::Protected { .. }) if !tampering(entry, ledger.row(&key), binary).is_empty() => {
+            Some(Drift::Tampered { how: tampering(entry, ledger.row(&key), binary), key })
         }
         (Some(_), State::Protected { .. })
             if ledger.row(&key).is_none() && ledger.left_open.contains(&key) =>

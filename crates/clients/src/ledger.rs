@@ -51,6 +51,9 @@ pub struct Row {
     /// The text of its program, where the file alone would not give every byte back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Digests of the variables that load code into the gate, as they were; `None` in a row of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loads: Option<Vec<String>>,
     pub at_ms: i64,
 }
 
@@ -233,7 +236,7 @@ mod tests {
 
     fn row(name: &str) -> Row {
         let key = Key { client: "cursor".into(), path: "/c.json".into(), project: None, name: name.into() };
-        Row { key, server: name.into(), original: "00".into(), text: None, at_ms: 1 }
+        Row { key, server: name.into(), original: "00".into(), text: None, loads: None, at_ms: 1 }
     }
 
     #[test]

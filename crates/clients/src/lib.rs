@@ -29,6 +29,7 @@ pub mod secrets;
 pub mod survey;
 pub mod system;
 pub mod table;
+pub mod tampering;
 pub mod trial;
 
 pub use document::{Document, Syntax, Unreadable};

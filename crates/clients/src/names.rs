@@ -128,6 +128,7 @@ mod tests {
                 server: server.clone(),
                 original: identity(local),
                 text: None,
+                loads: None,
                 at_ms: 1,
             });
             server

@@ -9,6 +9,7 @@ use crate::ledger::{Key, Ledger};
 use crate::names::{Names, identity};
 use crate::survey::{Contents, Entry, Refusal, State, look, look_for_place};
 use crate::table::Place;
+use crate::tampering::{self, Tampering, tampering};
 
 pub(crate) use placing::place_for_new;
 
@@ -51,6 +52,7 @@ pub struct Edited {
     pub server: String,
     pub(crate) original: String,
     pub(crate) text: Option<String>,
+    pub(crate) loads: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,19 +140,22 @@ impl Planning<'_> {
     /// The text with the picked entries of one shape edited.
     fn place(&mut self, place: &Place, text: &str, picked: &[&Entry]) -> Result<String, PlanError> {
         let before = Document::parse(place.syntax, text.as_bytes()).map_err(Refusal::from)?;
+        let (before, cleaned) = self.without_foreign_variables(place, before, picked);
         let listing = entry::servers(&before, &place.shape);
         let mut made: Vec<Made> = Vec::new();
         for entry in picked {
             let Some(server) = listing.find(&entry.server.id) else { continue };
             let entry = Entry { server: server.clone(), ..(*entry).clone() };
             match self.one(&before, &entry) {
-                Ok(one) if one.splices.is_empty() => {}
+                Ok(one) if one.splices.is_empty() => {
+                    self.edits.extend(cleaned.contains(&one.id).then_some(one.edited));
+                }
                 Ok(one) => made.push(one),
                 Err(why) => self.refuse(&entry.key, why, matches!(entry.state, State::NotCoverable(_))),
             }
         }
         if made.is_empty() {
-            return Ok(text.to_owned());
+            return Ok(before.text);
         }
         // One entry that is odd in a way that nobody foresaw must not keep the others from their gate.
         if self.checked(place, &before, &made).is_err() {
@@ -165,6 +170,33 @@ impl Planning<'_> {
         let after = self.checked(place, &before, &made).map_err(PlanError::Check)?;
         self.edits.extend(made.into_iter().map(|one| one.edited));
         Ok(after)
+    }
+
+    /// Variables that came into gated entries since a person protected them, and that the gate must not have, are taken out
+    /// before anything else. Returns which entries had any.
+    fn without_foreign_variables(
+        &mut self,
+        place: &Place,
+        mut document: Document,
+        picked: &[&Entry],
+    ) -> (Document, Vec<ServerId>) {
+        let Act::Protect { binary } = self.act else { return (document, Vec::new()) };
+        let mut cleaned = Vec::new();
+        for entry in picked {
+            let found = tampering(entry, self.ledger.row(&entry.key), binary);
+            for variable in found.iter().filter_map(Tampering::variable) {
+                let listing = entry::servers(&document, &place.shape);
+                let Some(server) = listing.find(&entry.server.id) else { continue };
+                match entry::without_variable(&document, &place.shape, server, variable) {
+                    Ok(without) => {
+                        document = without;
+                        cleaned.push(entry.server.id.clone());
+                    }
+                    Err(odd) => self.refuse(&entry.key, format!("{odd}: take it out by hand"), false),
+                }
+            }
+        }
+        (document, cleaned)
     }
 
     fn refuse(&mut self, key: &Key, why: String, not_coverable: bool) {
@@ -219,7 +251,10 @@ impl Planning<'_> {
         }
         let client = self.found.client.id;
         let server = match &entry.state {
-            State::Protected { server } => server.clone(),
+            // Its own name, whatever somebody has made of it since.
+            State::Protected { server } => {
+                self.ledger.row(&entry.key).map_or_else(|| server.clone(), |row| row.server.clone())
+            }
             _ => self.names.give(&entry.key, local, self.ledger),
         };
         let gate = Gate { binary: binary.to_owned(), server, client: client.to_owned() };
@@ -243,6 +278,7 @@ impl Planning<'_> {
             server: server.to_owned(),
             original: entry.local().map(identity).unwrap_or_default(),
             text: None,
+            loads: entry.local().map(tampering::loads).unwrap_or_default(),
         }
     }
 }

@@ -93,6 +93,8 @@ fn lost<'d>(drift: &'d Drift, ledger: &Ledger) -> Option<&'d Key> {
         }
         Drift::Wiped { .. }
         | Drift::Edited { .. }
+        // Whoever did it may have had a reason: a person decides.
+        | Drift::Tampered { .. }
         | Drift::New { .. }
         | Drift::CameBack { .. }
         | Drift::Removed { .. }

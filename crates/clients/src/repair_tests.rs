@@ -25,7 +25,7 @@ fn ledger(minutes_ago: &[i64], rests: Option<Rests>) -> Ledger {
 }
 
 fn row(name: &str) -> Row {
-    Row { key: key(name), server: name.into(), original: "00".into(), text: None, at_ms: 1 }
+    Row { key: key(name), server: name.into(), original: "00".into(), text: None, loads: None, at_ms: 1 }
 }
 
 fn moved(name: &str, binary: &str) -> Drift {
@@ -60,6 +60,7 @@ fn only_a_gate_of_ours_is_put_back_by_itself() {
         ("a new entry", Drift::New { key: key("new") }, "nothing"),
         ("a removed entry", Drift::Removed { key: key("git") }, "nothing"),
         ("an edited entry", Drift::Edited { key: key("git") }, "nothing"),
+        ("a gate that was changed", Drift::Tampered { key: key("git"), how: Vec::new() }, "nothing"),
         ("a shadowed file", Drift::Shadowed { path: path.clone(), by: path.clone() }, "nothing"),
         ("an unreadable file", Drift::Unreadable { client, path, why: "why".to_owned() }, "nothing"),
     ];

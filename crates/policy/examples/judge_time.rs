@@ -42,7 +42,7 @@ fn policy(rules: &str, more: &str) -> Policy {
         "{{\"version\": \"1\", \"default\": \"deny\", \"hide\": [\"h\"], \"all_tools\": {{\"limits\": [{{\"counter\": \"all\", \"window\": \"minute\", \"max\": 300}}]}}, \"tools\": {{{rules}}}{more}}}"
     );
     let mut policy = Policy::parse(&text).expect("a good policy");
-    policy.guard_home("/home/someone/.callgate");
+    policy.guard_home("/home/someone/.callgate", None);
     policy
 }
 

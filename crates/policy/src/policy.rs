@@ -64,9 +64,10 @@ impl Policy {
     }
 
     /// Refuses calls whose arguments name this folder. Callgate's own files must not be edited through its own gate.
-    /// May be called again for other spellings of the same place (a symlink's target).
-    pub fn guard_home(&mut self, home: &str) {
-        if let Some(guard) = HomeGuard::new(home) {
+    /// May be called again for other spellings of the same place (a symlink's target). `working_in` is where the server
+    /// runs, if that is known: relative paths start there.
+    pub fn guard_home(&mut self, home: &str, working_in: Option<&str>) {
+        if let Some(guard) = HomeGuard::new(home, working_in) {
             self.homes.push(guard);
         }
     }

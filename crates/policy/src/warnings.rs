@@ -4,6 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::edit::is_scheme;
 use crate::file::{
     Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, ToolRule, Value,
 };
@@ -210,6 +211,7 @@ fn tool(rule: &ToolRule, what: &str, problems: &mut Problems<'_>) {
     for clause in &rule.deny_if {
         never_true(clause, "so this never denies anything", problems);
     }
+    rule.deny_if.iter().chain(&rule.ask_if).for_each(|clause| misses_spellings(clause, problems));
     if let Some(ask) = &rule.ask
         && rule.action.as_ref().is_none_or(|a| a.value != Action::Ask)
         && rule.ask_if.is_empty()
@@ -234,6 +236,27 @@ fn never_true(clause: &Clause, consequence: &str, problems: &mut Problems<'_>) {
             let message =
                 format!("{} cannot be absent and fit another condition, {consequence}", absent.path.text);
             problems.warn(&absent.place, message, None);
+        }
+    }
+}
+
+/// Patterns for the scheme of an address that other spellings of the same scheme get past.
+fn misses_spellings(clause: &Clause, problems: &mut Problems<'_>) {
+    for condition in clause.conditions.iter().filter(|condition| condition.op == Operator::Regex) {
+        let Value::Text(pattern) = &condition.value else { continue };
+        let Some(rest) = pattern.strip_prefix('^').map(|rest| rest.trim_start_matches("\\s*")) else {
+            continue;
+        };
+        let schemes = rest.strip_prefix("(?:").or_else(|| rest.strip_prefix('(')).unwrap_or(rest);
+        let Some((schemes, _)) = schemes.split_once(':') else { continue };
+        let mut schemes = schemes.trim_end_matches(')').split('|').peekable();
+        let first = schemes.peek().copied().unwrap_or_default().to_ascii_uppercase();
+        if schemes.all(|scheme| is_scheme(&format!("{scheme}:"))) {
+            let message = format!(
+                "{pattern:?} lets {first}: and a blank in front pass, and servers take those for the same address"
+            );
+            let fix = Value::Text(format!("(?i)^\\s*{rest}")).to_json();
+            problems.warn(&condition.place, message, format!("write {fix}"));
         }
     }
 }

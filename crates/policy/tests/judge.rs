@@ -134,7 +134,11 @@ fn run(file: &str) {
         for (name, value) in settings {
             if !disk.set(&name, &value) && !recordings.set(&name, &value) {
                 assert_eq!(name, "home", "{title}");
-                policy.guard_home(&value);
+                // `@home: FOLDER`, or `@home: FOLDER from WORKING DIRECTORY`.
+                match value.split_once(" from ") {
+                    Some((home, working_in)) => policy.guard_home(home, Some(working_in)),
+                    None => policy.guard_home(&value, None),
+                }
             }
         }
         assert!(!lines.is_empty(), "{file}: {title} expects nothing");

@@ -64,7 +64,7 @@ fn policy(tools: usize) -> Policy {
         rules.join(",")
     );
     let mut policy = Policy::parse(&text).expect("a good policy");
-    policy.guard_home("/home/someone/.callgate");
+    policy.guard_home("/home/someone/.callgate", None);
     policy
 }
 

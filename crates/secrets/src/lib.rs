@@ -32,4 +32,4 @@ pub use keychain::{Keychain, SystemKeychain};
 pub use memory::MemoryKeychain;
 pub use reference::{BadReference, Reference, Referring, SCHEME, referring};
 pub use resolve::{Resolved, Unresolved, Wanted, resolve, wanted};
-pub use surroundings::{Environment, Strange, Surroundings};
+pub use surroundings::{Environment, Strange, Surroundings, loads_into_any_program};

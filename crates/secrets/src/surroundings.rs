@@ -24,9 +24,6 @@ const NAMES: &[&str] = &[
     "ENV",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
     "NODE_EXTRA_CA_CERTS",
     "NODE_OPTIONS",
     "NODE_PATH",
@@ -45,9 +42,22 @@ const NAMES: &[&str] = &[
     "ZDOTDIR",
     "_JAVA_OPTIONS",
 ];
-const BEGINNINGS: &[&str] = &["DYLD_", "NPM_CONFIG_", "PIP_"];
+const BEGINNINGS: &[&str] = &["NPM_CONFIG_", "PIP_"];
+
+/// Those of them that the system's loader heeds in whatever program it starts, a gate included.
+const LOADERS: &[&str] = &["LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD"];
+const LOADER_BEGINNINGS: &[&str] = &["DYLD_"];
+
+/// Does this variable have code loaded into any program that is started with it?
+pub fn loads_into_any_program(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    LOADERS.contains(&&*name) || LOADER_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
+}
 
 fn decides(name: &str) -> bool {
+    if loads_into_any_program(name) {
+        return true;
+    }
     let name = name.to_ascii_uppercase();
     NAMES.contains(&&*name) || BEGINNINGS.iter().any(|begin| name.starts_with(begin))
 }

@@ -40,25 +40,29 @@ impl Rules {
 
     /// Has a person set the policy's refusals aside for a while, for this client?
     pub fn observing(&self, client: &str) -> bool {
-        self.lasts(client, |what| *what == What::Observe)
+        self.observed_by(client).is_some()
+    }
+
+    /// The allowance that does it.
+    pub fn observed_by(&self, client: &str) -> Option<&Allowance> {
+        self.lasting(client, |what| *what == What::Observe)
     }
 
     /// Is this tool allowed to this client for a while?
     pub fn allows_for_a_while(&self, client: &str, tool: &str) -> bool {
-        self.lasts(client, |what| matches!(what, What::Tool(name) if name == tool))
+        self.lasting(client, |what| matches!(what, What::Tool(name) if name == tool)).is_some()
     }
 
-    /// Is there such an allowance, and does it still last? The clock is looked at only if there is one.
-    fn lasts(&self, client: &str, is_meant: impl Fn(&What) -> bool) -> bool {
+    /// Such an allowance, if there is one that still lasts. The clock is looked at only if there is one.
+    fn lasting(&self, client: &str, is_meant: impl Fn(&What) -> bool) -> Option<&Allowance> {
         let mut meant = self
             .allowances
             .iter()
             .filter(|allowance| is_meant(&allowance.what) && allowance.is_for(client))
             .peekable();
-        meant.peek().is_some() && {
-            let now = SystemClock::default().now();
-            meant.any(|allowance| allowance.is_open(&now))
-        }
+        meant.peek()?;
+        let now = SystemClock::default().now();
+        meant.find(|allowance| allowance.is_open(&now))
     }
 }
 
@@ -81,6 +85,8 @@ pub enum Change {
     Resumed,
     /// Something is allowed for a while, or no longer.
     Allowances,
+    /// Something is allowed that nobody granted: it came with the file.
+    Forged(Allowance),
 }
 
 /// Reads the policy and pause files when they changed.
@@ -193,7 +199,7 @@ impl Gate {
         let stamp = if read.is_ok() { stamp } else { Stamp::Unread };
         let parsed = read.map_err(|error| error.to_string()).and_then(|text| {
             let mut policy = Policy::parse(&text).map_err(|report| report.headline())?;
-            guard(&mut policy, self.home.path());
+            guard(&mut policy, self.home.path(), std::env::current_dir().ok().as_deref());
             Ok((policy, text))
         });
         match parsed {
@@ -255,17 +261,25 @@ impl Gate {
         if granted != seen.rules.allowances && !first {
             seen.changes.push(Change::Allowances);
         }
+        let now = SystemClock::default().now();
+        // Where nobody can tell who granted it, it is told rather than not.
+        let forged = |one: &&Allowance| {
+            one.is_open(&now) && allowance::came_with_file(&self.home, &now, one).unwrap_or(true)
+        };
+        seen.changes.extend(granted.iter().filter(forged).cloned().map(Change::Forged));
         seen.rules.allowances = granted;
     }
 }
 
-/// Keeps calls away from Callgate's own folder, by the name it was given and by the one it really has.
-pub fn guard(policy: &mut Policy, home: &Path) {
-    policy.guard_home(&home.to_string_lossy());
+/// Keeps calls away from Callgate's own folder, by the name it was given and by the one it really has. The server works
+/// where the gate does; whoever judges without a server knows no such place.
+pub fn guard(policy: &mut Policy, home: &Path, working_in: Option<&Path>) {
+    let working_in = working_in.map(Path::to_string_lossy);
+    policy.guard_home(&home.to_string_lossy(), working_in.as_deref());
     if let Ok(real) = home.canonicalize()
         && real != home
     {
-        policy.guard_home(&real.to_string_lossy());
+        policy.guard_home(&real.to_string_lossy(), working_in.as_deref());
     }
 }
 
@@ -339,6 +353,7 @@ mod tests {
                 Change::Paused(_) => "paused",
                 Change::Resumed => "resumed",
                 Change::Allowances => "allowances",
+                Change::Forged(_) => "forged",
             });
             (verdict, news.collect())
         }

@@ -259,6 +259,11 @@ impl Group<'_> {
             }
         }
         self.unless_lost(ask, pass.keep)?;
+        let under = match leave.rule {
+            None => relay.observed_under(&self.rules, &ask.call(&client)),
+            Some(_) => None,
+        };
+        self.batch.observe_under(under);
         let intent = Intent {
             method: ask.method,
             tool: &ask.name,

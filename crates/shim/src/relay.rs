@@ -6,12 +6,13 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use callgate_policy::{Circumstances, Waived, compare};
+use callgate_policy::{Call, Circumstances, Judgement, Waived, compare};
 use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
+use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::clock::wall_ms;
 use callgate_store::control::Request;
 use callgate_store::{Admitted, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
@@ -100,6 +101,17 @@ impl Relay {
             other => other,
         };
         Circumstances { now_ms: wall_ms(), files: &self.files, recordings: &self.codegen, waived }
+    }
+
+    /// The allowance that has this call only observed, as the record names it; none, if the policy does so itself.
+    pub(crate) fn observed_under(&self, rules: &Rules, call: &Call<'_>) -> Option<String> {
+        let allowance = rules.observed_by(call.client)?;
+        let waived = Waived::Nothing;
+        let own = Circumstances { now_ms: wall_ms(), files: &self.files, recordings: &self.codegen, waived };
+        match rules.policy.judge(call, &own) {
+            Judgement::Pass(pass) if pass.observing => None,
+            _ => Some(format!("(allowance {})", allowance.id)),
+        }
     }
 
     /// How long a call of this client may take, by these rules.
@@ -217,10 +229,27 @@ impl Relay {
             }
             // What was allowed for a while may have been hidden.
             Change::Allowances => self.tell_list_changed(),
+            Change::Forged(allowance) => {
+                let text = forged(allowance);
+                self.journal.event_from(Event { kind: EventKind::Loosened, text: &text }, Some(Origin::File));
+            }
             Change::Paused(reason) => event(EventKind::Paused, reason),
             Change::Resumed => event(EventKind::Resumed, "calls are judged by the policy again"),
         }
     }
+}
+
+/// As the record tells it. Its names come from the file: whoever shows them makes them harmless.
+fn forged(allowance: &Allowance) -> String {
+    let what = match &allowance.what {
+        Allowed::Tool(tool) => format!("calls of {tool:?} are allowed for a while"),
+        Allowed::Call { tool, .. } => format!("a call of {tool:?} is allowed once"),
+        Allowed::Observe => "no rule refuses anything for a while".to_owned(),
+    };
+    format!(
+        "control/allowances.json was edited: {what} (allowance {}), and nobody granted that here",
+        allowance.id
+    )
 }
 
 /// The way to one server. Calls get in as [`Admitted`] only: judged, and on record.

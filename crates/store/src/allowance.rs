@@ -228,9 +228,23 @@ pub fn grant_to(
         // First: one that is in the file and not there counts as spent.
         limits::make_spendable(home, now, &allowance.id, ends_ms)?;
     }
+    if !matches!(allowance.what, What::Call { .. }) {
+        // Counters that cannot be used keep nobody from it: it is then told like one that came with the file.
+        let _known = limits::make_known(home, now, &allowance.id, ends_ms);
+    }
     all.push(allowance.clone());
     write(home, all)?;
     Ok(allowance)
+}
+
+/// Did an allowance that holds come with the file, granted by none of ours? Says so once, to whoever asks first. One for a
+/// single call never does: what was not granted counts as spent.
+pub fn came_with_file(home: &Home, now: &Moment, allowance: &Allowance) -> Result<bool, StoreError> {
+    match allowance.what {
+        What::Call { .. } => Ok(false),
+        _ if !allowance.is_open(now) => Ok(false),
+        What::Tool(_) | What::Observe => limits::make_known(home, now, &allowance.id, allowance.ends_ms),
+    }
 }
 
 /// Ends allowances. Returns those that held until now.

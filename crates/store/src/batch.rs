@@ -133,6 +133,8 @@ pub struct Batch<'j> {
     records: u64,
     /// A number that was drawn for a call which its limits then refused.
     spare: Option<u64>,
+    /// The allowance by which calls are only observed, if it is one.
+    under: Option<String>,
     lines: Vec<u8>,
     staged: Vec<(CallRef, Range<usize>)>,
 }
@@ -172,6 +174,7 @@ impl<'j> Batch<'j> {
             group: shared.group(),
             records: 0,
             spare: None,
+            under: None,
             lines: Vec::new(),
             staged: Vec::new(),
         }
@@ -191,6 +194,11 @@ impl<'j> Batch<'j> {
 
     /// Takes the call's limits and stages its record and its line. Nothing that was taken is given back, but for the
     /// places of limits on calls under way.
+    /// Calls that are only observed from here on are so by this allowance, as the record names it, and not by the policy.
+    pub fn observe_under(&mut self, allowance: Option<String>) {
+        self.under = allowance;
+    }
+
     pub fn admit(
         &mut self,
         intent: Intent<'_>,
@@ -226,6 +234,16 @@ impl<'j> Batch<'j> {
                 (Decision::WouldDeny, limit.pointer.as_str(), words.as_str())
             }
             (None, _) => (Decision::Allowed, intent.rule, ""),
+        };
+        // Who looks for what an allowance let through looks for its name; what stood in the way is told with it.
+        let told;
+        let under = self.under.clone();
+        let (rule, reason) = match &under {
+            Some(under) if decision == Decision::WouldDeny => {
+                told = format!("{reason} ({rule})");
+                (under.as_str(), told.as_str())
+            }
+            _ => (rule, reason),
         };
         let call = self.record(
             entry,

@@ -45,12 +45,19 @@ impl Home {
             .ok_or(HomeError::Nowhere)
     }
 
+    /// Where a gate keeps its record: it belongs to the home that it lies in, whatever the environment says. An entry of a
+    /// client's file may set any variable, and must not move the gate to other rules by that.
+    pub fn of_gate() -> Result<Home, HomeError> {
+        let around = std::env::current_exe().ok().as_deref().and_then(Home::around);
+        around.map_or_else(Home::locate, Ok)
+    }
+
     /// The home that a program lies in as `bin/callgate`: clients start it there, and pass on no variable that would say so.
     pub fn around(program: &Path) -> Option<Home> {
         let folder = program.parent().filter(|folder| folder.ends_with("bin"))?;
         let home = Home::at(folder.parent()?);
         let named = program.file_stem() == Some(std::ffi::OsStr::new("callgate"));
-        (named && home.default_policy().is_file()).then_some(home)
+        (named && home.policies_dir().is_dir()).then_some(home)
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Home {

@@ -34,7 +34,7 @@ pub(crate) use db::check_version;
 use holds::Freed;
 use key::key;
 use memory::Counters;
-pub(crate) use once::{is_spent, make_spendable};
+pub(crate) use once::{is_spent, make_known, make_spendable};
 use sums::MOST;
 use take::{Admission, Took, Want};
 

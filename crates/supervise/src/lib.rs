@@ -75,9 +75,20 @@ pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::{find, wider_path};
 pub use system::{
-    arguments, end, everyone, identify, leftovers, lives, memory_of, session_above, session_of, sweep,
-    tree_of,
+    ancestry, arguments, end, everyone, identify, leftovers, lives, memory_of, session_above, session_of,
+    sweep, tree_of,
 };
+
+/// How far a process sees who started it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ancestry {
+    /// To the first process of the machine, or as far as this system tells at all.
+    Whole,
+    /// To one that started then: what is older may be above it, unseen.
+    Since { since_ms: i64 },
+    /// Not at all.
+    Unknown,
+}
 
 /// What the caller knows of a session whose marker [`sweep`] found on a process.
 ///

@@ -118,6 +118,44 @@ fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered
     assert!(last.contains("notifications/cancelled") && last.contains("\"requestId\":3"), "{last}");
 }
 
+/// The server itself tries, from where its ancestors cannot be seen.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_namespace_does_not_hide_from_which_session_a_loosening_comes() {
+    use std::process::Command;
+
+    let unshared = |flags: &str| Command::new("unshare").args([flags, "true"]).status();
+    if !unshared("-Urpf").is_ok_and(|status| status.success()) {
+        // This system lets nobody make one: there is nothing to hide behind.
+        return;
+    }
+    for (namespace, why) in [
+        ("unshare -Urpf --mount-proc", "a pid namespace of its own"),
+        ("unshare -Ur", "runs below session"),
+        (
+            "unshare -Urmpf --mount-proc sh -c 'mount -t tmpfs none \"$CALLGATE_HOME/leases\" && exec \"$@\"' -",
+            "put together",
+        ),
+    ] {
+        let bench = Bench::new(OPEN_POLICY).unwrap();
+        callgate(&bench, &["pause"]);
+        let (heard, binary) = (bench.path("heard"), callgate_tests::gate::callgate_binary().unwrap());
+        let script = format!(
+            "env -i PATH=\"$PATH\" CALLGATE_HOME=\"$CALLGATE_HOME\" {namespace} '{}' resume >'{heard}.part' 2>&1; \
+             mv '{heard}.part' '{heard}'; cat >/dev/null",
+            binary.display(),
+            heard = heard.display(),
+        );
+        let mut command = bench.callgate(["run", "--server", SERVER, "--", "sh", "-c"]).unwrap();
+        command.arg(script);
+        let session = callgate_tests::session::Session::start(command).unwrap();
+        let said = eventually("the server tried", PATIENCE, || std::fs::read_to_string(&heard).ok());
+        assert!(said.contains("nothing was changed") && said.contains(why), "{namespace}: {said}");
+        assert!(bench.home().join("control/paused.json").exists(), "{namespace}");
+        drop(session);
+    }
+}
+
 #[test]
 fn an_agent_with_a_shell_cannot_start_what_a_person_stopped() {
     let bench = Bench::new(OPEN_POLICY).unwrap();

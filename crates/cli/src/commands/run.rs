@@ -11,6 +11,6 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     let RunArgs { server, client, demo, command, no_args: _ } = args;
     let mut command = command.into_iter();
     let program = command.next().unwrap_or_default();
-    let options = Options { home: Home::locate()?, server, client, program, args: command.collect(), demo };
+    let options = Options { home: Home::of_gate()?, server, client, program, args: command.collect(), demo };
     Ok(ExitCode::from(callgate_shim::run(options)))
 }

@@ -83,6 +83,13 @@ pub fn differ_by(
     }
 }
 
+/// Whether `after` is `before` without this one member of a map, and nothing else.
+pub(super) fn only_without(before: &Document, member: &Node, after: &Document) -> bool {
+    let was = Outside { document: before, edited: vec![&raw const *member], free: Vec::new() };
+    let is = Outside { document: after, edited: Vec::new(), free: Vec::new() };
+    was.tree(&before.root) == is.tree(&after.root)
+}
+
 /// Whether taking the gates away again gives back `before`, byte for byte. If not, its text has to be kept.
 pub fn comes_back(before: &Document, after: &Document, shape: &Shape, edited: &[ServerId]) -> bool {
     let Ok(text) = ungated(after, shape, edited) else {

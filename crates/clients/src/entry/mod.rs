@@ -10,6 +10,7 @@ mod gated;
 mod place;
 mod read;
 mod ungate;
+mod variable;
 
 #[cfg(test)]
 mod check_tests;
@@ -47,6 +48,7 @@ pub use place::{NewServer, cut, place};
 pub(crate) use read::source_of;
 pub use read::{address, headers, servers};
 pub use ungate::ungate;
+pub use variable::without_variable;
 
 /// What a document says about servers.
 #[derive(Clone, Debug, Default, PartialEq)]

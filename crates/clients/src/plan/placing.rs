@@ -7,6 +7,7 @@ use crate::names::identity;
 use crate::placed::AsItWas;
 use crate::survey::{Contents, Entry, Refusal, State};
 use crate::table::Place;
+use crate::tampering;
 
 /// What becomes of a file.
 pub(super) struct Text {
@@ -39,8 +40,9 @@ impl Planning<'_> {
         }
         match written(place, &before, binary, self.found.client.id, server) {
             Ok(after) => {
-                let original = identity(&server.local());
-                self.edits.push(Edited { key, server: server.name.clone(), original, text: None });
+                let local = server.local();
+                let (original, loads) = (identity(&local), tampering::loads(&local));
+                self.edits.push(Edited { key, server: server.name.clone(), original, text: None, loads });
                 Ok(after)
             }
             Err(why) => {
@@ -104,7 +106,8 @@ impl Planning<'_> {
                 _ => entry.key.name.clone(),
             };
             let original = entry.local().map(identity).unwrap_or_default();
-            self.edits.push(Edited { key: entry.key.clone(), server, original, text: None });
+            let loads = entry.local().map(tampering::loads).unwrap_or_default();
+            self.edits.push(Edited { key: entry.key.clone(), server, original, text: None, loads });
         }
         Ok(now)
     }

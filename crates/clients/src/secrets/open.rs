@@ -118,6 +118,7 @@ impl<'a> Open<'a> {
                 server,
                 original: String::new(),
                 text: None,
+                loads: None,
                 at_ms: now_ms,
             });
         }

@@ -38,6 +38,8 @@ pub(crate) struct Guard {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Lost {
     Gate(Key),
+    /// The gate is there, and not as it was put there.
+    Trust(Key),
     Servers(String, PathBuf),
 }
 
@@ -143,12 +145,16 @@ impl Desk {
         self.held().raised = sure;
         let keys = new.iter().filter_map(|lost| match lost {
             Lost::Gate(key) => Some(entry_key(key)),
-            Lost::Servers(..) => None,
+            Lost::Trust(_) | Lost::Servers(..) => None,
         });
         self.say_lost(look, &keys.collect::<Vec<_>>());
         for lost in &new {
-            if let Lost::Servers(client, path) = lost {
-                self.say_wiped(&client_name(client), &shown::path(&self.machine.home, path));
+            match lost {
+                Lost::Servers(client, path) => {
+                    self.say_wiped(&client_name(client), &shown::path(&self.machine.home, path));
+                }
+                Lost::Trust(key) => self.say_tampered(look, key),
+                Lost::Gate(_) => {}
             }
         }
     }
@@ -182,6 +188,7 @@ impl Look<'_> {
         let lost = |drift| match drift {
             Drift::Wiped { client, path, .. } => Some(Lost::Servers(client, path)),
             Drift::LostGate { key } | Drift::Moved { key, .. } if gates => Some(Lost::Gate(key)),
+            Drift::Tampered { key, .. } => Some(Lost::Trust(key)),
             _ => None,
         };
         self.drift().into_iter().filter_map(lost).collect()

@@ -273,14 +273,18 @@ impl Look<'_> {
             problem: file.read.as_ref().err().map(|why| harmless(&why.to_string())),
             repairable: is_repairable(file),
             notes,
-            entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets)).collect(),
+            entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets, drifts)).collect(),
             drift: told::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
 
-    fn entry(&self, entry: &Entry, secrets: &[Listed]) -> ClientEntry {
+    fn entry(&self, entry: &Entry, secrets: &[Listed], drifts: &[Drift]) -> ClientEntry {
+        let tampered = |drift: &Drift| matches!(drift, Drift::Tampered { key, .. } if *key == entry.key);
         let (state, server, why) = match &entry.state {
+            State::Protected { server } if drifts.iter().any(tampered) => {
+                (EntryState::Tampered, Some(server.clone()), None)
+            }
             State::Protected { server } => (EntryState::Protected, Some(server.clone()), None),
             State::Open => (EntryState::Open, None, None),
             State::NotCoverable(why) => (EntryState::NotCoverable, None, Some(harmless(why))),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use callgate_clients::drift::Drift;
 use callgate_clients::ledger::{self, Key};
 use callgate_clients::queue::Todo;
 use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
@@ -95,6 +96,13 @@ impl Desk {
     pub(super) fn say_wiped(&self, client: &str, path: &str) {
         let words = format!("What was behind the gate is not in {path} any more. A backup can be restored");
         self.tell(&format!("{client} has lost all its servers"), words);
+    }
+
+    pub(super) fn say_tampered(&self, look: &Look<'_>, key: &Key) {
+        let is_it = |drift: &&Drift| matches!(drift, Drift::Tampered { key: other, .. } if other == key);
+        if let Some(drift) = look.drift().iter().find(is_it) {
+            self.tell("A gate was changed", look.words_of(drift).words);
+        }
     }
 
     /// It is done, recorded or not: a full disk is no reason to leave a gate away.

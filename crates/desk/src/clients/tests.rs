@@ -4,6 +4,7 @@ mod repairing;
 #[cfg(target_os = "linux")]
 mod running;
 mod secrets;
+mod tampering;
 
 use std::collections::BTreeMap;
 use std::fs;

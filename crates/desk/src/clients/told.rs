@@ -120,6 +120,15 @@ impl Look<'_> {
                 true,
                 protect(key),
             ),
+            Drift::Tampered { key, how } => {
+                let how: Vec<_> = how.iter().map(|one| one.words(|text| clip(&harmless(text), 60))).collect();
+                let words = format!(
+                    "{} is not as it was protected: {}. Protect it again to put that right",
+                    of(key),
+                    how.join("; ")
+                );
+                (DriftKind::Other, words, true, true, protect(key))
+            }
             Drift::New { key } => {
                 let words = format!("{} is new and not protected", of(key));
                 (DriftKind::New, words, false, true, protect(key))
@@ -231,6 +240,7 @@ fn place_of(drift: &Drift) -> (Option<String>, &Path) {
         | Drift::New { key }
         | Drift::CameBack { key }
         | Drift::Removed { key }
+        | Drift::Tampered { key, .. }
         | Drift::Moved { key, .. } => (Some(key.client.clone()), &key.path),
     }
 }
@@ -242,6 +252,7 @@ fn entry_of(drift: &Drift) -> Option<&Key> {
         | Drift::New { key }
         | Drift::CameBack { key }
         | Drift::Removed { key }
+        | Drift::Tampered { key, .. }
         | Drift::Moved { key, .. } => Some(key),
         Drift::Wiped { .. } | Drift::Unreadable { .. } | Drift::Shadowed { .. } => None,
     }

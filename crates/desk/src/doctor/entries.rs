@@ -18,14 +18,15 @@ const NAMED: usize = 6;
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let drifts = visit.clients.drift();
-    let lost: Vec<&Key> = drifts.iter().filter_map(lost_gate).collect();
+    // Told by what happened to them, and not by their state.
+    let lost: Vec<&Key> = drifts.iter().filter_map(apart).collect();
     let states = visit.clients.surveyed.iter().flat_map(|file| of_file(visit, file, &lost));
     states.chain(drifts.iter().filter_map(|drift| of_drift(visit, drift))).collect()
 }
 
-fn lost_gate(drift: &Drift) -> Option<&Key> {
+fn apart(drift: &Drift) -> Option<&Key> {
     match drift {
-        Drift::LostGate { key } => Some(key),
+        Drift::LostGate { key } | Drift::Tampered { key, .. } => Some(key),
         _ => None,
     }
 }
@@ -39,8 +40,8 @@ fn of_file(visit: &Visit<'_>, file: &Surveyed, lost: &[&Key]) -> Vec<Finding> {
     for entry in file.entries() {
         let name = entry.key.name.clone();
         match &entry.state {
+            State::Protected { .. } | State::Open if lost.contains(&&entry.key) => {}
             State::Protected { .. } => gated.push(name),
-            State::Open if lost.contains(&&entry.key) => {}
             State::Open if visit.clients.ledger.left_open.contains(&entry.key) => left.push(name),
             State::Open => open.push(name),
             State::NotCoverable(why) => never.entry(why).or_default().push(name),
@@ -103,6 +104,7 @@ fn of_drift(visit: &Visit<'_>, drift: &Drift) -> Option<Finding> {
             finding.command("Take it away again", &on_entries(UNPROTECT, &key.client, names))
         }
         Drift::Moved { key, .. } => again(key, Code::EntryMovedGate, Gravity::Problem),
+        Drift::Tampered { key, .. } => again(key, Code::EntryTampered, Gravity::Problem),
         Drift::Shadowed { path, .. } => {
             let finding = Finding::new(
                 Area::Clients,

@@ -165,6 +165,7 @@ codes! {
     EntryNotCoverable "entry-not-coverable" "no gate can stand in front of these",
     EntryLostGate "entry-lost-gate" "an entry was behind the gate and is not any more",
     EntryGateCameBack "entry-gate-came-back" "an entry is behind the gate again that a person took it away from",
+    EntryTampered "entry-tampered" "an entry has its gate, which is not as it was protected",
     EntryMovedGate "entry-moved-gate" "an entry names a gate that is not this home's",
     EntryEdited "entry-edited" "an entry behind the gate starts something else than it did",
     EntryRemoved "entry-removed" "an entry that was behind the gate is gone",

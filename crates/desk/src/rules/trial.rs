@@ -74,11 +74,11 @@ fn arguments(text: &str) -> Result<Option<Raw<'_>>, DeskError> {
 /// As the gate does: its own folder is out of reach, by the name it was given and by the one it really has.
 fn guard(policy: &mut Policy, desk: &Desk) {
     let home = desk.home.path();
-    policy.guard_home(&home.to_string_lossy());
+    policy.guard_home(&home.to_string_lossy(), None);
     if let Ok(real) = home.canonicalize()
         && real != home
     {
-        policy.guard_home(&real.to_string_lossy());
+        policy.guard_home(&real.to_string_lossy(), None);
     }
 }
 

@@ -127,6 +127,8 @@ pub struct EntryKey {
 #[serde(rename_all = "camelCase")]
 pub enum EntryState {
     Protected,
+    /// The gate is there, and not as it was put there.
+    Tampered,
     Open,
     NotCoverable,
 }

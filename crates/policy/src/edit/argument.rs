@@ -115,7 +115,7 @@ fn starts_with(prefix: &str) -> String {
 }
 
 /// Does it begin as an address does: `file:`, `https://host`?
-fn is_scheme(prefix: &str) -> bool {
+pub(crate) fn is_scheme(prefix: &str) -> bool {
     prefix.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1
             && scheme.starts_with(|c: char| c.is_ascii_alphabetic())

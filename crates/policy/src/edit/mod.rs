@@ -38,6 +38,7 @@ use draft::{Draft, New};
 use scope::Scope;
 
 pub use argument::When;
+pub(crate) use argument::is_scheme;
 pub use cap::{cap_counter, present_cap};
 pub use difference::difference;
 pub use merge::{merge, replace};

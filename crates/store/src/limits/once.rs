@@ -1,4 +1,4 @@
-//! Allowances that are good for one call. Each has a row from its grant on and is spent with the call's other limits,
+//! Allowances that are good for one call, and which of the others somebody knows of. Each has a row from its grant on and is spent with the call's other limits,
 //! in one transaction. What has no row is spent: so a database that was lost, or put back from a copy, revives none.
 
 use rusqlite::OptionalExtension;
@@ -14,6 +14,15 @@ pub(crate) fn make_spendable(home: &Home, now: &Moment, id: &str, ends_ms: i64) 
     db.transaction(|db| {
         db.connection.execute("DELETE FROM once WHERE ends_ms < ?1", [now.wall_ms])?;
         db.connection.execute("INSERT INTO once(id, ends_ms) VALUES (?1, ?2)", (id, ends_ms)).map(drop)
+    })
+}
+
+/// Notes that somebody knows of an allowance that lasts; nothing of it can be spent. `false` if it was known before.
+pub(crate) fn make_known(home: &Home, now: &Moment, id: &str, ends_ms: i64) -> Result<bool, StoreError> {
+    let mut db = Db::open(home, now)?;
+    db.transaction(|db| {
+        let insert = "INSERT OR IGNORE INTO once(id, ends_ms, spent_ms) VALUES (?1, ?2, ?3)";
+        db.connection.execute(insert, (id, ends_ms, now.wall_ms)).map(|rows| rows == 1)
     })
 }
 

@@ -37,9 +37,14 @@ pub(crate) fn wear_badge(session: &str) -> Option<OwnedFd> {
     memfd_create(format!("{BADGE}{session}"), MemfdFlags::CLOEXEC).ok()
 }
 
+/// By its name alone: who takes that for itself only has more refused.
+pub(super) fn is_keeper(process: &Process) -> bool {
+    process.may_work() && process.name == NAME
+}
+
 /// The session of a keeper that is at work; `None` for any other process, and for a keeper that is stopped or dead.
 pub(super) fn session_kept_by(process: &Process) -> Option<String> {
-    if !process.may_work() || process.name != NAME {
+    if !is_keeper(process) {
         return None;
     }
     let listing = std::fs::read_dir(format!("/proc/{}/fd", process.id())).ok()?;

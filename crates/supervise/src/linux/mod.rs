@@ -8,7 +8,7 @@ mod process;
 mod sweep;
 mod tree;
 
-pub use above::session_above;
+pub use above::{ancestry, session_above};
 pub use census::{arguments, end, everyone, identify, lives, session_of, tree_of};
 pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
 pub(crate) use measure::measure;

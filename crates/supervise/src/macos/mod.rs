@@ -49,6 +49,11 @@ pub(crate) fn single_threaded() -> Result<(), StartError> {
     Ok(())
 }
 
+/// There are no namespaces that hide ancestors; nobody looks at them here.
+pub fn ancestry() -> crate::Ancestry {
+    crate::Ancestry::Whole
+}
+
 /// The session whose tree this process belongs to, by its own environment only.
 pub fn session_above() -> Option<String> {
     let session = std::env::var_os(MARKER).filter(|session| !session.is_empty())?;

@@ -14,6 +14,11 @@ pub use handle::{HeldSignals, Keeper, Prepared, Server, prepare, start};
 pub use measure::memory_of;
 pub use program::login_path;
 
+/// There are no namespaces that hide ancestors; nobody looks at them here.
+pub fn ancestry() -> crate::Ancestry {
+    crate::Ancestry::Whole
+}
+
 /// The session whose tree this process belongs to, by its own environment only.
 pub fn session_above() -> Option<String> {
     let session = std::env::var_os(MARKER).filter(|session| !session.is_empty())?;

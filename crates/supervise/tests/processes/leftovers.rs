@@ -97,6 +97,31 @@ fn neither_does_a_parent_that_is_gone() {
     assert_eq!(shim.hear("out"), shim.session);
 }
 
+/// Some systems let nobody make a namespace; there is nothing to hide behind then.
+#[cfg(target_os = "linux")]
+fn lets_make_namespaces() -> bool {
+    let tried = std::process::Command::new("unshare").args(["-Urpf", "--mount-proc", "true"]).status();
+    tried.is_ok_and(|status| status.success())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_user_namespace_hides_what_a_keeper_keeps_but_not_the_keeper() {
+    if lets_make_namespaces() {
+        let shim = Shim::of_script("env -i unshare -Ur \"$PROBE\" above; :");
+        assert_ne!(shim.hear("out"), "none");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn in_a_pid_namespace_a_process_knows_that_it_does_not_see_who_started_it() {
+    if lets_make_namespaces() {
+        let shim = Shim::of_script("env -i unshare -Urpf --mount-proc \"$PROBE\" sight; :");
+        assert!(shim.hear("out").starts_with("Since"));
+    }
+}
+
 #[test]
 fn the_innermost_session_counts() {
     let inner = fresh_session();

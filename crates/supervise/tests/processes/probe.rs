@@ -6,6 +6,7 @@
 //! - `late ADDED SESSION …`: the same, but the keeper waits until the shim has made a thread; ADDED is one more argument for the
 //!   server, or `!` if it is not to be started.
 //! - `linger WORD`: does nothing, for ever.
+//! - `sight`: says how far it sees its ancestors.
 //! - `above [orphan]`: says which session it is below; with `orphan`, once the keeper is its parent.
 //! - `sweep SESSION[=PID:START,…]…`: sweeps, with these sessions ended (and these processes on their record) and all others unknown.
 
@@ -41,6 +42,7 @@ fn main() {
         Some("linger") => loop {
             thread::park();
         },
+        Some("sight") => say(&format!("{:?}", callgate_supervise::ancestry())),
         Some("above") => above(!rest.is_empty()),
         Some("sweep") => sweep_sessions(&rest),
         _ => std::process::exit(64),

@@ -602,7 +602,9 @@ export type EntrySecrets = {
 	unbound: boolean,
 };
 
-export type EntryState = "protected" | "open" | "notCoverable";
+export type EntryState = "protected" | 
+/**  The gate is there, and not as it was put there. */
+"tampered" | "open" | "notCoverable";
 
 /**  What the window can do about it; it switches on this and never on words. */
 export type ErrorCode = 

@@ -13,6 +13,7 @@ import type {
 /** The words of docs/words.md. */
 export const stateWords: Record<EntryState, string> = {
   protected: 'Protected',
+  tampered: 'Not as protected',
   open: 'Not protected',
   notCoverable: 'Not coverable',
 };
@@ -32,10 +33,10 @@ export function queuedFor(view: ClientView, key: EntryKey): QueuedChange | null 
 
 /** What an act would be about: entries that are not so yet and that do not wait to be. */
 export function applicable(views: readonly ClientView[], act: ClientAct): EntryKey[] {
-  const from: EntryState = act === 'protect' ? 'open' : 'protected';
+  const from: EntryState[] = ['tampered', act === 'protect' ? 'open' : 'protected'];
   return views.flatMap((view) =>
     entriesOf(view)
-      .filter((entry) => entry.state === from && queuedFor(view, entry.key)?.act !== act)
+      .filter((entry) => from.includes(entry.state) && queuedFor(view, entry.key)?.act !== act)
       .map((entry) => entry.key),
   );
 }
@@ -55,7 +56,7 @@ export function tally(views: readonly ClientView[]): Tally {
     clients: views.length,
     servers: entries.length,
     protected: of('protected'),
-    open: of('open'),
+    open: of('open') + of('tampered'),
     notCoverable: of('notCoverable'),
   };
 }

@@ -18,7 +18,7 @@ export const operators: readonly Operator[] = [
   { op: 'in', words: 'is one of', shape: 'list', hint: 'one a line' },
   { op: 'not_in', words: 'is none of', shape: 'list', hint: 'one a line' },
   { op: 'contains', words: 'contains', shape: 'scalar', hint: 'text in a text, or an entry of a list' },
-  { op: 'regex', words: 'matches', shape: 'text', hint: 'a pattern; use ^ and $ for the ends' },
+  { op: 'regex', words: 'matches', shape: 'text', hint: 'a pattern; ^ and $ for the ends, (?i) for any case' },
   { op: 'lt', words: 'is below', shape: 'scalar', hint: 'a number' },
   { op: 'lte', words: 'is at most', shape: 'scalar', hint: 'a number' },
   { op: 'gt', words: 'is above', shape: 'scalar', hint: 'a number' },

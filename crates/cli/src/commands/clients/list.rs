@@ -21,15 +21,16 @@ pub(crate) fn run(args: &ClientsListArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
     let surveyed = look(&home, &args.project)?;
+    let tampered = tampered(&home, &surveyed);
     for file in &surveyed {
         if args.json {
-            objects(&screen, file);
+            objects(&screen, file, &tampered);
         } else {
-            print(&screen, file);
+            print(&screen, file, &tampered);
         }
     }
     if !args.json {
-        summary(&screen, &surveyed);
+        summary(&screen, &surveyed, &tampered);
         let waiting = queue::read(home.path());
         changed(&screen, &home, &surveyed, waiting.as_deref().unwrap_or_default());
         match &waiting {
@@ -40,9 +41,26 @@ pub(crate) fn run(args: &ClientsListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Entries whose gate is not as it was put there.
+fn tampered(home: &Home, surveyed: &[Surveyed]) -> BTreeSet<Key> {
+    let ledger = ledger::read(home.path()).unwrap_or_default();
+    let binary = program::place(home.path());
+    let drifts = drift(surveyed, &ledger, &[], &binary.to_string_lossy());
+    drifts
+        .into_iter()
+        .filter_map(|drift| match drift {
+            Drift::Tampered { key, .. } => Some(key),
+            _ => None,
+        })
+        .collect()
+}
+
 /// A word for the state, and what there is to say about it.
-fn words(entry: &Entry) -> (&'static str, anstyle::Style, String) {
+fn words(entry: &Entry, tampered: &BTreeSet<Key>) -> (&'static str, anstyle::Style, String) {
     match &entry.state {
+        State::Protected { .. } if tampered.contains(&entry.key) => {
+            ("not as protected", screen::BAD, shown::command(entry))
+        }
         State::Protected { server } if *server == entry.key.name => {
             ("protected", screen::GOOD, shown::command(entry))
         }
@@ -55,7 +73,7 @@ fn words(entry: &Entry) -> (&'static str, anstyle::Style, String) {
     }
 }
 
-fn print(screen: &Screen, file: &Surveyed) {
+fn print(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
     let client = file.found.client;
     let runs = client.caches && may_run(client);
     let runs = if runs { "  (runs now)" } else { "" };
@@ -74,7 +92,7 @@ fn print(screen: &Screen, file: &Surveyed) {
         }
         Ok(contents) => {
             for entry in &contents.entries {
-                let (word, style, rest) = words(entry);
+                let (word, style, rest) = words(entry, tampered);
                 let name = screen::pad(&shown::name(&entry.key.name), 20);
                 let project = entry.key.project.as_deref();
                 let project = project.map_or_else(String::new, |p| format!("in {}: ", screen::harmless(p)));
@@ -92,16 +110,19 @@ fn print(screen: &Screen, file: &Surveyed) {
     }
 }
 
-fn summary(screen: &Screen, surveyed: &[Surveyed]) {
+fn summary(screen: &Screen, surveyed: &[Surveyed], tampered: &BTreeSet<Key>) {
     if surveyed.is_empty() {
         screen.line("No AI client has a configuration file here. Callgate knows where 21 of them keep theirs: docs/clients.md");
         return;
     }
     let count = |is: fn(&State) -> bool| entries(surveyed).filter(|entry| is(&entry.state)).count();
     let open = count(|state| matches!(state, State::Open));
+    let gated = count(|state| matches!(state, State::Protected { .. }));
+    let bent =
+        if tampered.is_empty() { String::new() } else { format!("{} not as protected, ", tampered.len()) };
     screen.line(&format!(
-        "{} protected, {open} not protected, {} not coverable.",
-        count(|state| matches!(state, State::Protected { .. })),
+        "{} protected, {bent}{open} not protected, {} not coverable.",
+        gated - tampered.len(),
         count(|state| matches!(state, State::NotCoverable(_))),
     ));
     if open > 0 {
@@ -131,6 +152,16 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed], waiting: &[Queue
                     "{} starts {}, which is not the gate of this home: protect it again",
                     whose(key),
                     screen::quoted(binary)
+                )
+            }
+            Drift::Tampered { key, how } => {
+                let how: Vec<_> = how.iter().map(|one| one.words(shown::name)).collect();
+                format!(
+                    "{} is not as it was protected: {}. Put that right: callgate clients protect {} {}",
+                    whose(key),
+                    how.join("; "),
+                    key.client,
+                    shown::name(&key.name)
                 )
             }
             Drift::Shadowed { path, by } => {
@@ -192,7 +223,7 @@ fn whose(key: &Key) -> String {
     format!("{client}: {}", shown::name(&key.name))
 }
 
-fn objects(screen: &Screen, file: &Surveyed) {
+fn objects(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
     let client = file.found.client.id;
     let path = file.found.path.display().to_string();
     match &file.read {
@@ -206,6 +237,9 @@ fn objects(screen: &Screen, file: &Surveyed) {
             }
             for entry in &contents.entries {
                 let (state, server, why) = match &entry.state {
+                    State::Protected { server } if tampered.contains(&entry.key) => {
+                        ("not_as_protected", Some(server), None)
+                    }
                     State::Protected { server } => ("protected", Some(server), None),
                     State::Open => ("not_protected", None, None),
                     State::NotCoverable(why) => ("not_coverable", None, Some(why)),

@@ -62,7 +62,7 @@ fn effective(home: &Home, server: &str) -> Policy {
         .and_then(|text| Policy::parse(&text).map_err(|report| report.to_string()));
     match parsed {
         Ok(mut policy) => {
-            guard(&mut policy, home.path());
+            guard(&mut policy, home.path(), None);
             policy
         }
         Err(reason) => Policy::refuse_all(format!("{}: {reason}", path.display())),

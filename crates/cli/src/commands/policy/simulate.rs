@@ -34,7 +34,7 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<ExitCode> {
     };
     let mut policy =
         Policy::parse(&text).context("this policy is broken; `callgate policy check` says all of it")?;
-    guard(&mut policy, home.path());
+    guard(&mut policy, home.path(), None);
     let watched = stderr().is_terminal();
     let progress = |progress: Progress| {
         if watched {

@@ -97,7 +97,7 @@ pub(super) const PLAYWRIGHT: Server = Server {
   "tools": {
     "browser_evaluate": { "action": "deny", "reason": "no scripts in pages that are logged in" },
     "browser_navigate": {
-      "deny_if": [{ "path": "args.url", "op": "regex", "value": "^file:", "on_deny": "no local files" }]
+      "deny_if": [{ "path": "args.url", "op": "regex", "value": "(?i)^\\s*file:", "on_deny": "no local files" }]
     },
     // It clicked the same dead button four hundred times.
     "browser_click": {
@@ -192,7 +192,7 @@ pub(super) const RUNAUTOMATION: Server = Server {
   "default": "allow",
   "tools": {
     "playwright_navigate": {
-      "deny_if": [{ "path": "args.url", "op": "regex", "value": "^file:", "on_deny": "no local files" }]
+      "deny_if": [{ "path": "args.url", "op": "regex", "value": "(?i)^\\s*file:", "on_deny": "no local files" }]
     }
   }
 }
@@ -212,7 +212,7 @@ pub(super) const RUNAUTOMATION: Server = Server {
     },
     "clear_codegen_session": { "action": "deny", "reason": "recorded tests are not thrown away" },
     "playwright_navigate": {
-      "deny_if": [{ "path": "args.url", "op": "regex", "value": "^file:", "on_deny": "no local files" }]
+      "deny_if": [{ "path": "args.url", "op": "regex", "value": "(?i)^\\s*file:", "on_deny": "no local files" }]
     }
   }
 }

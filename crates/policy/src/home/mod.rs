@@ -1,0 +1,302 @@
+//! The built-in rule that keeps calls away from Callgate's own folder.
+//!
+//! A server that writes files or runs commands could be asked to change a policy. Where the folder has its usual name, any
+//! text in the arguments that may spell that name is refused, wherever it stands: what leads to it (`~`, a variable,
+//! `cd` in an earlier command, the working directory) need not be understood then. A folder of another name is known
+//! by what stands before its name. Each text counts as it is and with its escapes undone.
+//!
+//! A first glance over the raw bytes settles nearly every call.
+
+mod lead;
+mod spelling;
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use callgate_protocol::json::Raw;
+use memchr::{memchr_iter, memmem};
+
+use crate::percent;
+use lead::{Lead, below_root, expansion_at_end, lead, names_folder};
+use spelling::{Effort, Spelled, spelled};
+
+/// The usual name, and how Windows shortens it.
+const USUAL: &str = ".callgate";
+const SHORTENED: &str = "callga~";
+/// Whoever asks for the value of this variable asks for the folder.
+const VARIABLE: &str = "callgate_home";
+
+#[derive(Clone, Debug)]
+pub(crate) struct HomeGuard {
+    /// The last part of the path.
+    name: String,
+    /// The parts before it.
+    parent: Vec<String>,
+    /// Is the name one that nothing else has?
+    telling: bool,
+    /// Where the server works, if that is above the folder: how many parts of its path that is.
+    working_in: Option<usize>,
+    /// How far before the name its path may begin.
+    far: usize,
+}
+
+/// Which folders above ours the arguments name, too: a relative path may start there.
+struct Above<'a> {
+    args: &'a str,
+    parent: &'a [String],
+    named: OnceCell<Vec<bool>>,
+}
+
+impl Above<'_> {
+    fn is_named(&self, parts: usize) -> bool {
+        let find = || {
+            (0..=self.parent.len())
+                .map(|end| {
+                    strings(self.args).any(|string| names_folder(&unescape(string), &self.parent[..end]))
+                })
+                .collect()
+        };
+        self.named.get_or_init(find).get(parts).is_some_and(|named| *named)
+    }
+}
+
+impl HomeGuard {
+    /// `None` for a path that names nothing in particular.
+    pub(crate) fn new(home: &str, working_in: Option<&str>) -> Option<HomeGuard> {
+        let mut parent = below_root(home);
+        let name = parent.pop().filter(|name| !name.is_empty())?;
+        let telling = name.to_ascii_lowercase().starts_with(USUAL);
+        let working_in = working_in.map(below_root).filter(|folder| parent.starts_with(folder));
+        let working_in = working_in.map(|folder| folder.len());
+        Some(HomeGuard { name, parent, telling, working_in, far: 1024 + 4 * home.len() })
+    }
+
+    pub(crate) fn is_named_in(&self, args: Raw<'_>) -> bool {
+        let text = args.text();
+        if self.telling && !may_be_named_in(text.as_bytes()) {
+            return false;
+        }
+        let mut effort = Effort::for_text(text.as_bytes());
+        let above = Above { args: text, parent: &self.parent, named: OnceCell::new() };
+        strings(text).any(|string| {
+            let mut reading = unescape(string);
+            // A text may be encoded more than once; each reading counts.
+            for _ in 0..4 {
+                if self.is_read_in(&reading, &above, &mut effort)
+                    || shell_escapes(&reading)
+                        .is_some_and(|undone| self.is_read_in(&undone, &above, &mut effort))
+                {
+                    return true;
+                }
+                match percent::decode(&reading) {
+                    Some(next) => reading = Cow::Owned(next),
+                    None => return false,
+                }
+            }
+            false
+        })
+    }
+
+    fn is_read_in(&self, text: &str, above: &Above<'_>, effort: &mut Effort) -> bool {
+        let text = shown(text);
+        let bytes = text.as_bytes();
+        let lower = text.to_ascii_lowercase();
+        if memmem::find(lower.as_bytes(), VARIABLE.as_bytes()).is_some()
+            || (self.telling && lower.contains(SHORTENED))
+        {
+            return true;
+        }
+        let first = self.name.as_bytes()[0].to_ascii_lowercase();
+        let named = lower.bytes().enumerate().any(|(at, byte)| {
+            let literal = byte == first;
+            // A star that begins a pattern stands for no dot, in shells and most of what is like them.
+            let wild = matches!(byte, b'?' | b'[') || (byte == b'*' && !self.telling);
+            if !(literal || (wild && starts_a_part(bytes, at))) {
+                return false;
+            }
+            match spelled(bytes, at, self.name.as_bytes(), effort) {
+                Some((kind, end)) => self.is_meant(&text, (at, end), kind, literal, above),
+                None => false,
+            }
+        });
+        // What takes this long to follow was written to confuse.
+        named || effort.is_spent()
+    }
+
+    /// The name may be spelled here: is it the folder's?
+    fn is_meant(
+        &self,
+        text: &str,
+        (at, end): (usize, usize),
+        kind: Spelled,
+        literal: bool,
+        above: &Above<'_>,
+    ) -> bool {
+        let left = &text[text.floor_char_boundary(at.saturating_sub(self.far))..at];
+        if self.telling && literal && begins_here(left, kind) && kind >= Spelled::Wild {
+            return true;
+        }
+        if kind == Spelled::Bare && !(literal && self.telling) {
+            return false;
+        }
+        match lead(left, &self.parent) {
+            Some(Lead::Full | Lead::Person) => true,
+            Some(Lead::Variable) => kind == Spelled::Plain,
+            Some(Lead::From { parts, bare }) => {
+                let goes_on = matches!(text.as_bytes().get(end), Some(b'/' | b'\\'));
+                kind == Spelled::Plain
+                    && begins_here(left, kind)
+                    && ((self.working_in == Some(parts) && (!bare || goes_on)) || above.is_named(parts))
+            }
+            None => false,
+        }
+    }
+}
+
+/// Escapes that could stand for a letter of the name, or a dot with something behind it that could be the rest. Each is looked
+/// for in the text as it was sent, where a quote ends a string and a backslash is written twice.
+fn may_be_named_in(text: &[u8]) -> bool {
+    let after = |at: usize, behind: usize| text.get(at + behind).copied();
+    let letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let nothing = |byte: Option<u8>| matches!(byte, None | Some(b' ' | b'/' | b'.' | b'"' | b'_' | b'-'));
+    memchr_iter(b'.', text).any(|at| match (after(at, 1), after(at, 2)) {
+        (Some(b'c' | b'C'), Some(b'a' | b'A')) => true,
+        (Some(b'c' | b'C'), next) => !letter(next) && !nothing(next),
+        (next, _) => !letter(next) && !nothing(next),
+    }) || memchr_iter(b'\\', text).any(|at| match after(at, 1) {
+        Some(b'u') => text[at + 2..].starts_with(b"00") && matches!(after(at, 4), Some(b'0'..=b'7')),
+        Some(b'\\') => matches!(after(at, 2), Some(b'x' | b'u' | b'U' | b'0'..=b'7' | b'?' | b'[')),
+        _ => false,
+    }) || memchr_iter(b'%', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_hexdigit()))
+        || memchr_iter(b'~', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_digit()))
+        || memchr_iter(b'/', text).any(|at| matches!(after(at, 1), Some(b'?' | b'[')))
+        || memchr_iter(b'_', text).any(|at| {
+            matches!(after(at, 1), Some(b'h' | b'H')) && at > 0 && matches!(text[at - 1], b'e' | b'E')
+        })
+}
+
+/// May a part of a path begin at `at`? Behind a slash, with what may stand for nothing between.
+fn starts_a_part(text: &[u8], at: usize) -> bool {
+    at > 0 && matches!(text[at - 1], b'/' | b'\\' | b'"' | b'\'' | b'`' | b'}' | b')' | b'@' | b'*')
+}
+
+/// Does a name begin behind `left`? Not in the middle of another; but behind a variable, or an option.
+fn begins_here(left: &str, kind: Spelled) -> bool {
+    let Some(before) = left.chars().next_back() else { return true };
+    match before {
+        ')' | '}' => kind == Spelled::Plain || expansion_at_end(left).is_some(),
+        '*' | '?' | ']' => kind == Spelled::Plain,
+        '_' => is_behind_variable(left),
+        c if c.is_alphanumeric() => is_behind_variable(left) || is_behind_option(left),
+        '-' | '.' => false,
+        _ => true,
+    }
+}
+
+fn is_behind_variable(left: &str) -> bool {
+    left.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').ends_with('$')
+}
+
+/// `-C.callgate`
+fn is_behind_option(left: &str) -> bool {
+    let mut back = left.chars().rev();
+    back.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && back.next() == Some('-')
+        && back.next().is_none_or(char::is_whitespace)
+}
+
+/// Without characters that do not show: some file systems do not see them either.
+fn shown(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\0');
+    if text.contains(hidden) { text.replace(hidden, "").into() } else { text.into() }
+}
+
+/// `\x2e`, `\056`, `\u002e` undone, as `printf` and `$'…'` do; `None` when there are none.
+fn shell_escapes(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    let mut found = false;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let tail = &rest[at + 1..];
+        let (skip, most, radix) = match tail.as_bytes().first() {
+            Some(b'x') => (1, 2, 16),
+            Some(b'u') => (1, 4, 16),
+            Some(b'U') => (1, 8, 16),
+            Some(b'0') => (0, 4, 8),
+            Some(b'1'..=b'7') => (0, 3, 8),
+            _ => (0, 0, 8),
+        };
+        let braced = usize::from(skip > 0 && tail.as_bytes().get(1) == Some(&b'{'));
+        let from = skip + braced;
+        let digits =
+            tail.bytes().skip(from).take(most).take_while(|b| char::from(*b).is_digit(radix)).count();
+        let code = tail.get(from..from + digits).and_then(|digits| u32::from_str_radix(digits, radix).ok());
+        match code.and_then(char::from_u32) {
+            Some(c) => {
+                found = true;
+                out.push(c);
+                let closed = usize::from(braced == 1 && tail.as_bytes().get(from + digits) == Some(&b'}'));
+                rest = &tail[from + digits + closed..];
+            }
+            None => {
+                out.push('\\');
+                rest = tail;
+            }
+        }
+    }
+    out.push_str(rest);
+    found.then_some(out)
+}
+
+/// The insides of all strings of a JSON text, names of members included; without recursion.
+fn strings(json: &str) -> impl Iterator<Item = &str> {
+    let mut rest = json;
+    std::iter::from_fn(move || {
+        let open = rest.find('"')? + 1;
+        let inner = &rest[open..];
+        let mut end = 0;
+        loop {
+            end += memchr::memchr2(b'"', b'\\', &inner.as_bytes()[end..])?;
+            if inner.as_bytes()[end] == b'"' {
+                break;
+            }
+            end += 2;
+            if end > inner.len() {
+                return None;
+            }
+        }
+        rest = &inner[end + 1..];
+        Some(&inner[..end])
+    })
+}
+
+/// JSON escapes undone; what stands for no character becomes U+FFFD.
+fn unescape(inner: &str) -> Cow<'_, str> {
+    if !inner.contains('\\') {
+        return inner.into();
+    }
+    let mut out = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('u') => {
+                let code = chars.as_str().get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
+                if code.is_some() {
+                    chars.nth(3);
+                }
+            }
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some(c @ ('"' | '\\' | '/')) => out.push(c),
+            Some(_) | None => out.push('\u{fffd}'),
+        }
+    }
+    out.into()
+}
