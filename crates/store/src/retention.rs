@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::clock::Clock;
 use crate::history::file::Filer;
-use crate::history::{raise_generation, timeline};
+use crate::history::{raise_generation, removals};
 use crate::home::Home;
 use crate::settings::Settings;
 use crate::sqlite::wal_of;
@@ -93,7 +93,7 @@ pub(crate) fn trim(
     let too_large = used + used.min(index) > i64::from(settings.history_megabytes.get()) << 20;
 
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let removed = remove(connection, cutoff, too_large);
+    let removed = remove(connection, now, cutoff, too_large);
     connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     if removed? > 0 {
         return Ok(Step::More);
@@ -106,7 +106,7 @@ pub(crate) fn trim(
     Ok(Step::Done)
 }
 
-fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
+fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
     // What nothing refers to goes first: calls must not make room for it.
     let unused = remove_policies(connection, if too_large { i64::MAX } else { cutoff })?;
     if unused > 0 {
@@ -121,7 +121,7 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         oldest.iter().take_while(|(_, at_ms)| too_large || *at_ms < cutoff).last().map(|(rev, _)| *rev);
     let mut removed = 0;
     if let Some(last) = last {
-        removed += connection.execute("DELETE FROM calls WHERE rev <= ?1", [last])?;
+        removed += removals::expire_calls(connection, last, now)?;
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('unswept', 1)", ())?;
         connection.execute("DELETE FROM changes WHERE rev <= ?1", [last])?;
     }
@@ -131,11 +131,7 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         "DELETE FROM changes WHERE rev <= ?1 AND rev < (SELECT min(rev) FROM changes) + 2000",
         [latest - KEPT_CHANGES],
     )?;
-    removed += connection.execute(
-        "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at_ms < ?1 ORDER BY id LIMIT 500)",
-        [cutoff],
-    )?;
-    removed += timeline::forget_before(connection, cutoff)?;
+    removed += removals::expire_events(connection, cutoff, 500, now)?;
     removed += connection.execute(
         "DELETE FROM sessions WHERE id IN (
            SELECT s.id FROM sessions s WHERE s.ended_ms < ?1
