@@ -19,6 +19,11 @@ pub(crate) fn asking(what: &str, word: &str) -> anyhow::Result<()> {
     person(what, ("This would", "This"), word)
 }
 
+/// The same for what cannot be brought back; `words` say it, and what goes.
+pub(crate) fn forgetting(words: &str, word: &str) -> anyhow::Result<()> {
+    typed("forget what is on record", words, "Forgetting", word)
+}
+
 /// Nothing is asked, but a server that the gate watches does not do it.
 pub(crate) fn not_below_a_session(what: &str) -> anyhow::Result<()> {
     not_below(what, "This")
@@ -92,6 +97,10 @@ fn is_as_it_lies(home: &Home) -> bool {
 }
 
 fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::Result<()> {
+    typed(what, &format!("{opening} {what}."), subject, word)
+}
+
+fn typed(what: &str, question: &str, subject: &str, word: &str) -> anyhow::Result<()> {
     not_below(what, subject)?;
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!(
@@ -100,7 +109,7 @@ fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::R
         );
     }
     let mut err = io::stderr();
-    write!(err, "{opening} {what}.\nType {word} to go on: ").context("the terminal cannot be written")?;
+    write!(err, "{question}\nType {word} to go on: ").context("the terminal cannot be written")?;
     err.flush().context("the terminal cannot be written")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;

@@ -75,6 +75,20 @@ pub(crate) fn local(wall_ms: i64) -> Zoned {
     Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
 }
 
+/// The same for machines that read what people do.
+pub(crate) fn local_iso(wall_ms: i64) -> String {
+    local(wall_ms).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+/// A day between rows: `today`, `yesterday`, `Mon 2 Nov 2026`.
+pub(crate) fn day(date: Date, today: Date) -> String {
+    match today.yesterday() {
+        _ if date == today => "today".to_owned(),
+        Ok(yesterday) if date == yesterday => "yesterday".to_owned(),
+        _ => date.strftime("%a %-d %b %Y").to_string(),
+    }
+}
+
 /// A moment for machines.
 pub(crate) fn iso(wall_ms: i64) -> String {
     Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
@@ -84,6 +98,14 @@ pub(crate) fn iso(wall_ms: i64) -> String {
 #[expect(clippy::unwrap_used, reason = "a failed parse is a failed test")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_of_last_year_does_not_read_like_one_of_today() {
+        let today = Date::constant(2026, 11, 17);
+        let told = [(2026, 11, 17), (2026, 11, 16), (2026, 11, 2), (2025, 10, 10), (2026, 11, 18)]
+            .map(|(year, month, day_of_month)| day(Date::constant(year, month, day_of_month), today));
+        assert_eq!(told, ["today", "yesterday", "Mon 2 Nov 2026", "Fri 10 Oct 2025", "Wed 18 Nov 2026"]);
+    }
 
     #[test]
     fn ages_and_dates_are_understood_and_nonsense_is_explained() {

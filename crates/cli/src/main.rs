@@ -9,6 +9,7 @@ mod commands;
 mod confirm;
 mod duration;
 mod hidden;
+mod layout;
 mod row;
 mod screen;
 
@@ -73,6 +74,9 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::CheckArguments => Ok(ExitCode::from(callgate_shim::check_arguments())),
         Command::Log(args) => commands::log::run(&args),
         Command::Watch(args) => commands::watch::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Stats(args) => commands::stats::run(&args),
+        Command::Stderr(args) => commands::stderr::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Events(args) => commands::events::run(&args),
         Command::Status(args) => commands::status::run(&args),

@@ -1,11 +1,11 @@
-//! One call as a line for a person.
+//! One call in words for a person.
 
 use callgate_desk::text;
 use callgate_store::history::CallRow;
 use callgate_store::{Decision, Outcome};
 
-use crate::duration::local;
-use crate::screen::{self, Screen};
+use crate::layout::Cells;
+use crate::screen;
 
 /// What the log calls the thing that was asked for.
 pub(crate) fn subject(call: &CallRow) -> String {
@@ -35,37 +35,29 @@ pub(crate) fn took(call: &CallRow) -> String {
     }
 }
 
-/// Widths of the log's columns before the gist, which takes what is left.
-const ID: usize = 10;
-const SERVER: usize = 14;
-const SUBJECT: usize = 24;
-const STATUS: usize = 14;
-const TOOK: usize = 6;
-
-/// The log's line. `width` is the width of the terminal; `times` says how often the same happened in a row.
-pub(crate) fn line(screen: &Screen, call: &CallRow, width: usize, times: usize) -> String {
+/// The log's line of a call. `times` says how often the same happened in a row; a gist that is `whole` is what was sent,
+/// else it is short.
+pub(crate) fn cells(call: &CallRow, time: String, times: usize, whole: bool) -> Cells {
     let (mut status, style) = status(call);
     if times > 1 {
         status.push_str(&format!(" × {times}"));
     }
-    let time = local(call.at_ms).strftime("%H:%M:%S").to_string();
+    let args = call.args.as_ref();
     let gist = match call.decision {
-        Decision::Allowed => call.args.as_ref().map(|args| args.text.as_str()),
-        _ => call.reason.as_deref(),
+        Decision::Allowed if whole => args.map(|args| args.text.clone()).unwrap_or_default(),
+        Decision::Allowed => {
+            callgate_desk::gist(args.map(|args| args.text.as_str()), args.is_some_and(|args| args.withheld))
+        }
+        _ => call.reason.clone().unwrap_or_default(),
     };
-    let fixed = time.len() + ID + SERVER + SUBJECT + STATUS + TOOK + 6 * 2;
-    let gist = screen::clip(&screen::harmless(gist.unwrap_or_default()), width.saturating_sub(fixed).max(24));
-    // A name that is cut can be copied by nobody; only a terminal has columns to keep.
-    let cut = |text: &str, column| screen::clip(text, if width == usize::MAX { width } else { column });
-    let column = |text: &str, width| screen::pad(&cut(text, width), width);
-    let line = [
-        screen.paint(screen::DIM, &time),
-        screen.paint(screen::DIM, &column(&call.id.to_string(), ID)),
-        column(&screen::harmless(&call.server), SERVER),
-        column(&subject(call), SUBJECT),
-        screen.paint(style, &column(&status, STATUS)),
-        format!("{:>TOOK$}", took(call)),
-        gist,
-    ];
-    line.join("  ").trim_end().to_owned()
+    Cells {
+        time,
+        id: call.id.to_string(),
+        client: screen::harmless(call.client.as_deref().unwrap_or("unknown")),
+        server: screen::harmless(&call.server),
+        tool: subject(call),
+        status: (status, style),
+        took: took(call),
+        gist: screen::harmless(&gist),
+    }
 }

@@ -26,6 +26,12 @@ impl Screen {
         Screen { colours: wanted && io::stdout().is_terminal() }
     }
 
+    /// One without colours.
+    #[cfg(test)]
+    pub(crate) fn plain() -> Screen {
+        Screen { colours: false }
+    }
+
     /// `text` in a style, if this screen has colours.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
@@ -57,6 +63,18 @@ fn terminal_columns() -> Option<usize> {
 #[cfg(not(unix))]
 fn terminal_columns() -> Option<usize> {
     None
+}
+
+/// The terminal that a person types at, for the record.
+#[cfg(unix)]
+pub(crate) fn terminal() -> String {
+    let name = rustix::termios::ttyname(rustix::stdio::stdin(), Vec::new()).ok();
+    name.map_or_else(|| "no terminal".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn terminal() -> String {
+    "a terminal".to_owned()
 }
 
 /// An error for a person: what happened, and each cause under it.

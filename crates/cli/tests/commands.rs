@@ -215,6 +215,11 @@ fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
     );
     assert!(callgate.folder.path().join("home/search.db").exists());
     callgate.say(&["demo", "--remove"]);
-    assert!(callgate.say(&["log"]).contains("No calls yet"));
-    assert!(callgate.say(&["log", "--search", begun]).contains("No calls match"));
+    for (words, told) in
+        [(["log"].as_slice(), "No calls yet"), (&["log", "--search", begun], "No calls match")]
+    {
+        let output = callgate.run(words);
+        assert!(output.status.success() && output.stdout.is_empty(), "nothing is no line");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(told), "{words:?}");
+    }
 }

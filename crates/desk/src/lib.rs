@@ -45,9 +45,11 @@ use callgate_clients::System;
 use callgate_store::clock::Clock;
 use callgate_store::{Home, Origin};
 
+pub use acts::Forgetting;
 pub use demo::Program;
 pub use error::DeskError;
 pub use log::{CallObject, Follower, gist};
+pub use servers::{StderrEntry, StderrFollower};
 
 /// One person's view of one home. Every answer is read afresh from the disk; only what waits for a second step is kept.
 #[derive(Debug)]

@@ -3,11 +3,9 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use callgate_policy::Keep;
-use callgate_store::history::{Forget, forget};
 use callgate_store::home::{Locked, try_lock};
 use callgate_store::{History, Settings, atomic};
 use serde_json::{Map, Value, json};
@@ -60,20 +58,6 @@ impl Desk {
     /// The person was asked whether the app should start at login, and has answered.
     pub fn login_asked(&self) -> Result<(), DeskError> {
         self.change_file(|file| set(file, "app", "askedLogin", true.into()))
-    }
-
-    /// Forgets all calls that are over, for good.
-    pub fn delete_history(&self) -> Result<SettingsView, DeskError> {
-        self.home.prepare()?;
-        // Held, so that nobody opens the index while it is wiped.
-        let mut indexer = self.indexing.lock();
-        *indexer = None;
-        let forgotten = forget(&self.home, Forget::All, self.clock.as_ref());
-        drop(indexer);
-        // Also if not all of it is gone.
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner).forget();
-        forgotten?;
-        self.settings()
     }
 
     /// What the person set; what is missing or wrong has its default.

@@ -1,7 +1,5 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use callgate_store::{Decision, EventKind};
-
 use super::*;
 use crate::testing::Place;
 use crate::view::ErrorCode;
@@ -90,40 +88,6 @@ fn a_broken_file_is_told_and_kept_aside_when_a_new_one_is_saved() {
         .filter(|name| name.starts_with("settings.json.broken-"))
         .collect();
     assert_eq!(aside.len(), 1);
-}
-
-#[test]
-fn deleting_the_history_leaves_nothing_of_it() {
-    let place = Place::new();
-    let files = place.session("files");
-    files.calls("needleword", 3);
-    files.refused("drop", Decision::Denied, 1);
-    fs::write(place.home.path().join("search.db"), "needleword").unwrap();
-    let before = place.desk.settings().unwrap();
-    assert_eq!(before.calls, 4);
-    assert!(before.oldest_ms.is_some() && before.used_bytes > 8_192);
-    let after = place.desk.delete_history().unwrap();
-    assert_eq!((after.calls, after.oldest_ms), (0, None));
-    for entry in fs::read_dir(place.home.path()).unwrap().map(Result::unwrap) {
-        let bytes = fs::read(entry.path()).unwrap_or_default();
-        assert!(!bytes.windows(10).any(|window| window == b"needleword"), "{:?}", entry.path());
-    }
-    let events = History::open_reader(&place.home).unwrap().events(None, 10).unwrap();
-    assert!(events.iter().any(|event| event.kind == EventKind::Forgotten));
-    files.calls("on", 1);
-    assert_eq!(place.desk.settings().unwrap().calls, 1, "the session goes on");
-}
-
-#[test]
-fn deleting_the_history_also_deletes_calls_of_a_clock_that_went_wrong() {
-    let place = Place::new();
-    let files = place.session("files");
-    files.calls("later", 2);
-    while place.desk.index_step().unwrap() {}
-    place.clock.set_wall(1_700_000_000_000);
-    assert_eq!(place.desk.delete_history().unwrap().calls, 0);
-    let steps = std::iter::repeat_with(|| place.desk.index_step().unwrap()).take(10);
-    assert!(steps.into_iter().any(|more| !more), "the index is kept up again");
 }
 
 #[test]

@@ -8,11 +8,15 @@ use std::time::Duration;
 use callgate_policy::{Keep, Policy};
 use callgate_protocol::json::Raw;
 use callgate_store::clock::ManualClock;
+use callgate_store::history::Forgetter;
 use callgate_store::{
     Decision, EndReason, Home, Intent, Journal, Origin, Outcome, Refused, SessionId, SessionInfo,
 };
 
 use crate::Desk;
+
+/// Whoever forgets something in tests.
+pub(crate) const BY: &Forgetter<'static> = &Forgetter { origin: Origin::Cli, words: "ada at a terminal" };
 
 /// Denies one tool, allows the rest.
 pub(crate) const POLICY: &str = r#"{"version":"1","default":"allow","tools":{"drop":{"action":"deny"}}}"#;

@@ -362,6 +362,16 @@ impl ClientName {
     }
 }
 
+/// What the person reads of one such line; without its words where they may be what was not to be kept.
+fn noise_text(line: &str, why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    if line.is_empty() {
+        return format!("The server sent what is of no use, and the client was spared it: {why}");
+    }
+    let line = line.trim_end();
+    format!("The server wrote to stdout what is no message, and the client was spared it: {line} ({why})")
+}
+
 /// Lines of the server that are no messages: kept from the client, remembered for the person.
 #[derive(Debug, Default)]
 pub(crate) struct Noise(AtomicU32);
@@ -371,7 +381,8 @@ impl Noise {
         if self.0.fetch_add(1, Ordering::Relaxed) < NOISE_ROWS {
             // Cut generously: the journal masks, and cuts after it; a secret must not lose its end here.
             let text: String = String::from_utf8_lossy(line).chars().take(4000).collect();
-            journal.event(Event { kind: EventKind::Noise, text: &format!("{why}: {text}") });
+            let text = noise_text(&text, why);
+            journal.event(Event { kind: EventKind::Noise, text: &text });
         }
     }
 
@@ -379,9 +390,25 @@ impl Noise {
     pub(crate) fn sum_up(&self, journal: &Journal) {
         let heard = self.0.load(Ordering::Relaxed);
         if heard > NOISE_ROWS {
-            let text =
-                format!("{heard} lines of the server were no messages; the first {NOISE_ROWS} are listed");
+            let text = format!(
+                "The server wrote {heard} lines to stdout that are no messages, and the client was spared all of them; the first {NOISE_ROWS} are listed"
+            );
             journal.event(Event { kind: EventKind::Noise, text: &text });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_reads_as_what_the_server_did_and_that_the_client_was_spared_it() {
+        let why = "The line is not one JSON value: a value was expected here (byte 0).";
+        let text = noise_text("Global page has been updated.\n", why);
+        assert!(text.starts_with(
+            "The server wrote to stdout what is no message, and the client was spared it: Global"
+        ));
+        assert!(!text.contains(".:") && text.ends_with("(byte 0))"), "{text}");
     }
 }

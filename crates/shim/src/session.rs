@@ -200,7 +200,7 @@ impl Session {
         changes.iter().for_each(|change| relay.note(change));
         let keeper = Arc::new(keeper);
         let tree = TreeRecord::new(&home, &info, began_ms, keeper.id(), masker.clone());
-        let tee = StderrTee::new(&home, &name, masker)?;
+        let tee = StderrTee::new(&home, &name, session, masker)?;
         tee.follow(stderr)?;
         revival::attend(&relay, &keeper, &tree, relay.server.pipe(), stdout)?;
         spawn("from-client", &relay, |relay| FromClient::new(relay).run(stdio::stdin()))?;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_store::mask::Masker;
-use callgate_store::{Home, slug};
+use callgate_store::{Home, SessionId, clock, slug, stderr_line};
 
 use crate::outlet::Outlet;
 use crate::stdio;
@@ -27,21 +27,27 @@ const TAIL_LINE: usize = 300;
 pub(crate) struct StderrTee {
     ours: Outlet,
     path: PathBuf,
+    session: SessionId,
     masker: Masker,
     tail: Arc<Tail>,
 }
 
 impl StderrTee {
-    pub(crate) fn new(home: &Home, server: &str, masker: Masker) -> io::Result<StderrTee> {
+    pub(crate) fn new(
+        home: &Home,
+        server: &str,
+        session: SessionId,
+        masker: Masker,
+    ) -> io::Result<StderrTee> {
         let ours = Outlet::new("to-stderr", stdio::stderr()?);
         let path = home.logs().join(format!("{}.log", slug(server)));
-        Ok(StderrTee { ours, path, masker, tail: Arc::default() })
+        Ok(StderrTee { ours, path, session, masker, tail: Arc::default() })
     }
 
     /// Takes in what this server says. What the one before said last is forgotten.
     pub(crate) fn follow(&self, source: impl Read + Send + 'static) -> io::Result<()> {
         self.tail.begin();
-        let log = Log::new(self.path.clone(), self.masker.clone(), self.tail.clone());
+        let log = Log::new(self.path.clone(), self.session, self.masker.clone(), self.tail.clone());
         let (to, tail) = (self.ours.clone(), self.tail.clone());
         let work = move || {
             drain(source, &to, log);
@@ -155,26 +161,36 @@ fn drain(mut source: impl Read, to: &Outlet, mut log: Log) {
     }
 }
 
-/// The file with the server's last words, masked line by line and bounded.
+/// The file with the server's last words, each line with its time and session, masked line by line and bounded.
 struct Log {
     path: PathBuf,
+    session: SessionId,
     masker: Masker,
     file: Option<File>,
     written: u64,
     /// A line that is not complete yet: a secret must not escape the mask by being cut in two.
     unfinished: Vec<u8>,
+    /// When the first piece of it came.
+    begun_ms: i64,
+    /// What is in the file ends within a line, because it was too long to be waited for.
+    within_line: bool,
     tail: Arc<Tail>,
 }
 
 impl Log {
-    fn new(path: PathBuf, masker: Masker, tail: Arc<Tail>) -> Log {
-        Log { path, masker, file: None, written: 0, unfinished: Vec::new(), tail }
+    fn new(path: PathBuf, session: SessionId, masker: Masker, tail: Arc<Tail>) -> Log {
+        let (unfinished, begun_ms, within_line) = (Vec::new(), 0, false);
+        Log { path, session, masker, file: None, written: 0, unfinished, begun_ms, within_line, tail }
     }
 
     /// A log that cannot be written is no reason to disturb the session.
     fn keep(&mut self, text: &[u8]) {
-        if text == b"\n" && self.unfinished.is_empty() {
+        if text == b"\n" && self.unfinished.is_empty() && !self.within_line {
             return;
+        }
+        let now_ms = clock::wall_ms();
+        if self.unfinished.is_empty() {
+            self.begun_ms = now_ms;
         }
         self.unfinished.extend_from_slice(text);
         let whole = match memchr::memrchr(b'\n', &self.unfinished) {
@@ -185,15 +201,30 @@ impl Log {
         let lines: Vec<u8> = self.unfinished.drain(..whole).collect();
         let masked = self.masker.keep_line(&String::from_utf8_lossy(&lines)).into_owned();
         self.tail.keep(&masked);
-        if self.open().and_then(|file| file.write_all(masked.as_bytes())).is_err() {
+        let stamped = self.stamped(&masked, now_ms);
+        if self.open().and_then(|file| file.write_all(stamped.as_bytes())).is_err() {
             self.file = None;
             return;
         }
-        self.written += masked.len() as u64;
+        self.written += stamped.len() as u64;
         if self.written > LOG_BYTES {
             drop(std::fs::rename(&self.path, self.path.with_extension("log.1")));
             self.file = None;
         }
+    }
+
+    /// With a time and the session before each line that begins here: the first may have begun earlier than the others.
+    fn stamped(&mut self, text: &str, now_ms: i64) -> String {
+        let mut out = String::with_capacity(text.len() + 64);
+        for line in text.split_inclusive('\n') {
+            if !self.within_line {
+                out.push_str(&stderr_line::stamp(self.begun_ms, self.session));
+            }
+            out.push_str(line);
+            self.within_line = !line.ends_with('\n');
+            self.begun_ms = now_ms;
+        }
+        out
     }
 
     fn open(&mut self) -> io::Result<&mut File> {
@@ -222,8 +253,41 @@ fn private(options: &mut OpenOptions) {
 fn private(_options: &mut OpenOptions) {}
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
+
+    fn kept(pieces: &[&[u8]]) -> (String, PathBuf, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.log");
+        let mut log =
+            Log::new(path.clone(), "k3v9qa".parse().unwrap(), Masker::new(&[]), Arc::new(Tail::default()));
+        pieces.iter().for_each(|piece| log.keep(piece));
+        (std::fs::read_to_string(&path).unwrap_or_default(), path, folder)
+    }
+
+    #[test]
+    fn every_line_has_one_time_also_one_that_came_in_pieces() {
+        let long = "x".repeat(70_000);
+        let (text, ..) =
+            kept(&[b"lis", b"tening\nsecond\nth", b"ird", b"\n", long.as_bytes(), b"end\n", b"last", b"\n"]);
+        let lines: Vec<_> = text.lines().map(stderr_line::StderrLine::read).collect();
+        let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
+        assert_eq!(texts.len(), 5, "one line each");
+        assert_eq!((&texts[..3], texts[4]), (["listening", "second", "third"].as_slice(), "last"));
+        assert!(texts[3].starts_with("xxx") && texts[3].ends_with("end"), "one that nobody could wait for");
+        assert!(lines.iter().all(|line| line.stamp.is_some_and(|(at_ms, _)| at_ms > 1_600_000_000_000)));
+    }
+
+    #[test]
+    fn a_log_with_times_is_still_begun_anew_above_its_size() {
+        let line = [b"a short line of words\n".as_slice(); 600].concat();
+        let pieces: Vec<&[u8]> = vec![&line; 100];
+        let (text, path, _folder) = kept(&pieces);
+        let before = std::fs::metadata(path.with_extension("log.1")).unwrap().len();
+        assert!((LOG_BYTES..LOG_BYTES + 64 * 1024).contains(&before), "{before}");
+        assert!((text.len() as u64) < LOG_BYTES);
+    }
 
     #[test]
     fn colours_and_hidden_characters_do_not_get_into_last_words() {

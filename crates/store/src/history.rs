@@ -14,10 +14,12 @@ mod notes;
 pub(crate) mod outbox;
 mod peaks;
 mod query;
+pub(crate) mod removals;
 mod replay;
 mod rows;
 mod scan;
 mod search;
+mod stats;
 mod tally;
 pub(crate) mod timeline;
 mod tool_hits;
@@ -34,22 +36,24 @@ use crate::sqlite;
 pub use changed::ChangeRow;
 pub use choices::Trace;
 pub use codegen::{CodegenSession, OnRecord, recording};
-pub use forget::{Forget, Forgotten, forget};
+pub use forget::{DEMO_SERVER, Forget, Forgetter, Forgotten, forget};
 pub use lines::{LineRow, Which};
 pub use notes::{PolicyEdit, note_edit, record_event};
 pub use outbox::Noted;
 pub use peaks::PeakOf;
-pub use query::{Counts, Filter};
+pub use query::{Counts, EventFilter, Filter};
+pub use removals::Removed;
 pub use replay::{Arguments, Lack, Replay, Replayed, ToolUse};
 pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
 pub use scan::{Found, Scan, Toward};
 pub use search::{Class, Indexer, Words};
+pub use stats::ToolStats;
 pub use tally::{Failure, MINUTE_MS, SessionNumbers, Tallied};
 pub use timeline::PolicyChange;
 pub use tool_hits::{ToolHits, ToolsSeen};
 
 /// Thousands: breaking changes, which an older Callgate refuses. Units: additions, which it does not mind.
-const VERSION: i64 = 1_003;
+const VERSION: i64 = 1_004;
 const STEP: i64 = 1_000;
 
 const SCHEMA: &str = "
@@ -104,6 +108,10 @@ CREATE TABLE IF NOT EXISTS events(
   -- Its place among the calls.
   rev INTEGER);
 CREATE INDEX IF NOT EXISTS events_rev ON events(rev);
+-- What events of the kinds forgotten and expired took away, by server; '' for what belongs to none.
+CREATE TABLE IF NOT EXISTS removals(
+  event INTEGER NOT NULL, server TEXT NOT NULL, calls INTEGER NOT NULL, events INTEGER NOT NULL,
+  from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, PRIMARY KEY (event, server)) WITHOUT ROWID;
 ";
 
 /// Columns that came with a version, for files that are older.

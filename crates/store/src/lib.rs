@@ -37,6 +37,7 @@ mod settlement;
 mod slug;
 mod spool;
 mod sqlite;
+pub mod stderr_line;
 mod wal;
 mod words;
 

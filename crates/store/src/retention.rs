@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::history::file::Filer;
-use crate::history::{raise_generation, timeline};
+use crate::history::{raise_generation, removals};
 use crate::home::Home;
 use crate::settings::Settings;
 use crate::wal;
@@ -170,7 +170,8 @@ impl Housekeeping {
 
     fn trim_to(&self, filer: &mut Filer, room: i64) -> Result<(), StoreError> {
         let until = Instant::now() + TURN;
-        let cutoff = self.clock.now().wall_ms - days(&self.settings);
+        let now = self.clock.now().wall_ms;
+        let cutoff = now - days(&self.settings);
         loop {
             let pages = pages(filer)?;
             let over = pages.exceeds(room, OVERFULL);
@@ -178,7 +179,7 @@ impl Housekeeping {
                 return Ok(());
             }
             let removed = filer.transaction(|filer| {
-                remove(filer.connection(), cutoff, true).map_err(|error| filer.fail(&error))
+                remove(filer.connection(), now, cutoff, true).map_err(|error| filer.fail(&error))
             })?;
             if pages.are_to_give_back(room) {
                 give_back(filer.connection(), STEP_PAGES).map_err(|error| filer.fail(&error))?;
@@ -274,7 +275,7 @@ pub(crate) fn trim(
     let pages = Pages::of(connection)?;
     let too_large = pages.exceeds(room, 1_000);
     let removed =
-        in_transaction(connection, |connection| remove(connection, now - days(settings), too_large))?;
+        in_transaction(connection, |connection| remove(connection, now, now - days(settings), too_large))?;
     if removed > 0 {
         return Ok(Step::More);
     }
@@ -296,7 +297,7 @@ fn in_transaction<T>(
     done
 }
 
-fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
+fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> rusqlite::Result<usize> {
     // What nothing refers to goes first: calls must not make room for it.
     let unused = remove_policies(connection, if too_large { i64::MAX } else { cutoff })?;
     if unused > 0 {
@@ -311,7 +312,7 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         oldest.iter().take_while(|(_, at_ms)| too_large || *at_ms < cutoff).last().map(|(rev, _)| *rev);
     let mut removed = 0;
     if let Some(last) = last {
-        removed += connection.execute("DELETE FROM calls WHERE rev <= ?1", [last])?;
+        removed += removals::expire_calls(connection, last, now)?;
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('unswept', 1)", ())?;
         connection.execute("DELETE FROM changes WHERE rev <= ?1", [last])?;
     }
@@ -321,11 +322,7 @@ fn remove(connection: &Connection, cutoff: i64, too_large: bool) -> rusqlite::Re
         "DELETE FROM changes WHERE rev <= ?1 AND rev < (SELECT min(rev) FROM changes) + 2000",
         [latest - KEPT_CHANGES],
     )?;
-    removed += connection.execute(
-        "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at_ms < ?1 ORDER BY id LIMIT 500)",
-        [cutoff],
-    )?;
-    removed += timeline::forget_before(connection, cutoff)?;
+    removed += removals::expire_events(connection, cutoff, 500, now)?;
     removed += connection.execute(
         "DELETE FROM sessions WHERE id IN (
            SELECT s.id FROM sessions s WHERE s.ended_ms < ?1

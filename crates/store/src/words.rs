@@ -196,6 +196,8 @@ vocabulary! {
         StartFailed = "start_failed",
         /// The server has not answered yet: it is probably being installed.
         Installing = "installing",
+        /// What was too old, or too much, went from the history by itself.
+        Expired = "expired",
     }
 }
 

@@ -1,7 +1,7 @@
 //! How things stand, and the settings.
 
-use callgate_desk::login;
-use callgate_desk::view::{Need, Overview, SettingsView, UserSettings};
+use callgate_desk::view::{Need, Overview, Question, SettingsView, UserSettings};
+use callgate_desk::{Forgetting, login};
 use tauri::State;
 
 use super::Reply;
@@ -37,10 +37,11 @@ pub(crate) async fn save_settings(state: State<'_, AppState>, settings: UserSett
     saved
 }
 
+/// Asks first; `confirm` does it.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn delete_history(state: State<'_, AppState>) -> Reply<SettingsView> {
-    ask(&state, move |desk| desk.delete_history().map(as_it_is)).await
+pub(crate) async fn delete_history(state: State<'_, AppState>) -> Reply<Question> {
+    ask(&state, move |desk| desk.ask_to_forget(Forgetting::All, "the window")).await
 }
 
 #[tauri::command]

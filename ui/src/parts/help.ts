@@ -28,6 +28,7 @@ export const wants: readonly Want[] = [
     use: 'Settings, Put a lost gate back by itself',
     command: null,
   },
+  { want: 'read what a server wrote to stderr', use: 'Servers, its card', command: 'callgate stderr' },
   { want: 'find out why a server does not start', use: 'Clients, Test now', command: 'callgate doctor' },
   { want: 'take Callgate away altogether', use: 'in a terminal', command: 'callgate uninstall' },
   {
@@ -38,6 +39,11 @@ export const wants: readonly Want[] = [
   { want: 'take such a server away again', use: 'in a terminal', command: 'callgate remove' },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
+  {
+    want: 'know how often a tool was used, and how long it takes',
+    use: 'in a terminal',
+    command: 'callgate stats',
+  },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },
   { want: 'stop a tool at once', use: 'Block', command: 'callgate block' },
   { want: 'stop a server at once', use: 'Block, whole server', command: 'callgate block' },
@@ -77,7 +83,7 @@ export const wants: readonly Want[] = [
     use: 'Servers, Codegen sessions, Export as Playwright test',
     command: 'callgate codegen export',
   },
-  { want: 'show somebody what happened', use: 'Export', command: null },
+  { want: 'show somebody what happened', use: 'Export', command: 'callgate export' },
 ];
 
 export interface Key {

@@ -379,7 +379,8 @@ describe('Settings', () => {
   it('deletes nothing before the word is typed', async () => {
     start('#/settings');
     await fireEvent.click(await screen.findByTestId('settings-delete', {}, { timeout: 20_000 }));
-    const form = screen.getByTestId('delete-dialog').querySelector('form')!;
+    const form = (await screen.findByTestId('delete-dialog')).querySelector('form')!;
+    expect(screen.getByTestId('delete-what').textContent).toMatch(/\d+ calls/);
     await fireEvent.input(screen.getByTestId('delete-word'), { target: { value: 'del' } });
     await fireEvent.submit(form);
     expect(fake.world.entries.length).toBeGreaterThan(0);

@@ -2,6 +2,11 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
+use callgate_desk::view::LogFilter;
+use callgate_store::history::Words;
+use callgate_store::{Decision, EventKind, SessionId};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use crate::duration::Ago;
@@ -17,9 +22,8 @@ pub(crate) struct FilterArgs {
     /// Only this tool
     #[arg(long)]
     pub(crate) tool: Option<String>,
-    /// Only calls decided so: allowed, denied, capped, hidden, would_deny, paused, malformed, broken,
-    /// unrecorded, unsupported
-    #[arg(long)]
+    /// Only calls decided so
+    #[arg(long, value_parser = words(Decision::ALL, Decision::word))]
     pub(crate) decision: Option<String>,
     /// Only calls that failed: they got to their server and ended with an error, or without an answer
     #[arg(long)]
@@ -27,9 +31,15 @@ pub(crate) struct FilterArgs {
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
     #[arg(long)]
     pub(crate) since: Option<Ago>,
-    /// Only calls that hold this text, which may be any, in tool, arguments, result or reason. Looks at every call: for
-    /// words, --search is faster
+    /// Only calls before then, as with --since
     #[arg(long)]
+    pub(crate) until: Option<Ago>,
+    /// Only calls of this session, by its id: the part of a call's id before the dash
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only calls that hold this text in tool, arguments, result or reason: plain text, no pattern, and case does not
+    /// matter. Looks at every call: for words, --search is faster
+    #[arg(long, value_name = "TEXT")]
     pub(crate) grep: Option<String>,
     /// Only calls with all of these words in tool, arguments, result or reason, the last one perhaps only begun. By an
     /// index: fast however long the history is
@@ -39,9 +49,45 @@ pub(crate) struct FilterArgs {
 
 impl FilterArgs {
     pub(crate) fn is_empty(&self) -> bool {
-        let texts = [&self.server, &self.client, &self.tool, &self.decision, &self.grep, &self.search];
-        texts.iter().all(|text| text.is_none()) && self.since.is_none() && !self.failed
+        let times = [self.since, self.until];
+        let texts =
+            [&self.server, &self.client, &self.tool, &self.decision, &self.session, &self.grep, &self.search];
+        texts.iter().all(|text| text.is_none()) && times.iter().all(Option::is_none) && !self.failed
     }
+
+    /// As the desk takes it.
+    pub(crate) fn asked(&self) -> anyhow::Result<LogFilter> {
+        if self.search.is_some() && self.grep.is_some() {
+            bail!("--search and --grep do not go together: say which of the two");
+        }
+        if self.search.as_deref().is_some_and(|words| Words::of(words).is_none()) {
+            bail!("--search looks for words: letters or digits. --grep looks for any text");
+        }
+        if let (Some(since), Some(until)) = (self.since, self.until)
+            && since.0 >= until.0
+        {
+            bail!("--until is not after --since, so nothing can match");
+        }
+        let decision: Option<Decision> = self.decision.as_deref().map(str::parse).transpose()?;
+        Ok(LogFilter {
+            text: self.search.clone(),
+            grep: self.grep.clone().filter(|text| !text.is_empty()),
+            server: self.server.clone(),
+            client: self.client.clone(),
+            tool: self.tool.clone(),
+            decisions: decision.into_iter().map(Into::into).collect(),
+            failed: self.failed,
+            session: self.session.clone(),
+            since_ms: self.since.map(|since| since.0),
+            until_ms: self.until.map(|until| until.0),
+            only: None,
+        })
+    }
+}
+
+/// The words of a vocabulary, for clap: it lists them, and knows which one was meant.
+fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> PossibleValuesParser {
+    PossibleValuesParser::new(all.iter().map(|one| word(*one)))
 }
 
 #[derive(Debug, Args)]
@@ -54,9 +100,68 @@ pub(crate) struct LogArgs {
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
-    /// How many calls at the most
+    /// How many lines at the most; equal refusals in a row are one
     #[arg(long, short = 'n', default_value_t = 100)]
     pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("format").required(true)))]
+pub(crate) struct ExportCallsArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// One JSON object a line, as log --json
+    #[arg(long, group = "format")]
+    pub(crate) jsonl: bool,
+    /// Comma-separated values, for a table program
+    #[arg(long, group = "format")]
+    pub(crate) csv: bool,
+    /// A report for people, as one page
+    #[arg(long, group = "format")]
+    pub(crate) html: bool,
+    /// The same as Markdown
+    #[arg(long, group = "format")]
+    pub(crate) md: bool,
+    /// Into this new file; otherwise it is printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also if the file is there: it is replaced
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// Only this server
+    #[arg(long)]
+    pub(crate) server: Option<String>,
+    /// Only this client
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    #[arg(long)]
+    pub(crate) since: Option<Ago>,
+    /// Only calls before then
+    #[arg(long)]
+    pub(crate) until: Option<Ago>,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StderrArgs {
+    /// Name of the server
+    pub(crate) server: String,
+    /// Go on showing lines as they come
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// How many lines at the most
+    #[arg(long, short = 'n', default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// Only lines of this session, by its id
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
 }
 
 #[derive(Debug, Args)]
@@ -83,9 +188,18 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EventsArgs {
+    /// Only those of this server
+    #[arg(long)]
+    pub(crate) server: Option<String>,
+    /// Only those of this kind
+    #[arg(long, value_parser = words(EventKind::ALL, EventKind::word), hide_possible_values = true)]
+    pub(crate) kind: Option<String>,
     /// Only since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
     #[arg(long)]
     pub(crate) since: Option<Ago>,
+    /// Only before then
+    #[arg(long)]
+    pub(crate) until: Option<Ago>,
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
@@ -102,7 +216,7 @@ pub(crate) struct ForgetArgs {
     /// Every call of this server
     #[arg(long)]
     pub(crate) server: Option<String>,
-    /// Every call before this date or age (2026-11-16, 30d)
+    /// Every call before this date or age, which must have been (2026-11-16, 30d)
     #[arg(long)]
     pub(crate) before: Option<Ago>,
     /// Every call of the demonstrations

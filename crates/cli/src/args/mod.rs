@@ -47,6 +47,12 @@ pub(crate) enum Command {
     CheckArguments,
     /// List calls, oldest first
     Log(LogArgs),
+    /// Write calls as JSONL, CSV, HTML or Markdown, with the filters of log
+    Export(ExportCallsArgs),
+    /// How often each tool was called, refused and failed, and how long it took
+    Stats(StatsArgs),
+    /// What a server wrote to its error output
+    Stderr(StderrArgs),
     /// Watch calls live in this terminal, with block and cap one key away
     Watch(WatchArgs),
     /// Everything about one call, with the rule that decided it
@@ -61,7 +67,7 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// What an error code means, and what to do about it
     Explain(CodeArgs),
-    /// Remove calls from the history for good
+    /// Remove calls from the history for good (asks first, and leaves a row that says so)
     Forget(ForgetArgs),
     /// Write, check, try out and go back: everything about policies
     Policy(PolicyArgs),

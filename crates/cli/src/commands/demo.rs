@@ -5,19 +5,22 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use callgate_desk::Desk;
 use callgate_store::clock::SystemClock;
-use callgate_store::history::{Filter, Forget, forget};
-use callgate_store::{Home, atomic};
+use callgate_store::history::{DEMO_SERVER, Which};
+use callgate_store::{Home, Origin, atomic};
 use serde_json::{Value, json};
 
 use crate::args::DemoArgs;
 use crate::commands::log;
+use crate::confirm;
 use crate::screen::{self, Screen};
 
-const SERVER: &str = "callgate-demo";
+const SERVER: &str = DEMO_SERVER;
 /// Between two calls that somebody watches, and in a loop that runs away. Ten seconds in all.
 const STEP: Duration = Duration::from_millis(700);
 const RUNAWAY: Duration = Duration::from_millis(70);
@@ -28,7 +31,9 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     home.prepare()?;
     let screen = Screen::new();
     if args.remove {
-        let gone = forget(&home, Forget::Demo, &SystemClock::default())?;
+        confirm::not_below_a_session("take the demonstration off the record")?;
+        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Cli);
+        let gone = desk.forget_demo(&screen::terminal())?;
         let path = home.policy(SERVER);
         let policy = if path.exists() {
             std::fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
@@ -36,7 +41,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         } else {
             ""
         };
-        screen.line(&format!("Removed {} of the demonstration{policy}.", screen::count(gone.calls, "call")));
+        screen.line(&format!("Removed the demonstration{policy}. {}", gone.words));
         return Ok(ExitCode::SUCCESS);
     }
     if !home.policy(SERVER).exists() {
@@ -207,13 +212,16 @@ impl Script<'_> {
     }
 
     fn show(&self, tool: &str, arguments: &str, seen: &Seen) {
-        let call = format!("{} {}", screen::pad(tool, 22), screen::pad(&screen::clip(arguments, 48), 48));
+        // What is left beside the mark and the tool: two thirds of it for the arguments.
+        let room = Screen::columns().saturating_sub(11 + 23);
+        let (args, said) = ((room.min(90) * 2 / 3).min(48), room.min(90) / 3);
+        let call = format!("{} {}", screen::pad(tool, 22), screen::pad(&screen::clip(arguments, args), args));
         match seen {
             Seen::Passed(text) => {
                 let mark = self.screen.paint(screen::GOOD, "passed ");
                 self.screen.line(&format!(
                     "   {mark} {call} {}",
-                    self.screen.paint(screen::DIM, &screen::clip(text, 40))
+                    self.screen.paint(screen::DIM, &screen::clip(text, said.saturating_sub(1)))
                 ));
             }
             Seen::Refused(reason) => {
@@ -249,9 +257,9 @@ fn show_history(home: &Home, screen: &Screen) -> anyhow::Result<()> {
     ));
     let session =
         log::current(home)?.sessions(1)?.pop().context("the demonstration left no session in the history")?;
-    let filter =
-        Filter { server: Some(SERVER.to_owned()), since_ms: Some(session.started_ms), ..Filter::default() };
-    log::print(&log::newest(&log::current(home)?, &filter, 100)?, screen);
+    let which =
+        Which { server: Some(SERVER.to_owned()), since_ms: Some(session.started_ms), ..Which::default() };
+    log::Table::new(screen).print(&log::newest(&log::current(home)?, &which, 100)?);
     screen.line("");
     screen.line("Look closer: callgate show CALL      Remove these rows: callgate demo --remove");
     screen.line("Put it in front of a server of yours: callgate run --server NAME -- COMMAND ARGS…");

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use callgate_store::history::EventRow;
+use callgate_store::history::{EventFilter, EventRow};
 use callgate_store::{EventKind, Home, Origin};
 use serde_json::json;
 
@@ -16,12 +16,20 @@ pub(crate) fn run(args: &EventsArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
     let screen = Screen::new();
-    let events = current(&home)?.events(args.since.map(|since| since.0), args.limit)?;
+    let filter = EventFilter {
+        server: args.server.clone(),
+        kind: args.kind.as_deref().map(str::parse).transpose()?,
+        since_ms: args.since.map(|since| since.0),
+        until_ms: args.until.map(|until| until.0),
+    };
+    let events = current(&home)?.events_matching(&filter, args.limit)?;
     for event in &events {
         screen.line(&if args.json { object(event).to_string() } else { line(&screen, event) });
     }
     if events.is_empty() && !args.json {
-        screen.line("Nothing happened beside calls.");
+        let asked = filter.server.is_some() || filter.kind.is_some() || filter.since_ms.is_some();
+        let words = if asked { "No events match." } else { "Nothing happened beside calls." };
+        screen::hint(words);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,36 +1,38 @@
-//! `callgate forget`: removes calls from the history for good.
+//! `callgate forget`: removes calls from the history for good, for a person at a terminal who was told what goes.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use callgate_store::Home;
+use callgate_desk::{Desk, Forgetting};
 use callgate_store::clock::SystemClock;
-use callgate_store::history::{Forget, forget};
+use callgate_store::{Home, Origin};
 
 use crate::args::ForgetArgs;
+use crate::confirm;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
+    let what = match (&args.call, &args.server, args.before) {
+        (Some(call), ..) => Forgetting::Call(call.parse()?),
+        (None, Some(server), _) => Forgetting::Server(server.clone()),
+        (None, None, Some(before)) => Forgetting::Before(before.0),
+        (None, None, None) => Forgetting::Demo,
+    };
+    // Before the record is even looked at: whoever may not forget learns nothing by asking.
+    confirm::not_below_a_session("forget what is on record")?;
+    let desk = desk()?;
+    let asked = desk.ask_to_forget(what, &screen::terminal())?;
+    let mut words = screen::harmless(&asked.words);
+    for line in &asked.loosened {
+        words.push_str(&format!("\n  {}", screen::harmless(line)));
+    }
+    confirm::forgetting(&words, "forget")?;
+    Screen::new().line(&desk.confirm(&asked.token)?.words);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn desk() -> anyhow::Result<Desk> {
     let home = Home::locate()?;
     home.prepare()?;
-    let what = match (&args.call, &args.server, args.before) {
-        (Some(call), ..) => Forget::Call(call.parse()?),
-        (None, Some(server), _) => Forget::Server(server),
-        (None, None, Some(before)) => Forget::Before(before.0),
-        (None, None, None) => Forget::Demo,
-    };
-    let gone = forget(&home, what, &SystemClock::default())?;
-    let screen = Screen::new();
-    if gone.calls + gone.events + gone.sessions == 0 {
-        screen.line("Nothing was forgotten: nothing in the history matches.");
-        return Ok(ExitCode::FAILURE);
-    }
-    let numbers = [(gone.calls, "call"), (gone.events, "event"), (gone.sessions, "session")];
-    let [calls, events, sessions] = numbers.map(|(number, what)| screen::count(number, what));
-    screen.line(&format!("Forgotten: {calls}, {events}, {sessions}."));
-    if !gone.log_emptied {
-        screen.line(
-            "A program is reading the history right now; traces stay in its log until that program ends.",
-        );
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli))
 }

@@ -1,17 +1,21 @@
 //! `callgate log`: the calls, oldest first, perhaps as they come.
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use callgate_desk::CallObject;
+use callgate_desk::{CallObject, Desk};
 use callgate_store::clock::SystemClock;
-use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which, Words};
+use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
 use callgate_store::{History, Home, catch_up};
+use jiff::civil::Date;
 
 use crate::args::{FilterArgs, LogArgs};
+use crate::commands::forget::desk;
+use crate::duration::{day, local, local_iso};
+use crate::layout::{Cells, Columns};
 use crate::row;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 
 /// How often a follower looks. The gate itself is at most about 50 ms behind.
 const LOOK: Duration = Duration::from_millis(150);
@@ -21,45 +25,39 @@ const STEP: usize = 1000;
 const INDEXING: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
-    let home = Home::locate()?;
-    home.prepare()?;
-    let filter = filter(&args.filter)?;
-    let screen = Screen::new();
-    let history = current(&home)?;
+    let asked = args.filter.asked()?;
+    let desk = desk()?;
+    let history = current(desk.home())?;
     let mut rev = history.latest_rev()?;
-    let search = args.filter.search.as_deref().map(|words| Search::new(&home, words, &filter)).transpose()?;
+    let which = desk.which(&asked)?;
+    if which.words.is_some() {
+        index(desk.home());
+    }
+    let screen = Screen::new();
+    let mut table = Table::new(&screen);
     if args.json {
-        let calls = match &search {
-            Some(search) => search.before(&history, None, args.limit)?,
-            None => history.calls(&Filter { limit: Some(args.limit), ..filter.clone() })?,
-        };
-        calls.iter().for_each(|call| screen.line(&CallObject::of(call).line()));
-    } else {
-        let runs = match &search {
-            Some(search) => folded(args.limit, |before| search.before(&history, before, STEP))?,
-            None => newest(&history, &filter, args.limit)?,
-        };
-        if runs.is_empty() && !args.follow {
-            screen.line(&nothing(&args.filter));
+        for call in before(&desk, &history, &which, None, args.limit)? {
+            screen.line(&CallObject::of(&call).line());
         }
-        print(&runs, &screen);
+    } else {
+        let runs = folded(args.limit, |at| before(&desk, &history, &which, at, STEP))?;
+        if runs.is_empty() && !args.follow && args.limit > 0 {
+            screen::hint(&nothing(&args.filter));
+        }
+        table.print(&runs);
     }
     if !args.follow {
         return Ok(ExitCode::SUCCESS);
     }
     loop {
         std::thread::sleep(LOOK);
-        let (calls, next) = history.after(rev, &filter, STEP)?;
+        let (calls, next) = history.after(rev, &which, STEP)?;
         rev = next;
-        for call in
-            calls.iter().filter(|call| search.as_ref().is_none_or(|search| search.words.are_in_call(call)))
-        {
-            let line = if args.json {
-                CallObject::of(call).line()
-            } else {
-                row::line(&screen, call, Screen::columns(), 1)
-            };
-            screen.line(&line);
+        for call in calls {
+            match args.json {
+                true => screen.line(&CallObject::of(&call).line()),
+                false => table.row(&Run { last: call, times: 1 }),
+            }
         }
     }
 }
@@ -76,68 +74,38 @@ pub(crate) fn current(home: &Home) -> anyhow::Result<History> {
     Ok(History::open_reader(home)?)
 }
 
-fn filter(args: &FilterArgs) -> anyhow::Result<Filter> {
-    Ok(Filter {
-        server: args.server.clone(),
-        client: args.client.clone(),
-        tool: args.tool.clone(),
-        decision: args.decision.as_deref().map(str::parse).transpose()?,
-        failed: args.failed,
-        since_ms: args.since.map(|since| since.0),
-        grep: args.grep.clone(),
-        ..Filter::default()
-    })
+/// As far as the index gets in the time that nobody minds; the rest is looked through. If it cannot be written here, all of
+/// it is.
+pub(crate) fn index(home: &Home) {
+    if let Ok(mut indexer) = Indexer::open(home) {
+        let until = Instant::now() + INDEXING;
+        while Instant::now() < until && indexer.step().unwrap_or(false) {}
+    }
 }
 
-/// A search by words, with everything else that the filter says.
-struct Search<'h> {
-    home: &'h Home,
-    which: Which,
-    words: Words,
-}
-
-impl<'h> Search<'h> {
-    fn new(home: &'h Home, words: &str, filter: &Filter) -> anyhow::Result<Search<'h>> {
-        let Some(words) = Words::of(words) else {
-            bail!("--search looks for words: letters or digits. --grep looks for any text");
-        };
-        if filter.grep.is_some() {
-            bail!("--search and --grep do not go together: say which of the two");
-        }
-        // As far as the index gets in the time that nobody minds; the rest is looked through. If it cannot be
-        // written here, all of it is.
-        if let Ok(mut indexer) = Indexer::open(home) {
-            let until = Instant::now() + INDEXING;
-            while Instant::now() < until && indexer.step().unwrap_or(false) {}
-        }
-        let which = Which {
-            words: Some(words.clone()),
-            server: filter.server.clone(),
-            client: filter.client.clone(),
-            tool: filter.tool.clone(),
-            decisions: filter.decision.into_iter().collect(),
-            failed: filter.failed,
-            since_ms: filter.since_ms,
-            ..Which::default()
-        };
-        Ok(Search { home, which, words })
+/// The newest calls that match before this number, oldest first.
+fn before(
+    desk: &Desk,
+    history: &History,
+    which: &Which,
+    before: Option<i64>,
+    most: usize,
+) -> anyhow::Result<Vec<CallRow>> {
+    if which.words.is_none() {
+        return Ok(history.calls(&Filter { which: which.clone(), limit: Some(most), before })?);
     }
-
-    /// The newest calls that match before this number, oldest first.
-    fn before(&self, history: &History, before: Option<i64>, most: usize) -> anyhow::Result<Vec<CallRow>> {
-        let scan = history.scan(self.home, self.which.clone())?;
-        let mut at = Some(before.unwrap_or(i64::MAX));
-        let mut found: Vec<CallRow> = Vec::new();
-        while let Some(from) = at.filter(|_| found.len() < most) {
-            let part = scan.step(from, Toward::Older, most - found.len(), Instant::now() + INDEXING)?;
-            for line in &part.rows {
-                found.extend(history.row_at(line.rev)?);
-            }
-            at = part.next;
+    let scan = history.scan(desk.home(), which.clone())?;
+    let mut at = Some(before.unwrap_or(i64::MAX));
+    let mut found: Vec<CallRow> = Vec::new();
+    while let Some(from) = at.filter(|_| found.len() < most) {
+        let part = scan.step(from, Toward::Older, most - found.len(), Instant::now() + INDEXING)?;
+        for line in &part.rows {
+            found.extend(history.row_at(line.rev)?);
         }
-        found.reverse();
-        Ok(found)
+        at = part.next;
     }
+    found.reverse();
+    Ok(found)
 }
 
 /// One line of the log: a call, or the last of several equal refusals in a row.
@@ -147,8 +115,8 @@ pub(crate) struct Run {
 }
 
 /// The newest lines, oldest first. The limit counts lines, so that a runaway loop does not push everything else out.
-pub(crate) fn newest(history: &History, filter: &Filter, limit: usize) -> anyhow::Result<Vec<Run>> {
-    folded(limit, |before| Ok(history.calls(&Filter { limit: Some(STEP), before, ..filter.clone() })?))
+pub(crate) fn newest(history: &History, which: &Which, limit: usize) -> anyhow::Result<Vec<Run>> {
+    folded(limit, |before| Ok(history.calls(&Filter { which: which.clone(), limit: Some(STEP), before })?))
 }
 
 /// The same from pages of `STEP` calls before a number, oldest first.
@@ -158,6 +126,9 @@ fn folded(
 ) -> anyhow::Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     let mut before = None;
+    if limit == 0 {
+        return Ok(runs);
+    }
     'pages: loop {
         let calls = page(before)?;
         for call in calls.iter().rev() {
@@ -177,12 +148,6 @@ fn folded(
     Ok(runs)
 }
 
-/// Prints the lines as a table.
-pub(crate) fn print(runs: &[Run], screen: &Screen) {
-    let width = Screen::columns();
-    runs.iter().for_each(|run| screen.line(&row::line(screen, &run.last, width, run.times)));
-}
-
 /// The same refusal once more?
 fn repeats(first: &CallRow, call: &CallRow) -> bool {
     first.decision.is_refused()
@@ -190,4 +155,60 @@ fn repeats(first: &CallRow, call: &CallRow) -> bool {
         && first.tool == call.tool
         && first.decision == call.decision
         && first.rule == call.rule
+}
+
+/// Lines below each other: in a terminal as wide as it is, with a heading where a day begins; elsewhere with whole times.
+pub(crate) struct Table<'s> {
+    screen: &'s Screen,
+    width: usize,
+    days: bool,
+    columns: Option<Columns>,
+    last: Option<Date>,
+}
+
+impl<'s> Table<'s> {
+    pub(crate) fn new(screen: &'s Screen) -> Table<'s> {
+        let days = io::stdout().is_terminal();
+        Table { screen, width: Screen::columns(), days, columns: None, last: None }
+    }
+
+    /// Prints these, in columns that fit them and those that follow.
+    pub(crate) fn print(&mut self, runs: &[Run]) {
+        let cells: Vec<Cells> = runs.iter().map(|run| self.cells(run)).collect();
+        if !cells.is_empty() {
+            self.columns = Some(Columns::of(&cells, self.width));
+        }
+        runs.iter().zip(&cells).for_each(|(run, cells)| self.put(run, cells));
+    }
+
+    /// Prints one more.
+    pub(crate) fn row(&mut self, run: &Run) {
+        let cells = self.cells(run);
+        self.put(run, &cells);
+    }
+
+    fn put(&mut self, run: &Run, cells: &Cells) {
+        if self.days {
+            let date = local(run.last.at_ms).date();
+            if self.last != Some(date) {
+                let today = jiff::Zoned::now().date();
+                self.screen.line(&self.screen.paint(screen::BOLD, &day(date, today)));
+                self.last = Some(date);
+            }
+        }
+        // Nothing was there to measure by: as for a row like this one, with room for longer names.
+        let columns = *self.columns.get_or_insert_with(|| {
+            let usual =
+                Columns { client: 14, server: 14, tool: 28, status: 12, took: 7, ..Columns::default() };
+            let own = Columns::of([cells], usize::MAX);
+            Columns { time: own.time, id: own.id + 1, ..usual }.fitted(self.width)
+        });
+        self.screen.line(&columns.line(self.screen, cells));
+    }
+
+    fn cells(&self, run: &Run) -> Cells {
+        let at_ms = run.last.at_ms;
+        let time = if self.days { local(at_ms).strftime("%H:%M:%S").to_string() } else { local_iso(at_ms) };
+        row::cells(&run.last, time, run.times, self.width == usize::MAX)
+    }
 }

@@ -105,11 +105,16 @@ impl Callgate {
 
     /// Starts on a terminal of its own.
     pub(crate) fn terminal(&self, words: &[&str]) -> Terminal {
+        self.terminal_of(120, words)
+    }
+
+    /// Starts on a terminal of this width.
+    pub(crate) fn terminal_of(&self, columns: u16, words: &[&str]) -> Terminal {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
         let name = ptsname(&controller, Vec::new()).unwrap();
-        let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&controller, size).unwrap();
         let terminal = || -> OwnedFd {
             File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap().into()

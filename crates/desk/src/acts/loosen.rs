@@ -7,6 +7,7 @@ use callgate_policy::edit::{self, Edit};
 use callgate_store::allowance::{self, What};
 use callgate_store::pause::{self as switch, Switch};
 
+use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
 use super::words;
 use crate::allowing::{self, NoHelp, ONCE, Repeatable};
@@ -48,6 +49,12 @@ pub(crate) enum Plan {
     RestoreDefault {
         /// What was wrong with it.
         seen: Unusable,
+    },
+    /// No loosening, and nothing that can be undone.
+    Forget {
+        what: Forgetting,
+        /// Where the person is.
+        place: String,
     },
 }
 
@@ -128,6 +135,7 @@ impl Desk {
                 Ok(Done { words: done.clone(), undo: None, server, version: None, ends_ms })
             }
             Plan::RestoreDefault { seen } => self.restore_default(seen),
+            Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, seen } => {
                 let scope = pausing::scope(server.as_deref());
                 pausing::resume_seen(&self.maker(), server.as_deref(), seen)?;

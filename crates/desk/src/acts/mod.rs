@@ -1,9 +1,10 @@
-//! What a person does: block, cap, hide, pause at once, with ten seconds to undo; allow, resume, revert after a question.
+//! What a person does: block, cap, hide, pause at once, with ten seconds to undo; allow, resume, revert, forget after a question.
 //!
 //! Restricting is one step and loosening is two. What waits for the second step, or could still be undone, waits in
 //! memory under a name that nobody can guess; when the app ends, what was not confirmed was not done.
 
 mod advice;
+mod forget;
 mod loosen;
 mod restore;
 mod restrict;
@@ -19,6 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use callgate_store::{History, catch_up};
 
 pub(crate) use advice::{NEW_CAP, cap_for};
+pub use forget::Forgetting;
 
 use crate::change::Maker;
 use crate::{Desk, DeskError};

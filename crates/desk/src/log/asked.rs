@@ -33,6 +33,7 @@ impl Asked {
         let named = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let which = Which {
             words,
+            grep: named(&filter.grep),
             server: named(&filter.server),
             client: named(&filter.client),
             tool: named(&filter.tool),

@@ -22,7 +22,7 @@ mod tests;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use callgate_store::history::Indexer;
+use callgate_store::history::{Indexer, ToolStats, Which};
 use callgate_store::{History, catch_up};
 
 use crate::view::{
@@ -50,6 +50,11 @@ impl Desk {
     /// go on from: when much had to be looked through for little.
     pub fn log_page(&self, filter: &LogFilter, from: &PageFrom, count: u32) -> Result<LogPage, DeskError> {
         page::page(self.home(), &self.record()?, filter, from, count)
+    }
+
+    /// What a filter asks for, as the history takes it.
+    pub fn which(&self, filter: &LogFilter) -> Result<Which, DeskError> {
+        Ok(asked::Asked::of(filter, &self.record()?)?.which)
     }
 
     /// Counts what matches, telling the count so far now and then, until done or cancelled.
@@ -112,6 +117,36 @@ impl Desk {
         folder: &Path,
     ) -> Result<Exported, DeskError> {
         export::export(self, &self.record()?, filter, format, folder)
+    }
+
+    /// The same at this very place; what is there is replaced only by `force`.
+    pub fn export_as(
+        &self,
+        filter: &LogFilter,
+        format: ExportFormat,
+        path: &Path,
+        force: bool,
+    ) -> Result<Exported, DeskError> {
+        export::export_as(self, &self.record()?, (filter, format), path, force)
+    }
+
+    /// The same as a stream. Returns how many calls there were; what went wrong with writing is left as it is.
+    pub fn export_to(
+        &self,
+        filter: &LogFilter,
+        format: ExportFormat,
+        out: &mut dyn std::io::Write,
+    ) -> Result<u64, DeskError> {
+        export::write(self, &self.record()?, filter, format, out).map_err(|trouble| match trouble {
+            export::Trouble::Desk(error) => error,
+            export::Trouble::Write(error) => DeskError::disk("the export cannot be written", error),
+        })
+    }
+
+    /// How often what was called, and how long it took.
+    pub fn stats(&self, filter: &LogFilter) -> Result<Vec<ToolStats>, DeskError> {
+        let history = self.record()?;
+        Ok(history.stats(&asked::Asked::of(filter, &history)?.which)?)
     }
 
     /// Brings the text index up to date in steps so short that nobody waits for them; `true` while there is more.

@@ -15,6 +15,7 @@ use callgate_store::{Decision, EndReason, EventKind, History, Home, Origin, Outc
 use proptest::prelude::*;
 
 use crate::Desk;
+use crate::testing::BY;
 use crate::view::{CallLine, LogEntry, LogFilter, Only, PageFrom};
 
 pub(super) struct Fixture {
@@ -178,7 +179,19 @@ fn filter() -> impl Strategy<Value = LogFilter> {
     ];
     (text, of(&SERVERS), of(&CLIENTS), of(&TOOLS), decisions, of(&NAMES), time(), time(), (only, failed))
         .prop_map(|(text, server, client, tool, decisions, session, since_ms, until_ms, (only, failed))| {
-            LogFilter { text, server, client, tool, decisions, failed, session, since_ms, until_ms, only }
+            LogFilter {
+                text,
+                server,
+                client,
+                tool,
+                decisions,
+                failed,
+                session,
+                since_ms,
+                until_ms,
+                only,
+                grep: None,
+            }
         })
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use callgate_store::clock::Clock;
-use callgate_store::history::{Forget, forget};
+use callgate_store::history::{DEMO_SERVER, Forget, forget};
 use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic};
 
 use super::*;
 use crate::notices::{Notice, Telling};
-use crate::testing::{POLICY, Place, Session};
+use crate::testing::{BY, POLICY, Place, Session};
 use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom};
 
 fn words(overview: &Overview) -> Vec<&str> {
@@ -70,7 +70,7 @@ fn numbers_follow_the_calls_and_start_anew_each_day() {
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.calls_today, overview.refused_today), (2, 0), "another day");
 
-    forget(&place.home, Forget::Server("files"), place.clock.as_ref()).unwrap();
+    forget(&place.home, Forget::Server("files"), BY, place.clock.as_ref()).unwrap();
     assert_eq!(place.desk.overview().unwrap().calls_today, 0, "what is forgotten does not count");
     one.end();
     two.end();
@@ -352,10 +352,10 @@ fn a_cap_on_an_alarm_stops_the_next_burst() {
 #[test]
 fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
     let place = Place::new();
-    place.write_policy("demo", POLICY);
+    place.write_policy(DEMO_SERVER, POLICY);
     place.write_policy("files", POLICY);
     let mut info = place.session("files").info;
-    (info.server, info.demo, info.id) = ("demo".to_owned(), true, SessionId::random());
+    (info.server, info.demo, info.id) = (DEMO_SERVER.to_owned(), true, SessionId::random());
     let journal = Journal::open(&place.home, &info, place.clock.clone()).unwrap();
     let demo = Session { journal, info };
     demo.calls("read", 3);
@@ -365,7 +365,7 @@ fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
         let target = Target { server, tool, client: None };
         place.desk.restrict(&Restriction::Block { target, reason: None }).unwrap()
     };
-    block("demo");
+    block(DEMO_SERVER);
     block("files");
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.calls_today, overview.recent.len()), (3, 3));
@@ -377,8 +377,8 @@ fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
             _ => None,
         })
     };
-    assert!(changes().any(|server| server == "demo"));
-    forget(&place.home, Forget::Demo, place.clock.as_ref()).unwrap();
+    assert!(changes().any(|server| server == DEMO_SERVER));
+    forget(&place.home, Forget::Demo, BY, place.clock.as_ref()).unwrap();
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.calls_today, overview.recent.len()), (0, 0), "at once");
     let left: Vec<String> = changes().collect();

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use callgate_store::history::{EventRow, Failure, SessionRow};
-use callgate_store::{EndReason, History, Lease, catalogue, running};
+use callgate_store::{EndReason, History, Lease, SessionId, catalogue, running};
 
 use self::falls::Falls;
+pub use self::stderr::{StderrEntry, StderrFollower};
 use crate::protection::{Guarded, Guards};
 use crate::standing::Standing;
 use crate::text::{clip, day_start, harmless};
@@ -84,6 +85,7 @@ impl Desk {
     /// The end of what the server of a session wrote to its stderr; a server's name does as well.
     /// With a search only the lines that hold it, of all that is kept.
     pub fn stderr_tail(&self, session: &str, search: &str) -> Result<String, DeskError> {
+        let id: Option<SessionId> = session.parse().ok();
         let server = match session.parse() {
             Ok(id) => {
                 let live = running(&self.home).into_iter().find(|lease| lease.session == id);
@@ -99,7 +101,25 @@ impl Desk {
             }
             Err(_) => None,
         };
-        stderr::tail(&self.home, server.as_deref().unwrap_or(session), search)
+        // A server may be called what a session could be.
+        let id = id.filter(|_| server.is_some());
+        let now_ms = self.clock.now().wall_ms;
+        stderr::tail(&self.home, server.as_deref().unwrap_or(session), id, search, now_ms)
+    }
+
+    /// The last lines that a server wrote to its stderr, and a follower of what comes; of one session or of all.
+    pub fn follow_stderr(
+        &self,
+        server: &str,
+        session: Option<SessionId>,
+        last: usize,
+    ) -> Result<(Vec<StderrEntry>, StderrFollower), DeskError> {
+        StderrFollower::open(&self.home, server, session, last)
+    }
+
+    /// Every server that is on record.
+    pub fn server_names(&self) -> Result<Vec<String>, DeskError> {
+        Ok(History::open_reader(&self.home)?.servers()?)
     }
 }
 

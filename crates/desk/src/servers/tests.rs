@@ -4,10 +4,10 @@ use std::fs;
 use std::time::Duration;
 
 use callgate_store::clock::Clock;
-use callgate_store::{Decision, Event, EventKind, Outcome, pause, slug};
+use callgate_store::{Decision, Event, EventKind, Outcome, pause, slug, stderr_line};
 
 use super::*;
-use crate::testing::{POLICY, Place};
+use crate::testing::{POLICY, Place, Session};
 
 fn find<'v>(views: &'v [ServerView], name: &str) -> &'v ServerView {
     views.iter().find(|view| view.name == name).unwrap_or_else(|| panic!("no {name} in {views:?}"))
@@ -153,6 +153,55 @@ fn of_several_sessions_the_worst_protected_speaks() {
     let gone = place.session("gone");
     gone.end();
     assert_eq!(find(&place.desk.servers().unwrap(), "gone").protection, Protection::Paused);
+}
+
+#[test]
+fn stderr_shows_times_and_only_the_lines_of_its_session() {
+    let place = Place::new();
+    let (one, two) = (place.session("files"), place.session("files"));
+    let log = place.home.logs().join(format!("{}.log", slug("files")));
+    let now = place.clock.now().wall_ms;
+    let line = |at_ms: i64, session: &Session, text: &str| {
+        format!("{}{text}\n", stderr_line::stamp(at_ms, session.info.id))
+    };
+    let old = format!("older\n{}", line(now - 3 * 24 * 60 * 60 * 1000, &one, "days ago"));
+    fs::write(&log, format!("{old}{}{}", line(now, &two, "of the other"), line(now, &one, "now"))).unwrap();
+    let shown = place.desk.stderr_tail(&one.info.id.to_string(), "").unwrap();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "older"), "{shown}");
+    let time = crate::text::local(now).strftime("%H:%M:%S").to_string();
+    assert_eq!(lines[2], format!("{time} now"));
+    let date = crate::text::local(now - 3 * 24 * 60 * 60 * 1000).strftime("%Y-%m-%d %H:%M:%S").to_string();
+    assert_eq!(lines[1], format!("{date} days ago"));
+    assert_eq!(place.desk.stderr_tail(&one.info.id.to_string(), "OTHER").unwrap(), "");
+    assert!(place.desk.stderr_tail("files", "OTHER").unwrap().ends_with(" of the other\n"));
+}
+
+#[test]
+fn a_follower_of_stderr_misses_nothing_when_the_log_is_begun_anew() {
+    use std::io::Write as _;
+    let place = Place::new();
+    let files = place.session("files");
+    let log = place.home.logs().join(format!("{}.log", slug("files")));
+    let line = |text: &str| format!("{}{text}\n", stderr_line::stamp(1_794_954_461_007, files.info.id));
+    let append = |text: &str| {
+        let mut file = fs::File::options().create(true).append(true).open(&log).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    let (before, mut follower) = place.desk.follow_stderr("files", None, 2).unwrap();
+    assert_eq!(before, []);
+    let texts = |lines: Vec<crate::StderrEntry>| lines.into_iter().map(|line| line.text).collect::<Vec<_>>();
+    append(&line("one"));
+    append("unfin");
+    assert_eq!(texts(follower.news().unwrap()), ["one"]);
+    append("ished\n");
+    append(&line("three"));
+    fs::rename(&log, log.with_extension("log.1")).unwrap();
+    append(&line("four"));
+    assert_eq!(texts(follower.news().unwrap()), ["unfinished", "three", "four"]);
+    assert_eq!(follower.news().unwrap(), []);
+    let (last, _) = place.desk.follow_stderr("files", Some(files.info.id), 2).unwrap();
+    assert_eq!(texts(last), ["three", "four"]);
 }
 
 #[test]

@@ -129,7 +129,7 @@ pub struct Question {
     pub token: String,
     /// "Let Claude Desktop call delete_file on files for 15 minutes?"
     pub words: String,
-    /// What becomes looser, one sentence each.
+    /// What becomes looser, or what goes for good, one line each.
     pub loosened: Vec<String>,
 }
 

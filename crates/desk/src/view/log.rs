@@ -11,6 +11,9 @@ use super::words::{Decision, Outcome};
 pub struct LogFilter {
     /// Words in the tool's name, arguments, result or reason; or a call's id.
     pub text: Option<String>,
+    /// Any text in the same places, as it is written; for the command line.
+    #[serde(skip)]
+    pub grep: Option<String>,
     pub server: Option<String>,
     pub client: Option<String>,
     pub tool: Option<String>,

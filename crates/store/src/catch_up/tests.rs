@@ -6,8 +6,12 @@ use callgate_protocol::json::Raw;
 
 use super::*;
 use crate::clock::ManualClock;
-use crate::history::{Filter, Forget, forget};
+use crate::history::{Filter, Forget, Forgetter, forget};
 use crate::{CallRef, Decision, History, Intent, Journal, Outcome, Refused, SessionInfo};
+
+/// Whoever forgets something in tests.
+pub(crate) const BY: &Forgetter<'static> =
+    &Forgetter { origin: crate::Origin::Cli, words: "ada at a terminal" };
 
 pub(crate) fn home() -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
@@ -200,7 +204,7 @@ fn what_is_forgotten_does_not_come_back_from_a_spool() {
     let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
     let secret = call(&journal, "a", r#"{"q":"xyzzy-plugh"}"#);
     let other = call(&journal, "b", "{}");
-    let forgotten = forget(&home, Forget::Call(secret.id()), clock.as_ref()).unwrap();
+    let forgotten = forget(&home, Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
     assert_eq!(forgotten.calls, 1);
     settle(&journal, &secret, r#"{"r":"xyzzy-plugh"}"#);
     settle(&journal, &other, "{}");

@@ -1,20 +1,29 @@
 //! Forgetting, for good: rows are overwritten, free pages returned, the log emptied.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
+use super::History;
 use super::query::NEWEST_OF_NAME;
+use super::removals::{REMOVABLE, Receipt, Removed, Sums};
 use crate::catch_up::catch_up;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::id::CallId;
+use crate::mask::Masker;
 use crate::retention::give_back;
-use crate::words::EventKind;
+use crate::words::Origin;
 
 /// Calls removed in one transaction.
 const STEP: usize = 500;
+
+/// The server of demonstrations.
+pub const DEMO_SERVER: &str = "callgate-demo";
 
 /// What to forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +38,14 @@ pub enum Forget<'a> {
     All,
 }
 
+/// Who wants it forgotten, and what they asked for, in words for the record.
+#[derive(Clone, Copy, Debug)]
+pub struct Forgetter<'a> {
+    pub origin: Origin,
+    /// `forgotten by ada at /dev/pts/3, everything of server files`
+    pub words: &'a str,
+}
+
 /// What was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
@@ -39,9 +56,14 @@ pub struct Forgotten {
     pub log_emptied: bool,
 }
 
-/// Removes it from the history. What spools hold is filed first: a spool's owner then finds it filed and drops it,
-/// and what was filed once is never filed again.
-pub fn forget(home: &Home, what: Forget<'_>, clock: &dyn Clock) -> Result<Forgotten, StoreError> {
+/// Removes it from the history, and leaves a row that says who took how much of what. What spools hold is filed first: a
+/// spool's owner then finds it filed and drops it, and what was filed once is never filed again.
+pub fn forget(
+    home: &Home,
+    what: Forget<'_>,
+    by: &Forgetter<'_>,
+    clock: &dyn Clock,
+) -> Result<Forgotten, StoreError> {
     catch_up(home, clock)?;
     let now = clock.now().wall_ms;
     let connection = super::open_writer(home, now)?.connection;
@@ -51,9 +73,13 @@ pub fn forget(home: &Home, what: Forget<'_>, clock: &dyn Clock) -> Result<Forgot
     }
     let path = home.history_db();
     let fail = |error: rusqlite::Error| StoreError::database(&path, &error);
-    let revs = matching(&connection, what).map_err(fail)?;
+    let scope = Scope::of(what);
+    let revs = scope.calls(&connection).map_err(fail)?;
     let mut unwiped = Unwiped::found(&connection).map_err(fail)?;
-    let removed = remove(&connection, what, now, &revs, &mut unwiped);
+    let head = Masker::new(&[]).keep_text(by.words).into_owned();
+    let receipt = Receipt::new(now, by.origin, &head);
+    let removed = Removal { connection: &connection, scope: &scope, receipt, servers: HashMap::new() }
+        .run(&revs, &mut unwiped);
     // Also of what was removed before something went wrong.
     let wiped = if what == Forget::All || unwiped.by_others {
         super::search::forget_all(home)
@@ -64,6 +90,87 @@ pub fn forget(home: &Home, what: Forget<'_>, clock: &dyn Clock) -> Result<Forgot
     forgotten.log_emptied &= wiped?;
     unwiped.settle(&connection).map_err(fail)?;
     Ok(forgotten)
+}
+
+impl History {
+    /// What [`forget`] would take, by server.
+    pub fn forgettable(&self, what: Forget<'_>) -> Result<Vec<Removed>, StoreError> {
+        let scope = Scope::of(what);
+        let mut sums = Sums::default();
+        sums.add_all(self.rows(
+            &format!(
+                "SELECT s.server, count(*), min(c.at_ms), max(c.at_ms) FROM calls c JOIN sessions s ON s.id = c.session
+                 WHERE {} GROUP BY s.server",
+                scope.of_calls
+            ),
+            &scope.values,
+            Removed::calls,
+        )?);
+        if let Some(events) = &scope.of_events {
+            let sql = sum_of_events(events);
+            sums.add_all(self.rows(&sql, &scope.values, Removed::events)?);
+        }
+        Ok(sums.into_vec())
+    }
+}
+
+/// What to forget, as conditions over tables. All of them take the same values.
+struct Scope {
+    of_calls: String,
+    of_events: Option<String>,
+    /// Of sessions that are over and have no calls any more. A running session's row stays: it says what of its spool is
+    /// already filed.
+    of_sessions: Option<&'static str>,
+    is_demo: bool,
+    values: Vec<Value>,
+}
+
+/// Servers that only demonstrations were shown of.
+const ONLY_DEMO: &str = "server IN (SELECT server FROM sessions WHERE demo = 1)
+    AND server NOT IN (SELECT server FROM sessions WHERE demo = 0)";
+
+impl Scope {
+    fn of(what: Forget<'_>) -> Scope {
+        let scope =
+            |calls: &str, events: Option<&str>, sessions: Option<&'static str>, values: Vec<Value>| Scope {
+                of_calls: calls.to_owned(),
+                of_events: events.map(|events| format!("({events}) AND {REMOVABLE}")),
+                of_sessions: sessions,
+                is_demo: what == Forget::Demo,
+                values,
+            };
+        match what {
+            // The one that is shown under this id.
+            Forget::Call(id) => {
+                let values = vec![Value::from(id.session.to_string()), id.seq.cast_signed().into()];
+                scope(&format!("s.id = {NEWEST_OF_NAME} AND c.seq = ?2"), None, None, values)
+            }
+            Forget::Server(server) => {
+                let values = vec![Value::from(server.to_owned())];
+                scope("s.server = ?1", Some("server = ?1"), Some("server = ?1"), values)
+            }
+            Forget::Before(at_ms) => {
+                scope("c.at_ms < ?1", Some("at_ms < ?1"), Some("ended_ms < ?1"), vec![at_ms.into()])
+            }
+            Forget::Demo => {
+                let events = format!("session IN (SELECT name FROM sessions WHERE demo = 1) OR {ONLY_DEMO}");
+                scope("s.demo = 1", Some(&events), Some("demo = 1"), Vec::new())
+            }
+            Forget::All => scope("1", Some("1"), Some("1"), Vec::new()),
+        }
+    }
+
+    fn calls(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+        let sql =
+            format!("SELECT c.rev FROM calls c JOIN sessions s ON s.id = c.session WHERE {}", self.of_calls);
+        connection.prepare(&sql)?.query_map(params_from_iter(&self.values), |row| row.get(0))?.collect()
+    }
+}
+
+fn sum_of_events(condition: &str) -> String {
+    format!(
+        "SELECT coalesce(server, ''), count(*), min(at_ms), max(at_ms) FROM events WHERE {condition} GROUP BY 1"
+    )
 }
 
 /// The mark that calls were removed whose words the index may still hold. It is set together with their removal, so that
@@ -110,119 +217,101 @@ impl Unwiped {
     }
 }
 
-fn remove(
-    connection: &Connection,
-    what: Forget<'_>,
-    now: i64,
-    revs: &[i64],
-    unwiped: &mut Unwiped,
-) -> rusqlite::Result<Forgotten> {
-    let mut forgotten = Forgotten::default();
-    for step in revs.chunks(STEP) {
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        let removed = unwiped.set(connection).and_then(|()| remove_calls(connection, step));
-        connection.execute_batch(if removed.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-        forgotten.calls += removed?;
-    }
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let rest = remove_rest(connection, what, now, &mut forgotten);
-    connection.execute_batch(if rest.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    rest?;
-    give_back(connection, i64::from(i32::MAX))?;
-    forgotten.log_emptied = empty_log(connection);
-    Ok(forgotten)
+/// One forgetting on its way through the history.
+struct Removal<'r> {
+    connection: &'r Connection,
+    scope: &'r Scope,
+    receipt: Receipt<'r>,
+    /// Of sessions, by their ids.
+    servers: HashMap<i64, String>,
 }
 
-fn matching(connection: &Connection, what: Forget<'_>) -> rusqlite::Result<Vec<i64>> {
-    let from = "SELECT c.rev FROM calls c JOIN sessions s ON s.id = c.session WHERE";
-    let collect = |condition: &str, values: &[&dyn rusqlite::ToSql]| {
-        connection.prepare(&format!("{from} {condition}"))?.query_map(values, |row| row.get(0))?.collect()
-    };
-    match what {
-        Forget::Call(id) => {
-            // The one that is shown under this id.
-            collect(
-                &format!("s.id = {NEWEST_OF_NAME} AND c.seq = ?2"),
-                &[&id.session.as_str(), &id.seq.cast_signed()],
-            )
+impl Removal<'_> {
+    fn run(mut self, revs: &[i64], unwiped: &mut Unwiped) -> rusqlite::Result<Forgotten> {
+        let mut done = Forgotten::default();
+        for step in revs.chunks(STEP) {
+            self.within(|removal| {
+                unwiped.set(removal.connection)?;
+                done.calls += removal.calls(step)?;
+                Ok(())
+            })?;
         }
-        Forget::Server(server) => collect("s.server = ?1", &[&server]),
-        Forget::Before(at_ms) => collect("c.at_ms < ?1", &[&at_ms]),
-        Forget::Demo => collect("s.demo = 1", &[]),
-        Forget::All => {
-            connection.prepare("SELECT rev FROM calls")?.query_map((), |row| row.get(0))?.collect()
-        }
+        self.within(|removal| removal.rest(&mut done))?;
+        give_back(self.connection, i64::from(i32::MAX))?;
+        done.log_emptied = empty_log(self.connection);
+        Ok(done)
     }
-}
 
-fn remove_calls(connection: &Connection, revs: &[i64]) -> rusqlite::Result<usize> {
-    let mut removed = 0;
-    for rev in revs {
-        removed += connection.prepare_cached("DELETE FROM calls WHERE rev = ?1")?.execute([rev])?;
+    /// All of it, or nothing.
+    fn within(&mut self, work: impl FnOnce(&mut Self) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let done = work(self);
+        self.connection.execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        done
     }
-    Ok(removed)
-}
 
-fn remove_rest(
-    connection: &Connection,
-    what: Forget<'_>,
-    now: i64,
-    done: &mut Forgotten,
-) -> rusqlite::Result<()> {
-    let of_demo = "session IN (SELECT name FROM sessions WHERE demo = 1)";
-    done.events = match what {
-        Forget::Call(_) => 0,
-        Forget::Server(server) => {
-            connection.execute("DELETE FROM policy_versions WHERE server = ?1", [server])?;
-            connection.execute("DELETE FROM policy_changes WHERE server = ?1", [server])?;
-            connection.execute("DELETE FROM events WHERE server = ?1", [server])?
+    fn calls(&mut self, revs: &[i64]) -> rusqlite::Result<usize> {
+        let mut sums = Sums::default();
+        let mut removed = 0;
+        let mut delete =
+            self.connection.prepare_cached("DELETE FROM calls WHERE rev = ?1 RETURNING session, at_ms")?;
+        for rev in revs {
+            let gone: Option<(i64, i64)> =
+                delete.query_row([rev], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let Some((session, at_ms)) = gone else { continue };
+            let server = match self.servers.entry(session) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => free.insert(server_of(self.connection, session)?),
+            };
+            sums.add(Removed { server: server.clone(), calls: 1, events: 0, from_ms: at_ms, to_ms: at_ms });
+            removed += 1;
         }
-        Forget::Before(at_ms) => {
-            while super::timeline::forget_before(connection, at_ms)? > 0 {}
-            connection.execute("DELETE FROM events WHERE at_ms < ?1", [at_ms])?
+        self.receipt.add(self.connection, sums)?;
+        Ok(removed)
+    }
+
+    /// Everything beside the calls.
+    fn rest(&mut self, done: &mut Forgotten) -> rusqlite::Result<()> {
+        let (connection, scope) = (self.connection, self.scope);
+        let values = || params_from_iter(&scope.values);
+        if let Some(events) = &scope.of_events {
+            let mut sums = Sums::default();
+            let mut of_events = connection.prepare(&sum_of_events(events))?;
+            for one in of_events.query_map(values(), Removed::events)? {
+                sums.add(one?);
+            }
+            done.events = connection.execute(&format!("DELETE FROM events WHERE {events}"), values())?;
+            self.receipt.add(connection, sums)?;
         }
-        Forget::Demo => {
-            let only_demo = "server IN (SELECT server FROM sessions WHERE demo = 1)
-                AND server NOT IN (SELECT server FROM sessions WHERE demo = 0)";
+        if scope.is_demo {
+            // By its name: anybody can call a session of a real server a demonstration.
             for table in ["policy_versions", "policy_changes"] {
-                connection.execute(&format!("DELETE FROM {table} WHERE {only_demo}"), ())?;
+                let sql = format!("DELETE FROM {table} WHERE server = ?1 AND {ONLY_DEMO}");
+                connection.execute(&sql, [DEMO_SERVER])?;
             }
-            connection.execute(&format!("DELETE FROM events WHERE {of_demo} OR {only_demo}"), ())?
         }
-        Forget::All => {
-            while super::timeline::forget_before(connection, i64::MAX)? > 0 {}
-            connection.execute("DELETE FROM events", ())?
+        if let Some(sessions) = scope.of_sessions {
+            let empty =
+                "ended_ms IS NOT NULL AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.session = sessions.id)";
+            done.sessions = connection
+                .execute(&format!("DELETE FROM sessions WHERE {sessions} AND {empty}"), values())?;
         }
-    };
-    // A running session's row stays: it says what of its spool is already filed.
-    let empty = "ended_ms IS NOT NULL AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.session = sessions.id)";
-    done.sessions =
-        match what {
-            Forget::Call(_) => 0,
-            Forget::Server(server) => connection
-                .execute(&format!("DELETE FROM sessions WHERE server = ?1 AND {empty}"), [server])?,
-            Forget::Before(at_ms) => connection
-                .execute(&format!("DELETE FROM sessions WHERE ended_ms < ?1 AND {empty}"), [at_ms])?,
-            Forget::Demo => {
-                connection.execute(&format!("DELETE FROM sessions WHERE demo = 1 AND {empty}"), ())?
-            }
-            Forget::All => connection.execute(&format!("DELETE FROM sessions WHERE {empty}"), ())?,
-        };
-    if done.calls > 0 {
-        connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())?;
-        // Also if no context went: whoever has counted calls has to count anew.
-        super::raise_generation(connection)?;
-        connection.execute("DELETE FROM changes WHERE call NOT IN (SELECT rev FROM calls)", ())?;
+        if done.calls > 0 {
+            connection.execute("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM calls)", ())?;
+            // Also if no context went: whoever has counted calls has to count anew.
+            super::raise_generation(connection)?;
+            connection.execute("DELETE FROM changes WHERE call NOT IN (SELECT rev FROM calls)", ())?;
+        }
+        Ok(())
     }
-    if done.calls + done.events > 0 && what != Forget::Demo {
-        let text = format!("{} calls and {} events were forgotten", done.calls, done.events);
-        let rev = super::next_rev(connection)?;
-        connection.execute(
-            "INSERT INTO events(at_ms, kind, text, rev) VALUES (?1, ?2, ?3, ?4)",
-            (now, EventKind::Forgotten.word(), text, rev),
-        )?;
-    }
-    Ok(())
+}
+
+fn server_of(connection: &Connection, session: i64) -> rusqlite::Result<String> {
+    let server = connection
+        .prepare_cached("SELECT server FROM sessions WHERE id = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()?;
+    Ok(server.unwrap_or_default())
 }
 
 /// The log holds older copies of pages. It can be emptied when nobody reads an old state.

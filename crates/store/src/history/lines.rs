@@ -56,6 +56,8 @@ pub struct Which {
     pub since_ms: Option<i64>,
     /// Before this time.
     pub until_ms: Option<i64>,
+    /// Text in the tool's name, the arguments, the result or the reason; case does not matter. No index helps with it.
+    pub grep: Option<String>,
     /// Only this call.
     pub id: Option<CallId>,
     /// Only numbers after this one.
@@ -109,6 +111,7 @@ impl Which {
     pub(super) fn asks_for_more(&self) -> bool {
         let texts = [&self.server, &self.client, &self.tool, &self.session];
         self.words.is_some()
+            || self.grep.is_some()
             || self.failed
             || !self.decisions.is_empty()
             || texts.iter().any(|text| text.is_some())
@@ -137,6 +140,14 @@ impl Which {
         }
         if self.failed {
             sql.push_str(&format!(" AND c.outcome IN ({})", Outcome::failed_in_sql()));
+        }
+        if let Some(text) = &self.grep {
+            let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+            sql.push_str(
+                " AND (coalesce(x.tool, '') || char(10) || coalesce(c.reason, '') || char(10) || \
+                 coalesce(c.args, '') || char(10) || coalesce(c.result, '')) LIKE ? ESCAPE '\\'",
+            );
+            values.push(format!("%{escaped}%").into());
         }
         if let Some(id) = &self.id {
             sql.push_str(" AND s.name = ? AND c.seq = ?");

@@ -1,15 +1,14 @@
 //! Questions that people ask the history.
 
-use std::borrow::Cow;
-
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params_from_iter};
 
 use super::History;
+use super::lines::Which;
 use super::rows::{self, CALL_COLUMNS, CALL_TABLES, CallRow, EventRow, PolicyVersion, SessionRow};
 use crate::error::StoreError;
 use crate::id::{CallId, SessionId};
-use crate::words::{Decision, Outcome};
+use crate::words::EventKind;
 
 /// The id of the newest session whose name is `?1`.
 pub(super) const NEWEST_OF_NAME: &str =
@@ -18,24 +17,25 @@ pub(super) const NEWEST_OF_NAME: &str =
 /// [`Decision::is_refused`], in SQL.
 const REFUSED: &str = "x.decision NOT IN ('allowed', 'would_deny')";
 
-/// Which calls. What is `None` does not matter.
+/// Which calls, in full, and how many.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    pub server: Option<String>,
-    pub tool: Option<String>,
-    pub client: Option<String>,
-    pub decision: Option<Decision>,
-    /// Only those that failed: [`Outcome::is_failed`].
-    pub failed: bool,
-    /// Not before this time, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Text in the tool's name, the arguments, the result or the reason; case does not matter.
-    pub grep: Option<String>,
-    pub demo: Option<bool>,
+    pub which: Which,
     /// At most this many, the newest; all of them if `None`.
     pub limit: Option<usize>,
     /// Only calls before this `rev`: the next page.
     pub before: Option<i64>,
+}
+
+/// Which events. What is `None` does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    pub server: Option<String>,
+    pub kind: Option<EventKind>,
+    /// Not before this time, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Before this time.
+    pub until_ms: Option<i64>,
 }
 
 /// How many of everything.
@@ -48,44 +48,41 @@ pub struct Counts {
 }
 
 impl History {
-    /// The newest calls that match, newest last.
+    /// The newest calls that match, newest last. Words are looked for in each of them; [`History::scan`] has an index.
     pub fn calls(&self, filter: &Filter) -> Result<Vec<CallRow>, StoreError> {
-        let (mut wheres, mut values) = conditions(filter);
-        if let Some(before) = filter.before {
-            wheres.push("c.rev < ?".into());
-            values.push(before.into());
-        }
-        let mut sql = format!("SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE {} ", joined(&wheres));
-        sql.push_str("ORDER BY c.rev DESC");
+        let (conditions, mut values) = filter.which.conditions();
+        let mut sql = format!(
+            "SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.rev < ? {conditions} ORDER BY c.rev DESC"
+        );
+        values.insert(0, filter.before.unwrap_or(i64::MAX).into());
         if let Some(limit) = filter.limit {
             sql.push_str(" LIMIT ?");
-            values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
+            values.push(limit_value(limit));
         }
-        let mut found = self.query_calls(&sql, &values)?;
+        let mut found = self.query_calls(&filter.which, &sql, &values)?;
         found.reverse();
         Ok(found)
     }
 
     /// What came or changed after `rev`, in order, and the `rev` to ask with next time. A call that changed comes
     /// again as it is now. At most about `limit` of each.
-    pub fn after(&self, rev: i64, filter: &Filter, limit: usize) -> Result<(Vec<CallRow>, i64), StoreError> {
-        let (wheres, values) = conditions(filter);
+    pub fn after(&self, rev: i64, which: &Which, limit: usize) -> Result<(Vec<CallRow>, i64), StoreError> {
+        let (matching, values) = which.conditions();
         let until = self.horizon(rev, limit)?;
         let range = |column: &str| format!("{column} > {rev} AND {column} <= {until}");
-        let matching = joined(&wheres);
         let sql = format!(
             "SELECT * FROM (
-               SELECT {CALL_COLUMNS}, c.rev AS at FROM {CALL_TABLES} WHERE {new} AND {matching}
+               SELECT {CALL_COLUMNS}, c.rev AS at FROM {CALL_TABLES} WHERE {new} {matching}
                UNION ALL
                SELECT {CALL_COLUMNS}, g.rev AS at FROM changes g, {CALL_TABLES}
-               WHERE g.call = c.rev AND {changed} AND c.rev <= {rev} AND {matching})
+               WHERE g.call = c.rev AND {changed} AND c.rev <= {rev} {matching})
              ORDER BY at",
             new = range("c.rev"),
             changed = range("g.rev"),
         );
         let mut twice = values.clone();
         twice.extend(values);
-        Ok((self.query_calls(&sql, &twice)?, until))
+        Ok((self.query_calls(which, &sql, &twice)?, until))
     }
 
     /// The last `rev` of the next `limit` inserts or changes.
@@ -163,12 +160,28 @@ impl History {
 
     /// The newest events, newest last.
     pub fn events(&self, since_ms: Option<i64>, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        let mut found = self.rows(
-            "SELECT id, at_ms, kind, server, session, origin, text FROM events WHERE at_ms >= ?
-             ORDER BY id DESC LIMIT ?",
-            &[since_ms.unwrap_or(i64::MIN).into(), limit_value(limit)],
-            rows::event,
-        )?;
+        self.events_matching(&EventFilter { since_ms, ..EventFilter::default() }, limit)
+    }
+
+    /// The newest events of some kind, newest last.
+    pub fn events_matching(&self, filter: &EventFilter, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let mut conditions = String::from("at_ms >= ?");
+        let mut values: Vec<Value> = vec![filter.since_ms.unwrap_or(i64::MIN).into()];
+        let mut add = |condition: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                conditions.push_str(condition);
+                values.push(value);
+            }
+        };
+        add(" AND at_ms < ?", filter.until_ms.map(Value::from));
+        add(" AND server = ?", filter.server.clone().map(Value::from));
+        add(" AND kind = ?", filter.kind.map(|kind| kind.word().to_owned().into()));
+        values.push(limit_value(limit));
+        let sql = format!(
+            "SELECT id, at_ms, kind, server, session, origin, text FROM events WHERE {conditions}
+             ORDER BY id DESC LIMIT ?"
+        );
+        let mut found = self.rows(&sql, &values, rows::event)?;
         found.reverse();
         Ok(found)
     }
@@ -226,8 +239,12 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
-    fn query_calls(&self, sql: &str, values: &[Value]) -> Result<Vec<CallRow>, StoreError> {
-        self.rows(sql, values, rows::call)
+    fn query_calls(&self, which: &Which, sql: &str, values: &[Value]) -> Result<Vec<CallRow>, StoreError> {
+        let mut found = self.rows(sql, values, rows::call)?;
+        if let Some(words) = &which.words {
+            found.retain(|call| words.are_in_call(call));
+        }
+        Ok(found)
     }
 
     pub(super) fn rows<T>(
@@ -245,46 +262,4 @@ impl History {
 
 pub(super) fn limit_value(limit: usize) -> Value {
     i64::try_from(limit).unwrap_or(i64::MAX).into()
-}
-
-fn joined(wheres: &[Cow<'static, str>]) -> String {
-    if wheres.is_empty() { "1".to_owned() } else { wheres.join(" AND ") }
-}
-
-/// The filter as SQL, except for paging.
-fn conditions(filter: &Filter) -> (Vec<Cow<'static, str>>, Vec<Value>) {
-    let mut wheres: Vec<Cow<'static, str>> = Vec::new();
-    if filter.failed {
-        wheres.push(format!("c.outcome IN ({})", Outcome::failed_in_sql()).into());
-    }
-    let mut values: Vec<Value> = Vec::new();
-    let mut add = |sql: &'static str, value: Value| {
-        wheres.push(sql.into());
-        values.push(value);
-    };
-    if let Some(server) = &filter.server {
-        add("s.server = ?", server.clone().into());
-    }
-    if let Some(tool) = &filter.tool {
-        add("x.tool = ?", tool.clone().into());
-    }
-    if let Some(client) = &filter.client {
-        add("x.client = ?", client.clone().into());
-    }
-    if let Some(decision) = filter.decision {
-        add("x.decision = ?", decision.word().to_owned().into());
-    }
-    if let Some(since) = filter.since_ms {
-        add("c.at_ms >= ?", since.into());
-    }
-    if let Some(demo) = filter.demo {
-        add("s.demo = ?", i64::from(demo).into());
-    }
-    if let Some(text) = filter.grep.as_deref().filter(|text| !text.is_empty()) {
-        let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-        let like = "(coalesce(x.tool, '') || char(10) || coalesce(c.reason, '') || char(10) || \
-                    coalesce(c.args, '') || char(10) || coalesce(c.result, '')) LIKE ? ESCAPE '\\'";
-        add(like, format!("%{escaped}%").into());
-    }
-    (wheres, values)
 }

@@ -51,7 +51,8 @@ pub struct Scan<'h> {
 impl History {
     /// Begins to look through the history, which stands still for it until [`Scan`] is dropped.
     pub fn scan(&self, home: &Home, which: Which) -> Result<Scan<'_>, StoreError> {
-        let index = if which.is_all() { None } else { Index::open(home, self.birth()?) };
+        let index =
+            if which.is_all() || which.grep.is_some() { None } else { Index::open(home, self.birth()?) };
         self.begin(index, which)
     }
 
@@ -65,7 +66,7 @@ impl History {
         each: &mut dyn FnMut(i64, i64, Class) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         // The index has the little that is counted in a small place, so it is asked even if everything matches.
-        let index = Index::open(home, self.birth()?);
+        let index = if which.grep.is_some() { None } else { Index::open(home, self.birth()?) };
         self.begin(index, which)?.count(cancelled, each).map_err(|error| self.fail(&error))
     }
 

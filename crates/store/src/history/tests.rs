@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::catch_up::tests::{call, home, info};
+use crate::catch_up::tests::{BY, call, home, info};
 use crate::clock::ManualClock;
 use crate::words::{Decision, EndReason, EventKind, Origin, Outcome};
 use crate::{Journal, Refused};
@@ -30,14 +30,14 @@ fn filters_find_what_they_say_newest_last() {
         journal.end(EndReason::ClientClosed);
     }
     let history = History::open_reader(&home).unwrap();
-    let found = |filter: Filter| history.calls(&filter).unwrap().len();
-    let text = |grep: &str| Filter { grep: Some(grep.to_owned()), ..Filter::default() };
-    assert_eq!(found(Filter::default()), 8);
-    assert_eq!(found(Filter { server: Some("one".into()), ..Filter::default() }), 4);
-    assert_eq!(found(Filter { tool: Some("alpha".into()), ..Filter::default() }), 6);
-    assert_eq!(found(Filter { decision: Some(Decision::Capped), ..Filter::default() }), 2);
-    assert_eq!(found(Filter { client: Some("client".into()), ..Filter::default() }), 6);
-    assert_eq!(found(Filter { demo: Some(true), ..Filter::default() }), 0);
+    let found = |which: Which| history.calls(&Filter { which, ..Filter::default() }).unwrap().len();
+    let text = |grep: &str| Which { grep: Some(grep.to_owned()), ..Which::default() };
+    assert_eq!(found(Which::default()), 8);
+    assert_eq!(found(Which { server: Some("one".into()), ..Which::default() }), 4);
+    assert_eq!(found(Which { tool: Some("alpha".into()), ..Which::default() }), 6);
+    assert_eq!(found(Which { decisions: vec![Decision::Capped], ..Which::default() }), 2);
+    assert_eq!(found(Which { client: Some("client".into()), ..Which::default() }), 6);
+    assert_eq!(found(Which { words: Words::of("nadel"), ..Which::default() }), 6);
     assert_eq!(found(text("nadel")), 6);
     assert_eq!(found(text("too fast")), 2);
     assert_eq!(
@@ -51,8 +51,11 @@ fn filters_find_what_they_say_newest_last() {
     let before =
         history.calls(&Filter { limit: Some(3), before: Some(page[0].rev), ..Filter::default() }).unwrap();
     assert!(before.last().unwrap().rev < page[0].rev && before.len() == 3);
-    let since = Filter { since_ms: Some(page[2].at_ms), ..Filter::default() };
-    assert!(found(since) >= 1);
+    let since = Which { since_ms: Some(page[2].at_ms), ..Which::default() };
+    let until = Which { until_ms: Some(page[2].at_ms), ..Which::default() };
+    assert!(found(since.clone()) >= 1 && found(since) + found(until) == 8);
+    let session = Which { session: Some(page[0].session.to_string()), ..Which::default() };
+    assert_eq!(found(session), 4);
     assert_eq!(history.call(&page[1].id).unwrap().as_ref(), Some(&page[1]));
     let counts = history.counts(None).unwrap();
     assert_eq!(counts, Counts { calls: 8, refused: 2, open: 0, sessions: 2 });
@@ -66,21 +69,21 @@ fn a_follower_sees_each_call_come_and_change() {
     let one = call(&journal, "a", "{}");
     assert!(journal.drained(Duration::from_secs(10)));
     let history = History::open_reader(&home).unwrap();
-    let (seen, at) = history.after(0, &Filter::default(), 100).unwrap();
+    let (seen, at) = history.after(0, &Which::default(), 100).unwrap();
     assert_eq!(seen.iter().map(|row| (row.id, row.outcome)).collect::<Vec<_>>(), [(one.id(), None)]);
-    assert_eq!(history.after(at, &Filter::default(), 100).unwrap(), (Vec::new(), at));
+    assert_eq!(history.after(at, &Which::default(), 100).unwrap(), (Vec::new(), at));
     let two = call(&journal, "b", "{}");
     journal.settle_one(&one, Outcome::Cancelled);
     journal.settle_one(&one, Outcome::Ok);
     assert!(journal.drained(Duration::from_secs(10)));
-    let (seen, next) = history.after(at, &Filter::default(), 100).unwrap();
+    let (seen, next) = history.after(at, &Which::default(), 100).unwrap();
     let mut seen: Vec<_> = seen.iter().map(|row| (row.id, row.outcome)).collect();
     seen.sort_unstable_by_key(|row| row.0);
     assert_eq!(seen, [(one.id(), Some(Outcome::Cancelled)), (two.id(), None)], "the first outcome stays");
     // Also in small bites.
     let (mut at, mut rows) = (0, 0);
     while at < next {
-        let (some, until) = history.after(at, &Filter::default(), 1).unwrap();
+        let (some, until) = history.after(at, &Which::default(), 1).unwrap();
         assert!(until > at);
         rows += some.len();
         at = until;
@@ -105,13 +108,66 @@ fn forgetting_by_server_time_and_demo() {
     }
     use crate::clock::Clock;
     let left = || History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap().len();
-    assert_eq!(forget(&home, Forget::Demo, clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(forget(&home, Forget::Demo, BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!(left(), 2);
-    let server = forget(&home, Forget::Server("two"), clock.as_ref()).unwrap();
+    let server = forget(&home, Forget::Server("two"), BY, clock.as_ref()).unwrap();
     assert_eq!((server.calls, server.events, server.sessions, server.log_emptied), (1, 1, 1, true));
-    assert_eq!(forget(&home, Forget::Before(times[0]), clock.as_ref()).unwrap().calls, 0);
-    assert_eq!(forget(&home, Forget::Before(times[0] + 1), clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(forget(&home, Forget::Before(times[0]), BY, clock.as_ref()).unwrap().calls, 0);
+    assert_eq!(forget(&home, Forget::Before(times[0] + 1), BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!(left(), 0);
+}
+
+#[test]
+fn what_was_forgotten_is_a_row_that_says_who_what_and_how_much_of_each_server() {
+    use crate::clock::Clock;
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    for (server, calls) in [("one", 1), ("two", 1_200)] {
+        let journal = Journal::open(&home, &info(server), clock.clone()).unwrap();
+        for _ in 0..calls {
+            call(&journal, "a", "{}");
+        }
+        journal.event(crate::Event { kind: EventKind::Noise, text: "x" });
+        journal.event(crate::Event { kind: EventKind::Loosened, text: "x is allowed" });
+        journal.end(EndReason::ClientClosed);
+        clock.advance(Duration::from_secs(60));
+    }
+    let before = Forget::Before(clock.now().wall_ms);
+    let history = || History::open_reader(&home).unwrap();
+    let counts = |removed: &Removed| (removed.server.clone(), removed.calls, removed.events);
+    let going: Vec<_> = history().forgettable(before).unwrap().iter().map(counts).collect();
+    assert_eq!(going, [("one".to_owned(), 1, 1), ("two".to_owned(), 1_200, 1)]);
+    forget(&home, before, BY, clock.as_ref()).unwrap();
+    let rows = history().events(None, 99).unwrap();
+    let kinds: Vec<EventKind> = rows.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, [EventKind::Loosened, EventKind::Loosened, EventKind::Forgotten], "{rows:?}");
+    assert_eq!(rows[2].origin, Some(Origin::Cli));
+    let said = &rows[2].text;
+    assert!(said.starts_with("ada at a terminal: 1200 calls and 1 event of two ("), "{said}");
+    assert!(said.contains("; 1 call and 1 event of one ("), "{said}");
+    // And once more: nothing that may go is left.
+    assert_eq!(history().forgettable(Forget::All).unwrap(), []);
+    assert_eq!(forget(&home, Forget::All, BY, clock.as_ref()).unwrap().events, 0);
+    assert_eq!(history().events(None, 99).unwrap(), rows);
+}
+
+#[test]
+fn a_forgetting_that_stops_halfway_has_said_what_is_gone() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    for _ in 0..1_100 {
+        call(&journal, "a", "{}");
+    }
+    journal.end(EndReason::ClientClosed);
+    let trap = "CREATE TRIGGER trap BEFORE DELETE ON calls
+        WHEN (SELECT count(*) FROM calls) = 300 BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+    open_writer(&home, 1).unwrap().connection.execute_batch(trap).unwrap();
+    forget(&home, Forget::All, BY, clock.as_ref()).unwrap_err();
+    let history = History::open_reader(&home).unwrap();
+    assert_eq!(history.calls(&Filter::default()).unwrap().len(), 600);
+    let rows = history.events(None, 9).unwrap();
+    assert!(rows.iter().any(|row| row.text.contains("500 calls of s (")), "{rows:?}");
 }
 
 #[test]
@@ -172,7 +228,7 @@ fn calls_after_a_forget_keep_their_own_tool() {
     let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
     let one = call(&journal, "a", "{}");
     assert!(journal.drained(Duration::from_secs(10)));
-    forget(&home, Forget::Call(one.id()), clock.as_ref()).unwrap();
+    forget(&home, Forget::Call(one.id()), BY, clock.as_ref()).unwrap();
     // Somebody else takes the next id, which must not be the one that our session remembers for `a`.
     let other = Journal::open(&home, &info("s"), clock).unwrap();
     call(&other, "b", "{}");
@@ -201,7 +257,7 @@ fn a_name_drawn_again_is_another_session() {
     let shown = || History::open_reader(&home).unwrap().call(&ids[0]).unwrap();
     assert_eq!(shown().unwrap().tool.as_deref(), Some("new"));
     assert_eq!(History::open_reader(&home).unwrap().session_counts(who.id).unwrap(), (1, 0));
-    assert_eq!(forget(&home, Forget::Call(ids[0]), clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(forget(&home, Forget::Call(ids[0]), BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!((tools(&home), shown()), (vec!["old".to_owned()], None), "what is shown is what is forgotten");
 }
 

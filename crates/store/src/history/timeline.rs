@@ -174,18 +174,6 @@ fn insert(
         .map(drop)
 }
 
-/// Removes changes before this time; what is in force stays known.
-pub(crate) fn forget_before(connection: &Connection, at_ms: i64) -> rusqlite::Result<usize> {
-    connection
-        .prepare_cached(
-            "DELETE FROM policy_changes WHERE id IN (
-               SELECT c.id FROM policy_changes c WHERE c.at_ms < ?1
-               AND EXISTS (SELECT 1 FROM policy_changes n WHERE n.server = c.server
-                           AND (n.at_ms, n.id) > (c.at_ms, c.id)) LIMIT 500)",
-        )?
-        .execute([at_ms])
-}
-
 #[cfg(test)]
 #[path = "timeline/tests.rs"]
 mod tests;

@@ -40,6 +40,46 @@ fn calls_beyond_their_days_go_and_the_rest_stays() {
 }
 
 #[test]
+fn what_ages_out_leaves_one_row_a_day_and_loosenings_stay() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    let settings = Settings { history_days: NonZeroU32::new(7).unwrap(), ..Settings::default() };
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    for _ in 0..700 {
+        call(&journal, "a", "{}");
+    }
+    journal.event(crate::Event { kind: EventKind::Loosened, text: "x is allowed" });
+    journal.event(crate::Event { kind: EventKind::Noise, text: "hum" });
+    journal.policy_seen("v1", "{}", crate::Origin::File);
+    clock.advance(Duration::from_secs(1));
+    journal.policy_seen("v2", "{ }", crate::Origin::File);
+    journal.end(EndReason::ClientClosed);
+    let day = Duration::from_secs(24 * 60 * 60);
+    clock.advance(day * 8);
+    // In three steps, one row.
+    trim_all(&home, &settings, clock.now().wall_ms);
+    let history = || History::open_reader(&home).unwrap();
+    let rows = history().events(None, 9).unwrap();
+    let kinds: Vec<EventKind> = rows.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, [EventKind::Loosened, EventKind::Expired], "{rows:?}");
+    assert!(rows[1].text.contains("700 calls and 1 event of s ("), "{rows:?}");
+    assert_eq!(history().timeline("s").unwrap().len(), 2);
+    // For ever a row a day would be without end, too.
+    for _ in 0..400 {
+        let writer = open_writer(&home, 0).unwrap();
+        let old = clock.now().wall_ms - 9 * 24 * 60 * 60 * 1000;
+        let sql = "INSERT INTO events(at_ms, kind, server, text) VALUES (?1, 'noise', 's', 'hum')";
+        writer.connection.execute(sql, [old]).unwrap();
+        trim(&writer.connection, &settings, clock.now().wall_ms, 0).unwrap();
+        clock.advance(day);
+    }
+    let rows = history().events(None, 999).unwrap();
+    let expired: Vec<_> = rows.iter().filter(|row| row.kind == EventKind::Expired).collect();
+    assert_eq!(expired.len(), 367);
+    assert!(expired[0].text.contains("700 calls and 35 events of s ("), "{}", expired[0].text);
+}
+
+#[test]
 fn the_ceiling_holds_in_short_steps() {
     let (_folder, home) = home();
     let clock = Arc::new(ManualClock::new());

@@ -139,7 +139,8 @@ export interface Backend {
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;
-  deleteHistory(): Promise<T.SettingsView>;
+  /** Asks first, with what goes, one line a server; `confirm` does it. */
+  deleteHistory(): Promise<T.Question>;
   startAtLogin(yes: boolean): Promise<T.SettingsView>;
   startDemo(): Promise<void>;
 

@@ -107,7 +107,8 @@ export const commands = {
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
-	deleteHistory: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("delete_history")),
+	/**  Asks first; `confirm` does it. */
+	deleteHistory: () => typedError<Question, UiError>(__TAURI_INVOKE("delete_history")),
 	startAtLogin: (yes: boolean) => typedError<SettingsView, UiError>(__TAURI_INVOKE("start_at_login", { yes })),
 	startDemo: () => typedError<null, UiError>(__TAURI_INVOKE("start_demo")),
 };
@@ -888,7 +889,7 @@ export type Question = {
 	token: string,
 	/**  "Let Claude Desktop call delete_file on files for 15 minutes?" */
 	words: string,
-	/**  What becomes looser, one sentence each. */
+	/**  What becomes looser, or what goes for good, one line each. */
 	loosened: string[],
 };
 

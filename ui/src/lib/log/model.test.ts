@@ -230,7 +230,7 @@ describe('on the made-up gate', () => {
     fake = fakeBackend({ calls: 300, rate: 0 });
     model = new LogModel(fake);
     await model.open({});
-    await fake.deleteHistory();
+    await fake.confirm((await fake.deleteHistory()).token);
     const session = fake.world.sessions[0]!;
     const made = fake.world.makeCall(session, fake.world.server(session.server)!.tools[0]!, {}, Date.now(), false);
     await vi.waitFor(() => expect(model.rows).toMatchObject([{ id: made.id }]), { timeout: 3_000 });

@@ -1,7 +1,7 @@
 // Settings as the gate has them, and the one way to change them: one save after the other, each built on what the one before
 // left. Two quick changes must never undo each other: a name to mask that gets lost would put secrets on record.
 import type { App } from '../../lib/app.svelte';
-import { BackendError, type SettingsView, type UserSettings } from '../../lib/backend';
+import { BackendError, type Question, type SettingsView, type UserSettings } from '../../lib/backend';
 import { count, number } from '../../lib/format';
 import { days, maskNames, megabytes, whole } from './check';
 
@@ -111,11 +111,32 @@ export class SettingsModel {
     });
   }
 
-  forget(): Promise<boolean> {
+  /** What would go, and the right to let it go; null if it cannot be said. */
+  async askToForget(): Promise<Question | null> {
+    try {
+      return await this.#app.backend.deleteHistory();
+    } catch (thrown) {
+      this.#app.fail(thrown);
+      return null;
+    }
+  }
+
+  /** After a no. */
+  async keep(asked: Question): Promise<void> {
+    try {
+      await this.#app.backend.dismiss(asked.token);
+    } catch (thrown) {
+      this.#app.fail(thrown);
+    }
+  }
+
+  /** After a yes. */
+  forget(asked: Question): Promise<boolean> {
     return this.#inLine(async () => {
       try {
-        this.#take(await this.#app.backend.deleteHistory());
+        await this.#app.backend.confirm(asked.token);
         this.#app.toasts.say('The history is deleted.');
+        this.#take(await this.#app.backend.settings());
         void this.#app.refresh();
         return true;
       } catch (thrown) {

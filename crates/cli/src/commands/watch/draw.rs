@@ -5,6 +5,7 @@ use callgate_store as store;
 
 use super::list::{List, Over};
 use crate::duration::local;
+use crate::layout::{Cells, Columns};
 use crate::screen::{self, Screen, clip, harmless, pad};
 
 const KEYS: &str =
@@ -70,49 +71,72 @@ fn log(paint: &Screen, list: &List, columns: usize, space: usize, now_ms: i64) -
     // The selected entry in sight, the newest at the bottom.
     let end = (list.selected + space / 2 + 1).clamp(space.min(list.entries.len()), list.entries.len());
     let begin = end.saturating_sub(space);
-    let shown = list.entries.iter().enumerate().take(end).skip(begin);
-    shown.map(|(place, entry)| line(paint, entry, columns, place == list.selected, now_ms)).collect()
+    let shown: Vec<(usize, &LogEntry)> = list.entries.iter().enumerate().take(end).skip(begin).collect();
+    let today = local(now_ms).date();
+    let dated = shown.iter().any(|(_, entry)| local(at_ms(entry)).date() != today);
+    let table = Table {
+        // The same for all, so that nothing moves when the next call comes.
+        columns: Columns { time: if dated { 14 } else { 8 }, ..USUAL }.fitted(columns.saturating_sub(2)),
+        time: if dated { "%m-%d %H:%M:%S" } else { "%H:%M:%S" },
+        width: columns.saturating_sub(2),
+        now_ms,
+    };
+    shown.iter().map(|(place, entry)| table.line(paint, entry, *place == list.selected)).collect()
 }
 
-fn line(paint: &Screen, entry: &LogEntry, columns: usize, selected: bool, now_ms: i64) -> String {
-    let mark = if selected { "▌" } else { " " };
-    let time = |at_ms| local(at_ms).strftime("%H:%M:%S").to_string();
-    let width = columns.saturating_sub(11);
-    let (at_ms, text) = match entry {
-        LogEntry::Call(call) => (call.at_ms, call_text(paint, call, width, now_ms)),
-        LogEntry::Change(change) => {
-            let words = format!("rules of {}: {} ({})", change.server, change.summary, change.origin);
-            (change.at_ms, paint.paint(screen::WARN, &clip(&harmless(&words), width)))
-        }
-        LogEntry::Event(event) => {
-            let words = format!("{}: {}", event.event.replace('_', " "), event.text);
-            (event.at_ms, paint.paint(screen::WARN, &clip(&harmless(&words), width)))
-        }
-    };
-    format!("{mark} {} {text}", paint.paint(screen::DIM, &time(at_ms)))
+const USUAL: Columns = Columns { client: 14, server: 14, tool: 32, status: 14, took: 7, ..Columns::NONE };
+
+fn at_ms(entry: &LogEntry) -> i64 {
+    match entry {
+        LogEntry::Call(call) => call.at_ms,
+        LogEntry::Change(change) => change.at_ms,
+        LogEntry::Event(event) => event.at_ms,
+    }
+}
+
+struct Table {
+    columns: Columns,
+    time: &'static str,
+    width: usize,
+    now_ms: i64,
+}
+
+impl Table {
+    fn line(&self, paint: &Screen, entry: &LogEntry, selected: bool) -> String {
+        let mark = if selected { "▌" } else { " " };
+        let time = local(at_ms(entry)).strftime(self.time).to_string();
+        let beside = |words: String| {
+            let words = clip(&harmless(&words), self.width.saturating_sub(time.len() + 1));
+            format!("{} {}", paint.paint(screen::DIM, &time), paint.paint(screen::WARN, &words))
+        };
+        let text = match entry {
+            LogEntry::Call(call) => self.columns.line(paint, &cells(call, time, self.now_ms)),
+            LogEntry::Change(change) => {
+                beside(format!("rules of {}: {} ({})", change.server, change.summary, change.origin))
+            }
+            LogEntry::Event(event) => beside(format!("{}: {}", event.event.replace('_', " "), event.text)),
+        };
+        format!("{mark} {text}")
+    }
 }
 
 /// Client, server, tool, what came of it, how long it took, and the rest of the line for what it was about.
-fn call_text(paint: &Screen, call: &CallLine, width: usize, now_ms: i64) -> String {
+fn cells(call: &CallLine, time: String, now_ms: i64) -> Cells {
     let (mut word, style) = status(call);
     if call.times > 1 {
         word.push_str(&format!(" × {}", call.times));
     }
-    let column = |text: &str, width| pad(&clip(&harmless(text), width), width);
-    let narrow = width < 90;
-    let (client, server, tool) = if narrow { (0, 10, 22) } else { (14, 14, 26) };
-    let mut parts = Vec::new();
-    if client > 0 {
-        parts.push(column(call.client.as_deref().unwrap_or("unknown"), client));
-    }
-    parts.push(column(&call.server, server));
-    parts.push(column(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("(unreadable)"), tool));
-    parts.push(paint.paint(style, &column(&word, 14)));
-    parts.push(format!("{:>7}", took(call, now_ms)));
-    let fixed = client + server + tool + 14 + 7 + 5 + usize::from(client > 0);
     let gist = if call.refused { call.reason.as_deref().unwrap_or_default() } else { &call.gist };
-    parts.push(clip(&harmless(gist), width.saturating_sub(fixed)));
-    parts.join(" ")
+    Cells {
+        time,
+        id: String::new(),
+        client: harmless(call.client.as_deref().unwrap_or("unknown")),
+        server: harmless(&call.server),
+        tool: harmless(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("(unreadable)")),
+        status: (word, style),
+        took: took(call, now_ms),
+        gist: harmless(gist),
+    }
 }
 
 fn status(call: &CallLine) -> (String, anstyle::Style) {

@@ -19,9 +19,9 @@ pub(crate) fn write_new(
     extension: &str,
     work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
 ) -> Result<PathBuf, DeskError> {
-    write(folder, &mut names(folder, name, extension), work)?.ok_or_else(|| {
-        DeskError::Conflict(format!("there are too many exports of today in {}", folder.display()))
-    })
+    write(folder, &mut |temporary| by_link(temporary, &mut names(folder, name, extension)), work)?.ok_or_else(
+        || DeskError::Conflict(format!("there are too many exports of today in {}", folder.display())),
+    )
 }
 
 /// At this very place.
@@ -30,12 +30,27 @@ pub(crate) fn write_at(
     work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
 ) -> Result<PathBuf, DeskError> {
     let folder = path.parent().unwrap_or(path);
-    write(folder, &mut std::iter::once(path.to_owned()), work)?.ok_or_else(|| {
-        DeskError::Conflict(format!(
-            "{} is there already and was left as it is: choose another name",
-            path.display()
-        ))
-    })
+    write(folder, &mut |temporary| by_link(temporary, &mut std::iter::once(path.to_owned())), work)?
+        .ok_or_else(|| {
+            DeskError::Conflict(format!(
+                "{} is there already and was left as it is: choose another name",
+                path.display()
+            ))
+        })
+}
+
+/// At this very place, in the stead of what is there.
+pub(crate) fn write_over(
+    path: &Path,
+    work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
+) -> Result<PathBuf, DeskError> {
+    let folder = path.parent().unwrap_or(path);
+    let over = |temporary: &Path| fs::rename(temporary, path).map(|()| Some(path.to_owned()));
+    Ok(write(folder, &mut { over }, work)?.unwrap_or_else(|| path.to_owned()))
+}
+
+fn by_link(temporary: &Path, names: &mut dyn Iterator<Item = PathBuf>) -> io::Result<Option<PathBuf>> {
+    give_name(temporary, names, &|from, to| fs::hard_link(from, to))
 }
 
 /// The name that [`write_new`] would choose now.
@@ -51,10 +66,10 @@ fn names(folder: &Path, name: &str, extension: &str) -> impl Iterator<Item = Pat
     })
 }
 
-/// None if all of these names are taken.
+/// `place` gives what is written its name; None if all names are taken.
 fn write(
     folder: &Path,
-    names: &mut dyn Iterator<Item = PathBuf>,
+    place: &mut dyn FnMut(&Path) -> io::Result<Option<PathBuf>>,
     work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
 ) -> Result<Option<PathBuf>, DeskError> {
     if !folder.is_dir() {
@@ -79,9 +94,7 @@ fn write(
         let file = out.into_inner().map_err(|error| Trouble::Write(error.into_error()))?;
         file.sync_all().map_err(Trouble::Write)
     }();
-    let named = written.and_then(|()| {
-        give_name(&temporary, names, &|from, to| fs::hard_link(from, to)).map_err(Trouble::Write)
-    });
+    let named = written.and_then(|()| place(&temporary).map_err(Trouble::Write));
     // Gone already if it has its name; of no use to anyone if it has none.
     let _gone = fs::remove_file(&temporary);
     named.map_err(told)

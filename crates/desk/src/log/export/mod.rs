@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 
 use callgate_store::History;
 use callgate_store::history::{LineRow, Toward};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::Zoned;
 
 use super::asked::Asked;
 use super::object::CallObject;
@@ -33,28 +32,55 @@ pub(super) fn export(
     format: ExportFormat,
     folder: &Path,
 ) -> Result<Exported, DeskError> {
-    let asked = Asked::of(filter, history)?;
-    let calls = Calls { desk, history, asked: &asked };
-    let now = Timestamp::from_millisecond(desk.clock.now().wall_ms)
-        .unwrap_or_default()
-        .to_zoned(TimeZone::system());
-    let name = format!("callgate-{}", now.strftime("%Y-%m-%d"));
+    let name = format!("callgate-{}", now(desk).strftime("%Y-%m-%d"));
     let mut count = 0;
     let path = file::write_new(folder, &name, extension(format), &mut |out| {
-        count = match format {
-            ExportFormat::Jsonl => {
-                calls.each_row(&mut |row| writeln!(out, "{}", CallObject::of(row).line()))?
-            }
-            ExportFormat::Csv => {
-                out.write_all(csv::HEAD.as_bytes()).map_err(Trouble::Write)?;
-                calls.each_row(&mut |row| out.write_all(csv::line(row).as_bytes()))?
-            }
-            ExportFormat::Html => report::write(&calls, filter, &now, &html::Html, out)?,
-            ExportFormat::Markdown => report::write(&calls, filter, &now, &markdown::Markdown, out)?,
-        };
+        count = write(desk, history, filter, format, out)?;
         Ok(())
     })?;
     Ok(Exported { path: path.to_string_lossy().into_owned(), calls: count })
+}
+
+/// At this very place; what is there is replaced only by `force`.
+pub(super) fn export_as(
+    desk: &Desk,
+    history: &History,
+    (filter, format): (&LogFilter, ExportFormat),
+    path: &Path,
+    force: bool,
+) -> Result<Exported, DeskError> {
+    let mut count = 0;
+    let place = if force { file::write_over } else { file::write_at };
+    let path = place(path, &mut |out| {
+        count = write(desk, history, filter, format, out)?;
+        Ok(())
+    })?;
+    Ok(Exported { path: path.to_string_lossy().into_owned(), calls: count })
+}
+
+/// Returns how many calls there were.
+pub(super) fn write(
+    desk: &Desk,
+    history: &History,
+    filter: &LogFilter,
+    format: ExportFormat,
+    out: &mut dyn io::Write,
+) -> Result<u64, Trouble> {
+    let asked = Asked::of(filter, history)?;
+    let calls = Calls { desk, history, asked: &asked };
+    match format {
+        ExportFormat::Jsonl => calls.each_row(&mut |row| writeln!(out, "{}", CallObject::of(row).line())),
+        ExportFormat::Csv => {
+            out.write_all(csv::HEAD.as_bytes()).map_err(Trouble::Write)?;
+            calls.each_row(&mut |row| out.write_all(csv::line(row).as_bytes()))
+        }
+        ExportFormat::Html => report::write(&calls, filter, &now(desk), &html::Html, out),
+        ExportFormat::Markdown => report::write(&calls, filter, &now(desk), &markdown::Markdown, out),
+    }
+}
+
+fn now(desk: &Desk) -> Zoned {
+    crate::text::local(desk.clock.now().wall_ms)
 }
 
 fn extension(format: ExportFormat) -> &'static str {

@@ -215,6 +215,7 @@ fn cells(call: &CallLine) -> Vec<String> {
 fn asked(filter: &LogFilter) -> String {
     let named = [
         ("text", &filter.text),
+        ("text", &filter.grep),
         ("server", &filter.server),
         ("client", &filter.client),
         ("tool", &filter.tool),

@@ -26,7 +26,7 @@ fn what_was_forgotten_is_found_by_nobody_and_is_not_in_the_file_any_more() {
     };
     assert!(holds(b"secretword") && holds(b"plainword"));
     // The app has it open, and goes on.
-    forget(&fixture.home, Forget::Server("drop"), fixture.clock.as_ref()).unwrap();
+    forget(&fixture.home, Forget::Server("drop"), BY, fixture.clock.as_ref()).unwrap();
     assert!(!holds(b"secretword"), "nothing of it is left on the disk");
     let found = |text: &str| {
         let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::catch_up::tests::home;
+use crate::catch_up::tests::{BY, home};
 use crate::history::{History, Toward};
 use crate::seed::{SeedCall, SeedSession, Seeder};
 use crate::words::Outcome;
@@ -186,7 +186,7 @@ fn a_forgetting_that_fails_halfway_leaves_no_word_of_what_it_removed_in_the_inde
         "CREATE TRIGGER t BEFORE DELETE ON calls WHEN old.seq = 600 BEGIN SELECT RAISE(ABORT, 'no'); END";
     database.execute_batch(refuse).unwrap();
     let clock = crate::clock::ManualClock::new();
-    crate::history::forget(&home, crate::history::Forget::Server("s"), &clock).unwrap_err();
+    crate::history::forget(&home, crate::history::Forget::Server("s"), BY, &clock).unwrap_err();
     let left: i64 = database.query_row("SELECT count(*) FROM calls", (), |row| row.get(0)).unwrap();
     assert_eq!(left, 200, "the first of two steps was done");
     assert!(!holds(&home, "word3"));
@@ -216,7 +216,7 @@ fn whoever_is_killed_while_forgetting_leaves_no_word_for_the_next_who_uses_the_i
         )
         .unwrap();
     let clock = crate::clock::ManualClock::new();
-    crate::history::forget(&home, crate::history::Forget::Before(120_000), &clock).unwrap();
+    crate::history::forget(&home, crate::history::Forget::Before(120_000), BY, &clock).unwrap();
     assert!(!holds(&home, "word4"));
     assert!(Indexer::open(&home).unwrap().is_in_place());
 }

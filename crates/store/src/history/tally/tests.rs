@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::*;
-use crate::catch_up::tests::{call, home, info};
+use crate::catch_up::tests::{BY, call, home, info};
 use crate::clock::{Clock, ManualClock};
 use crate::history::{Counts, Forget, forget, open_writer};
 use crate::words::EndReason;
@@ -131,7 +131,7 @@ fn calls_are_tallied_by_minute_and_by_whom() {
     let (events, newest) = history.events_after(0, 10).unwrap();
     assert!(!events.is_empty() && events.last().unwrap().id == newest);
     assert!(history.events_after(newest, 10).unwrap().0.is_empty());
-    forget(&home, Forget::Before(clock.now().wall_ms + 1), clock.as_ref()).unwrap();
+    forget(&home, Forget::Before(clock.now().wall_ms + 1), BY, clock.as_ref()).unwrap();
     assert_eq!(history.extent().unwrap(), (0, None));
 }
 

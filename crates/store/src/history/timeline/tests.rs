@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::catch_up::tests::{home, info};
+use crate::catch_up::tests::{BY, home, info};
 use crate::clock::{Clock, ManualClock};
 use crate::history::{Forget, PolicyEdit, forget, note_edit};
 use crate::words::EndReason;
@@ -130,13 +130,17 @@ fn a_session_that_is_filed_late_does_not_turn_the_policy_back() {
 }
 
 #[test]
-fn forgetting_keeps_what_is_in_force() {
+fn forgetting_takes_no_change_of_the_rules_away() {
     let (_folder, home) = home();
     let clock = Arc::new(ManualClock::new());
     session(&home, &clock, &[STRICT, OPEN, CLOSED]);
     clock.advance(Duration::from_secs(60));
-    forget(&home, Forget::Before(clock.now().wall_ms), clock.as_ref()).unwrap();
-    assert_eq!(steps(&home), [(version(CLOSED), Some(version(OPEN)), Origin::File)]);
-    forget(&home, Forget::Server("s"), clock.as_ref()).unwrap();
-    assert_eq!(timeline(&home), []);
+    let before = timeline(&home);
+    assert_eq!(before.len(), 3);
+    for what in [Forget::Before(clock.now().wall_ms), Forget::Server("s"), Forget::All] {
+        forget(&home, what, BY, clock.as_ref()).unwrap();
+        assert_eq!(timeline(&home), before);
+    }
+    let history = History::open_reader(&home).unwrap();
+    assert!(history.policy_text(&version(OPEN), "s").unwrap().is_some(), "what it was can still be read");
 }

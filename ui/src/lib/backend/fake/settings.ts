@@ -1,5 +1,5 @@
 // Settings of the made-up gate, and its demo.
-import { BackendError, type Backend, type SessionView, type SettingsView } from '../backend';
+import { BackendError, type Backend, type Done, type SessionView, type SettingsView } from '../backend';
 import type { World } from './world';
 
 type Settings = Pick<Backend, 'settings' | 'saveSettings' | 'deleteHistory' | 'startAtLogin' | 'startDemo'>;
@@ -32,8 +32,22 @@ export function fakeSettings(world: World): Settings {
       return view();
     },
     async deleteHistory() {
-      world.forget();
-      return view();
+      const calls = [...world.calls()];
+      const servers = [...new Set(calls.map((line) => line.server))];
+      const token = `forget-${world.questions.size + 1}`;
+      const act = (): Done => {
+        world.forget();
+        return { words: 'Forgotten.', undo: null, server: null, version: null, endsMs: null };
+      };
+      world.questions.set(token, { untilMs: world.now() + 120_000, act });
+      return {
+        token,
+        words: `Forget all of the history, ${calls.length} calls, for good?`,
+        loosened: servers.map((server) => {
+          const count = calls.filter((line) => line.server === server).length;
+          return `${server}: ${count} calls`;
+        }),
+      };
     },
     async startAtLogin(yes) {
       world.startsAtLogin = yes;

@@ -1,0 +1,140 @@
+//! `callgate stats`: how often what was called, refused and failed, and how long it took.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use callgate_desk::text::{size, subject};
+use callgate_desk::view::LogFilter;
+use callgate_store::history::ToolStats;
+use serde_json::json;
+
+use crate::args::StatsArgs;
+use crate::commands::forget::desk;
+use crate::commands::log::current;
+use crate::duration::{iso, local};
+use crate::layout::{middle, shown_width};
+use crate::screen::{self, Screen, harmless};
+
+/// The least that a name keeps, whatever the width.
+const NAME: usize = 16;
+
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
+    let filter = LogFilter {
+        server: args.server.clone(),
+        client: args.client.clone(),
+        since_ms: args.since.map(|since| since.0),
+        until_ms: args.until.map(|until| until.0),
+        ..LogFilter::default()
+    };
+    let desk = desk()?;
+    drop(current(desk.home())?);
+    let stats = desk.stats(&filter)?;
+    let screen = Screen::new();
+    if args.json {
+        stats.iter().for_each(|one| screen.line(&object(one).to_string()));
+    } else if stats.is_empty() {
+        let asked = filter != LogFilter::default();
+        screen::hint(if asked { "No calls match." } else { "No calls yet." });
+    } else {
+        print(&screen, &stats);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(one: &ToolStats) -> serde_json::Value {
+    let millis = |took: Option<Duration>| took.map(|took| took.as_micros() as f64 / 1000.0);
+    json!({
+        "server": one.server,
+        "method": one.method,
+        "tool": one.tool,
+        "calls": one.calls,
+        "refused": one.refused,
+        "failed": one.failed,
+        "p50_ms": millis(one.p50),
+        "p95_ms": millis(one.p95),
+        "bytes": one.bytes,
+        "first": iso(one.first_ms),
+        "last": iso(one.last_ms),
+    })
+}
+
+const HEAD: [&str; 10] =
+    ["server", "tool", "calls", "refused", "failed", "p50", "p95", "bytes", "first", "last"];
+
+/// A table that fits: the times of the first and the last call go first, then names become shorter.
+fn print(screen: &Screen, stats: &[ToolStats]) {
+    let width = Screen::columns();
+    let mut rows: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
+    rows.extend(stats.iter().map(cells));
+    let mut widths = HEAD.map(|_| 0);
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(shown_width(cell));
+        }
+    }
+    let total = |widths: &[usize; 10]| -> usize {
+        widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>().saturating_sub(2)
+    };
+    for column in [8, 9, 7] {
+        if total(&widths) > width {
+            widths[column] = 0;
+        }
+    }
+    for column in [1, 0] {
+        let excess = total(&widths).saturating_sub(width);
+        widths[column] = widths[column].saturating_sub(excess).max(NAME.min(widths[column]));
+    }
+    for (place, row) in rows.iter().enumerate() {
+        let line = line(row, &widths);
+        screen.line(&if place == 0 { screen.paint(screen::DIM, &line) } else { line });
+    }
+    let sum = |of: fn(&ToolStats) -> u64| stats.iter().map(of).sum::<u64>();
+    screen.line(&screen.paint(
+        screen::DIM,
+        &format!(
+            "{} calls, {} refused, {} failed, {}",
+            sum(|one| one.calls),
+            sum(|one| one.refused),
+            sum(|one| one.failed),
+            size(sum(|one| one.bytes))
+        ),
+    ));
+}
+
+fn line(row: &[String; 10], widths: &[usize; 10]) -> String {
+    let shown = row.iter().zip(widths).enumerate().filter(|(_, (_, width))| **width > 0);
+    let cells = shown.map(|(place, (cell, width))| {
+        let cell = middle(cell, *width);
+        let blanks = " ".repeat(width.saturating_sub(shown_width(&cell)));
+        // Numbers stand at the right.
+        if (2..8).contains(&place) { format!("{blanks}{cell}") } else { format!("{cell}{blanks}") }
+    });
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+fn cells(one: &ToolStats) -> [String; 10] {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let (method, tool) = (known(&one.method), known(&one.tool));
+    let minute = |at_ms: i64| local(at_ms).strftime("%Y-%m-%d %H:%M").to_string();
+    [
+        harmless(&one.server),
+        harmless(&subject(method.as_deref(), tool.as_deref())),
+        one.calls.to_string(),
+        one.refused.to_string(),
+        one.failed.to_string(),
+        took(one.p50),
+        took(one.p95),
+        size(one.bytes),
+        minute(one.first_ms),
+        minute(one.last_ms),
+    ]
+}
+
+fn took(took: Option<Duration>) -> String {
+    match took {
+        None => String::new(),
+        Some(took) if took.as_micros() < 1000 => "<1 ms".to_owned(),
+        Some(took) if took.as_millis() < 1000 => format!("{} ms", took.as_millis()),
+        Some(took) => format!("{:.1} s", took.as_secs_f64()),
+    }
+}

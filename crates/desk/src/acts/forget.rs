@@ -1,0 +1,159 @@
+//! Forgetting calls for good: said beforehand exactly what goes, done after a yes, and on record with who did it. What was
+//! loosened, and what was forgotten before, cannot be forgotten.
+
+use std::sync::PoisonError;
+
+use callgate_store::CallId;
+use callgate_store::history::{Forget, Forgetter, Forgotten, Removed, forget};
+
+use super::loosen::Plan;
+use crate::text::{count, local, name};
+use crate::view::{Done, Question};
+use crate::{Desk, DeskError};
+
+/// Servers that a question names.
+const NAMED: usize = 20;
+const STAYS: &str =
+    "Changes of rules, loosenings and earlier forgettings stay on record, and so does this one.";
+
+/// What to forget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forgetting {
+    Call(CallId),
+    /// Everything of one server.
+    Server(String),
+    /// Everything before this time, in milliseconds since 1970.
+    Before(i64),
+    /// What demonstrations recorded.
+    Demo,
+    /// All calls that are over.
+    All,
+}
+
+impl Forgetting {
+    fn scope(&self) -> Forget<'_> {
+        match self {
+            Forgetting::Call(id) => Forget::Call(*id),
+            Forgetting::Server(server) => Forget::Server(server),
+            Forgetting::Before(at_ms) => Forget::Before(*at_ms),
+            Forgetting::Demo => Forget::Demo,
+            Forgetting::All => Forget::All,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Forgetting::Call(id) => format!("the call {id}"),
+            Forgetting::Server(server) => format!("everything of server {}", name(server)),
+            Forgetting::Before(at_ms) => {
+                format!("everything before {}", local(*at_ms).strftime("%Y-%m-%d %H:%M:%S %:z"))
+            }
+            Forgetting::Demo => "everything of demonstrations".to_owned(),
+            Forgetting::All => "all of the history".to_owned(),
+        }
+    }
+}
+
+impl Desk {
+    /// Asks whether this is to go for good, with what it is, one line a server. `place`: where the person is, for the
+    /// record: a terminal, the window.
+    pub fn ask_to_forget(&self, what: Forgetting, place: &str) -> Result<Question, DeskError> {
+        self.home.prepare()?;
+        if let Forgetting::Before(at_ms) = what
+            && at_ms > self.clock.now().wall_ms
+        {
+            return Err(DeskError::BadInput(format!(
+                "{} is in the future, so everything up to now would go; nothing was forgotten. Say a date that has been.",
+                local(at_ms).strftime("%Y-%m-%d %H:%M")
+            )));
+        }
+        let history = self.history_now()?;
+        let going = history.forgettable(what.scope())?;
+        if going.is_empty() {
+            let mut words = format!("nothing in the history is {}; nothing was forgotten.", what.words());
+            if let Forgetting::Server(server) = &what {
+                let known: Vec<String> = history.servers()?.iter().map(|server| name(server)).collect();
+                if !known.iter().any(|known| known == server) {
+                    words.push_str(&format!(" Servers on record: {}.", list(&known)));
+                }
+            }
+            return Err(DeskError::NotFound(words));
+        }
+        let sum = |of: fn(&Removed) -> u64| going.iter().map(of).sum::<u64>();
+        let amount = amount(sum(|one| one.calls), sum(|one| one.events));
+        let words = format!("Forget {}, {amount}, for good? {STAYS}", what.words());
+        let plan = Plan::Forget { what, place: place.to_owned() };
+        self.ask(words, lines(&going), plan)
+    }
+
+    pub(super) fn forget(&self, what: &Forgetting, place: &str) -> Result<Done, DeskError> {
+        let words = format!("{} at {}: {}", user(), name(place), what.words());
+        let by = Forgetter { origin: self.origin, words: &words };
+        // Held, so that nobody opens the index while it is wiped.
+        let mut indexer = self.indexing.lock();
+        *indexer = None;
+        let forgotten = forget(&self.home, what.scope(), &by, self.clock.as_ref());
+        drop(indexer);
+        // Also if not all of it is gone.
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner).forget();
+        let words = told(&forgotten?);
+        Ok(Done { words, undo: None, server: None, version: None, ends_ms: None })
+    }
+
+    /// Takes the demonstrations away, which nobody has to be asked about.
+    pub fn forget_demo(&self, place: &str) -> Result<Done, DeskError> {
+        self.home.prepare()?;
+        self.forget(&Forgetting::Demo, place)
+    }
+}
+
+/// As the system knows them.
+fn user() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
+    named.filter(|user| !user.is_empty()).map_or_else(|| "somebody".to_owned(), |user| name(&user))
+}
+
+fn told(forgotten: &Forgotten) -> String {
+    let numbers = [(forgotten.calls, "call"), (forgotten.events, "event"), (forgotten.sessions, "session")];
+    let [calls, events, sessions] = numbers.map(|(number, what)| count(number as u64, what));
+    let traces = if forgotten.log_emptied {
+        ""
+    } else {
+        " A program is reading the history right now; traces stay in its log until that program ends."
+    };
+    format!("Forgotten: {calls}, {events}, {sessions}.{traces}")
+}
+
+/// `files: 12 calls and 3 events, 2026-11-01 10:12 to 2026-11-17 12:00`
+fn lines(going: &[Removed]) -> Vec<String> {
+    let minute = |at_ms: i64| local(at_ms).strftime("%Y-%m-%d %H:%M").to_string();
+    let mut lines: Vec<String> = going
+        .iter()
+        .take(NAMED)
+        .map(|one| {
+            let server = if one.server.is_empty() { "no server".to_owned() } else { name(&one.server) };
+            let (from, to) = (minute(one.from_ms), minute(one.to_ms));
+            format!("{server}: {}, {from} to {to}", amount(one.calls, one.events))
+        })
+        .collect();
+    if going.len() > NAMED {
+        lines.push(format!("and {} more servers", going.len() - NAMED));
+    }
+    lines
+}
+
+fn amount(calls: u64, events: u64) -> String {
+    match (calls, events) {
+        (calls, 0) => count(calls, "call"),
+        (0, events) => count(events, "event"),
+        (calls, events) => format!("{} and {}", count(calls, "call"), count(events, "event")),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+#[path = "forget_tests.rs"]
+mod tests;
