@@ -141,7 +141,8 @@ fn a_session_and_an_end_choose_calls_and_events_have_kinds_and_servers() {
     assert_eq!(count(&["log", "--json", "-n", "1000", "--session", session]), 48);
     assert_eq!(count(&["log", "--json", "--session", "zzzzzz"]), 0);
     let middle = all[20]["time"].as_str().unwrap();
-    let before = all.iter().filter(|call| call["time"].as_str().unwrap() < middle).count();
+    let at = |time: &str| time.parse::<jiff::Timestamp>().unwrap();
+    let before = all.iter().filter(|call| at(call["time"].as_str().unwrap()) < at(middle)).count();
     assert_eq!(count(&["log", "--json", "-n", "1000", "--until", middle]), before);
     callgate.say(&["pause", "other"]);
     assert_eq!(count(&["events", "--json", "--server", "other"]), 1);
