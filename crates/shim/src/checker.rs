@@ -183,13 +183,14 @@ pub(crate) fn take(from: &mut impl BufRead) -> io::Result<Option<(String, Option
     Ok(Some((schema, args)))
 }
 
-/// An answer is one line.
+/// An answer is one line, whatever a schema has in its names.
 pub(crate) fn tell(to: &mut impl Write, answer: &Result<(), Misfit>) -> io::Result<()> {
     let line = match answer {
-        Ok(()) => "fits\n".to_owned(),
-        Err(Misfit::Differs(text)) => format!("differs {text}\n"),
-        Err(Misfit::Uncheckable(text)) => format!("uncheckable {text}\n"),
+        Ok(()) => "fits".to_owned(),
+        Err(Misfit::Differs(text)) => format!("differs {text}"),
+        Err(Misfit::Uncheckable(text)) => format!("uncheckable {text}"),
     };
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).chain(['\n']).collect();
     to.write_all(line.as_bytes())?;
     to.flush()
 }
@@ -238,6 +239,18 @@ pub(crate) mod tests {
             assert!(matches!(checker.check(&strict, None), Err(Misfit::Differs(_))));
             assert_eq!(checker.check(&strict, Some(Raw::parse(r#"{"ä":"\n"}"#).unwrap())), Ok(()));
             assert!(matches!(checker.check(&schema("7"), None), Err(Misfit::Uncheckable(_))));
+        }
+    }
+
+    #[test]
+    fn a_name_with_line_feeds_in_a_schema_answers_no_later_question() {
+        let checker = Checker::new(in_process);
+        let evil = schema(r#"{"properties":{"x\nfits\nfits\n":false}}"#);
+        let args = Raw::parse(r#"{"x\nfits\nfits\n":1}"#).unwrap();
+        assert!(matches!(checker.check(&evil, Some(args)), Err(Misfit::Differs(_))));
+        let strict = schema(r#"{"required":["a"]}"#);
+        for _ in 0..2 {
+            assert!(matches!(checker.check(&strict, None), Err(Misfit::Differs(_))));
         }
     }
 

@@ -84,7 +84,7 @@ impl Drain {
         mask::warm();
         lock(&shared.limits).warm();
         loop {
-            let sleep = match lock(&shared.stuck).is_some() {
+            let sleep = match lock(&shared.stuck).is_some() || self.filer.is_none() {
                 true => RETRY,
                 false => {
                     let due = self.housekeeping.next().saturating_duration_since(Instant::now());

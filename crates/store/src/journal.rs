@@ -29,6 +29,8 @@ use crate::words::{EndReason, EventKind, Origin, Outcome};
 
 /// A call after this much silence starts a new run.
 const IDLE: Duration = Duration::from_secs(5 * 60);
+/// How long a writer waits for the drain to make room before it takes more than its share.
+const SPOOL_PATIENCE: Duration = Duration::from_secs(1);
 /// Buffers larger than this are given back to the system.
 const KEPT_BUFFER: usize = 1 << 20;
 
@@ -137,8 +139,11 @@ impl Journal {
     pub fn without_home(home: &Home, who: &SessionInfo, clock: Arc<dyn Clock>, cause: String) -> Journal {
         let shared = Arc::new(Shared::new(home, who, clock, StoreError::NoHome(cause)));
         // Without its thread the record stays in the spool, for whoever comes next.
-        let drain = drain::start(shared.clone()).ok();
-        Journal { shared, drain: Mutex::new(drain) }
+        let drain = drain::start(shared.clone());
+        if let Err(error) = &drain {
+            *lock(&shared.stuck) = Some(error.to_string());
+        }
+        Journal { shared, drain: Mutex::new(drain.ok()) }
     }
 
     pub fn session(&self) -> SessionId {
@@ -341,28 +346,43 @@ impl Shared {
 
     /// Takes the lease and begins the spool, also anew.
     fn begin(&self, spool: &mut Spool) -> Result<(), StoreError> {
-        let mut lease = lock(&self.lease);
-        if !lease.1.as_ref().is_some_and(|held| held.is_in_place(&self.home, self.session)) {
-            lease.1 = None;
-            let held = lease::take(&self.home, self.session)?;
-            if let Err(error) = lease::write(&self.home, &lease.0) {
-                lease::remove(&self.home, self.session, held);
-                return Err(error);
-            }
-            lease.1 = Some(held);
-        }
+        let had = self.have_lease()?;
         let begun = spool.begin(&self.opened);
+        // One that it had before stays: the session lives, and its calls hold their places.
         if begun.is_err()
-            && let Some(held) = lease.1.take()
+            && !had
+            && let Some(held) = lock(&self.lease).1.take()
         {
             lease::remove(&self.home, self.session, held);
         }
         begun
     }
 
+    /// Holds the lease that others look at; says whether it did before.
+    fn have_lease(&self) -> Result<bool, StoreError> {
+        let mut lease = lock(&self.lease);
+        if lease.1.as_ref().is_some_and(|held| held.is_in_place(&self.home, self.session)) {
+            return Ok(true);
+        }
+        let had = lease.1.take().is_some();
+        let held = lease::take(&self.home, self.session)?;
+        if let Err(error) = lease::write(&self.home, &lease.0) {
+            lease::remove(&self.home, self.session, held);
+            return Err(error);
+        }
+        lease.1 = Some(held);
+        Ok(had)
+    }
+
     /// Has a spool that somebody will read; begins one where a full or read-only disk had none, or where it was removed.
     fn have_spool(&self, spool: &mut Spool) -> Result<(), StoreError> {
-        let Some(trouble) = spool.trouble() else { return Ok(()) };
+        let Some(trouble) = spool.trouble() else {
+            if lock(&self.lease).1.as_ref().is_some_and(Held::is_removed) {
+                self.have_lease()?;
+                self.removed.store(true, Ordering::Relaxed);
+            }
+            return Ok(());
+        };
         match &trouble {
             StoreError::NoHome(_) => {
                 self.home.prepare().map_err(|error| StoreError::NoHome(error.to_string()))?;
@@ -448,9 +468,10 @@ impl Shared {
 
     fn append_sealed(&self, group: &mut Group, room: Room) -> Result<(), StoreError> {
         let mut spool = lock(&self.spool);
+        let until = Instant::now() + SPOOL_PATIENCE;
         while spool.len() > self.spool_wait && room != Room::Enough {
             let stuck = lock(&self.stuck).clone();
-            if room == Room::AsItIs || stuck.is_some() {
+            if room == Room::AsItIs || stuck.is_some() || Instant::now() >= until {
                 if spool.len() > self.spool_full {
                     let cause = stuck.unwrap_or_else(|| "the history is far behind".to_owned());
                     return Err(StoreError::SpoolFull { megabytes: spool.len() >> 20, cause });
@@ -474,25 +495,37 @@ impl Shared {
         self.append_one_with(record, Room::AsItIs);
     }
 
+    /// A failure is counted and told later; an event is never worth stopping for.
     fn append_one_with(&self, record: &Record<'_>, room: Room) {
+        let _counted = self.try_append_one(record, room, 1);
+    }
+
+    fn try_append_one(&self, record: &Record<'_>, room: Room, records: u64) -> Result<(), StoreError> {
         let mut group = self.group();
         group.push(record);
-        // A failure is counted and told later; an event is never worth stopping for.
-        let _counted = self.append_with(group, 1, room);
+        self.append_with(group, records, room)
     }
 
     fn tell_gap(&self, room: Room) {
-        let lost = self.lost.swap(0, Ordering::Relaxed);
-        let unwritten = format!("{lost} records could not be written; the calls among them were refused");
-        let removed = "files of this session's record were removed while it ran, and begun anew";
-        let told = [
-            (lost > 0).then_some(unwritten.as_str()),
-            self.removed.swap(false, Ordering::Relaxed).then_some(removed),
-        ];
-        for text in told.into_iter().flatten() {
+        let tell = |text: &str, lost: u64| {
             let at_ms = self.clock.now().wall_ms;
-            let record = Record::Event { at_ms, kind: EventKind::Gap, origin: None, text };
-            self.append_one_with(&record, room);
+            // If that fails, as many are to be told of as before.
+            self.try_append_one(
+                &Record::Event { at_ms, kind: EventKind::Gap, origin: None, text },
+                room,
+                lost,
+            )
+        };
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let text = format!("{lost} records could not be written; the calls among them were refused");
+            let _counted = tell(&text, lost);
+        }
+        if self.removed.swap(false, Ordering::Relaxed) {
+            let text = "files of this session's record were removed while it ran, and begun anew";
+            if tell(text, 0).is_err() {
+                self.removed.store(true, Ordering::Relaxed);
+            }
         }
     }
 

@@ -93,6 +93,11 @@ impl Held {
     pub(crate) fn is_in_place(&self, home: &Home, session: SessionId) -> bool {
         is_same_file(&self.lock, &home.lease_lock(session))
     }
+
+    /// Was the file removed? Cheap enough to be asked with every call; on Windows it cannot be while it is locked.
+    pub(crate) fn is_removed(&self) -> bool {
+        cfg!(unix) && private::is_removed(&self.lock, Path::new(""))
+    }
 }
 
 /// Takes the lease of a new session.

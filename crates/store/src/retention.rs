@@ -5,7 +5,7 @@
 //! ceiling holds at all times, however many sessions write.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -42,10 +42,13 @@ const MEASURE: Duration = Duration::from_secs(1);
 /// Trimming by size starts here and stops there, in thousandths of the ceiling: not a few rows at every turn.
 const FULL: i64 = 970;
 const ROOMY: i64 = 940;
-/// Above this nothing is filed before there is room.
+/// Above this trimming takes longer turns.
 const OVERFULL: i64 = 1_080;
-/// How long trimming may take at a time while the history is full and not overfull.
+/// How long trimming may take at a time: nobody who writes or ends waits for longer. It is faster than filing.
 const TURN: Duration = Duration::from_millis(15);
+const LONG_TURN: Duration = Duration::from_millis(250);
+/// Between two sweeps of contexts, at least.
+const SWEEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -87,6 +90,11 @@ impl Ceiling {
         LOGS.min(self.0 / 4)
     }
 
+    /// Databases that were found broken and put aside.
+    fn wrecks(self) -> u64 {
+        self.0 / 4
+    }
+
     /// What is left for the history's own file. Its log and everything beside it count; but they cannot be made smaller by
     /// forgetting calls, so half of the ceiling is always the history's.
     fn history(self, log: u64, beside: u64) -> i64 {
@@ -100,8 +108,12 @@ pub(crate) struct Housekeeping {
     home: Home,
     clock: Arc<dyn Clock>,
     settings: Settings,
-    /// Its problems were told, and servers' logs looked at.
+    /// Servers' logs were looked at, and what else is not in the history.
     begun: bool,
+    /// Problems of the settings were told.
+    told: bool,
+    /// When contexts may be swept next: that looks through all calls.
+    sweep: Option<Instant>,
     /// When age is looked at next.
     next: Instant,
     /// Bytes of everything beside the history, and when they were measured.
@@ -112,7 +124,16 @@ impl Housekeeping {
     /// `settled`: when the session has started in peace.
     pub(crate) fn new(home: Home, clock: Arc<dyn Clock>, settled: Duration) -> Self {
         let settings = Settings::read(&home).0;
-        Housekeeping { home, clock, settings, begun: false, next: Instant::now() + settled, beside: None }
+        Housekeeping {
+            home,
+            clock,
+            settings,
+            begun: false,
+            told: false,
+            sweep: None,
+            next: Instant::now() + settled,
+            beside: None,
+        }
     }
 
     /// When [`step`](Self::step) is due.
@@ -130,12 +151,13 @@ impl Housekeeping {
         if !self.begun {
             self.begun = true;
             let (settings, problems) = Settings::read(&self.home);
-            for problem in problems {
-                let _told = filer.note(now, EventKind::BadSettings, &problem);
+            for problem in problems.iter().filter(|_| !self.told) {
+                let _told = filer.note(now, EventKind::BadSettings, problem);
             }
-            self.settings = settings;
-            limit_logs(&self.home.logs(), self.ceiling().stderr(), self.settings.history_days.get());
-            remove_old_wrecks(self.home.path(), self.settings.history_days.get());
+            (self.settings, self.told) = (settings, true);
+            let (ceiling, days) = (self.ceiling(), self.settings.history_days.get());
+            limit_logs(&self.home.logs(), ceiling.stderr(), days);
+            limit_wrecks(&self.home, ceiling.wrecks(), days);
             self.next = Instant::now() + BETWEEN;
             return Step::More;
         }
@@ -150,7 +172,7 @@ impl Housekeeping {
     }
 
     /// After calls were filed: removes the oldest as long as the home is above its ceiling, for a moment; if it is far above,
-    /// until there is room again.
+    /// for a longer one.
     pub(crate) fn make_room(&mut self, filer: &mut Filer) -> Result<(), StoreError> {
         filer.limit_log(self.ceiling().log());
         let room = self.room();
@@ -168,27 +190,41 @@ impl Housekeeping {
         trimmed
     }
 
-    fn trim_to(&self, filer: &mut Filer, room: i64) -> Result<(), StoreError> {
-        let until = Instant::now() + TURN;
+    fn trim_to(&mut self, filer: &mut Filer, room: i64) -> Result<(), StoreError> {
+        let began = Instant::now();
         let now = self.clock.now().wall_ms;
         let cutoff = now - days(&self.settings);
         loop {
             let pages = pages(filer)?;
-            let over = pages.exceeds(room, OVERFULL);
-            if !over && (Instant::now() >= until || !pages.exceeds(room, ROOMY)) {
+            let most = if pages.exceeds(room, OVERFULL) { LONG_TURN } else { TURN };
+            if began.elapsed() >= most || !pages.exceeds(room, ROOMY) {
                 return Ok(());
             }
             let removed = filer.transaction(|filer| {
                 remove(filer.connection(), now, cutoff, true).map_err(|error| filer.fail(&error))
             })?;
+            // Names that only one call ever had can take more room than the calls.
+            let swept = self.sweep(filer, removed == 0)?;
             if pages.are_to_give_back(room) {
                 give_back(filer.connection(), STEP_PAGES).map_err(|error| filer.fail(&error))?;
             }
             filer.limit_log(self.ceiling().log());
-            if removed == 0 {
+            if removed == 0 && !swept {
                 return Ok(());
             }
         }
+    }
+
+    /// Removes the contexts of calls that are gone, if it was not done just now; says whether it did. `at_once`: there is nothing
+    /// else to remove.
+    fn sweep(&mut self, filer: &Filer, at_once: bool) -> Result<bool, StoreError> {
+        let began = Instant::now();
+        if !at_once && self.sweep.is_some_and(|next| began < next) {
+            return Ok(false);
+        }
+        let swept = sweep_contexts(filer.connection()).map_err(|error| filer.fail(&error))?;
+        self.sweep = Some(Instant::now() + (20 * began.elapsed()).max(SWEEP));
+        Ok(swept)
     }
 
     /// Bytes that the history's own file may have.
@@ -329,6 +365,10 @@ fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> ru
            AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.session = s.id) LIMIT 200)",
         [cutoff],
     )?;
+    if removed == 0 && too_large {
+        // No call is left to make room.
+        removed += removals::expire_events(connection, i64::MAX, 500, now)?;
+    }
     if removed == 0 {
         // A scan of all of them, which are few by now: only once there is nothing else to do.
         removed += connection.execute(
@@ -344,12 +384,12 @@ fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> ru
 ///
 /// An index would find them at once, and every call would pay for it. So they are looked for without a lock, and each
 /// is looked at again when it is removed: only calls that came meanwhile can have taken it up.
-fn sweep_contexts(connection: &Connection) -> rusqlite::Result<()> {
+fn sweep_contexts(connection: &Connection) -> rusqlite::Result<bool> {
     let meta = |key: &str| -> rusqlite::Result<Option<i64>> {
         connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
     };
     if meta("unswept")? != Some(1) {
-        return Ok(());
+        return Ok(false);
     }
     let latest = meta("rev")?;
     let unused: Vec<i64> = connection
@@ -359,7 +399,8 @@ fn sweep_contexts(connection: &Connection) -> rusqlite::Result<()> {
     for step in unused.chunks(STEP_CONTEXTS) {
         in_transaction(connection, |connection| remove_contexts(connection, step, latest))?;
     }
-    connection.execute("UPDATE meta SET value = 0 WHERE key = 'unswept'", ()).map(drop)
+    connection.execute("UPDATE meta SET value = 0 WHERE key = 'unswept'", ())?;
+    Ok(!unused.is_empty())
 }
 
 fn remove_contexts(connection: &Connection, contexts: &[i64], since: Option<i64>) -> rusqlite::Result<()> {
@@ -399,7 +440,7 @@ pub(crate) fn give_back(connection: &Connection, pages: i64) -> rusqlite::Result
 /// Removes the oldest logs beyond the ceiling, and those beyond their days.
 fn limit_logs(folder: &Path, ceiling: u64, days: u32) {
     let now = SystemTime::now();
-    let mut logs: Vec<(Duration, u64, std::path::PathBuf)> = fs::read_dir(folder)
+    let mut logs: Vec<(Duration, u64, PathBuf)> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .flatten()
@@ -421,16 +462,32 @@ fn limit_logs(folder: &Path, ceiling: u64, days: u32) {
     }
 }
 
-/// Databases that were found broken and put aside wait for whoever wants to rescue them, as long as calls are kept.
-fn remove_old_wrecks(home: &Path, days: u32) {
+/// Databases that were found broken and put aside wait for whoever wants to rescue them, as long as calls are kept and there
+/// is room; the newest at least for a day. So do notes that nobody could read.
+fn limit_wrecks(home: &Home, ceiling: u64, days: u32) {
     let now = SystemTime::now();
-    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
-        let age =
-            entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| now.duration_since(at).ok());
-        let is_wreck = entry.file_name().to_string_lossy().contains(".corrupt-");
-        if is_wreck && age.is_some_and(|age| age > Duration::from_secs(u64::from(days) * 24 * 60 * 60)) {
-            let _gone = fs::remove_file(entry.path());
-        }
+    let of = |folder: &Path, is_wreck: &dyn Fn(&str) -> bool| -> Vec<(Duration, u64, PathBuf)> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let wrecks = entries.filter(|entry| is_wreck(&entry.file_name().to_string_lossy()));
+        let mut wrecks: Vec<_> = wrecks
+            .filter_map(|entry| {
+                let meta = entry.metadata().ok()?;
+                Some((now.duration_since(meta.modified().ok()?).ok()?, meta.len(), entry.path()))
+            })
+            .collect();
+        wrecks.sort_unstable();
+        wrecks
+    };
+    let day = Duration::from_secs(24 * 60 * 60);
+    let notes = of(&home.outbox(), &|_| true).into_iter().filter(|(age, ..)| *age > day * days);
+    let mut total = 0;
+    let databases =
+        of(home.path(), &|name| name.contains(".corrupt-")).into_iter().filter(|(age, len, _)| {
+            total += len;
+            *age > day * days || (*age > day && total > ceiling)
+        });
+    for (_, _, path) in databases.chain(notes) {
+        let _gone = fs::remove_file(path);
     }
 }
 

@@ -28,8 +28,9 @@ use crate::words::{EndReason, EventKind, Origin, Outcome};
 const REMEMBERED: usize = 4096;
 /// The length at which the log is written back, unless the home's ceiling is low.
 const LOG_LIMIT: u64 = 4 << 20;
-/// How long a log that cannot be emptied keeps us from writing.
-const LOG_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a log that cannot be emptied keeps us from writing, and how long it does not after that.
+const LOG_PATIENCE: Duration = Duration::from_millis(500);
+const LOG_AGAIN: Duration = Duration::from_secs(30);
 /// How long others may keep a removed log from being written back.
 const RESCUE: Duration = Duration::from_millis(500);
 
@@ -41,6 +42,8 @@ pub(crate) struct Filer {
     log: (PathBuf, Identity),
     outbox: PathBuf,
     log_limit: u64,
+    /// When a log that was full could not be emptied in time.
+    unwaited: Option<Instant>,
     log_keeper: LogKeeper,
     contexts: FxHashMap<u64, (Context, i64)>,
     /// Of the history when `contexts` was last known to be true.
@@ -102,6 +105,7 @@ impl Filer {
             log,
             outbox: home.outbox(),
             log_limit: LOG_LIMIT,
+            unwaited: None,
             log_keeper: LogKeeper::default(),
             contexts: FxHashMap::default(),
             generation: 0,
@@ -205,18 +209,25 @@ impl Filer {
     }
 
     /// Begins to write; not before the log has room. Looked at with the lock held: of twenty who waited for it each would
-    /// else add to a log that is full. Somebody who reads an old state for long is not waited for.
+    /// else add to a log that is full. Somebody who reads an old state for long is waited for once, not each time.
     fn begin(&mut self) -> Result<(), StoreError> {
-        let until = Instant::now() + LOG_PATIENCE;
+        let began = Instant::now();
         loop {
             self.run("BEGIN IMMEDIATE")?;
-            if wal::bytes(&self.path) < wal::FORCE * self.log_limit || Instant::now() >= until {
+            if self.place() != Place::Kept {
+                // Not into a file that nobody else will ever open.
+                self.run("ROLLBACK")?;
+                return Err(StoreError::Removed { path: self.log.0.clone() });
+            }
+            let waiting = self.unwaited.is_none_or(|since| since.elapsed() > LOG_AGAIN);
+            if wal::bytes(&self.path) < wal::FORCE * self.log_limit || !waiting {
                 return Ok(());
             }
             self.run("ROLLBACK")?;
             if !wal::empty(&self.connection, wal::BRIEFLY) {
                 std::thread::sleep(Duration::from_millis(1));
             }
+            self.unwaited = (began.elapsed() > LOG_PATIENCE).then(Instant::now);
         }
     }
 
@@ -530,12 +541,16 @@ impl Filer {
     /// Keeps the log about this long.
     pub(crate) fn limit_log(&mut self, limit: u64) {
         self.log_limit = limit;
-        self.log_keeper.limit(&self.connection, &self.path, limit);
+        if self.place() == Place::Kept {
+            self.log_keeper.limit(&self.connection, &self.path, limit);
+        }
     }
 
     /// Empties a log that is worth it, if nobody is in the way.
     pub(crate) fn tidy_log(&mut self) {
-        self.log_keeper.quiet(&self.connection, &self.path);
+        if self.place() == Place::Kept {
+            self.log_keeper.quiet(&self.connection, &self.path);
+        }
     }
 }
 

@@ -100,17 +100,22 @@ pub(super) fn book_inside(connection: &Connection, outbox: &Path) -> rusqlite::R
     let waiting = waiting(outbox);
     // Looked up under the lock: what is not there now was booked, and nobody can come to book it again.
     forget_marks(connection, outbox)?;
-    for path in &waiting {
+    let mut booked = Vec::new();
+    for path in waiting {
+        // What cannot be read now, or by this Callgate, stays for whoever can.
+        let Some(note) = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()) else {
+            continue;
+        };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mark = connection
             .prepare_cached("INSERT OR IGNORE INTO meta VALUES (?1, 1)")?
             .execute([format!("{MARK}{name}")])?;
-        let note = fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        if let (1, Some(note)) = (mark, note) {
+        if mark == 1 {
             notes::insert(connection, &note)?;
         }
+        booked.push(path);
     }
-    Ok(Booked(waiting))
+    Ok(Booked(booked))
 }
 
 fn forget_marks(connection: &Connection, outbox: &Path) -> rusqlite::Result<()> {
@@ -119,7 +124,8 @@ fn forget_marks(connection: &Connection, outbox: &Path) -> rusqlite::Result<()> 
         .query_map((), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for mark in marks {
-        if !outbox.join(mark.trim_start_matches(MARK)).exists() {
+        // One that cannot be looked for may be there.
+        if outbox.join(mark.trim_start_matches(MARK)).try_exists().is_ok_and(|there| !there) {
             connection.execute("DELETE FROM meta WHERE key = ?1", [mark])?;
         }
     }

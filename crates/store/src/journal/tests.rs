@@ -153,7 +153,7 @@ fn a_session_begun_on_a_disk_without_room_recovers_when_there_is_room() {
 
 #[cfg(unix)]
 #[test]
-fn calls_after_the_home_was_removed_are_refused_and_not_lost() {
+fn calls_after_the_home_was_removed_are_refused() {
     let (folder, home) = home();
     let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
     call(&journal, "a", "{}");
@@ -222,4 +222,57 @@ fn what_could_not_be_recorded_is_told_though_the_session_ends_with_a_full_spool(
     drop(journal);
     crate::catch_up(&home, &ManualClock::new()).unwrap();
     assert!(events(&home).iter().any(|text| text.starts_with("1 records could not")), "{:?}", events(&home));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_session_whose_lease_alone_was_removed_does_not_count_as_dead() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    call(&journal, "a", "{}");
+    std::fs::remove_dir_all(home.leases_dir()).unwrap();
+    std::fs::create_dir(home.leases_dir()).unwrap();
+    call(&journal, "b", "{}");
+    assert_eq!(lease::running(&home).len(), 1);
+    journal.end(EndReason::ClientClosed);
+    assert_eq!(recorded(&home), 2);
+    assert!(
+        events(&home).iter().any(|text| text.contains("were removed while it ran")),
+        "{:?}",
+        events(&home)
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_removed_under_two_sessions_spoils_nothing_and_loses_no_later_call() {
+    let (_folder, home) = home();
+    let open = || Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    let both = [open(), open()];
+    let calls = |tool: &str| {
+        for journal in &both {
+            call(journal, tool, "{}");
+        }
+    };
+    for _ in 0..40 {
+        calls("before");
+    }
+    assert!(both.iter().all(|journal| journal.drained(Duration::from_secs(10))));
+    for suffix in ["-wal", "-shm"] {
+        let mut path = home.history_db().into_os_string();
+        path.push(suffix);
+        std::fs::remove_file(path).unwrap();
+    }
+    for _ in 0..40 {
+        calls("after");
+    }
+    both.iter().for_each(|journal| journal.end(EndReason::ClientClosed));
+    let history = crate::History::open_reader(&home).unwrap();
+    let rows = history.calls(&crate::history::Filter::default()).unwrap();
+    let after = rows.iter().filter(|row| row.tool.as_deref() == Some("after")).count();
+    assert_eq!(after, 80);
+    let connection = crate::sqlite::open_reader(&home.history_db()).unwrap();
+    let sound: String = connection.query_row("PRAGMA integrity_check", (), |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+    assert!(events(&home).iter().any(|text| text.contains("log was removed")), "{:?}", events(&home));
 }

@@ -251,3 +251,23 @@ fn the_ceiling_holds_while_several_sessions_write_as_fast_as_they_can() {
     let left = calls(&home);
     assert!(left > 1_000, "{left}");
 }
+
+#[test]
+fn names_that_only_one_call_ever_had_do_not_push_every_call_out() {
+    let (_folder, home) = home();
+    fs::write(home.settings(), r#"{"history":{"megabytes":4}}"#).unwrap();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    let long = "n".repeat(900);
+    let mut most = 0;
+    for number in 0..6_000 {
+        call(&journal, &format!("{number}{long}"), "{}");
+        if number % 100 == 0 {
+            assert!(journal.drained(Duration::from_secs(20)));
+            most = most.max(home_bytes(&home));
+        }
+    }
+    journal.end(EndReason::ClientClosed);
+    assert!(most <= (4 << 20) * 3 / 2, "{most}");
+    let left = calls(&home);
+    assert!(left > 300, "{left}");
+}

@@ -90,25 +90,27 @@ impl Spool {
             return Err(fail(error));
         }
         let base = head.len() as u64;
-        let groups = self.groups();
-        let written = write_at(&file, &groups, base);
-        if let Err(error) = written {
-            let _gone = std::fs::remove_file(path);
-            return Err(fail(error));
-        }
-        let len = base + groups.len() as u64;
+        let moved = self.groups().and_then(|groups| write_at(&file, &groups, base).map(|()| groups.len()));
+        let len = match moved {
+            Ok(bytes) => base + bytes as u64,
+            Err(error) => {
+                let _gone = std::fs::remove_file(path);
+                return Err(fail(error));
+            }
+        };
         (self.file, self.base, self.len, self.torn) = (Ok(file), base, len, false);
         self.turn += 1;
         Ok(())
     }
 
     /// What the file holds at this moment, without its head.
-    fn groups(&self) -> Vec<u8> {
-        let Ok(file) = &self.file else { return Vec::new() };
+    fn groups(&self) -> io::Result<Vec<u8>> {
+        let Ok(file) = &self.file else { return Ok(Vec::new()) };
         let mut groups = vec![0; usize::try_from(self.len - self.base).unwrap_or_default()];
-        let read = read_at(file, &mut groups, self.base).unwrap_or_default();
-        groups.truncate(read);
-        groups
+        match read_at(file, &mut groups, self.base)? == groups.len() {
+            true => Ok(groups),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     /// A spool without a file: every append fails with this error.

@@ -83,3 +83,14 @@ fn a_session_that_sees_an_edit_first_still_says_whose_it_was() {
         history.timeline("s").unwrap().into_iter().map(|one| (one.version, one.origin)).collect();
     assert_eq!(made, [("v1".to_owned(), Origin::File), ("v2".to_owned(), Origin::Window)]);
 }
+
+#[test]
+fn a_note_that_only_a_newer_callgate_reads_stays_for_it() {
+    let (_folder, home) = home();
+    note(&home, "ours").book();
+    let newer = home.outbox().join("000000000000009-1-0001.json");
+    fs::write(&newer, r#"{"consent":{"text":"of a later version"}}"#).unwrap();
+    book(&home).unwrap();
+    assert_eq!(texts(&home), ["ours"]);
+    assert!(newer.exists());
+}
