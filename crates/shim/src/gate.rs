@@ -234,6 +234,10 @@ impl Gate {
         if stamp == seen.pause {
             return;
         }
+        if stamp == Stamp::Missing && seen.rules.paused.is_some() {
+            self.put_pause_back(seen);
+            return;
+        }
         let switch = pause::read(&self.home);
         seen.pause = if matches!(switch, pause::Switch::Broken(_)) { Stamp::Unread } else { stamp };
         let paused: Option<Arc<str>> = switch.reason(&self.server).map(Into::into);
@@ -243,6 +247,19 @@ impl Gate {
             _ => {}
         }
         seen.rules.paused = paused;
+    }
+
+    /// The switch was removed while calls were paused. Nobody resumes them so: a person who does leaves a switch that is off. It is
+    /// put back, for everybody and to be resumed like any other; until that works calls stay paused here.
+    fn put_pause_back(&self, seen: &mut Seen) {
+        let words = "the pause switch was removed while calls were paused, so they stay paused";
+        if seen.pause != Stamp::Deleted {
+            seen.changes.push(Change::Paused(words.into()));
+        }
+        let _later = self.home.was_prepared().then(|| self.home.prepare());
+        let _later = pause::pause(&self.home, None, Some(words), &SystemClock::default().now());
+        // Looked at again until it is there.
+        seen.pause = Stamp::Deleted;
     }
 }
 
@@ -444,8 +461,26 @@ mod tests {
         assert!(rules.paused.is_some());
         fs::write(fixture.home.paused(), "not json at all").unwrap();
         assert!(fixture.gate.look().0.paused.is_some(), "what cannot be understood means paused");
-        fs::remove_file(fixture.home.paused()).unwrap();
+        fs::write(fixture.home.paused(), "{}").unwrap();
         assert_eq!(fixture.look().1, ["resumed"]);
+    }
+
+    #[test]
+    fn a_pause_is_not_lifted_by_removing_its_file() {
+        let fixture = fixture();
+        fs::write(fixture.home.paused(), r#"{"all":{"since_ms":1}}"#).unwrap();
+        fixture.look();
+        fs::remove_dir_all(fixture.home.control_dir()).unwrap();
+        assert_eq!(fixture.look().1, ["paused"], "told");
+        assert!(fixture.gate.look().0.paused.is_some());
+        assert!(fixture.home.paused().exists(), "and there for everybody");
+        pause::resume(&fixture.home, None).unwrap();
+        assert_eq!(fixture.look().1, ["resumed"]);
+        // Nor where it cannot be put back.
+        fs::write(fixture.home.paused(), r#"{"all":{"since_ms":1}}"#).unwrap();
+        fixture.look();
+        fs::remove_dir_all(fixture.home.path()).unwrap();
+        assert!(fixture.gate.look().0.paused.is_some());
     }
 
     #[test]

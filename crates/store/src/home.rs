@@ -205,7 +205,7 @@ impl Home {
     }
 
     /// Has [`prepare`](Self::prepare) ever finished here? Then what is missing was lost, not never made.
-    pub(crate) fn was_prepared(&self) -> bool {
+    pub fn was_prepared(&self) -> bool {
         self.format().exists()
     }
 
