@@ -16,11 +16,8 @@ use crate::worth::{Worth, parts, worth};
 
 /// Longer values are known in pieces, so that none is cut in two by the end of what is looked at.
 const PIECE: usize = 1024;
-/// How many values are known, and how many bytes all their forms have; then the oldest go.
-const MOST: usize = 512;
-const MOST_BYTES: usize = 512 * 1024;
-/// Values that only an answer showed: they must not crowd out what was typed.
-const MOST_ANSWERED: usize = 128;
+/// Of those that are longer than a password, the oldest go first when there are too many bytes.
+const LONG: usize = 256;
 /// Calls under way whose short values are known.
 const MOST_CALLS: usize = 256;
 /// Bits of the filter.
@@ -33,6 +30,28 @@ pub(crate) enum Source {
     Given,
     Typed,
     Answered,
+}
+
+/// How many values are known, and how many bytes all their forms have; then the oldest go.
+#[derive(Clone, Copy)]
+struct Room {
+    values: usize,
+    bytes: usize,
+}
+
+const TYPED: Room = Room { values: 384, bytes: 384 * 1024 };
+/// By itself: what a server answers must not crowd out what was typed.
+const ANSWERED: Room = Room { values: 128, bytes: 128 * 1024 };
+
+impl Source {
+    /// `None`: no end of it.
+    fn room(self) -> Option<Room> {
+        match self {
+            Source::Given => None,
+            Source::Typed => Some(TYPED),
+            Source::Answered => Some(ANSWERED),
+        }
+    }
 }
 
 struct Form {
@@ -105,8 +124,8 @@ impl Literals {
     fn remember(&mut self, value: &str, source: Source) -> bool {
         let mut new = false;
         for piece in pieces(value) {
-            let forms = forms(piece).into_iter().map(|text| Form { text, quoted: false });
-            new |= self.insert(piece, source, forms);
+            let plain = |text| Form { text, quoted: false };
+            new |= self.insert(piece, source, || forms(piece).into_iter().map(plain).collect());
         }
         new
     }
@@ -115,7 +134,7 @@ impl Literals {
         let quotes = ["'", "\"", "`", "\\\"", "\\'"];
         let form =
             |quote: &str| Form { text: Zeroizing::new(format!("{quote}{value}{quote}")), quoted: true };
-        self.insert(value, source, quotes.into_iter().map(form))
+        self.insert(value, source, || quotes.into_iter().map(form).collect())
     }
 
     fn remember_brief(&mut self, call: u64, value: &str) -> bool {
@@ -148,13 +167,16 @@ impl Literals {
         !self.brief.is_empty()
     }
 
-    fn insert(&mut self, value: &str, source: Source, forms: impl Iterator<Item = Form>) -> bool {
+    /// `forms` are made only of what is new.
+    fn insert(&mut self, value: &str, source: Source, forms: impl FnOnce() -> Vec<Form>) -> bool {
         self.clock += 1;
-        if let Some(known) = self.slots.iter_mut().flatten().find(|known| known.value.as_str() == value) {
-            known.used = self.clock;
+        let same =
+            |known: &Option<Literal>| known.as_ref().is_some_and(|known| known.value.as_str() == value);
+        if let Some(slot) = self.slots.iter().position(same) {
+            self.use_again(slot, source);
             return false;
         }
-        let forms: Vec<Form> = forms.collect();
+        let forms = forms();
         let bytes = forms.iter().map(|form| form.text.len()).sum();
         let value = Zeroizing::new(value.to_owned());
         let literal = Literal { value, forms, bytes, source, used: self.clock };
@@ -182,28 +204,34 @@ impl Literals {
         true
     }
 
-    /// The oldest go until there is room for one of so many bytes.
-    fn make_room(&mut self, source: Source, bytes: usize) {
-        if source == Source::Given {
-            return;
+    /// What an answer showed and is typed now is one of the typed.
+    fn use_again(&mut self, slot: usize, source: Source) {
+        let known = self.slots[slot].as_ref().map(|known| (known.source, known.bytes));
+        let typed_now = known.filter(|(known, _)| (*known, source) == (Source::Answered, Source::Typed));
+        if let Some((_, bytes)) = typed_now {
+            self.make_room(source, bytes);
         }
+        if let Some(known) = self.slots[slot].as_mut() {
+            known.used = self.clock;
+            known.source = if typed_now.is_some() { source } else { known.source };
+        }
+    }
+
+    /// The oldest of the same source go until there is room for one of so many bytes.
+    fn make_room(&mut self, source: Source, bytes: usize) {
+        let Some(room) = source.room() else { return };
         loop {
-            let learned = || self.slots.iter().flatten().filter(|known| known.source != Source::Given);
-            let answered = learned().filter(|known| known.source == Source::Answered).count();
-            let held: usize = learned().map(|known| known.bytes).sum();
-            let crowded = source == Source::Answered && answered >= MOST_ANSWERED;
-            if !crowded && learned().count() < MOST && held + bytes <= MOST_BYTES {
+            let same = || {
+                let slots = self.slots.iter().enumerate();
+                let known = slots.filter_map(|(slot, known)| Some((slot, known.as_ref()?)));
+                known.filter(|(_, known)| known.source == source)
+            };
+            let heavy = same().map(|(_, known)| known.bytes).sum::<usize>() + bytes > room.bytes;
+            if !heavy && same().count() < room.values {
                 return;
             }
-            let may_go = |known: &Literal| match crowded {
-                true => known.source == Source::Answered,
-                false => known.source != Source::Given,
-            };
-            let slots = self.slots.iter().enumerate();
-            let oldest = slots
-                .filter_map(|(slot, known)| Some((slot, known.as_ref()?)))
-                .filter(|(_, known)| may_go(known))
-                .min_by_key(|(_, known)| known.used);
+            // A few long values have more bytes than all passwords together.
+            let oldest = same().min_by_key(|(_, known)| (heavy && known.value.len() <= LONG, known.used));
             let Some((oldest, _)) = oldest else { return };
             self.slots[oldest] = None;
             self.starts.retain(|start| usize::from(start.slot) != oldest);

@@ -47,21 +47,28 @@ fn what_everybody_writes_there_is_not_learned() {
 fn the_oldest_values_go_and_those_that_were_given_stay() {
     let mut literals = Literals::default();
     literals.give("given-from-the-start");
-    for n in 0..2 * MOST {
+    for n in 0..1000 {
         literals.learn(None, &format!("typed-value-{n}"), true, Source::Typed);
         literals.learn(None, &format!("answered-{n}"), true, Source::Answered);
     }
     let known = literals.slots.iter().flatten().count();
-    assert!(known <= MOST + 1, "{known}");
+    assert_eq!(known, TYPED.values + ANSWERED.values + 1);
     assert!(literals.any("given-from-the-start"));
-    assert!(literals.any(&format!("typed-value-{}", 2 * MOST - 1)));
-    assert!(literals.any(&format!("typed-value-{}", 2 * MOST - MOST + MOST_ANSWERED + 1)));
+    assert!(literals.any("typed-value-999") && literals.any("answered-999"));
+    assert!(literals.any(&format!("typed-value-{}", 1000 - TYPED.values)));
     assert!(!literals.any("typed-value-0 answered-0"));
     for n in 0..20 {
         literals.learn(None, &format!("{n}{}", "long and longer ".repeat(4000)), true, Source::Typed);
     }
+    assert!(literals.any("typed-value-999"), "long values make room for long values");
+    for n in 0..1000 {
+        literals.learn(None, &format!("first-answered-{n}"), true, Source::Answered);
+        literals.learn(None, &format!("first-answered-{n}"), true, Source::Typed);
+    }
+    let typed = literals.slots.iter().flatten().filter(|known| known.source == Source::Typed).count();
+    assert!(typed <= TYPED.values, "{typed}");
     let held: usize = literals.slots.iter().flatten().map(|known| known.bytes).sum();
-    assert!(held <= MOST_BYTES + 100, "{held}");
+    assert!(held <= TYPED.bytes + ANSWERED.bytes + 100, "{held}");
 }
 
 #[test]

@@ -30,8 +30,9 @@ pub(crate) const LONGEST_SECRET: usize = 8 * 1024;
 const SENTENCE: usize = 8 * 1024;
 /// How much of a trigger is looked for.
 const BEGINNING: usize = 8;
-/// Secrets that are noted of one text.
+/// Secrets that are noted of one text, and their bytes: who writes the text decides how many there seem to be.
 const MOST_FOUND: usize = 256;
+const MOST_FOUND_BYTES: usize = 64 * 1024;
 
 /// A text as it may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,7 +216,7 @@ impl Masker {
     }
 
     fn pass<'m>(&'m self, brief: &'m [Secret]) -> Pass<'m> {
-        Pass { names: &self.names, literals: self.read(), brief, found: None }
+        Pass { names: &self.names, literals: self.read(), brief, found: None, found_bytes: 0 }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Literals> {
@@ -242,6 +243,8 @@ pub(crate) struct Pass<'m> {
     pub(crate) brief: &'m [Secret],
     /// What it comes upon, if anybody wants to know.
     found: Option<Vec<Found>>,
+    /// Bytes of that.
+    found_bytes: usize,
 }
 
 impl Pass<'_> {
@@ -257,8 +260,11 @@ impl Pass<'_> {
 
     /// Notes a value that is masked.
     pub(crate) fn note(&mut self, value: &str, sure: bool) {
-        if let Some(found) = self.found.as_mut().filter(|found| found.len() < MOST_FOUND) {
+        let bytes = self.found_bytes + value.len();
+        let Some(found) = self.found.as_mut().filter(|found| found.len() < MOST_FOUND) else { return };
+        if value.len() <= LONGEST_SECRET && bytes <= MOST_FOUND_BYTES {
             found.push(Found { value: Secret::new(value.to_owned()), sure });
+            self.found_bytes = bytes;
         }
     }
 

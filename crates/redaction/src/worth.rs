@@ -7,6 +7,8 @@ use crate::literals::Source;
 pub(crate) const SHORTEST: usize = 6;
 /// A shorter one is not looked for even in the answer to the call that it was typed in.
 const SHORTEST_BRIEF: usize = 3;
+/// Cookies of one header that are known by themselves.
+const MOST_COOKIES: usize = 32;
 
 /// What is known of a value that is masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub(crate) fn parts(value: &str) -> Vec<&str> {
     }
     if value.contains('=') && value.contains(';') {
         let values = value.split(';').filter_map(|one| Some(one.split_once('=')?.1.trim()));
-        parts.extend(values.filter(|value| is_drawn(value)));
+        parts.extend(values.filter(|value| is_drawn(value)).take(MOST_COOKIES));
     }
     parts
 }
