@@ -255,9 +255,11 @@ impl Literals {
         });
     }
 
-    /// Is this one of them?
+    /// Is this one of them? Not if it is known in quotes alone: a PIN is no secret wherever the same number stands.
     pub(crate) fn is(&self, text: &str) -> bool {
-        !self.filter.is_empty() && self.slots.iter().flatten().any(|known| known.value.as_str() == text)
+        let same =
+            |known: &Literal| known.value.as_str() == text && known.forms.iter().any(|form| !form.quoted);
+        !self.filter.is_empty() && self.slots.iter().flatten().any(same)
     }
 
     /// Until `found` says that it is enough.

@@ -61,3 +61,16 @@ fn a_value_of_many_kilobytes_is_masked_in_place_and_not_learned() {
     let json = format!(r#"{{"password":"{long}"}}"#);
     assert_eq!(masker.keep_arguments(2, &json).text, r#"{"password":"[masked, 9000 characters]"}"#);
 }
+
+#[test]
+fn a_pin_does_not_mask_the_numbers_of_later_answers() {
+    let masker = Masker::default();
+    masker.keep_arguments(1, r#"{"pin":200}"#);
+    let said = r#"{"status":200,"password":null}"#;
+    assert!(!masker.keep_result(1, said).text.contains("200"), "the call's own answer");
+    masker.call_over(1);
+    assert_eq!(masker.keep_result(2, said).text, said);
+    masker.keep_arguments(3, r#"{"otp":314159}"#);
+    masker.call_over(3);
+    assert_eq!(masker.keep_result(4, r#"{"n":314159}"#).text, r#"{"n":"[masked, 6 characters]"}"#);
+}
