@@ -99,8 +99,10 @@ impl fmt::Debug for Literals {
 impl Literals {
     /// A value that must not be written, whatever it looks like.
     pub(crate) fn give(&mut self, value: &str) {
-        if worth(value.trim(), true, Source::Given) == Worth::Session {
-            self.remember(value.trim(), Source::Given);
+        for part in parts(value) {
+            if worth(part, true, Source::Given) == Worth::Session {
+                self.remember(part, Source::Given);
+            }
         }
     }
 

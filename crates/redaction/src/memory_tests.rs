@@ -1,6 +1,6 @@
 //! What a session remembers, and what others can make it remember or forget.
 
-use crate::Masker;
+use crate::{Masker, secret_values};
 
 /// Letters and digits that look drawn, each time others.
 fn drawn(seed: usize, length: usize) -> String {
@@ -73,4 +73,15 @@ fn a_pin_does_not_mask_the_numbers_of_later_answers() {
     masker.keep_arguments(3, r#"{"otp":314159}"#);
     masker.call_over(3);
     assert_eq!(masker.keep_result(4, r#"{"n":314159}"#).text, r#"{"n":"[masked, 6 characters]"}"#);
+}
+
+#[test]
+fn the_token_of_a_header_in_the_environment_is_known_by_itself() {
+    for header in ["Bearer abc-def-123", "Authorization: Bearer abc-def-123", "X-Api-Key: abc-def-123"] {
+        let masker = Masker::new(&secret_values([("AUTH_HEADER".into(), header.into())]));
+        assert_eq!(masker.keep_line("with abc-def-123 alone"), "with [masked, 11 characters] alone");
+    }
+    let cookies = "theme=dark; sid=a1b2c3d4e5";
+    let masker = Masker::new(&secret_values([("SHOP_COOKIE".into(), cookies.into())]));
+    assert_eq!(masker.keep_line("a1b2c3d4e5 is dark"), "[masked, 10 characters] is dark");
 }

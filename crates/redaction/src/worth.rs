@@ -20,10 +20,19 @@ pub(crate) enum Worth {
     Nothing,
 }
 
-/// The value, and what in it is a secret by itself: the token behind `Bearer`, the values of cookies.
+/// The value, and what in it is a secret by itself: the token behind `Bearer`, the values of cookies, with or without the
+/// name of their header.
 pub(crate) fn parts(value: &str) -> Vec<&str> {
-    let value = value.trim();
-    let mut parts = vec![value];
+    let whole = value.trim();
+    let mut parts = vec![whole];
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let value = match whole.split_once(": ") {
+        Some((name, value)) if is_name(name) => value.trim(),
+        _ => whole,
+    };
+    if value.len() < whole.len() && is_drawn(value) {
+        parts.push(value);
+    }
     if let Some((scheme, token)) = value.split_once(' ')
         && ["bearer", "basic", "token", "apikey", "digest"]
             .iter()
