@@ -18,6 +18,8 @@ use crate::worth::{Worth, parts, worth};
 const PIECE: usize = 1024;
 /// Of those that are longer than a password, the oldest go first when there are too many bytes.
 const LONG: usize = 256;
+/// A learned word or number that is shorter is part of others by chance.
+const WORD: usize = 12;
 /// Calls under way whose short values are known.
 const MOST_CALLS: usize = 256;
 /// Bits of the filter.
@@ -58,6 +60,8 @@ struct Form {
     text: Zeroizing<String>,
     /// Quotes around it, which stay.
     quoted: bool,
+    /// Only where it is a word of its own.
+    word: bool,
 }
 
 struct Literal {
@@ -126,7 +130,11 @@ impl Literals {
     fn remember(&mut self, value: &str, source: Source) -> bool {
         let mut new = false;
         for piece in pieces(value) {
-            let plain = |text| Form { text, quoted: false };
+            let word = source != Source::Given && is_word(piece);
+            let plain = |text: Zeroizing<String>| {
+                let word = word && text.as_str() == piece;
+                Form { text, quoted: false, word }
+            };
             new |= self.insert(piece, source, || forms(piece).into_iter().map(plain).collect());
         }
         new
@@ -134,8 +142,11 @@ impl Literals {
 
     fn remember_quoted(&mut self, value: &str, source: Source) -> bool {
         let quotes = ["'", "\"", "`", "\\\"", "\\'"];
-        let form =
-            |quote: &str| Form { text: Zeroizing::new(format!("{quote}{value}{quote}")), quoted: true };
+        let form = |quote: &str| Form {
+            text: Zeroizing::new(format!("{quote}{value}{quote}")),
+            quoted: true,
+            word: false,
+        };
         self.insert(value, source, || quotes.into_iter().map(form).collect())
     }
 
@@ -281,7 +292,9 @@ impl Literals {
                 let Some(form) = literal.and_then(|known| known.forms.get(usize::from(start.form))) else {
                     continue;
                 };
-                if bytes[at..].starts_with(form.text.as_bytes()) {
+                if bytes[at..].starts_with(form.text.as_bytes())
+                    && (!form.word || stands_alone(text, &(at..at + form.text.len())))
+                {
                     let quote = if !form.quoted {
                         0
                     } else if form.text.starts_with('\\') {
@@ -302,14 +315,45 @@ impl Literals {
 /// Short values, where they are words of their own.
 pub(crate) fn find_brief(values: &[Secret], text: &str, found: &mut Vec<Range<usize>>) {
     for value in values {
-        for (at, same) in text.match_indices(value.expose()) {
-            let end = at + same.len();
-            let part_of = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            if !part_of(text[..at].chars().next_back()) && !part_of(text[end..].chars().next()) {
-                found.push(at..end);
-            }
-        }
+        let places = text.match_indices(value.expose()).map(|(at, same)| at..at + same.len());
+        found.extend(places.filter(|place| stands_alone(text, place)));
     }
+}
+
+/// Letters alone or digits alone, and few of them.
+fn is_word(value: &str) -> bool {
+    value.chars().count() < WORD
+        && (value.chars().all(char::is_alphabetic) || value.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Is this a word of its own? The letters of an escape before it are none of a word's.
+fn stands_alone(text: &str, place: &Range<usize>) -> bool {
+    let part_of = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let before = &text[..place.start];
+    !part_of(text[place.end..].chars().next())
+        && (!part_of(before.chars().next_back()) || ends_with_escape(before))
+}
+
+/// `\n`, `%20`, `\x27`, `\u0022`, or the colour of a terminal.
+fn ends_with_escape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let hex = |lead: &[u8], digits: usize| {
+        let before = bytes.len().checked_sub(digits).map(|at| bytes.split_at(at));
+        before.is_some_and(|(before, last)| before.ends_with(lead) && last.iter().all(u8::is_ascii_hexdigit))
+    };
+    let colour = || {
+        let code = text.strip_suffix('m')?.trim_end_matches(|c: char| c.is_ascii_digit() || c == ';');
+        let lead = code.strip_suffix('[')?;
+        ["\u{1b}", "\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\e", "\\033"]
+            .iter()
+            .any(|escape| lead.ends_with(escape))
+            .then_some(())
+    };
+    matches!(bytes, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'])
+        || hex(b"%", 2)
+        || hex(b"\\x", 2)
+        || hex(b"\\u", 4)
+        || colour().is_some()
 }
 
 /// Of the four characters that begin here.

@@ -1,6 +1,6 @@
 //! What a session remembers, and what others can make it remember or forget.
 
-use crate::{Masker, secret_values};
+use crate::{Masker, Secret, secret_values};
 
 /// Letters and digits that look drawn, each time others.
 fn drawn(seed: usize, length: usize) -> String {
@@ -60,6 +60,66 @@ fn a_value_of_many_kilobytes_is_masked_in_place_and_not_learned() {
     assert_eq!(masker.keep_line(&long), long);
     let json = format!(r#"{{"password":"{long}"}}"#);
     assert_eq!(masker.keep_arguments(2, &json).text, r#"{"password":"[masked, 9000 characters]"}"#);
+}
+
+#[test]
+fn what_stands_beside_a_cookie_is_not_learned() {
+    let json = r#"{"cookies":[{"name":"sid","value":"correct horse","domain":"example.com","sameSite":"Strict","path":"/account","expires":"2026-11-17T23:44:46Z"}]}"#;
+    let masker = Masker::default();
+    let kept = masker.keep_arguments(1, json).text.into_owned();
+    for shown in ["correct", "example.com", "Strict", "/account", "2026"] {
+        assert!(!kept.contains(shown), "masked in its place: {kept}");
+    }
+    let line = "Strict, example.com/account, 2026-11-17T23:44:46Z";
+    assert_eq!(masker.keep_line(line), line);
+    assert_eq!(masker.keep_line("it is correct horse"), "it is [masked, 13 characters]");
+}
+
+#[test]
+fn a_user_is_not_learned_with_the_password_beside_it() {
+    let masker = after(
+        r#"{"credentials":{"username":"tester","role":"developer","password":"swordfish","id":"q7wk2m9dpz4x"}}"#,
+    );
+    assert_eq!(masker.keep_line("tester, a developer"), "tester, a developer");
+    assert_eq!(masker.keep_line("swordfish"), "[masked, 9 characters]");
+    assert_eq!(masker.keep_line("q7wk2m9dpz4x"), "[masked, 12 characters]", "what looks drawn is learned");
+    let masker = after(r#"{"passwords":["swordfish","mackerel"],"pin_codes":[[314159]]}"#);
+    let line = masker.keep_line("swordfish mackerel 314159").into_owned();
+    assert_eq!(line, "[masked, 9 characters] [masked, 8 characters] [masked, 6 characters]");
+}
+
+#[test]
+fn the_body_of_a_text_about_tokens_is_not_learned() {
+    let masker = Masker::default();
+    let kept = masker.keep_arguments(1, r#"{"title":"Fix token refresh","body":"Retry the request"}"#);
+    assert!(!kept.text.contains("Retry"), "{}", kept.text);
+    assert_eq!(masker.keep_line("Retry the request"), "Retry the request");
+    let masker = after(r##"{"selector":"#password","text":"correct horse battery"}"##);
+    assert_eq!(masker.keep_line("correct horse battery"), "[masked, 21 characters]");
+}
+
+#[test]
+fn a_password_that_is_a_word_is_not_masked_inside_other_words() {
+    let masker = after(r#"{"password":"accept","otp":"123456"}"#);
+    let line = "acceptance, reaccept, id 9123456 and 1234567";
+    assert_eq!(masker.keep_line(line), line);
+    for around in [
+        "x accept y",
+        "'accept'",
+        "q=accept&b",
+        r"\naccept\n",
+        "%22accept%22",
+        r"\u0022accept\u0022",
+        r"\x27accept",
+        "\u{1b}[1;32maccept\u{1b}[0m",
+        "&quot;accept&quot;",
+        "_accept_",
+        "accept",
+    ] {
+        assert!(!masker.keep_line(around).contains("accept"), "{around}");
+    }
+    let given = Masker::new(&[Secret::new("swordfish".to_owned())]);
+    assert_eq!(given.keep_line("myswordfishes"), "my[masked, 9 characters]es", "given: wherever it stands");
 }
 
 #[test]

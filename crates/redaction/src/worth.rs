@@ -180,3 +180,13 @@ fn is_drawn(value: &str) -> bool {
         && value.contains(|c: char| c.is_ascii_digit())
         && value.contains(char::is_alphabetic)
 }
+
+/// Does it look drawn by itself, whatever its place says? Words, names with a number, hosts, paths and dates do not.
+pub(crate) fn is_random(value: &str) -> bool {
+    let is_random = |run: &str| {
+        let kinds = run.chars().map(|c| c.is_ascii_digit());
+        let changes = kinds.clone().zip(kinds.skip(1)).filter(|(one, next)| one != next).count();
+        run.len() >= 8 && (changes >= 2 || (run.len() >= 16 && changes == 1))
+    };
+    !value.contains(char::is_whitespace) && value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random)
+}
