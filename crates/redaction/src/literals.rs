@@ -34,6 +34,20 @@ pub(crate) enum Source {
     Answered,
 }
 
+/// Which values are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// Not what was learned: who is gated could teach anything.
+    Given,
+}
+
+impl Which {
+    fn has(self, known: &Literal) -> bool {
+        self == Which::All || known.source == Source::Given
+    }
+}
+
 /// How many values are known, and how many bytes all their forms have; then the oldest go.
 #[derive(Clone, Copy)]
 struct Room {
@@ -256,27 +270,28 @@ impl Literals {
     }
 
     /// Is one of them in this text?
-    pub(crate) fn any(&self, text: &str) -> bool {
-        self.scan(text, |_| true)
+    pub(crate) fn any(&self, which: Which, text: &str) -> bool {
+        self.scan(which, text, |_| true)
     }
 
     /// Where they stand in this text; they may overlap.
-    pub(crate) fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
-        self.scan(text, |range| {
+    pub(crate) fn find(&self, which: Which, text: &str, found: &mut Vec<Range<usize>>) {
+        self.scan(which, text, |range| {
             found.push(range);
             false
         });
     }
 
     /// Is this one of them? Not if it is known in quotes alone: a PIN is no secret wherever the same number stands.
-    pub(crate) fn is(&self, text: &str) -> bool {
-        let same =
-            |known: &Literal| known.value.as_str() == text && known.forms.iter().any(|form| !form.quoted);
+    pub(crate) fn is(&self, which: Which, text: &str) -> bool {
+        let same = |known: &Literal| {
+            known.value.as_str() == text && which.has(known) && known.forms.iter().any(|form| !form.quoted)
+        };
         !self.filter.is_empty() && self.slots.iter().flatten().any(same)
     }
 
     /// Until `found` says that it is enough.
-    fn scan(&self, text: &str, mut found: impl FnMut(Range<usize>) -> bool) -> bool {
+    fn scan(&self, which: Which, text: &str, mut found: impl FnMut(Range<usize>) -> bool) -> bool {
         if self.filter.is_empty() {
             return false;
         }
@@ -289,6 +304,7 @@ impl Literals {
             let first = self.starts.partition_point(|start| start.hash < hash);
             for start in self.starts[first..].iter().take_while(|start| start.hash == hash) {
                 let literal = self.slots.get(usize::from(start.slot)).and_then(Option::as_ref);
+                let literal = literal.filter(|known| which.has(known));
                 let Some(form) = literal.and_then(|known| known.forms.get(usize::from(start.form))) else {
                     continue;
                 };

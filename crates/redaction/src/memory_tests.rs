@@ -145,3 +145,17 @@ fn the_token_of_a_header_in_the_environment_is_known_by_itself() {
     let masker = Masker::new(&secret_values([("SHOP_COOKIE".into(), cookies.into())]));
     assert_eq!(masker.keep_line("a1b2c3d4e5 is dark"), "[masked, 10 characters] is dark");
 }
+
+#[test]
+fn a_tools_name_that_was_typed_as_a_password_stays_a_name() {
+    let masker = Masker::new(&[Secret::new("given-from-the-start".to_owned())]);
+    masker.keep_arguments(1, r#"{"password":"write_file","pin":"read"}"#);
+    assert_eq!(masker.keep_name("write_file"), "write_file");
+    assert_eq!(masker.keep_name("read"), "read");
+    let definition = r#"{"name":"write_file","description":"like 'read'"}"#;
+    assert_eq!(masker.keep_definition(definition), definition);
+    assert_eq!(masker.keep_name("given-from-the-start"), "[masked, 20 characters]");
+    let token = concat!("ghp", "_0123456789abcdefghijABCDEFGHIJklmnop");
+    assert!(!masker.keep_name(token).contains("0123"), "what looks like a secret");
+    assert_eq!(masker.keep_line("write_file"), "[masked, 10 characters]", "elsewhere it is one");
+}

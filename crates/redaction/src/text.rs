@@ -44,7 +44,7 @@ fn find(pass: &mut Pass<'_>, text: &str) -> Vec<Range<usize>> {
     typed(pass, text, &mut found);
     found.iter().for_each(|range| pass.note(&text[range.clone()], true));
     assignments(pass, text, &mut found);
-    pass.literals.find(text, &mut found);
+    pass.literals.find(pass.which, text, &mut found);
     find_brief(pass.brief, text, &mut found);
     found.retain(|range| !range.is_empty());
     found.sort_unstable_by_key(|range| (range.start, range.end));
