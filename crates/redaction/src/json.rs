@@ -8,7 +8,8 @@ use callgate_protocol::json::write_string;
 use crate::commands::Line;
 use crate::masker::{Masked, Pass, is_path, marker};
 use crate::names::{self, Class};
-use crate::text;
+use crate::worth::is_random;
+use crate::{shapes, text};
 
 /// JSON in a string in JSON in a string …: deeper than this it is masked as text.
 const NESTED: usize = 4;
@@ -91,6 +92,8 @@ struct Frame {
     object: Option<usize>,
     /// Everything in here is secret.
     secret: Class,
+    /// In an array: its items are what a secret name or a field holds, not only something in a secret container.
+    own: bool,
     /// Everything in here names what is beside it.
     naming: bool,
     /// In an object: between key and value.
@@ -107,6 +110,8 @@ struct Key {
     secret: Class,
     naming: bool,
     holding: bool,
+    /// The value of a field, and not the text of a document.
+    entry: bool,
     /// The folder one works in, if its value is one.
     folder: bool,
     /// What is named here is a program.
@@ -114,7 +119,7 @@ struct Key {
 }
 
 const NO_KEY: Key =
-    Key { secret: Class::Plain, naming: false, holding: false, folder: false, program: false };
+    Key { secret: Class::Plain, naming: false, holding: false, entry: false, folder: false, program: false };
 
 impl Frame {
     fn new(open: u8, objects: &mut usize, inside: Option<&Frame>, secret: Class) -> Frame {
@@ -124,7 +129,17 @@ impl Frame {
         });
         let naming = inside.is_some_and(|outer| outer.naming || (outer.after_colon && outer.key.naming));
         let line = inside.map_or(Line::default(), |outer| outer.line);
-        Frame { object, secret, naming, after_colon: false, key: NO_KEY, after_flag: false, line }
+        let own = object.is_none() && inside.is_some_and(Frame::owns);
+        Frame { object, secret, own, naming, after_colon: false, key: NO_KEY, after_flag: false, line }
+    }
+
+    /// If what stands here is secret: is it so by itself? A cookie's domain is hidden with the cookie, and is no secret
+    /// wherever else it stands.
+    fn owns(&self) -> bool {
+        match self.object {
+            Some(_) => self.key.secret != Class::Plain || self.key.entry,
+            None => self.own || self.after_flag,
+        }
     }
 
     fn wants_key(&self) -> bool {
@@ -178,7 +193,9 @@ pub(crate) fn mask(
                     Class::Everything => bare != "null",
                 };
                 if hidden {
-                    pass.note(bare, true);
+                    if stack.last().is_some_and(Frame::owns) {
+                        pass.note(bare, true);
+                    }
                     write(&mut out, &marker(bare));
                     changed = true;
                 } else {
@@ -201,6 +218,7 @@ pub(crate) fn mask(
                     }
                     _ => false,
                 };
+                let own = stack.last().is_some_and(Frame::owns);
                 let mut password = None;
                 if let Some(frame) = stack.last_mut() {
                     if frame.object.is_none() {
@@ -223,7 +241,11 @@ pub(crate) fn mask(
                     return Ok(Some(Masked { text: out, changed: changed | secret }));
                 }
                 let masked = if secret && !value.is_empty() {
-                    pass.note(&value, true);
+                    if own || is_random(&value) {
+                        pass.note(&value, true);
+                    } else {
+                        shapes::find(&value).into_iter().for_each(|found| pass.note(&value[found], true));
+                    }
                     Some(marker(&value))
                 } else if let Some(password) = password {
                     pass.note(&value[password.clone()], true);
@@ -374,6 +396,7 @@ fn key(pass: &Pass<'_>, name: &str) -> Key {
         secret: pass.class(name),
         naming: names::is_naming(name),
         holding: names::is_holding(name),
+        entry: names::is_entry(name),
         folder: names::is_working_folder(name) && !pass.is_own(name),
         program: matches!(name, "command" | "cmd" | "program" | "executable"),
     }

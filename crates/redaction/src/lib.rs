@@ -11,6 +11,8 @@ mod encodings;
 mod json;
 mod literals;
 mod masker;
+#[cfg(test)]
+mod memory_tests;
 mod names;
 mod secret;
 mod shapes;

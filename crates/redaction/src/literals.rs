@@ -16,11 +16,10 @@ use crate::worth::{Worth, parts, worth};
 
 /// Longer values are known in pieces, so that none is cut in two by the end of what is looked at.
 const PIECE: usize = 1024;
-/// How many values are known, and how many bytes all their forms have; then the oldest go.
-const MOST: usize = 512;
-const MOST_BYTES: usize = 512 * 1024;
-/// Values that only an answer showed: they must not crowd out what was typed.
-const MOST_ANSWERED: usize = 128;
+/// Of those that are longer than a password, the oldest go first when there are too many bytes.
+const LONG: usize = 256;
+/// A learned word or number that is shorter is part of others by chance.
+const WORD: usize = 12;
 /// Calls under way whose short values are known.
 const MOST_CALLS: usize = 256;
 /// Bits of the filter.
@@ -35,10 +34,48 @@ pub(crate) enum Source {
     Answered,
 }
 
+/// Which values are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// Not what was learned: who is gated could teach anything.
+    Given,
+}
+
+impl Which {
+    fn has(self, known: &Literal) -> bool {
+        self == Which::All || known.source == Source::Given
+    }
+}
+
+/// How many values are known, and how many bytes all their forms have; then the oldest go.
+#[derive(Clone, Copy)]
+struct Room {
+    values: usize,
+    bytes: usize,
+}
+
+const TYPED: Room = Room { values: 384, bytes: 384 * 1024 };
+/// By itself: what a server answers must not crowd out what was typed.
+const ANSWERED: Room = Room { values: 128, bytes: 128 * 1024 };
+
+impl Source {
+    /// `None`: no end of it.
+    fn room(self) -> Option<Room> {
+        match self {
+            Source::Given => None,
+            Source::Typed => Some(TYPED),
+            Source::Answered => Some(ANSWERED),
+        }
+    }
+}
+
 struct Form {
     text: Zeroizing<String>,
     /// Quotes around it, which stay.
     quoted: bool,
+    /// Only where it is a word of its own.
+    word: bool,
 }
 
 struct Literal {
@@ -80,8 +117,10 @@ impl fmt::Debug for Literals {
 impl Literals {
     /// A value that must not be written, whatever it looks like.
     pub(crate) fn give(&mut self, value: &str) {
-        if worth(value.trim(), true, Source::Given) == Worth::Session {
-            self.remember(value.trim(), Source::Given);
+        for part in parts(value) {
+            if worth(part, true, Source::Given) == Worth::Session {
+                self.remember(part, Source::Given);
+            }
         }
     }
 
@@ -105,17 +144,24 @@ impl Literals {
     fn remember(&mut self, value: &str, source: Source) -> bool {
         let mut new = false;
         for piece in pieces(value) {
-            let forms = forms(piece).into_iter().map(|text| Form { text, quoted: false });
-            new |= self.insert(piece, source, forms);
+            let word = source != Source::Given && is_word(piece);
+            let plain = |text: Zeroizing<String>| {
+                let word = word && text.as_str() == piece;
+                Form { text, quoted: false, word }
+            };
+            new |= self.insert(piece, source, || forms(piece).into_iter().map(plain).collect());
         }
         new
     }
 
     fn remember_quoted(&mut self, value: &str, source: Source) -> bool {
         let quotes = ["'", "\"", "`", "\\\"", "\\'"];
-        let form =
-            |quote: &str| Form { text: Zeroizing::new(format!("{quote}{value}{quote}")), quoted: true };
-        self.insert(value, source, quotes.into_iter().map(form))
+        let form = |quote: &str| Form {
+            text: Zeroizing::new(format!("{quote}{value}{quote}")),
+            quoted: true,
+            word: false,
+        };
+        self.insert(value, source, || quotes.into_iter().map(form).collect())
     }
 
     fn remember_brief(&mut self, call: u64, value: &str) -> bool {
@@ -148,13 +194,16 @@ impl Literals {
         !self.brief.is_empty()
     }
 
-    fn insert(&mut self, value: &str, source: Source, forms: impl Iterator<Item = Form>) -> bool {
+    /// `forms` are made only of what is new.
+    fn insert(&mut self, value: &str, source: Source, forms: impl FnOnce() -> Vec<Form>) -> bool {
         self.clock += 1;
-        if let Some(known) = self.slots.iter_mut().flatten().find(|known| known.value.as_str() == value) {
-            known.used = self.clock;
+        let same =
+            |known: &Option<Literal>| known.as_ref().is_some_and(|known| known.value.as_str() == value);
+        if let Some(slot) = self.slots.iter().position(same) {
+            self.use_again(slot, source);
             return false;
         }
-        let forms: Vec<Form> = forms.collect();
+        let forms = forms();
         let bytes = forms.iter().map(|form| form.text.len()).sum();
         let value = Zeroizing::new(value.to_owned());
         let literal = Literal { value, forms, bytes, source, used: self.clock };
@@ -182,28 +231,34 @@ impl Literals {
         true
     }
 
-    /// The oldest go until there is room for one of so many bytes.
-    fn make_room(&mut self, source: Source, bytes: usize) {
-        if source == Source::Given {
-            return;
+    /// What an answer showed and is typed now is one of the typed.
+    fn use_again(&mut self, slot: usize, source: Source) {
+        let known = self.slots[slot].as_ref().map(|known| (known.source, known.bytes));
+        let typed_now = known.filter(|(known, _)| (*known, source) == (Source::Answered, Source::Typed));
+        if let Some((_, bytes)) = typed_now {
+            self.make_room(source, bytes);
         }
+        if let Some(known) = self.slots[slot].as_mut() {
+            known.used = self.clock;
+            known.source = if typed_now.is_some() { source } else { known.source };
+        }
+    }
+
+    /// The oldest of the same source go until there is room for one of so many bytes.
+    fn make_room(&mut self, source: Source, bytes: usize) {
+        let Some(room) = source.room() else { return };
         loop {
-            let learned = || self.slots.iter().flatten().filter(|known| known.source != Source::Given);
-            let answered = learned().filter(|known| known.source == Source::Answered).count();
-            let held: usize = learned().map(|known| known.bytes).sum();
-            let crowded = source == Source::Answered && answered >= MOST_ANSWERED;
-            if !crowded && learned().count() < MOST && held + bytes <= MOST_BYTES {
+            let same = || {
+                let slots = self.slots.iter().enumerate();
+                let known = slots.filter_map(|(slot, known)| Some((slot, known.as_ref()?)));
+                known.filter(|(_, known)| known.source == source)
+            };
+            let heavy = same().map(|(_, known)| known.bytes).sum::<usize>() + bytes > room.bytes;
+            if !heavy && same().count() < room.values {
                 return;
             }
-            let may_go = |known: &Literal| match crowded {
-                true => known.source == Source::Answered,
-                false => known.source != Source::Given,
-            };
-            let slots = self.slots.iter().enumerate();
-            let oldest = slots
-                .filter_map(|(slot, known)| Some((slot, known.as_ref()?)))
-                .filter(|(_, known)| may_go(known))
-                .min_by_key(|(_, known)| known.used);
+            // A few long values have more bytes than all passwords together.
+            let oldest = same().min_by_key(|(_, known)| (heavy && known.value.len() <= LONG, known.used));
             let Some((oldest, _)) = oldest else { return };
             self.slots[oldest] = None;
             self.starts.retain(|start| usize::from(start.slot) != oldest);
@@ -215,25 +270,28 @@ impl Literals {
     }
 
     /// Is one of them in this text?
-    pub(crate) fn any(&self, text: &str) -> bool {
-        self.scan(text, |_| true)
+    pub(crate) fn any(&self, which: Which, text: &str) -> bool {
+        self.scan(which, text, |_| true)
     }
 
     /// Where they stand in this text; they may overlap.
-    pub(crate) fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
-        self.scan(text, |range| {
+    pub(crate) fn find(&self, which: Which, text: &str, found: &mut Vec<Range<usize>>) {
+        self.scan(which, text, |range| {
             found.push(range);
             false
         });
     }
 
-    /// Is this one of them?
-    pub(crate) fn is(&self, text: &str) -> bool {
-        !self.filter.is_empty() && self.slots.iter().flatten().any(|known| known.value.as_str() == text)
+    /// Is this one of them? Not if it is known in quotes alone: a PIN is no secret wherever the same number stands.
+    pub(crate) fn is(&self, which: Which, text: &str) -> bool {
+        let same = |known: &Literal| {
+            known.value.as_str() == text && which.has(known) && known.forms.iter().any(|form| !form.quoted)
+        };
+        !self.filter.is_empty() && self.slots.iter().flatten().any(same)
     }
 
     /// Until `found` says that it is enough.
-    fn scan(&self, text: &str, mut found: impl FnMut(Range<usize>) -> bool) -> bool {
+    fn scan(&self, which: Which, text: &str, mut found: impl FnMut(Range<usize>) -> bool) -> bool {
         if self.filter.is_empty() {
             return false;
         }
@@ -246,10 +304,13 @@ impl Literals {
             let first = self.starts.partition_point(|start| start.hash < hash);
             for start in self.starts[first..].iter().take_while(|start| start.hash == hash) {
                 let literal = self.slots.get(usize::from(start.slot)).and_then(Option::as_ref);
+                let literal = literal.filter(|known| which.has(known));
                 let Some(form) = literal.and_then(|known| known.forms.get(usize::from(start.form))) else {
                     continue;
                 };
-                if bytes[at..].starts_with(form.text.as_bytes()) {
+                if bytes[at..].starts_with(form.text.as_bytes())
+                    && (!form.word || stands_alone(text, &(at..at + form.text.len())))
+                {
                     let quote = if !form.quoted {
                         0
                     } else if form.text.starts_with('\\') {
@@ -270,14 +331,45 @@ impl Literals {
 /// Short values, where they are words of their own.
 pub(crate) fn find_brief(values: &[Secret], text: &str, found: &mut Vec<Range<usize>>) {
     for value in values {
-        for (at, same) in text.match_indices(value.expose()) {
-            let end = at + same.len();
-            let part_of = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            if !part_of(text[..at].chars().next_back()) && !part_of(text[end..].chars().next()) {
-                found.push(at..end);
-            }
-        }
+        let places = text.match_indices(value.expose()).map(|(at, same)| at..at + same.len());
+        found.extend(places.filter(|place| stands_alone(text, place)));
     }
+}
+
+/// Letters alone or digits alone, and few of them.
+fn is_word(value: &str) -> bool {
+    value.chars().count() < WORD
+        && (value.chars().all(char::is_alphabetic) || value.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Is this a word of its own? The letters of an escape before it are none of a word's.
+fn stands_alone(text: &str, place: &Range<usize>) -> bool {
+    let part_of = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let before = &text[..place.start];
+    !part_of(text[place.end..].chars().next())
+        && (!part_of(before.chars().next_back()) || ends_with_escape(before))
+}
+
+/// `\n`, `%20`, `\x27`, `\u0022`, or the colour of a terminal.
+fn ends_with_escape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let hex = |lead: &[u8], digits: usize| {
+        let before = bytes.len().checked_sub(digits).map(|at| bytes.split_at(at));
+        before.is_some_and(|(before, last)| before.ends_with(lead) && last.iter().all(u8::is_ascii_hexdigit))
+    };
+    let colour = || {
+        let code = text.strip_suffix('m')?.trim_end_matches(|c: char| c.is_ascii_digit() || c == ';');
+        let lead = code.strip_suffix('[')?;
+        ["\u{1b}", "\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\e", "\\033"]
+            .iter()
+            .any(|escape| lead.ends_with(escape))
+            .then_some(())
+    };
+    matches!(bytes, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'])
+        || hex(b"%", 2)
+        || hex(b"\\x", 2)
+        || hex(b"\\u", 4)
+        || colour().is_some()
 }
 
 /// Of the four characters that begin here.

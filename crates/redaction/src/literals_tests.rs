@@ -2,14 +2,14 @@ use super::*;
 
 fn hidden(literals: &Literals, text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    literals.find(text, &mut found);
+    literals.find(Which::All, text, &mut found);
     found.into_iter().map(|range| text[range].to_owned()).collect()
 }
 
 #[test]
 fn a_value_that_was_learned_is_found_in_every_form() {
     let mut literals = Literals::default();
-    assert!(!literals.any("no secrets at all"));
+    assert!(!literals.any(Which::All, "no secrets at all"));
     assert!(literals.learn(None, "it's a/secret", true, Source::Typed));
     assert!(!literals.learn(None, "it's a/secret", true, Source::Typed), "it is known");
     for text in ["x it's a/secret y", "'it\\'s a/secret'", "q=it's%20a%2Fsecret", "it&#39;s a/secret"] {
@@ -47,21 +47,28 @@ fn what_everybody_writes_there_is_not_learned() {
 fn the_oldest_values_go_and_those_that_were_given_stay() {
     let mut literals = Literals::default();
     literals.give("given-from-the-start");
-    for n in 0..2 * MOST {
+    for n in 0..1000 {
         literals.learn(None, &format!("typed-value-{n}"), true, Source::Typed);
         literals.learn(None, &format!("answered-{n}"), true, Source::Answered);
     }
     let known = literals.slots.iter().flatten().count();
-    assert!(known <= MOST + 1, "{known}");
-    assert!(literals.any("given-from-the-start"));
-    assert!(literals.any(&format!("typed-value-{}", 2 * MOST - 1)));
-    assert!(literals.any(&format!("typed-value-{}", 2 * MOST - MOST + MOST_ANSWERED + 1)));
-    assert!(!literals.any("typed-value-0 answered-0"));
+    assert_eq!(known, TYPED.values + ANSWERED.values + 1);
+    assert!(literals.any(Which::All, "given-from-the-start"));
+    assert!(literals.any(Which::All, "typed-value-999") && literals.any(Which::All, "answered-999"));
+    assert!(literals.any(Which::All, &format!("typed-value-{}", 1000 - TYPED.values)));
+    assert!(!literals.any(Which::All, "typed-value-0 answered-0"));
     for n in 0..20 {
         literals.learn(None, &format!("{n}{}", "long and longer ".repeat(4000)), true, Source::Typed);
     }
+    assert!(literals.any(Which::All, "typed-value-999"), "long values make room for long values");
+    for n in 0..1000 {
+        literals.learn(None, &format!("first-answered-{n}"), true, Source::Answered);
+        literals.learn(None, &format!("first-answered-{n}"), true, Source::Typed);
+    }
+    let typed = literals.slots.iter().flatten().filter(|known| known.source == Source::Typed).count();
+    assert!(typed <= TYPED.values, "{typed}");
     let held: usize = literals.slots.iter().flatten().map(|known| known.bytes).sum();
-    assert!(held <= MOST_BYTES + 100, "{held}");
+    assert!(held <= TYPED.bytes + ANSWERED.bytes + 100, "{held}");
 }
 
 #[test]
@@ -71,7 +78,7 @@ fn a_long_value_is_found_to_its_last_character() {
     literals.learn(None, &value, true, Source::Typed);
     let mut covered = vec![false; value.len()];
     let mut found = Vec::new();
-    literals.find(&value, &mut found);
+    literals.find(Which::All, &value, &mut found);
     found.into_iter().for_each(|range| covered[range].fill(true));
     assert!(covered.iter().all(|covered| *covered));
 }
@@ -81,8 +88,8 @@ fn the_token_of_a_header_and_the_values_of_cookies_are_learned_by_themselves() {
     let mut literals = Literals::default();
     literals.learn(None, "Bearer abc-def-123", true, Source::Typed);
     literals.learn(None, "theme=dark; sid=a1b2c3d4e5", true, Source::Typed);
-    assert!(literals.any("abc-def-123") && literals.any("a1b2c3d4e5"));
-    assert!(!literals.any("theme dark"));
+    assert!(literals.any(Which::All, "abc-def-123") && literals.any(Which::All, "a1b2c3d4e5"));
+    assert!(!literals.any(Which::All, "theme dark"));
 }
 
 #[test]

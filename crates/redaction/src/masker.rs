@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use crate::literals::{Literals, Source};
+use crate::literals::{Literals, Source, Which};
 use crate::names::{self, Class};
 use crate::worth::SHORTEST;
 use crate::{Secret, commands, json, shapes, text, tokens, vocabulary};
@@ -30,8 +30,9 @@ pub(crate) const LONGEST_SECRET: usize = 8 * 1024;
 const SENTENCE: usize = 8 * 1024;
 /// How much of a trigger is looked for.
 const BEGINNING: usize = 8;
-/// Secrets that are noted of one text.
+/// Secrets that are noted of one text, and their bytes: who writes the text decides how many there seem to be.
 const MOST_FOUND: usize = 256;
+const MOST_FOUND_BYTES: usize = 64 * 1024;
 
 /// A text as it may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,13 +143,19 @@ impl Masker {
     }
 
     /// What a server says of a tool: JSON, whole. A member's name says nothing about its value here (`password` in a
-    /// schema holds a type), so only what looks like a secret by itself is masked.
+    /// schema holds a type), so only what looks like a secret by itself is masked, and as in names nothing that was learned.
     pub fn keep_definition(&self, json: &str) -> String {
-        match json::mask_strings(&mut self.pass(&[]), json) {
+        match json::mask_strings(&mut self.pass(&[]).of_names(), json) {
             Ok(masked) => masked,
             // Not JSON after all: nothing that could be shown as a definition.
             Err(json::NotJson) => "null".to_owned(),
         }
+    }
+
+    /// The name of a tool, a prompt, a method, a client. Masked is what looks like a secret and what was given as one, not
+    /// what was learned: a call with a tool's name for a password would take the tool out of the record.
+    pub fn keep_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        self.pass(&[]).of_names().keep_sentence(name)
     }
 
     /// A sentence for people.
@@ -215,7 +222,14 @@ impl Masker {
     }
 
     fn pass<'m>(&'m self, brief: &'m [Secret]) -> Pass<'m> {
-        Pass { names: &self.names, literals: self.read(), brief, found: None }
+        Pass {
+            names: &self.names,
+            literals: self.read(),
+            which: Which::All,
+            brief,
+            found: None,
+            found_bytes: 0,
+        }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Literals> {
@@ -238,15 +252,24 @@ pub(crate) struct Found {
 pub(crate) struct Pass<'m> {
     names: &'m [String],
     pub(crate) literals: RwLockReadGuard<'m, Literals>,
+    pub(crate) which: Which,
     /// Values of the call itself that are too short to be known for longer.
     pub(crate) brief: &'m [Secret],
     /// What it comes upon, if anybody wants to know.
     found: Option<Vec<Found>>,
+    /// Bytes of that.
+    found_bytes: usize,
 }
 
 impl Pass<'_> {
     fn listening(mut self) -> Self {
         self.found = Some(Vec::new());
+        self
+    }
+
+    /// Leaves out what was learned.
+    fn of_names(mut self) -> Self {
+        self.which = Which::Given;
         self
     }
 
@@ -257,8 +280,11 @@ impl Pass<'_> {
 
     /// Notes a value that is masked.
     pub(crate) fn note(&mut self, value: &str, sure: bool) {
-        if let Some(found) = self.found.as_mut().filter(|found| found.len() < MOST_FOUND) {
+        let bytes = self.found_bytes + value.len();
+        let Some(found) = self.found.as_mut().filter(|found| found.len() < MOST_FOUND) else { return };
+        if value.len() <= LONGEST_SECRET && bytes <= MOST_FOUND_BYTES {
             found.push(Found { value: Secret::new(value.to_owned()), sure });
+            self.found_bytes = bytes;
         }
     }
 
@@ -284,7 +310,7 @@ impl Pass<'_> {
 
     /// Is this value one that is known to be secret?
     pub(crate) fn is_known(&self, value: &str) -> bool {
-        self.literals.is(value) || self.brief.iter().any(|known| known.expose() == value)
+        self.literals.is(self.which, value) || self.brief.iter().any(|known| known.expose() == value)
     }
 
     pub(crate) fn may_hold_secrets(&self, text: &str) -> bool {
@@ -292,7 +318,7 @@ impl Pass<'_> {
         !self.names.is_empty()
             || triggers().is_match(text)
             || tokens::any(text)
-            || self.literals.any(text)
+            || self.literals.any(self.which, text)
             || self.brief.iter().any(|value| text.contains(value.expose()))
     }
 

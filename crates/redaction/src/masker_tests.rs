@@ -398,3 +398,16 @@ fn a_name_of_ones_own_masks_whatever_it_names_however_it_is_spelled() {
     }
     assert!(masker.keep(r#"{"password":"x"}"#).masked, "the known ones stay known");
 }
+
+#[test]
+fn an_answer_full_of_names_of_headers_teaches_little() {
+    let masker = Masker::default();
+    for name in ["Cookie:", "password=", "token='"] {
+        let flood = format!(r#"{{"text":"{}1"}}"#, name.repeat((LOOKED_AT - 20) / name.len()));
+        let mut pass = masker.pass(&[]).listening();
+        assert!(pass.keep(&flood).masked);
+        let lengths: Vec<usize> = pass.heard().iter().map(|found| found.value.expose().len()).collect();
+        assert!(lengths.iter().all(|length| *length <= LONGEST_SECRET), "{name} {lengths:?}");
+        assert!(lengths.iter().sum::<usize>() <= MOST_FOUND_BYTES, "{name} {lengths:?}");
+    }
+}

@@ -10,8 +10,8 @@ use aho_corasick::AhoCorasick;
 
 use crate::masker::search;
 use crate::vocabulary::{
-    ABOUT, COUNTS, HOLDING, IN_NAMES, JOINED, NAMING, NO_TOKEN, NOT_OFFERED, OPEN_KEYS, PHRASES, Reach,
-    SETTINGS, Values, WORDS, Word,
+    ABOUT, COUNTS, DOCUMENTS, HOLDING, IN_NAMES, JOINED, NAMING, NO_TOKEN, NOT_OFFERED, OPEN_KEYS, PHRASES,
+    Reach, SETTINGS, Values, WORDS, Word,
 };
 
 /// A longer text is no name.
@@ -141,6 +141,11 @@ pub(crate) fn is_naming(key: &str) -> bool {
 
 pub(crate) fn is_holding(key: &str) -> bool {
     HOLDING.iter().any(|name| is_squeezed(key, name))
+}
+
+/// What it holds is the value of a field, not the text of a document that speaks of one.
+pub(crate) fn is_entry(key: &str) -> bool {
+    is_holding(key) && !DOCUMENTS.iter().any(|name| is_squeezed(key, name))
 }
 
 /// Is the key this name, but for case and separators?

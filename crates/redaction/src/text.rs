@@ -44,7 +44,7 @@ fn find(pass: &mut Pass<'_>, text: &str) -> Vec<Range<usize>> {
     typed(pass, text, &mut found);
     found.iter().for_each(|range| pass.note(&text[range.clone()], true));
     assignments(pass, text, &mut found);
-    pass.literals.find(text, &mut found);
+    pass.literals.find(pass.which, text, &mut found);
     find_brief(pass.brief, text, &mut found);
     found.retain(|range| !range.is_empty());
     found.sort_unstable_by_key(|range| (range.start, range.end));
@@ -58,12 +58,41 @@ fn find(pass: &mut Pass<'_>, text: &str) -> Vec<Range<usize>> {
     merged
 }
 
+/// Where the line ends and where the word ends, as far as was looked: a text may be one long line of beginnings.
+#[derive(Default)]
+struct Ends {
+    line: usize,
+    word: usize,
+}
+
+impl Ends {
+    fn of_line(&mut self, text: &str, start: usize) -> usize {
+        next(&mut self.line, text, start, |c| matches!(c, '\n' | '\r' | '"'))
+    }
+
+    fn of_word(&mut self, text: &str, start: usize) -> usize {
+        next(&mut self.word, text, start, |c| {
+            c.is_whitespace() || matches!(c, ',' | ';' | '&' | '"' | '\'' | '<' | '>' | ')' | '}' | ']')
+        })
+    }
+}
+
+/// The next such character, or the end of the text. Places are asked for in order, so what was found before holds until it
+/// is passed.
+fn next(known: &mut usize, text: &str, start: usize, is: impl Fn(char) -> bool) -> usize {
+    if *known <= start {
+        *known = text[start..].find(is).map_or(text.len(), |end| start + end);
+    }
+    *known
+}
+
 fn assignments(pass: &mut Pass<'_>, text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
+    let mut ends = Ends::default();
     for (at, byte) in bytes.iter().enumerate() {
         let value = match byte {
-            b'=' => assigned(pass, text, at, name_before(text, at)),
-            b':' if !text[at..].starts_with("://") => assigned(pass, text, at, name_before(text, at)),
+            b'=' => assigned(pass, text, at, &mut ends),
+            b':' if !text[at..].starts_with("://") => assigned(pass, text, at, &mut ends),
             b'-' if text[at..].starts_with("--") && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
                 after_flag(pass, text, at)
             }
@@ -91,7 +120,8 @@ fn name_before(text: &str, at: usize) -> &str {
 }
 
 /// The value of an assignment, if its name is secret.
-fn assigned(pass: &Pass<'_>, text: &str, at: usize, name: &str) -> Option<Range<usize>> {
+fn assigned(pass: &Pass<'_>, text: &str, at: usize, ends: &mut Ends) -> Option<Range<usize>> {
+    let name = name_before(text, at);
     if name.is_empty() || !pass.is_secret(name) {
         return None;
     }
@@ -102,8 +132,8 @@ fn assigned(pass: &Pass<'_>, text: &str, at: usize, name: &str) -> Option<Range<
     let header = name.to_ascii_lowercase();
     if text.as_bytes()[at] == b':' && (header.ends_with("cookie") || header.ends_with("authorization")) {
         // A header goes on to the end of its line.
-        let end = rest.find(['\n', '\r', '"']).unwrap_or(rest.len());
-        return (end > 0).then_some(start..start + end);
+        let end = ends.of_line(text, start);
+        return (end > start).then_some(start..end);
     }
     let quoted = |open: &str| {
         let inside = rest.strip_prefix(open)?;
@@ -111,14 +141,7 @@ fn assigned(pass: &Pass<'_>, text: &str, at: usize, name: &str) -> Option<Range<
         Some(start + open.len()..start + open.len() + end)
     };
     let value = quoted("\\\"").or_else(|| quoted("\"")).or_else(|| quoted("'")).or_else(|| quoted("`"));
-    let value = value.unwrap_or_else(|| {
-        let end = rest
-            .find(|c: char| {
-                c.is_whitespace() || matches!(c, ',' | ';' | '&' | '"' | '\'' | '<' | '>' | ')' | '}' | ']')
-            })
-            .unwrap_or(rest.len());
-        start..start + end
-    });
+    let value = value.unwrap_or_else(|| start..ends.of_word(text, start));
     // Words of a sentence after a colon ("token: a word") are mostly short.
     let shortest = if text.as_bytes()[at] == b'=' { 1 } else { 4 };
     let said = &text[value.clone()];

@@ -304,6 +304,9 @@ pub(crate) const HOLDING: &[&str] = &[
     "body",
 ];
 
+/// Those of them that hold texts of any length: hidden beside such a name, but not known by it.
+pub(crate) const DOCUMENTS: &[&str] = &["content", "contents", "data", "body"];
+
 /// Every secret name has one of these in it, in any case.
 pub(crate) const TRIGGERS: &[&str] = &[
     "passw",

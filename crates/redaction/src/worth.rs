@@ -7,6 +7,8 @@ use crate::literals::Source;
 pub(crate) const SHORTEST: usize = 6;
 /// A shorter one is not looked for even in the answer to the call that it was typed in.
 const SHORTEST_BRIEF: usize = 3;
+/// Cookies of one header that are known by themselves.
+const MOST_COOKIES: usize = 32;
 
 /// What is known of a value that is masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +20,19 @@ pub(crate) enum Worth {
     Nothing,
 }
 
-/// The value, and what in it is a secret by itself: the token behind `Bearer`, the values of cookies.
+/// The value, and what in it is a secret by itself: the token behind `Bearer`, the values of cookies, with or without the
+/// name of their header.
 pub(crate) fn parts(value: &str) -> Vec<&str> {
-    let value = value.trim();
-    let mut parts = vec![value];
+    let whole = value.trim();
+    let mut parts = vec![whole];
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let value = match whole.split_once(": ") {
+        Some((name, value)) if is_name(name) => value.trim(),
+        _ => whole,
+    };
+    if value.len() < whole.len() && is_drawn(value) {
+        parts.push(value);
+    }
     if let Some((scheme, token)) = value.split_once(' ')
         && ["bearer", "basic", "token", "apikey", "digest"]
             .iter()
@@ -31,7 +42,7 @@ pub(crate) fn parts(value: &str) -> Vec<&str> {
     }
     if value.contains('=') && value.contains(';') {
         let values = value.split(';').filter_map(|one| Some(one.split_once('=')?.1.trim()));
-        parts.extend(values.filter(|value| is_drawn(value)));
+        parts.extend(values.filter(|value| is_drawn(value)).take(MOST_COOKIES));
     }
     parts
 }
@@ -168,4 +179,14 @@ fn is_drawn(value: &str) -> bool {
         && !value.contains(char::is_whitespace)
         && value.contains(|c: char| c.is_ascii_digit())
         && value.contains(char::is_alphabetic)
+}
+
+/// Does it look drawn by itself, whatever its place says? Words, names with a number, hosts, paths and dates do not.
+pub(crate) fn is_random(value: &str) -> bool {
+    let is_random = |run: &str| {
+        let kinds = run.chars().map(|c| c.is_ascii_digit());
+        let changes = kinds.clone().zip(kinds.skip(1)).filter(|(one, next)| one != next).count();
+        run.len() >= 8 && (changes >= 2 || (run.len() >= 16 && changes == 1))
+    };
+    !value.contains(char::is_whitespace) && value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random)
 }

@@ -81,8 +81,12 @@ impl Default for Refused<'_> {
 impl<'a> Refused<'a> {
     /// The tool, or what stands in its place; not if that is an argument and those are not kept.
     fn subject(&self) -> &'a str {
-        let is_name = matches!(self.method, "tools/call" | "prompts/get");
-        if self.keep == Keep::Full || is_name { self.tool } else { "" }
+        if self.keep == Keep::Full || self.is_named() { self.tool } else { "" }
+    }
+
+    /// What stands in the tool's place is a name, and no argument.
+    fn is_named(&self) -> bool {
+        matches!(self.method, "tools/call" | "prompts/get")
     }
 }
 
@@ -304,7 +308,9 @@ impl<'j> Batch<'j> {
         let masked = |text| masker.keep_text_of(seq, text);
         // What stands in a tool's place may be a URI with a password, and an id may be any text. Masked before they are
         // shortened: half a secret is not recognised.
-        let (tool, rpc_id) = (masked(call.subject()), masked(call.rpc_id));
+        let tool = if call.is_named() { masker.keep_name(call.tool) } else { masked(call.subject()) };
+        let rpc_id = masked(call.rpc_id);
+        let (method, client) = (masker.keep_name(call.method), masker.keep_name(call.client));
         // Nobody knows what a value looks like that only its name makes secret: then no sentence repeats any.
         let telling = masker.has_names() && kept.as_ref().is_some_and(|kept| kept.masked);
         let said = match private || telling {
@@ -317,10 +323,10 @@ impl<'j> Batch<'j> {
             run,
             at_ms,
             decision: call.decision,
-            method: short(call.method),
+            method: short(&method),
             tool: short(&tool),
             rpc_id: short(&rpc_id),
-            client: short(call.client),
+            client: short(&client),
             policy: short(call.policy),
             rule: short(call.rule),
             reason: &reason,

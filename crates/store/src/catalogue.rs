@@ -47,7 +47,7 @@ pub fn write<'t>(
     let (mut tools, mut bytes, mut cut) = (Vec::new(), AROUND + 6 * server.len(), false);
     for (name, definition) in listed {
         let definition = masker.keep_definition(definition.text());
-        let tool = KnownTool { name: masker.keep_text(name).into_owned(), definition };
+        let tool = KnownTool { name: masker.keep_name(name).into_owned(), definition };
         bytes += serde_json::to_string(&tool).map_or(MOST_BYTES, |text| text.len() + 1);
         if bytes > MOST_BYTES || tools.len() == MOST_TOOLS {
             cut = true;
@@ -118,6 +118,17 @@ mod tests {
         assert_eq!(known.tools[1].definition, r#"{"name":"get"}"#);
         assert!(write(&home, &masker, "My Server", 9, list(&tools[1..])).unwrap());
         assert_eq!(read(&home, "My Server").unwrap().unwrap().tools.len(), 1);
+    }
+
+    #[test]
+    fn a_tool_whose_name_was_typed_as_a_password_is_listed_by_its_name() {
+        let (_folder, home) = home();
+        let masker = Masker::default();
+        masker.keep_arguments(1, r#"{"password":"write_file"}"#);
+        let definition = r#"{"name":"write_file"}"#;
+        write(&home, &masker, "s", 1, list(&[("write_file", definition)])).unwrap();
+        let tool = read(&home, "s").unwrap().unwrap().tools.remove(0);
+        assert_eq!((tool.name.as_str(), tool.definition.as_str()), ("write_file", definition));
     }
 
     #[test]

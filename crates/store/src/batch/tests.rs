@@ -223,3 +223,22 @@ fn a_refused_call_can_be_found_again_by_its_digest() {
     assert_eq!(history.digest_of(&with.id()).unwrap(), digest);
     assert_eq!(history.digest_of(&without.id()).unwrap(), None);
 }
+
+#[test]
+fn a_password_that_is_a_tools_name_does_not_take_the_tool_out_of_the_record() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    let mut batch = journal.batch();
+    let args = Raw::parse(r#"{"password":"write_file","token":"prompts/get","pin":"read"}"#).unwrap();
+    batch.admit(Intent { args: Some(args), ..intent("read") }, &[], b"x").unwrap();
+    batch.admit(intent("write_file"), &[], b"x").unwrap();
+    batch.admit(Intent { method: "prompts/get", ..intent("write_file") }, &[], b"x").unwrap();
+    let uri = "file:///write_file";
+    batch.admit(Intent { method: "resources/read", ..intent(uri) }, &[], b"x").unwrap();
+    batch.commit();
+    journal.end(EndReason::ClientClosed);
+    let rows = rows(&home);
+    let tools: Vec<_> = rows.iter().filter_map(|row| row.tool.as_deref()).collect();
+    assert_eq!(tools, ["read", "write_file", "write_file", "file:///[masked, 10 characters]"]);
+    assert_eq!(rows[2].method.as_deref(), Some("prompts/get"));
+}
