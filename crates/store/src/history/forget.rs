@@ -34,7 +34,7 @@ pub enum Forget<'a> {
     Before(i64),
     /// What the demo recorded.
     Demo,
-    /// Everything, whatever time it bears.
+    /// Everything that is over, whatever time it bears.
     All,
 }
 
@@ -100,7 +100,7 @@ impl History {
         sums.add_all(self.rows(
             &format!(
                 "SELECT s.server, count(*), min(c.at_ms), max(c.at_ms) FROM calls c JOIN sessions s ON s.id = c.session
-                 WHERE {} GROUP BY s.server",
+                 WHERE ({}) AND NOT ({RUNNING}) GROUP BY s.server",
                 scope.of_calls
             ),
             &scope.values,
@@ -111,6 +111,17 @@ impl History {
             sums.add_all(self.rows(&sql, &scope.values, Removed::events)?);
         }
         Ok(sums.into_vec())
+    }
+
+    /// How many calls [`forget`] would leave because they are still running.
+    pub fn unforgettable(&self, what: Forget<'_>) -> Result<u64, StoreError> {
+        let scope = Scope::of(what);
+        let sql = format!(
+            "SELECT count(*) FROM calls c JOIN sessions s ON s.id = c.session WHERE ({}) AND {RUNNING}",
+            scope.of_calls
+        );
+        let count = self.rows(&sql, &scope.values, |row| row.get::<_, i64>(0))?;
+        Ok(count.into_iter().map(i64::unsigned_abs).sum())
     }
 }
 
@@ -124,6 +135,9 @@ struct Scope {
     is_demo: bool,
     values: Vec<Value>,
 }
+
+/// Calls whose outcome is to come: it has to find their rows.
+const RUNNING: &str = "c.outcome IS NULL AND s.ended_ms IS NULL";
 
 /// Servers that only demonstrations were shown of.
 const ONLY_DEMO: &str = "server IN (SELECT server FROM sessions WHERE demo = 1)
@@ -161,8 +175,10 @@ impl Scope {
     }
 
     fn calls(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-        let sql =
-            format!("SELECT c.rev FROM calls c JOIN sessions s ON s.id = c.session WHERE {}", self.of_calls);
+        let sql = format!(
+            "SELECT c.rev FROM calls c JOIN sessions s ON s.id = c.session WHERE ({}) AND NOT ({RUNNING})",
+            self.of_calls
+        );
         connection.prepare(&sql)?.query_map(params_from_iter(&self.values), |row| row.get(0))?.collect()
     }
 }
