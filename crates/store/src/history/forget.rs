@@ -32,7 +32,7 @@ pub enum Forget<'a> {
     Server(&'a str),
     /// Everything before this time, in milliseconds since 1970.
     Before(i64),
-    /// What the demo recorded.
+    /// What the demonstration recorded.
     Demo,
     /// Everything that is over, whatever time it bears.
     All,
@@ -166,9 +166,14 @@ impl Scope {
             Forget::Before(at_ms) => {
                 scope("c.at_ms < ?1", Some("at_ms < ?1"), Some("ended_ms < ?1"), vec![at_ms.into()])
             }
+            // By its name, too: anybody can call a session of a real server a demonstration.
             Forget::Demo => {
-                let events = format!("session IN (SELECT name FROM sessions WHERE demo = 1) OR {ONLY_DEMO}");
-                scope("s.demo = 1", Some(&events), Some("demo = 1"), Vec::new())
+                let events = format!(
+                    "session IN (SELECT name FROM sessions WHERE demo = 1 AND server = ?1)
+                     OR (server = ?1 AND {ONLY_DEMO})"
+                );
+                let values = vec![Value::from(DEMO_SERVER.to_owned())];
+                scope("s.demo = 1 AND s.server = ?1", Some(&events), Some("demo = 1 AND server = ?1"), values)
             }
             Forget::All => scope("1", Some("1"), Some("1"), Vec::new()),
         }
@@ -300,7 +305,6 @@ impl Removal<'_> {
             self.receipt.add(connection, sums)?;
         }
         if scope.is_demo {
-            // By its name: anybody can call a session of a real server a demonstration.
             for table in ["policy_versions", "policy_changes"] {
                 let sql = format!("DELETE FROM {table} WHERE server = ?1 AND {ONLY_DEMO}");
                 connection.execute(&sql, [DEMO_SERVER])?;
