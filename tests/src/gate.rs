@@ -55,12 +55,18 @@ pub const OPEN_POLICY: &str = r#"{ "version": "1", "default": "allow" }"#;
 #[derive(Debug)]
 pub struct Bench {
     dir: TempDir,
+    home: &'static str,
 }
 
 impl Bench {
     /// A home whose policy for [`SERVER`] is `policy`.
     pub fn new(policy: &str) -> anyhow::Result<Bench> {
-        let bench = Bench { dir: TempDir::with_prefix("callgate-test-")? };
+        Bench::with_home("home", policy)
+    }
+
+    /// The same with a home of this name.
+    pub fn with_home(home: &'static str, policy: &str) -> anyhow::Result<Bench> {
+        let bench = Bench { dir: TempDir::with_prefix("callgate-test-")?, home };
         std::fs::create_dir_all(bench.home().join("policies"))?;
         bench.write_policy(policy)?;
         private(&bench.home(), 0o700)?;
@@ -73,7 +79,7 @@ impl Bench {
     }
 
     pub fn home(&self) -> PathBuf {
-        self.path("home")
+        self.path(self.home)
     }
 
     pub fn policy_file(&self) -> PathBuf {

@@ -18,7 +18,7 @@ pub fn run(gate: Gate, case: &Case) -> Vec<String> {
 }
 
 fn attempt(gate: Gate, case: &Case) -> anyhow::Result<Vec<String>> {
-    let bench = Bench::new(policy(case.ruling))?;
+    let bench = bench(case)?;
     let server = bench.fake_server(&case.script, &[])?;
     let mut session = Session::start(bench.command(gate, &server)?)?;
     // A control that hangs has failed already; no need to be patient with it.
@@ -41,6 +41,14 @@ fn attempt(gate: Gate, case: &Case) -> anyhow::Result<Vec<String>> {
     Ok(wrong)
 }
 
+/// The folder that the gate's home lies in. The home of a case that names it has its usual name.
+const ABOVE: &str = "‹above›";
+
+fn bench(case: &Case) -> anyhow::Result<Bench> {
+    let usual = case.steps.iter().any(|step| matches!(step, Step::Send(text) if text.contains(ABOVE)));
+    Bench::with_home(if usual { ".callgate" } else { "home" }, policy(case.ruling))
+}
+
 pub fn policy(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::DefaultDeny => DENY_POLICY,
@@ -50,7 +58,10 @@ pub fn policy(ruling: Ruling) -> &'static str {
 
 /// Sends the case, then makes sure that the session is still of use.
 fn drive(session: &mut Session, case: &Case, bench: &Bench, patience: Duration) -> anyhow::Result<()> {
-    let bytes = |text: &str| notation::bytes(&text.replace("‹home›", &bench.home().to_string_lossy()));
+    let bytes = |text: &str| {
+        let text = text.replace(ABOVE, &bench.path("").to_string_lossy());
+        notation::bytes(&text.replace("‹home›", &bench.home().to_string_lossy()))
+    };
     for step in &case.steps {
         match step {
             Step::Send(text) if case.bytewise => {

@@ -204,18 +204,58 @@ pub(crate) fn shown_width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Letters of East Asia and pictures take two.
+/// Letters of East Asia, and signs that are pictures by themselves, take two.
 fn columns_of(c: char) -> usize {
     match c {
         '\u{1100}'..='\u{115f}'
+        | '\u{231a}' | '\u{231b}'
+        | '\u{2329}' | '\u{232a}'
+        | '\u{23e9}'..='\u{23ec}'
+        | '\u{23f0}' | '\u{23f3}'
+        | '\u{25fd}' | '\u{25fe}'
+        | '\u{2614}' | '\u{2615}'
+        | '\u{2630}'..='\u{2637}'
+        | '\u{2648}'..='\u{2653}'
+        | '\u{267f}'
+        | '\u{268a}'..='\u{268f}'
+        | '\u{2693}'
+        | '\u{26a1}'
+        | '\u{26aa}' | '\u{26ab}'
+        | '\u{26bd}' | '\u{26be}'
+        | '\u{26c4}' | '\u{26c5}'
+        | '\u{26ce}'
+        | '\u{26d4}'
+        | '\u{26ea}'
+        | '\u{26f2}' | '\u{26f3}'
+        | '\u{26f5}'
+        | '\u{26fa}'
+        | '\u{26fd}'
+        | '\u{2705}'
+        | '\u{270a}' | '\u{270b}'
+        | '\u{2728}'
+        | '\u{274c}'
+        | '\u{274e}'
+        | '\u{2753}'..='\u{2755}'
+        | '\u{2757}'
+        | '\u{2795}'..='\u{2797}'
+        | '\u{27b0}'
+        | '\u{27bf}'
+        | '\u{2b1b}' | '\u{2b1c}'
+        | '\u{2b50}'
+        | '\u{2b55}'
         | '\u{2e80}'..='\u{303e}'
         | '\u{3041}'..='\u{a4cf}'
+        | '\u{a960}'..='\u{a97c}'
         | '\u{ac00}'..='\u{d7a3}'
         | '\u{f900}'..='\u{faff}'
+        | '\u{fe10}'..='\u{fe19}'
         | '\u{fe30}'..='\u{fe6f}'
         | '\u{ff00}'..='\u{ff60}'
         | '\u{ffe0}'..='\u{ffe6}'
-        | '\u{1f300}'..='\u{1faff}'
+        | '\u{16fe0}'..='\u{18dff}'
+        | '\u{1aff0}'..='\u{1b2ff}'
+        // Some of these take one; a line that is a little short does not wrap.
+        | '\u{1f000}'..='\u{1faff}'
         | '\u{20000}'..='\u{3fffd}' => 2,
         _ => 1,
     }
@@ -288,6 +328,20 @@ mod tests {
         let lines = rows.each_ref().map(|row| columns.line(&Screen::plain(), row));
         assert!(lines[0].contains(&"long_".repeat(20)) && lines[0].ends_with("30000"), "{lines:#?}");
         assert_eq!(lines[0].find("capped"), lines[1].find("capped"));
+    }
+
+    #[test]
+    fn a_line_with_signs_that_are_pictures_does_not_wrap() {
+        for sign in [
+            "✅", "❌", "⚡", "⭐", "⌚", "⏰", "☕", "⛔", "✨", "❓", "➕", "⬛", "⭕", "🀄", "🃏", "🆗",
+            "🈁", "🚀",
+        ] {
+            assert_eq!(shown_width(sign), 2, "{sign}");
+        }
+        for sign in ["✓", "✗", "→", "…", "×", "é", "█", "☆"] {
+            assert_eq!(shown_width(sign), 1, "{sign}");
+        }
+        assert_eq!(clip_to("✅✅✅", 4), "✅…");
     }
 
     #[test]

@@ -210,6 +210,10 @@ fn what_a_server_said_on_stderr_is_shown_with_its_time_and_cannot_move_the_curso
         assert!(time.is_ok(), "{row}");
     }
     assert!(rows[0].ends_with(" ready") && rows[2].ends_with(" last words"), "{piped}");
+    assert!(
+        !piped.contains('\u{1b}') && rows[1].ends_with(" red and \\u{1b}[2J"),
+        "in a pipe, too: {piped:?}"
+    );
     let (_, screen) = callgate.terminal(&["stderr", "loud", "-n", "2"]).end();
     let shown = lines(&screen);
     assert_eq!((shown.len(), shown[0].as_str()), (3, "today"), "{shown:#?}");

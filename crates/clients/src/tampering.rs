@@ -26,6 +26,8 @@ pub enum Tampering {
     Server { is: Option<String>, was: String },
     /// It says that this client started it.
     Client { is: Option<String>, was: String },
+    /// It records its calls as a demonstration, which nobody counts. We never write that.
+    Demo,
 }
 
 impl Tampering {
@@ -33,7 +35,7 @@ impl Tampering {
     pub fn variable(&self) -> Option<&str> {
         match self {
             Tampering::Home { variable } | Tampering::Loads { variable } => Some(variable),
-            Tampering::Server { .. } | Tampering::Client { .. } => None,
+            Tampering::Server { .. } | Tampering::Client { .. } | Tampering::Demo => None,
         }
     }
 
@@ -54,6 +56,9 @@ impl Tampering {
             }
             Tampering::Server { is: None, .. } => "its --server is gone (unprotect it first)".to_owned(),
             Tampering::Client { is: None, .. } => "its --client is gone (unprotect it first)".to_owned(),
+            Tampering::Demo => {
+                "its --demo marks its calls as a demonstration (unprotect it first)".to_owned()
+            }
         }
     }
 }
@@ -74,6 +79,9 @@ pub fn tampering(entry: &Entry, row: Option<&Row>, binary: &str) -> Vec<Tamperin
         {
             found.push(Tampering::Loads { variable });
         }
+    }
+    if gated.demo {
+        found.push(Tampering::Demo);
     }
     if let Some(row) = row {
         if gated.server.as_ref() != Some(&row.server) {

@@ -125,3 +125,11 @@ fn a_long_ordinary_text_passes() {
     assert!(passes("/home/me/.callgate", &text));
     assert!(passes("/srv/self", &text));
 }
+
+#[test]
+fn a_long_page_full_of_selectors_and_templates_passes() {
+    let text = "el.querySelector(`.c${i}`).css(`/${a}/${b}`, '$x', \"${call}gates\"); /\\.c*$/.test(s);\n"
+        .repeat(1_000);
+    assert!(passes("/home/me/.callgate", &text));
+    assert!(passes("/srv/self", &text));
+}

@@ -15,8 +15,8 @@ use crate::duration::{iso, local};
 use crate::layout::{middle, shown_width};
 use crate::screen::{self, Screen, harmless};
 
-/// The least that a name keeps, whatever the width.
-const NAME: usize = 16;
+/// The least that a name keeps while there is another column to do without, and the least of all.
+const NAMES: [usize; 2] = [16, 4];
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let filter = LogFilter {
@@ -61,29 +61,37 @@ fn object(one: &ToolStats) -> serde_json::Value {
 const HEAD: [&str; 10] =
     ["server", "tool", "calls", "refused", "failed", "p50", "p95", "bytes", "first", "last"];
 
-/// A table that fits: the times of the first and the last call go first, then names become shorter.
-fn print(screen: &Screen, stats: &[ToolStats]) {
-    let width = Screen::columns();
-    let mut rows: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
-    rows.extend(stats.iter().map(cells));
+/// As wide as these need and no wider than this: the times of the first and the last call go first, then names become
+/// shorter, then the other columns go, how often something was called last.
+fn fitted(rows: &[[String; 10]], width: usize) -> [usize; 10] {
     let mut widths = HEAD.map(|_| 0);
-    for row in &rows {
+    for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(shown_width(cell));
         }
     }
-    let total = |widths: &[usize; 10]| -> usize {
-        widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>().saturating_sub(2)
+    let excess = |widths: &[usize; 10]| {
+        let shown = widths.iter().filter(|width| **width > 0);
+        shown.map(|width| width + 2).sum::<usize>().saturating_sub(2).saturating_sub(width)
     };
-    for column in [8, 9, 7] {
-        if total(&widths) > width {
-            widths[column] = 0;
+    for (least, columns) in NAMES.into_iter().zip([&[8, 9, 7][..], &[5, 6, 4, 3]]) {
+        for column in columns {
+            if excess(&widths) > 0 {
+                widths[*column] = 0;
+            }
+        }
+        for column in [1, 0] {
+            widths[column] = widths[column].saturating_sub(excess(&widths)).max(least.min(widths[column]));
         }
     }
-    for column in [1, 0] {
-        let excess = total(&widths).saturating_sub(width);
-        widths[column] = widths[column].saturating_sub(excess).max(NAME.min(widths[column]));
-    }
+    widths
+}
+
+/// A table that fits.
+fn print(screen: &Screen, stats: &[ToolStats]) {
+    let mut rows: Vec<[String; 10]> = vec![HEAD.map(str::to_owned)];
+    rows.extend(stats.iter().map(cells));
+    let widths = fitted(&rows, Screen::columns());
     for (place, row) in rows.iter().enumerate() {
         let line = line(row, &widths);
         screen.line(&if place == 0 { screen.paint(screen::DIM, &line) } else { line });
@@ -136,5 +144,35 @@ fn took(took: Option<Duration>) -> String {
         Some(took) if took.as_micros() < 1000 => "<1 ms".to_owned(),
         Some(took) if took.as_millis() < 1000 => format!("{} ms", took.as_millis()),
         Some(took) => format!("{:.1} s", took.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_of_statistics_is_wider_than_a_narrow_terminal() {
+        let row = [
+            "run-automation",
+            "playwright_create_browser_session ✅",
+            "100000",
+            "99999",
+            "12345",
+            "123 ms",
+            "12.3 s",
+            "123.4 MB",
+            "2026-11-01 10:12",
+            "2026-11-17 12:00",
+        ];
+        let rows = [HEAD.map(str::to_owned), row.map(str::to_owned)];
+        for width in [24, 40, 50, 60, 69, 80, 120, 200] {
+            let widths = fitted(&rows, width);
+            for row in &rows {
+                let line = line(row, &widths);
+                assert!(shown_width(&line) <= width, "{width}: {line}");
+            }
+            assert!(line(&rows[1], &widths).contains("100000"), "{width}");
+        }
     }
 }

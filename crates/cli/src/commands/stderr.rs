@@ -47,14 +47,15 @@ struct Lister<'s> {
 
 impl Lister<'_> {
     fn put(&mut self, line: &StderrEntry) {
+        // In a pipe, too: behind most of them is a terminal.
+        let text = harmless(&plain(&line.text));
         if !self.terminal {
             let stamp = line
                 .stamp
                 .map(|(at_ms, session)| format!("{} {session} ", local_iso(at_ms)))
                 .unwrap_or_default();
-            return self.screen.line(&format!("{stamp}{}", line.text));
+            return self.screen.line(&format!("{stamp}{text}"));
         }
-        let text = harmless(&plain(&line.text));
         let Some((at_ms, session)) = line.stamp else { return self.screen.line(&text) };
         let at = local(at_ms);
         if self.last != Some(at.date()) {

@@ -41,6 +41,7 @@ pub(super) fn recognise(binary: &str, words: &[&str]) -> Option<Result<Gated, ()
                 gate.client = word.split_once('=').map(|(_, n)| n.to_owned())
             }
             "--no-args" => gate.no_args = true,
+            "--demo" => gate.demo = true,
             // A word that a person put there: theirs, and gone with the gate.
             _ => {}
         }

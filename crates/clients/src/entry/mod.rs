@@ -149,6 +149,8 @@ pub struct Gated {
     pub client: Option<String>,
     /// The entry had no `args` at all.
     pub no_args: bool,
+    /// What passes it is recorded as a demonstration.
+    pub demo: bool,
     /// How many words of the list are the gate's, the original program not counted.
     pub(crate) words: usize,
     /// Which of them is the server's name, and which the client's; 0 if none is.

@@ -138,6 +138,7 @@ fn a_gate_is_known_by_the_name_of_the_program_and_its_first_word() {
         server: Some("--".into()),
         client: Some("c".into()),
         no_args: true,
+        demo: false,
         words: 7,
         server_at: 2,
         client_at: 4,

@@ -69,6 +69,14 @@ impl Desk {
         }
         let history = self.history_now()?;
         let going = history.forgettable(what.scope())?;
+        let running = history.unforgettable(what.scope())?;
+        if going.is_empty() && running > 0 {
+            return Err(DeskError::Conflict(format!(
+                "of {} there is only what is still running ({}); nothing was forgotten. Ask again when it is over.",
+                what.words(),
+                count(running, "call")
+            )));
+        }
         if going.is_empty() {
             let mut words = format!("nothing in the history is {}; nothing was forgotten.", what.words());
             if let Forgetting::Server(server) = &what {
@@ -81,7 +89,12 @@ impl Desk {
         }
         let sum = |of: fn(&Removed) -> u64| going.iter().map(of).sum::<u64>();
         let amount = amount(sum(|one| one.calls), sum(|one| one.events));
-        let words = format!("Forget {}, {amount}, for good? {STAYS}", what.words());
+        let running = match running {
+            0 => String::new(),
+            1 => " 1 call that is still running stays.".to_owned(),
+            running => format!(" {running} calls that are still running stay."),
+        };
+        let words = format!("Forget {}, {amount}, for good?{running} {STAYS}", what.words());
         let plan = Plan::Forget { what, place: place.to_owned() };
         self.ask(words, lines(&going), plan)
     }

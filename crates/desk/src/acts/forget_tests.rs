@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use callgate_store::clock::Clock as _;
-use callgate_store::history::{EventRow, record_event};
+use callgate_store::history::{EventRow, Filter, record_event};
 use callgate_store::{Decision, EventKind, History, Origin};
 
 use super::Forgetting;
@@ -85,6 +85,28 @@ fn the_traces_of_a_loosening_survive_every_forgetting() {
     assert!(kinds.contains(&EventKind::Loosened) && kinds.contains(&EventKind::Forgotten), "{kinds:?}");
     assert!(!kinds.contains(&EventKind::Noise), "{kinds:?}");
     assert_eq!(changes(), before);
+}
+
+#[test]
+fn a_call_that_still_runs_is_not_forgotten_and_the_question_says_so() {
+    let place = Place::new();
+    let files = place.session("files");
+    files.calls("read", 3);
+    files.burst("slow", 2);
+    let open = || History::open_reader(&place.home).unwrap().open_calls(files.info.id).unwrap();
+    for what in [|_| Forgetting::Server("files".to_owned()), Forgetting::Before, |_| Forgetting::All] {
+        files.calls("read", 1);
+        place.clock.advance(Duration::from_secs(60));
+        let what = what(place.clock.now().wall_ms);
+        let asked = place.desk.ask_to_forget(what.clone(), "x").unwrap();
+        assert!(asked.words.contains("2 calls that are still running stay"), "{}", asked.words);
+        place.desk.confirm(&asked.token).unwrap();
+        assert_eq!(open(), 2, "{what:?}");
+    }
+    let slow = History::open_reader(&place.home).unwrap().calls(&Filter::default()).unwrap()[0].id;
+    let refused = place.desk.ask_to_forget(Forgetting::Call(slow), "x").unwrap_err();
+    assert!(refused.to_string().contains("still running (1 call)"), "{refused}");
+    assert_eq!(open(), 2);
 }
 
 #[test]

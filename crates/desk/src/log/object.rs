@@ -1,10 +1,14 @@
 //! One call as an object for a program (docs/json.md): what `--json` prints, what is copied and exported.
 
+use std::fmt::Write as _;
+
 use callgate_store::Outcome;
 use callgate_store::history::{BodyRow, CallRow};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
+
+use crate::text::is_hidden;
 
 /// The object of `--json`. Fields are only ever added.
 #[derive(Debug, Serialize)]
@@ -73,8 +77,24 @@ impl<'a> CallObject<'a> {
         self
     }
 
+    /// JSON says the same of a character that hides or that a terminal obeys when it is written as its number.
     pub fn line(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let line = serde_json::to_string(self).unwrap_or_default();
+        let alive = |c: char| c >= '\u{7f}' && is_hidden(c);
+        if !line.contains(alive) {
+            return line;
+        }
+        let mut out = String::with_capacity(line.len() + 16);
+        for c in line.chars() {
+            if alive(c) {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            } else {
+                out.push(c);
+            }
+        }
+        out
     }
 }
 

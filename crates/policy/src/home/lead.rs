@@ -196,19 +196,40 @@ fn is_variable(part: &str) -> bool {
     part.starts_with('~') || part.contains('$') || part.contains('%')
 }
 
-/// Does some word of this text name the folder with these parts, or may it, from wherever a variable points?
-pub(super) fn names_folder(text: &str, folder: &[String]) -> bool {
+/// How surely a text names a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Named {
+    /// From wherever a variable points.
+    Perhaps,
+    /// By its path, or as a person's own folder.
+    Surely,
+}
+
+/// Does some word of this text name the folder with these parts?
+pub(super) fn names_folder(text: &str, folder: &[String]) -> Option<Named> {
     let peeled = text.replace(['"', '\'', '`', '^'], "").replace('\\', "/");
-    peeled.split([' ', '\t', '\n', '\r', ';', '|', '&', '<', '>', '=', ',']).any(|word| {
+    let by_word = |word: &str| {
         let word = word.trim_end_matches('/').trim_start_matches("file://");
         let parts = parts(word);
-        let Some((first, rest)) = parts.split_first() else { return false };
+        let (first, rest) = parts.split_first()?;
         let fits = rest
             .iter()
             .rev()
             .zip(folder.iter().rev())
             .all(|(part, wanted)| part.eq_ignore_ascii_case(wanted));
         let enough = if is_root(first) { rest.len() == folder.len() } else { is_variable(first) };
-        fits && enough && rest.len() <= folder.len()
+        let named = if is_root(first) || is_person(first) { Named::Surely } else { Named::Perhaps };
+        (fits && enough && rest.len() <= folder.len()).then_some(named)
+    };
+    let words = peeled.split([' ', '\t', '\n', '\r', ';', '|', '&', '<', '>', '=', ',']).filter_map(by_word);
+    words.chain(goes_home(text).then_some(Named::Surely)).max()
+}
+
+/// `cd` and nothing behind it.
+fn goes_home(text: &str) -> bool {
+    text.match_indices("cd").any(|(at, cd)| {
+        let begins = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || ";&|({`".contains(c));
+        let behind = text[at + cd.len()..].trim_start_matches([' ', '\t']);
+        begins && behind.chars().next().is_none_or(|c| "\r\n;&|)}`".contains(c))
     })
 }

@@ -14,15 +14,30 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use callgate_protocol::json::Raw;
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr_iter, memchr2_iter, memmem};
 
 use crate::percent;
-use lead::{Lead, below_root, expansion_at_end, lead, names_folder};
-use spelling::{Effort, Spelled, spelled};
+use lead::{Lead, Named, below_root, expansion_at_end, lead, names_folder};
+use spelling::{Effort, Spelled, behind_expansion, spelled};
 
 /// The usual name, and how Windows shortens it.
 const USUAL: &str = ".callgate";
 const SHORTENED: &str = "callga~";
+/// What lies in the folder, as far as little else is called that: behind a pattern it tells which folder is meant.
+const INSIDE: [&str; 12] = [
+    "policies",
+    "control",
+    "leases",
+    "trees",
+    "spool",
+    "outbox",
+    "ledger.json",
+    "settings.json",
+    "limits.db",
+    "history.db",
+    "search.db",
+    "backups",
+];
 /// Whoever asks for the value of this variable asks for the folder.
 const VARIABLE: &str = "callgate_home";
 
@@ -40,23 +55,35 @@ pub(crate) struct HomeGuard {
     far: usize,
 }
 
+/// How a place where the name may be spelled begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// With the name's first letter.
+    Literal,
+    /// With a pattern that may stand for it.
+    Pattern,
+    /// With a value that nobody sees here: `${D}callgate`.
+    Value,
+}
+
 /// Which folders above ours the arguments name, too: a relative path may start there.
 struct Above<'a> {
     args: &'a str,
     parent: &'a [String],
-    named: OnceCell<Vec<bool>>,
+    named: OnceCell<Vec<Option<Named>>>,
 }
 
 impl Above<'_> {
-    fn is_named(&self, parts: usize) -> bool {
+    fn is_named(&self, parts: usize, least: Named) -> bool {
         let find = || {
             (0..=self.parent.len())
                 .map(|end| {
-                    strings(self.args).any(|string| names_folder(&unescape(string), &self.parent[..end]))
+                    let named = |string| names_folder(&unescape(string), &self.parent[..end]);
+                    strings(self.args).filter_map(named).max()
                 })
                 .collect()
         };
-        self.named.get_or_init(find).get(parts).is_some_and(|named| *named)
+        self.named.get_or_init(find).get(parts).is_some_and(|named| *named >= Some(least))
     }
 }
 
@@ -108,14 +135,24 @@ impl HomeGuard {
         }
         let first = self.name.as_bytes()[0].to_ascii_lowercase();
         let named = lower.bytes().enumerate().any(|(at, byte)| {
-            let literal = byte == first;
-            // A star that begins a pattern stands for no dot, in shells and most of what is like them.
-            let wild = matches!(byte, b'?' | b'[') || (byte == b'*' && !self.telling);
-            if !(literal || (wild && starts_a_part(bytes, at))) {
-                return false;
+            let start = match byte {
+                byte if byte == first => Start::Literal,
+                b'?' | b'[' if starts_a_part(bytes, at) => Start::Pattern,
+                // A star that begins a pattern stands for no dot, in shells and most of what is like them.
+                b'*' if !self.telling && starts_a_part(bytes, at) => Start::Pattern,
+                b'$' | b'`' | b'%' if self.telling && starts_a_word(&text[..at]) => Start::Value,
+                _ => return false,
+            };
+            if start == Start::Value {
+                let below = text[..at].trim_end_matches(['"', '\'']).ends_with(['/', '\\']);
+                if is_completed(bytes, at, effort) {
+                    return true;
+                } else if !below {
+                    return false;
+                }
             }
             match spelled(bytes, at, self.name.as_bytes(), effort) {
-                Some((kind, end)) => self.is_meant(&text, (at, end), kind, literal, above),
+                Some((kind, end)) => self.is_meant(&text, (at, end), (kind, start), above, effort),
                 None => false,
             }
         });
@@ -128,29 +165,63 @@ impl HomeGuard {
         &self,
         text: &str,
         (at, end): (usize, usize),
-        kind: Spelled,
-        literal: bool,
+        (kind, start): (Spelled, Start),
         above: &Above<'_>,
+        effort: &mut Effort,
     ) -> bool {
         let left = &text[text.floor_char_boundary(at.saturating_sub(self.far))..at];
-        if self.telling && literal && begins_here(left, kind) && kind >= Spelled::Wild {
-            return true;
+        let telling = self.telling && start == Start::Literal;
+        if telling && begins_here(left, kind) {
+            let inside = kind < Spelled::Wild && goes_inside(text.as_bytes(), end, effort);
+            // What is nothing but a pattern is a regular expression as often.
+            let near = || kind > Spelled::Bare || lead(left.trim_end_matches("../"), &self.parent).is_some();
+            if kind >= Spelled::Wild || (inside && near()) {
+                return true;
+            }
         }
-        if kind == Spelled::Bare && !(literal && self.telling) {
+        let least = match start {
+            Start::Literal if self.telling => Spelled::Bare,
+            Start::Literal | Start::Pattern => Spelled::Hinted,
+            Start::Value => Spelled::Wild,
+        };
+        if kind < least {
             return false;
         }
         match lead(left, &self.parent) {
             Some(Lead::Full | Lead::Person) => true,
             Some(Lead::Variable) => kind == Spelled::Plain,
             Some(Lead::From { parts, bare }) => {
+                let named = match kind {
+                    Spelled::Plain => Named::Perhaps,
+                    Spelled::Hinted if telling => Named::Surely,
+                    _ => return false,
+                };
                 let goes_on = matches!(text.as_bytes().get(end), Some(b'/' | b'\\'));
-                kind == Spelled::Plain
-                    && begins_here(left, kind)
-                    && ((self.working_in == Some(parts) && (!bare || goes_on)) || above.is_named(parts))
+                begins_here(left, kind)
+                    && ((self.working_in == Some(parts) && (!bare || goes_on))
+                        || above.is_named(parts, named))
             }
             None => false,
         }
     }
+}
+
+/// Is it all of the usual name but its dot that stands behind the value at `at`? The dot may be in there.
+fn is_completed(text: &[u8], at: usize, effort: &mut Effort) -> bool {
+    behind_expansion(text, at)
+        .and_then(|behind| spelled(text, behind, &USUAL.as_bytes()[1..], effort))
+        .is_some_and(|(kind, _)| kind >= Spelled::Wild)
+}
+
+/// Does the path go on, behind a name that ends at `end`, to something that lies in the folder?
+fn goes_inside(text: &[u8], end: usize, effort: &mut Effort) -> bool {
+    let slashes = text[end..].iter().take_while(|b| matches!(b, b'/' | b'\\' | b'"' | b'\'')).count();
+    let from = end + slashes;
+    text[end..from].iter().any(|b| matches!(b, b'/' | b'\\'))
+        && text.get(from) != Some(&b'*')
+        && INSIDE.iter().any(|name| {
+            spelled(text, from, name.as_bytes(), effort).is_some_and(|(kind, _)| kind > Spelled::Bare)
+        })
 }
 
 /// Escapes that could stand for a letter of the name, or a dot with something behind it that could be the rest. Each is looked
@@ -167,7 +238,8 @@ fn may_be_named_in(text: &[u8]) -> bool {
         Some(b'u') => text[at + 2..].starts_with(b"00") && matches!(after(at, 4), Some(b'0'..=b'7')),
         Some(b'\\') => matches!(after(at, 2), Some(b'x' | b'u' | b'U' | b'0'..=b'7' | b'?' | b'[')),
         _ => false,
-    }) || memchr_iter(b'%', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_hexdigit()))
+    }) || memchr_iter(b'%', text).any(|at| letter(after(at, 1)))
+        || memchr2_iter(b'$', b'`', text).any(|at| after(at, 1) != Some(b'"'))
         || memchr_iter(b'~', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_digit()))
         || memchr_iter(b'/', text).any(|at| matches!(after(at, 1), Some(b'?' | b'[')))
         || memchr_iter(b'_', text).any(|at| {
@@ -178,6 +250,12 @@ fn may_be_named_in(text: &[u8]) -> bool {
 /// May a part of a path begin at `at`? Behind a slash, with what may stand for nothing between.
 fn starts_a_part(text: &[u8], at: usize) -> bool {
     at > 0 && matches!(text[at - 1], b'/' | b'\\' | b'"' | b'\'' | b'`' | b'}' | b')' | b'@' | b'*')
+}
+
+/// May a word, or a part of a path, begin behind `left`?
+fn starts_a_word(left: &str) -> bool {
+    let before = left.trim_end_matches(['"', '\'']).chars().next_back();
+    before.is_none_or(|c| c.is_whitespace() || "/\\=:;,|&<>({[".contains(c))
 }
 
 /// Does a name begin behind `left`? Not in the middle of another; but behind a variable, or an option.

@@ -14,29 +14,35 @@ const LONGEST: usize = 120;
 pub(super) enum Spelled {
     /// By wildcards alone: `.*`.
     Bare,
+    /// With so many wildcards or variables that few letters are left: `.c*`.
+    Hinted,
     /// With wildcards or variables in place of some letters: `.callg*`.
     Wild,
     /// Letter by letter.
     Plain,
 }
 
+/// Letters that say more than a hint.
+const ENOUGH: usize = 4;
+
 /// For each way of reading, bit `i` says that `i` bytes of the name may have been written.
 #[derive(Clone, Copy, Default)]
 struct Progress {
     plain: u128,
-    wild: u128,
-    bare: u128,
+    /// With something unseen among them, by how many letters were seen; [`ENOUGH`] stands for all from there on.
+    wild: [u128; ENOUGH + 1],
 }
 
 impl Progress {
     fn is_empty(self) -> bool {
-        self.plain | self.wild | self.bare == 0
+        self.plain == 0 && self.wild == [0; ENOUGH + 1]
     }
 
     fn join(&mut self, other: Progress) {
         self.plain |= other.plain;
-        self.wild |= other.wild;
-        self.bare |= other.bare;
+        for (mask, more) in self.wild.iter_mut().zip(other.wild) {
+            *mask |= more;
+        }
     }
 
     fn with_literal(self, byte: u8, name: &[u8]) -> Progress {
@@ -46,26 +52,31 @@ impl Progress {
             .filter(|(_, wanted)| wanted.eq_ignore_ascii_case(&byte))
             .fold(0u128, |mask, (at, _)| mask | 1 << at);
         let step = |mask: u128| (mask & fits) << 1;
+        let mut wild = self.wild.map(step);
         if byte.is_ascii_alphanumeric() {
-            Progress { plain: step(self.plain), wild: step(self.wild | self.bare), bare: 0 }
-        } else {
-            Progress { plain: step(self.plain), wild: step(self.wild), bare: step(self.bare) }
+            let most = wild[ENOUGH];
+            wild.rotate_right(1);
+            wild[0] = 0;
+            wild[ENOUGH] |= most;
         }
+        Progress { plain: step(self.plain), wild }
     }
 
     /// Something that stands for bytes we do not see: as many of them as `spread` says.
     fn with_unseen(self, name: &[u8], spread: impl Fn(u128) -> u128) -> Progress {
-        // A letter of the name before it makes the difference between `.c*` and `.*`.
-        let letters = name
-            .iter()
-            .position(u8::is_ascii_alphanumeric)
-            .map_or(u128::MAX, |first| u128::MAX << (first + 1));
         let spread = |mask: u128| spread(mask) & full(name);
-        Progress {
-            plain: 0,
-            wild: spread(self.wild) | spread(self.plain & letters),
-            bare: spread(self.bare) | spread(self.plain & !letters),
+        let mut wild = self.wild.map(spread);
+        // What was written plainly so far has as many letters as the name has up to there.
+        let mut letters = 0;
+        for written in 0..=name.len() {
+            if self.plain & (1 << written) != 0 {
+                wild[letters] |= spread(1 << written);
+            }
+            if name.get(written).is_some_and(u8::is_ascii_alphanumeric) {
+                letters = ENOUGH.min(letters + 1);
+            }
         }
+        Progress { plain: 0, wild }
     }
 }
 
@@ -103,6 +114,18 @@ pub(super) fn spelled(
     effort: &mut Effort,
 ) -> Option<(Spelled, usize)> {
     follow(text, start, name, effort, ends_here)
+}
+
+/// Behind what stands at `at` for the value of something: `$name`, `${…}`, `` `…` ``, `%name%`.
+pub(super) fn behind_expansion(text: &[u8], at: usize) -> Option<usize> {
+    let text = &text[..text.len().min(at + WINDOW)];
+    match text.get(at)? {
+        b'$' => variable(text, at + 1),
+        b'`' => close(text, at + 1, b'`'),
+        b'%' => close(text, at + 1, b'%')
+            .filter(|end| text[at + 1..end - 1].iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')),
+        _ => None,
+    }
 }
 
 /// Could the whole of `text` be a spelling of `name`?
@@ -161,11 +184,15 @@ fn follow(
 }
 
 fn complete(progress: Progress, name: &[u8]) -> Option<Spelled> {
-    let done = 1u128 << name.len();
-    [(progress.plain, Spelled::Plain), (progress.wild, Spelled::Wild), (progress.bare, Spelled::Bare)]
-        .into_iter()
-        .find(|(mask, _)| mask & done != 0)
-        .map(|(_, kind)| kind)
+    let done = |mask: u128| mask & (1 << name.len()) != 0;
+    if done(progress.plain) {
+        return Some(Spelled::Plain);
+    }
+    match progress.wild.into_iter().rposition(done)? {
+        0 => Some(Spelled::Bare),
+        ENOUGH => Some(Spelled::Wild),
+        _ => Some(Spelled::Hinted),
+    }
 }
 
 /// `.callgate-notes` and `.callgate2` are other names.

@@ -204,9 +204,11 @@ fn what_is_forgotten_does_not_come_back_from_a_spool() {
     let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
     let secret = call(&journal, "a", r#"{"q":"xyzzy-plugh"}"#);
     let other = call(&journal, "b", "{}");
+    let too_early = forget(&home, Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
+    assert_eq!(too_early.calls, 0, "it is still running");
+    settle(&journal, &secret, r#"{"r":"xyzzy-plugh"}"#);
     let forgotten = forget(&home, Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
     assert_eq!(forgotten.calls, 1);
-    settle(&journal, &secret, r#"{"r":"xyzzy-plugh"}"#);
     settle(&journal, &other, "{}");
     journal.end(EndReason::ClientClosed);
     assert_eq!(calls(&home).iter().map(|row| row.id).collect::<Vec<_>>(), [other.id()]);

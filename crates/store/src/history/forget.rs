@@ -32,9 +32,9 @@ pub enum Forget<'a> {
     Server(&'a str),
     /// Everything before this time, in milliseconds since 1970.
     Before(i64),
-    /// What the demo recorded.
+    /// What the demonstration recorded.
     Demo,
-    /// Everything, whatever time it bears.
+    /// Everything that is over, whatever time it bears.
     All,
 }
 
@@ -100,7 +100,7 @@ impl History {
         sums.add_all(self.rows(
             &format!(
                 "SELECT s.server, count(*), min(c.at_ms), max(c.at_ms) FROM calls c JOIN sessions s ON s.id = c.session
-                 WHERE {} GROUP BY s.server",
+                 WHERE ({}) AND NOT ({RUNNING}) GROUP BY s.server",
                 scope.of_calls
             ),
             &scope.values,
@@ -111,6 +111,17 @@ impl History {
             sums.add_all(self.rows(&sql, &scope.values, Removed::events)?);
         }
         Ok(sums.into_vec())
+    }
+
+    /// How many calls [`forget`] would leave because they are still running.
+    pub fn unforgettable(&self, what: Forget<'_>) -> Result<u64, StoreError> {
+        let scope = Scope::of(what);
+        let sql = format!(
+            "SELECT count(*) FROM calls c JOIN sessions s ON s.id = c.session WHERE ({}) AND {RUNNING}",
+            scope.of_calls
+        );
+        let count = self.rows(&sql, &scope.values, |row| row.get::<_, i64>(0))?;
+        Ok(count.into_iter().map(i64::unsigned_abs).sum())
     }
 }
 
@@ -124,6 +135,9 @@ struct Scope {
     is_demo: bool,
     values: Vec<Value>,
 }
+
+/// Calls whose outcome is to come: it has to find their rows.
+const RUNNING: &str = "c.outcome IS NULL AND s.ended_ms IS NULL";
 
 /// Servers that only demonstrations were shown of.
 const ONLY_DEMO: &str = "server IN (SELECT server FROM sessions WHERE demo = 1)
@@ -152,17 +166,24 @@ impl Scope {
             Forget::Before(at_ms) => {
                 scope("c.at_ms < ?1", Some("at_ms < ?1"), Some("ended_ms < ?1"), vec![at_ms.into()])
             }
+            // By its name, too: anybody can call a session of a real server a demonstration.
             Forget::Demo => {
-                let events = format!("session IN (SELECT name FROM sessions WHERE demo = 1) OR {ONLY_DEMO}");
-                scope("s.demo = 1", Some(&events), Some("demo = 1"), Vec::new())
+                let events = format!(
+                    "session IN (SELECT name FROM sessions WHERE demo = 1 AND server = ?1)
+                     OR (server = ?1 AND {ONLY_DEMO})"
+                );
+                let values = vec![Value::from(DEMO_SERVER.to_owned())];
+                scope("s.demo = 1 AND s.server = ?1", Some(&events), Some("demo = 1 AND server = ?1"), values)
             }
             Forget::All => scope("1", Some("1"), Some("1"), Vec::new()),
         }
     }
 
     fn calls(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-        let sql =
-            format!("SELECT c.rev FROM calls c JOIN sessions s ON s.id = c.session WHERE {}", self.of_calls);
+        let sql = format!(
+            "SELECT c.rev FROM calls c JOIN sessions s ON s.id = c.session WHERE ({}) AND NOT ({RUNNING})",
+            self.of_calls
+        );
         connection.prepare(&sql)?.query_map(params_from_iter(&self.values), |row| row.get(0))?.collect()
     }
 }
@@ -284,7 +305,6 @@ impl Removal<'_> {
             self.receipt.add(connection, sums)?;
         }
         if scope.is_demo {
-            // By its name: anybody can call a session of a real server a demonstration.
             for table in ["policy_versions", "policy_changes"] {
                 let sql = format!("DELETE FROM {table} WHERE server = ?1 AND {ONLY_DEMO}");
                 connection.execute(&sql, [DEMO_SERVER])?;

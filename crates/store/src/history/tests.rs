@@ -97,7 +97,7 @@ fn forgetting_by_server_time_and_demo() {
     let (_folder, home) = home();
     let clock = Arc::new(ManualClock::new());
     let mut times = Vec::new();
-    for (server, demo) in [("one", false), ("two", false), ("shown", true)] {
+    for (server, demo) in [("one", false), ("two", false), (DEMO_SERVER, true)] {
         let journal =
             Journal::open(&home, &crate::SessionInfo { demo, ..info(server) }, clock.clone()).unwrap();
         call(&journal, "a", "{}");
@@ -115,6 +115,23 @@ fn forgetting_by_server_time_and_demo() {
     assert_eq!(forget(&home, Forget::Before(times[0]), BY, clock.as_ref()).unwrap().calls, 0);
     assert_eq!(forget(&home, Forget::Before(times[0] + 1), BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!(left(), 0);
+}
+
+#[test]
+fn a_real_server_s_calls_that_were_marked_as_a_demonstration_do_not_go_with_it() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    for server in ["files", DEMO_SERVER] {
+        let session = crate::SessionInfo { demo: true, ..info(server) };
+        let journal = Journal::open(&home, &session, clock.clone()).unwrap();
+        call(&journal, "a", "{}");
+        journal.event(crate::Event { kind: EventKind::Noise, text: "x" });
+        journal.end(EndReason::ClientClosed);
+    }
+    let gone = forget(&home, Forget::Demo, BY, clock.as_ref()).unwrap();
+    assert_eq!((gone.calls, gone.events, gone.sessions), (1, 1, 1));
+    let left = History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap();
+    assert_eq!(left.iter().map(|row| row.server.as_str()).collect::<Vec<_>>(), ["files"]);
 }
 
 #[test]
@@ -227,6 +244,7 @@ fn calls_after_a_forget_keep_their_own_tool() {
     let clock = Arc::new(ManualClock::new());
     let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
     let one = call(&journal, "a", "{}");
+    journal.settle_one(&one, Outcome::Ok);
     assert!(journal.drained(Duration::from_secs(10)));
     forget(&home, Forget::Call(one.id()), BY, clock.as_ref()).unwrap();
     // Somebody else takes the next id, which must not be the one that our session remembers for `a`.

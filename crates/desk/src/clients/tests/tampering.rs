@@ -71,6 +71,18 @@ fn a_gate_with_another_home_or_name_is_not_shown_as_protected_and_protecting_it_
 }
 
 #[test]
+fn a_gate_that_records_real_calls_as_a_demonstration_is_not_shown_as_protected() {
+    let world = world();
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    world.edit(r#""run", "--server""#, r#""run", "--demo", "--server""#);
+    assert_eq!(world.states("cursor")[0].1, EntryState::Tampered);
+    let needs = world.desk.overview().unwrap().needs;
+    assert!(needs.iter().any(|need| need.words.contains("its --demo marks its calls")), "{needs:?}");
+    world.desk.change_clients(ClientAct::Unprotect, &[], false).unwrap();
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), FILE);
+}
+
+#[test]
 fn what_an_entry_had_when_a_person_protected_it_is_theirs() {
     let world = world();
     let file =

@@ -4,6 +4,7 @@ use callgate_store::Outcome;
 use callgate_store::history::{BodyRow, CallRow};
 
 use super::super::object::iso;
+use crate::text::harmless;
 
 pub(super) const HEAD: &str =
     "id,time,client,server,session,method,tool,decision,rule,reason,outcome,duration_ms,args,result\r\n";
@@ -39,8 +40,20 @@ fn is_formula(text: &str) -> bool {
     matches!(first, Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '|' | '%' | '＝' | '＋' | '－' | '＠'))
 }
 
+/// What a terminal obeys and what hides, as its number; a cell may have lines.
+fn shown(text: &str) -> String {
+    let lines = |c: char| matches!(c, '\n' | '\r' | '\t');
+    text.split_inclusive(lines)
+        .map(|line| match line.strip_suffix(lines) {
+            Some(rest) => harmless(rest) + &line[rest.len()..],
+            None => harmless(line),
+        })
+        .collect()
+}
+
 pub(super) fn cell(text: &str) -> String {
-    let safe = if is_formula(text) { format!("'{text}") } else { text.to_owned() };
+    let text = shown(text);
+    let safe = if is_formula(&text) { format!("'{text}") } else { text };
     if safe.contains(['"', ',', '\r', '\n', '\'', ';', '\t']) {
         format!("\"{}\"", safe.replace('"', "\"\""))
     } else {

@@ -1,4 +1,5 @@
-//! A new file in somebody's folder: written beside, then given its name; nothing that is there is ever replaced.
+//! A new file in somebody's folder: written beside, then given its name; nothing that is there is replaced, but a file that
+//! a person said to replace.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -29,7 +30,7 @@ pub(crate) fn write_at(
     path: &Path,
     work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
 ) -> Result<PathBuf, DeskError> {
-    let folder = path.parent().unwrap_or(path);
+    let folder = folder_of(path)?;
     write(folder, &mut |temporary| by_link(temporary, &mut std::iter::once(path.to_owned())), work)?
         .ok_or_else(|| {
             DeskError::Conflict(format!(
@@ -39,14 +40,33 @@ pub(crate) fn write_at(
         })
 }
 
-/// At this very place, in the stead of what is there.
+/// At this very place, in the stead of the file that is there.
 pub(crate) fn write_over(
     path: &Path,
     work: &mut dyn FnMut(&mut dyn Write) -> Result<(), Trouble>,
 ) -> Result<PathBuf, DeskError> {
-    let folder = path.parent().unwrap_or(path);
+    let folder = folder_of(path)?;
     let over = |temporary: &Path| fs::rename(temporary, path).map(|()| Some(path.to_owned()));
     Ok(write(folder, &mut { over }, work)?.unwrap_or_else(|| path.to_owned()))
+}
+
+/// The folder of a place that a file may take. A folder, a device or a link is nobody's old export.
+fn folder_of(path: &Path) -> Result<&Path, DeskError> {
+    let what = match fs::symlink_metadata(path) {
+        Ok(there) if there.is_file() => None,
+        Ok(there) if there.is_dir() => Some("a folder"),
+        Ok(there) if there.is_symlink() => Some("a link"),
+        Ok(_) => Some("a device, a pipe or the like"),
+        // Whoever writes finds out.
+        Err(_) => None,
+    };
+    match what {
+        Some(what) => Err(DeskError::BadInput(format!(
+            "{} is {what} and was left as it is: an export takes the place of a file only; choose another name",
+            path.display()
+        ))),
+        None => Ok(path.parent().unwrap_or(path)),
+    }
 }
 
 fn by_link(temporary: &Path, names: &mut dyn Iterator<Item = PathBuf>) -> io::Result<Option<PathBuf>> {
@@ -166,6 +186,37 @@ mod tests {
         assert_eq!(listed(folder.path()), ["x-2.csv", "x.csv"]);
         assert_eq!(fs::read(first).unwrap(), b"first");
         assert_eq!(fs::read(folder.path().join("x.csv")).unwrap(), b"second");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_export_by_force_replaces_no_link_no_folder_and_no_pipe() {
+        use std::os::unix::fs::FileTypeExt as _;
+        use std::os::unix::net::UnixListener;
+
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("theirs"), "theirs").unwrap();
+        std::os::unix::fs::symlink(at("theirs"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        let _socket = UnixListener::bind(at("socket")).unwrap();
+        let before = listed(folder.path());
+        let mut work = |out: &mut dyn Write| out.write_all(b"ours").map_err(Trouble::Write);
+        for (name, what) in
+            [("link", "a link"), ("dangling", "a link"), ("folder", "a folder"), ("socket", "a device")]
+        {
+            for place in [write_over, write_at] {
+                let refused = place(&at(name), &mut work).unwrap_err();
+                let told = refused.to_string();
+                assert!(matches!(refused, DeskError::BadInput(_)) && told.contains(what), "{name}: {told}");
+            }
+        }
+        assert_eq!(listed(folder.path()), before);
+        assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(at("socket")).unwrap().file_type().is_socket());
+        write_over(&at("theirs"), &mut work).unwrap();
+        assert_eq!(fs::read(at("theirs")).unwrap(), b"ours");
     }
 
     #[test]

@@ -83,6 +83,20 @@ fn reports_name_what_was_refused_and_nothing_in_them_is_alive() {
     }
 }
 
+#[test]
+fn no_export_has_a_character_that_a_terminal_obeys_or_that_hides() {
+    let fixture = filled();
+    for format in [ExportFormat::Jsonl, ExportFormat::Csv, ExportFormat::Html, ExportFormat::Markdown] {
+        let mut out = Vec::new();
+        fixture.desk.export_to(&LogFilter::default(), format, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let alive = |c: &char| crate::text::is_hidden(*c) && !matches!(c, '\n' | '\r');
+        assert_eq!(text.chars().find(alive), None, "{format:?}");
+        assert!(format != ExportFormat::Jsonl || text.contains(r"\u202e"), "the same, as its number");
+    }
+    assert_eq!(csv::cell("a\u{1b}[2J\u{202e}\tb"), "\"a\\u{1b}[2J\\u{202e}\tb\"");
+}
+
 /// A plain reader of RFC 4180.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
