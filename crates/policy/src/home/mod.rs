@@ -236,7 +236,7 @@ fn may_be_named_in(text: &[u8]) -> bool {
         (next, _) => !letter(next) && !nothing(next),
     }) || memchr_iter(b'\\', text).any(|at| match after(at, 1) {
         Some(b'u') => text[at + 2..].starts_with(b"00") && matches!(after(at, 4), Some(b'0'..=b'7')),
-        Some(b'\\') => matches!(after(at, 2), Some(b'x' | b'u' | b'U' | b'0'..=b'7' | b'?' | b'[')),
+        Some(b'\\') => matches!(after(at, 2), Some(b'x' | b'u' | b'U' | b'0'..=b'7' | b'?' | b'[' | b'\\')),
         _ => false,
     }) || memchr_iter(b'%', text).any(|at| letter(after(at, 1)))
         || memchr2_iter(b'$', b'`', text).any(|at| after(at, 1) != Some(b'"'))
@@ -249,7 +249,9 @@ fn may_be_named_in(text: &[u8]) -> bool {
 
 /// May a part of a path begin at `at`? Behind a slash, with what may stand for nothing between.
 fn starts_a_part(text: &[u8], at: usize) -> bool {
-    at > 0 && matches!(text[at - 1], b'/' | b'\\' | b'"' | b'\'' | b'`' | b'}' | b')' | b'@' | b'*')
+    // A line that goes on in the next.
+    let joined = text[..at].ends_with(b"\\\n") || text[..at].ends_with(b"\\\r\n");
+    joined || at > 0 && matches!(text[at - 1], b'/' | b'\\' | b'"' | b'\'' | b'`' | b'}' | b')' | b'@' | b'*')
 }
 
 /// May a word, or a part of a path, begin behind `left`?
