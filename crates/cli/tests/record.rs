@@ -154,6 +154,20 @@ fn a_session_and_an_end_choose_calls_and_events_have_kinds_and_servers() {
 }
 
 #[test]
+fn a_time_as_the_log_prints_it_chooses_calls_by_the_second() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let rows = callgate.say(&["log"]);
+    let printed = rows.lines().last().unwrap().split_whitespace().next().unwrap();
+    assert!(!callgate.say(&["log", "--since", printed]).is_empty(), "{printed}");
+    let after = printed.parse::<jiff::Timestamp>().unwrap() + jiff::SignedDuration::from_secs(60);
+    for shown in [after.to_string(), after.to_zoned(jiff::tz::TimeZone::system()).datetime().to_string()] {
+        assert_eq!(callgate.say(&["log", "--since", &shown]), "", "{shown}");
+        assert_eq!(callgate.say(&["log", "--until", &shown]), rows, "{shown}");
+    }
+}
+
+#[test]
 fn calls_are_exported_in_four_forms_and_no_file_is_replaced_unasked() {
     let callgate = Callgate::new();
     callgate.say(&["demo"]);
