@@ -168,6 +168,13 @@ fn a_time_as_the_log_prints_it_chooses_calls_by_the_second() {
 }
 
 #[test]
+fn following_up_to_a_moment_that_has_been_does_not_hang() {
+    let callgate = Callgate::new();
+    let complaint = callgate.fail(&["log", "--follow", "--until", "1h"]);
+    assert!(complaint.contains("'--follow' cannot be used with '--until"), "{complaint}");
+}
+
+#[test]
 fn calls_are_exported_in_four_forms_and_no_file_is_replaced_unasked() {
     let callgate = Callgate::new();
     callgate.say(&["demo"]);

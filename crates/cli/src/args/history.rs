@@ -95,7 +95,7 @@ pub(crate) struct LogArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Go on showing calls as they come
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "until")]
     pub(crate) follow: bool,
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
