@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::process::Stdio;
 
 use common::Callgate;
@@ -172,6 +173,23 @@ fn following_up_to_a_moment_that_has_been_does_not_hang() {
     let callgate = Callgate::new();
     let complaint = callgate.fail(&["log", "--follow", "--until", "1h"]);
     assert!(complaint.contains("'--follow' cannot be used with '--until"), "{complaint}");
+}
+
+#[test]
+fn refusals_of_unlike_messages_are_not_one_row_and_name_their_method() {
+    let callgate = Callgate::new();
+    callgate.say(&["status"]);
+    let mut command = callgate.command(&["run", "--server", "s", "--", "cat"]);
+    let mut gate = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#;
+    let lines = ["nonsense", "nonsense", "[]", twice, ""].join("\n");
+    gate.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    gate.wait().unwrap();
+    let rows = callgate.say(&["log", "--decision", "malformed"]);
+    let all: Vec<&str> = rows.lines().collect();
+    assert_eq!(all.len(), 3, "{rows}");
+    assert!(all[0].contains("malformed × 2") && all[0].contains("(no readable message)"), "{rows}");
+    assert!(all[2].contains("tools/call") && !all[2].contains("×"), "{rows}");
 }
 
 #[test]

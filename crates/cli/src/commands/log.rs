@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use callgate_desk::{CallObject, Desk};
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
-use callgate_store::{History, Home, catch_up};
+use callgate_store::{Decision, History, Home, catch_up};
 use jiff::civil::Date;
 
 use crate::args::{FilterArgs, LogArgs};
@@ -152,9 +152,11 @@ fn folded(
 fn repeats(first: &CallRow, call: &CallRow) -> bool {
     first.decision.is_refused()
         && first.session == call.session
-        && first.tool == call.tool
+        && (&first.method, &first.tool) == (&call.method, &call.tool)
         && first.decision == call.decision
         && first.rule == call.rule
+        // Other reasons may count down; this one is all there is to know.
+        && (first.decision != Decision::Malformed || first.reason == call.reason)
 }
 
 /// Lines below each other: in a terminal as wide as it is, with a heading where a day begins; elsewhere with whole times.
