@@ -214,6 +214,24 @@ fn calls_are_exported_in_four_forms_and_no_file_is_replaced_unasked() {
 }
 
 #[test]
+fn an_export_does_not_replace_the_rules() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let policies = callgate.folder.path().join("home/policies");
+    let rules = policies.join("_default.json");
+    let before = fs::read(&rules).ok();
+    for file in [rules.clone(), policies.join("new.json"), policies.join("../x.csv")] {
+        for more in [["--csv"].as_slice(), &["--csv", "--force"]] {
+            let words = [["export", "--out", file.to_str().unwrap()].as_slice(), more].concat();
+            assert!(callgate.fail(&words).contains("Callgate's own folder"), "{words:?}");
+        }
+    }
+    assert_eq!(fs::read(&rules).ok(), before);
+    let printed = callgate.say(&["export", "--csv", "--out", "-"]);
+    assert_eq!(printed, callgate.say(&["export", "--csv"]));
+}
+
+#[test]
 fn stats_count_what_the_log_shows() {
     let callgate = Callgate::new();
     callgate.say(&["demo"]);

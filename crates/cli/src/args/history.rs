@@ -122,7 +122,7 @@ pub(crate) struct ExportCallsArgs {
     /// The same as Markdown
     #[arg(long, group = "format")]
     pub(crate) md: bool,
-    /// Into this new file; otherwise it is printed
+    /// Into this new file; otherwise, or with -, it is printed
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Also if the file is there: it is replaced
