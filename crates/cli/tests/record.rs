@@ -232,6 +232,29 @@ fn an_export_does_not_replace_the_rules() {
 }
 
 #[test]
+fn a_session_or_a_server_that_is_not_on_record_is_said_to_be_none() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let call = objects(&callgate.say(&["log", "--json", "-n", "1"])).remove(0);
+    let (id, session) = (call["id"].as_str().unwrap(), call["session"].as_str().unwrap());
+    let its = format!("is the id of a call, whose session is {session}");
+    for (words, said) in [
+        (["log", "--session", id], its.as_str()),
+        (["log", "--session", "zzzzzz"], "No session zzzzzz is on record"),
+        (["log", "--server", "callgat-demo"], "No server callgat-demo is on record (known: callgate-demo)"),
+    ] {
+        let output = callgate.run(&words);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && output.stdout.is_empty(), "{words:?}");
+        assert!(complaint.contains(said), "{words:?}: {complaint}");
+    }
+    let complaint = callgate.fail(&["stderr", "callgate-demo", "--session", "zzz"]);
+    assert!(complaint.contains("is not a session id"), "{complaint}");
+    let (done, screen) = callgate.at_terminal(&["forget", "--server", "ok"], "forget");
+    assert!(!done && screen.contains("nothing of server \"ok\" is on record"), "{screen}");
+}
+
+#[test]
 fn stats_count_what_the_log_shows() {
     let callgate = Callgate::new();
     callgate.say(&["demo"]);
