@@ -3,9 +3,10 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
+use jiff::civil::{Date, DateTime};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-/// A moment in the past: an age (`7d`) or a date.
+/// A moment in the past: an age (`7d`), or a date with or without a time of day.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ago(pub(crate) i64);
 
@@ -13,19 +14,30 @@ impl FromStr for Ago {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Ago, String> {
-        if let Ok(date) = Date::from_str(text) {
-            let start = date.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
-            return Ok(Ago(start.timestamp().as_millisecond()));
-        }
+        // With an offset, as a piped log prints it.
         if let Ok(time) = Timestamp::from_str(text) {
             return Ok(Ago(time.as_millisecond()));
         }
+        if let Some(time) = on_own_clock(text) {
+            let time = time.to_zoned(TimeZone::system()).map_err(|error| error.to_string())?;
+            return Ok(Ago(time.timestamp().as_millisecond()));
+        }
         let age = span(text).ok_or_else(|| {
-            format!("\"{text}\" is neither an age such as 90s, 15m, 1h, 7d nor a date such as 2026-11-16")
+            format!(
+                "\"{text}\" is neither an age such as 90s, 15m, 1h, 7d nor a date such as 2026-11-16, \
+                 \"2026-11-16 23:36:45\" or 2026-11-16T23:36:45+01:00"
+            )
         })?;
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         Ok(Ago(Timestamp::now().as_millisecond().saturating_sub(age)))
     }
+}
+
+/// A date, perhaps with a time of day, as the person's own clock shows it. Nothing that stands beside them is passed over:
+/// an offset or a zone here is one that was not understood.
+fn on_own_clock(text: &str) -> Option<DateTime> {
+    let of_a_clock = |c: char| c.is_ascii_digit() || matches!(c, 'T' | 't' | ' ' | ':' | '.');
+    text.chars().skip("2026-11-16".len()).all(of_a_clock).then(|| DateTime::from_str(text).ok())?
 }
 
 /// How long something lasts, from a second on.
@@ -105,6 +117,40 @@ mod tests {
         let told = [(2026, 11, 17), (2026, 11, 16), (2026, 11, 2), (2025, 10, 10), (2026, 11, 18)]
             .map(|(year, month, day_of_month)| day(Date::constant(year, month, day_of_month), today));
         assert_eq!(told, ["today", "yesterday", "Mon 2 Nov 2026", "Fri 10 Oct 2025", "Wed 18 Nov 2026"]);
+    }
+
+    #[test]
+    fn a_clock_time_of_a_moment_is_not_dropped() {
+        let moment = |text: &str| Ago::from_str(text).map(|ago| ago.0);
+        let utc = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+        for text in ["2026-11-17T23:36:52+00:00", "2026-11-17T23:36:52Z", "2026-11-18T00:36:52+01:00"] {
+            assert_eq!(moment(text), Ok(utc("2026-11-17T23:36:52Z")), "{text}");
+        }
+        let own = |hour, minute, second| {
+            let time = Date::constant(2026, 11, 17).at(hour, minute, second, 0);
+            Ok(time.to_zoned(TimeZone::system()).unwrap().timestamp().as_millisecond())
+        };
+        assert_eq!(moment("2026-11-17"), own(0, 0, 0));
+        for (text, wanted) in [
+            ("2026-11-17 23:36:45", own(23, 36, 45)),
+            ("2026-11-17T23:36:45", own(23, 36, 45)),
+            ("2026-11-17 23:36", own(23, 36, 0)),
+            ("2026-11-17T23:36", own(23, 36, 0)),
+        ] {
+            assert_eq!(moment(text), wanted, "{text}");
+        }
+        for text in [
+            "2026-11-17T25:00:00",
+            "2026-11-17 23:36:45 CET",
+            "2026-11-17T23:36:45+99:00",
+            "2026-11-17T23:36:45[Europe/Berlin]",
+            "2026-11-17+01:00",
+            "2026-11-17T",
+            "2026-11-17x",
+            "23:36",
+        ] {
+            assert!(moment(text).unwrap_err().contains("2026-11-16 23:36:45"), "{text}");
+        }
     }
 
     #[test]

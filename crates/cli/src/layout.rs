@@ -138,18 +138,38 @@ impl Columns {
         shown.clone().sum::<usize>() + self.gap * shown.count().saturating_sub(1)
     }
 
+    /// The same with room for all of these, if they go into a pipe: rows that come later may be longer than those that the
+    /// columns were measured by.
+    fn with_room_for(self, cells: &Cells) -> Columns {
+        if self.gist != usize::MAX {
+            return self;
+        }
+        let own = Columns::of([cells], usize::MAX);
+        Columns {
+            time: self.time.max(own.time),
+            id: self.id.max(own.id),
+            client: self.client.max(own.client),
+            server: self.server.max(own.server),
+            tool: self.tool.max(own.tool),
+            status: self.status.max(own.status),
+            took: self.took.max(own.took),
+            ..self
+        }
+    }
+
     /// The line, with colours if the screen has them.
     pub(crate) fn line(&self, screen: &Screen, cells: &Cells) -> String {
+        let all = self.with_room_for(cells);
         let (status, style) = &cells.status;
         let plain = Style::new();
         let parts = [
-            (self.time, screen::DIM, clip_to(&cells.time, self.time)),
-            (self.id, screen::DIM, clip_to(&cells.id, self.id)),
-            (self.client, plain, clip_to(&cells.client, self.client)),
-            (self.server, plain, clip_to(&cells.server, self.server)),
-            (self.tool, plain, middle(&cells.tool, self.tool)),
-            (self.status, *style, clip_to(status, self.status)),
-            (self.took, plain, format!("{:>width$}", cells.took, width = self.took)),
+            (all.time, screen::DIM, clip_to(&cells.time, all.time)),
+            (all.id, screen::DIM, clip_to(&cells.id, all.id)),
+            (all.client, plain, clip_to(&cells.client, all.client)),
+            (all.server, plain, clip_to(&cells.server, all.server)),
+            (all.tool, plain, middle(&cells.tool, all.tool)),
+            (all.status, *style, clip_to(status, all.status)),
+            (all.took, plain, format!("{:>width$}", cells.took, width = all.took)),
         ];
         let mut line = String::new();
         for (width, style, text) in parts.into_iter().filter(|(width, ..)| *width > 0) {
@@ -342,6 +362,19 @@ mod tests {
             assert_eq!(shown_width(sign), 1, "{sign}");
         }
         assert_eq!(clip_to("✅✅✅", 4), "✅…");
+    }
+
+    #[test]
+    fn a_longer_name_that_comes_later_is_not_cut_in_a_pipe() {
+        let short =
+            Cells { client: "c".to_owned(), server: "s".to_owned(), took: String::new(), ..cells("t") };
+        let columns = Columns::of([&short], usize::MAX);
+        let late = columns.line(&Screen::plain(), &cells("playwright_click_and_switch_tab"));
+        for whole in ["claude-desktop", "run-automation", "playwright_click_and_switch_tab", "1.2 s", "30000"]
+        {
+            assert!(late.contains(whole), "{whole}: {late}");
+        }
+        assert!(!late.contains('…'), "{late}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::process::Stdio;
 
 use common::Callgate;
@@ -154,6 +155,44 @@ fn a_session_and_an_end_choose_calls_and_events_have_kinds_and_servers() {
 }
 
 #[test]
+fn a_time_as_the_log_prints_it_chooses_calls_by_the_second() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let rows = callgate.say(&["log"]);
+    let printed = rows.lines().last().unwrap().split_whitespace().next().unwrap();
+    assert!(!callgate.say(&["log", "--since", printed]).is_empty(), "{printed}");
+    let after = printed.parse::<jiff::Timestamp>().unwrap() + jiff::SignedDuration::from_secs(60);
+    for shown in [after.to_string(), after.to_zoned(jiff::tz::TimeZone::system()).datetime().to_string()] {
+        assert_eq!(callgate.say(&["log", "--since", &shown]), "", "{shown}");
+        assert_eq!(callgate.say(&["log", "--until", &shown]), rows, "{shown}");
+    }
+}
+
+#[test]
+fn following_up_to_a_moment_that_has_been_does_not_hang() {
+    let callgate = Callgate::new();
+    let complaint = callgate.fail(&["log", "--follow", "--until", "1h"]);
+    assert!(complaint.contains("'--follow' cannot be used with '--until"), "{complaint}");
+}
+
+#[test]
+fn refusals_of_unlike_messages_are_not_one_row_and_name_their_method() {
+    let callgate = Callgate::new();
+    callgate.say(&["status"]);
+    let mut command = callgate.command(&["run", "--server", "s", "--", "cat"]);
+    let mut gate = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#;
+    let lines = ["nonsense", "nonsense", "[]", twice, ""].join("\n");
+    gate.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    gate.wait().unwrap();
+    let rows = callgate.say(&["log", "--decision", "malformed"]);
+    let all: Vec<&str> = rows.lines().collect();
+    assert_eq!(all.len(), 3, "{rows}");
+    assert!(all[0].contains("malformed × 2") && all[0].contains("(no readable message)"), "{rows}");
+    assert!(all[2].contains("tools/call") && !all[2].contains("×"), "{rows}");
+}
+
+#[test]
 fn calls_are_exported_in_four_forms_and_no_file_is_replaced_unasked() {
     let callgate = Callgate::new();
     callgate.say(&["demo"]);
@@ -172,6 +211,47 @@ fn calls_are_exported_in_four_forms_and_no_file_is_replaced_unasked() {
     callgate.say(&["export", "--csv", "--out", path, "--force"]);
     assert_eq!(fs::read_to_string(path).unwrap().lines().count(), 49);
     assert!(callgate.fail(&["export"]).contains("--csv"));
+}
+
+#[test]
+fn an_export_does_not_replace_the_rules() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let policies = callgate.folder.path().join("home/policies");
+    let rules = policies.join("_default.json");
+    let before = fs::read(&rules).ok();
+    for file in [rules.clone(), policies.join("new.json"), policies.join("../x.csv")] {
+        for more in [["--csv"].as_slice(), &["--csv", "--force"]] {
+            let words = [["export", "--out", file.to_str().unwrap()].as_slice(), more].concat();
+            assert!(callgate.fail(&words).contains("Callgate's own folder"), "{words:?}");
+        }
+    }
+    assert_eq!(fs::read(&rules).ok(), before);
+    let printed = callgate.say(&["export", "--csv", "--out", "-"]);
+    assert_eq!(printed, callgate.say(&["export", "--csv"]));
+}
+
+#[test]
+fn a_session_or_a_server_that_is_not_on_record_is_said_to_be_none() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let call = objects(&callgate.say(&["log", "--json", "-n", "1"])).remove(0);
+    let (id, session) = (call["id"].as_str().unwrap(), call["session"].as_str().unwrap());
+    let its = format!("is the id of a call, whose session is {session}");
+    for (words, said) in [
+        (["log", "--session", id], its.as_str()),
+        (["log", "--session", "zzzzzz"], "No session zzzzzz is on record"),
+        (["log", "--server", "callgat-demo"], "No server callgat-demo is on record (known: callgate-demo)"),
+    ] {
+        let output = callgate.run(&words);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && output.stdout.is_empty(), "{words:?}");
+        assert!(complaint.contains(said), "{words:?}: {complaint}");
+    }
+    let complaint = callgate.fail(&["stderr", "callgate-demo", "--session", "zzz"]);
+    assert!(complaint.contains("is not a session id"), "{complaint}");
+    let (done, screen) = callgate.at_terminal(&["forget", "--server", "ok"], "forget");
+    assert!(!done && screen.contains("nothing of server \"ok\" is on record"), "{screen}");
 }
 
 #[test]

@@ -89,6 +89,8 @@ impl Cause {
 pub struct Malformed {
     pub cause: Cause,
     pub answer: Answer,
+    /// What it asked for, if there is no doubt about that: for the record.
+    pub method: Option<Box<str>>,
 }
 
 /// Who waits for something because of a refused line.
@@ -106,7 +108,7 @@ pub enum Answer {
 
 impl Malformed {
     pub(crate) fn unaddressed(cause: Cause) -> Malformed {
-        Malformed { cause, answer: Answer::Unaddressed }
+        Malformed { cause, answer: Answer::Unaddressed, method: None }
     }
 
     /// The one id of the message, if it is beyond doubt. It is the writer's own in [`Answer::To`], the other side's

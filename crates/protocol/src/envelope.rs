@@ -60,6 +60,8 @@ pub(crate) struct Envelope {
     spans: [Span; RESERVED.len()],
     /// Members that some reader takes for the id.
     ids: usize,
+    /// Members that some reader takes for the method.
+    methods: usize,
     look_alike: Option<&'static str>,
     param: Option<Param>,
     params: ParamSpans,
@@ -121,6 +123,7 @@ impl Envelope {
             slot: Slot::Other,
             spans: [const { None }; RESERVED.len()],
             ids: 0,
+            methods: 0,
             look_alike: None,
             param: None,
             params: ParamSpans::default(),
@@ -142,12 +145,14 @@ impl Envelope {
                 _ => {
                     if let Some(reserved) = fold::resembles(key, &RESERVED) {
                         self.ids += (reserved == "id") as usize;
+                        self.methods += (reserved == "method") as usize;
                         self.look_alike = Some(reserved);
                     }
                     Slot::Other
                 }
             };
             self.ids += (self.slot == Slot::Id) as usize;
+            self.methods += (self.slot == Slot::Method) as usize;
         } else if self.slot == Slot::Params {
             self.param = match key {
                 "name" => Some(Param::Name),
@@ -188,6 +193,12 @@ impl Envelope {
             arguments: cut(text, &self.params.arguments),
             task: cut(text, &self.params.task),
         }
+    }
+
+    /// The one method that every reader finds in it.
+    pub(crate) fn method(&self, text: &str) -> Option<Box<str>> {
+        let method = self.raw(text, Slot::Method).filter(|_| self.methods == 1)?;
+        method.as_str().map(|method| method.into())
     }
 
     /// Who waits because of this message, if it is refused.

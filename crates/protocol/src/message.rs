@@ -127,7 +127,9 @@ fn one(side: Side, text: &str, safe: bool) -> Result<Message<'_>, Malformed> {
             outcome: envelope.outcome_span(),
             tool_failed: envelope.tool_failed(text),
         }),
-        Err(cause) => Err(Malformed { cause, answer: envelope.answer(side, text) }),
+        Err(cause) => {
+            Err(Malformed { cause, answer: envelope.answer(side, text), method: envelope.method(text) })
+        }
     }
 }
 

@@ -34,6 +34,21 @@ fn tool_of(line: &str) -> String {
     good(Side::Client, line.as_bytes()).tool_call().unwrap().name.into_owned()
 }
 
+#[test]
+fn the_method_of_a_refused_message_is_known_unless_there_are_two() {
+    for (line, method) in [
+        (call(r#""name":"a","Name":"b""#), Some("tools/call")),
+        (call(r#""name":"a","name":"b""#), Some("tools/call")),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"tools\/list"}"#.to_owned(), Some("tools/list")),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#.to_owned(), None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","Method":"b"}"#.to_owned(), None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#.to_owned(), None),
+        ("nonsense".to_owned(), None),
+    ] {
+        assert_eq!(bad(Side::Client, line.as_bytes()).method.as_deref(), method, "{line}");
+    }
+}
+
 fn to_1() -> Answer {
     Answer::To(IdKey::from_lexeme("1").unwrap())
 }

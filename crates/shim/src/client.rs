@@ -303,7 +303,7 @@ impl Group<'_> {
     }
 
     fn malformed(&mut self, malformed: &Malformed) {
-        self.refuse_malformed(None, &malformed.answer, &malformed.cause.to_string());
+        self.refuse_malformed(malformed.method.as_deref(), &malformed.answer, &malformed.cause.to_string());
         if malformed.answer == Answer::Unaddressed {
             self.from.answer_unaddressed(malformed.code(), &malformed.cause.to_string());
         }

@@ -3,7 +3,7 @@
 //! Always drained, whoever reads or does not read our own error output: a server must not hang on it.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_store::mask::Masker;
-use callgate_store::{Home, SessionId, clock, slug, stderr_line};
+use callgate_store::{Home, SessionId, clock, stderr_line};
 
 use crate::outlet::Outlet;
 use crate::stdio;
@@ -40,7 +40,7 @@ impl StderrTee {
         masker: Masker,
     ) -> io::Result<StderrTee> {
         let ours = Outlet::new("to-stderr", stdio::stderr()?);
-        let path = home.logs().join(format!("{}.log", slug(server)));
+        let path = home.stderr_log(server);
         Ok(StderrTee { ours, path, session, masker, tail: Arc::default() })
     }
 
@@ -227,9 +227,14 @@ impl Log {
         out
     }
 
+    /// Whoever forgets what this server did empties the log, or takes it away, while it is written to.
     fn open(&mut self) -> io::Result<&mut File> {
-        let file = match self.file.take() {
-            Some(file) => file,
+        let there = self.file.take().and_then(|file| file.metadata().ok().map(|meta| (file, meta)));
+        let file = match there.filter(|(_, meta)| !is_removed(meta)) {
+            Some((file, meta)) => {
+                self.written = meta.len();
+                file
+            }
             None => {
                 let mut options = OpenOptions::new();
                 options.create(true).append(true);
@@ -251,6 +256,19 @@ fn private(options: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 fn private(_options: &mut OpenOptions) {}
+
+/// Has no name any more?
+#[cfg(unix)]
+fn is_removed(meta: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    meta.nlink() == 0
+}
+
+/// There, a file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_removed(_meta: &Metadata) -> bool {
+    false
+}
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
@@ -287,6 +305,27 @@ mod tests {
         let before = std::fs::metadata(path.with_extension("log.1")).unwrap().len();
         assert!((LOG_BYTES..LOG_BYTES + 64 * 1024).contains(&before), "{before}");
         assert!((text.len() as u64) < LOG_BYTES);
+    }
+
+    #[test]
+    fn a_log_that_was_emptied_or_removed_is_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.log");
+        let mut log =
+            Log::new(path.clone(), "k3v9qa".parse().unwrap(), Masker::new(&[]), Arc::new(Tail::default()));
+        let mut said = |line: &[u8]| {
+            log.keep(line);
+            std::fs::read_to_string(&path).unwrap()
+        };
+        said(b"one\n");
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+        let text = said(b"two\n");
+        assert!(text.ends_with(" two\n") && text.lines().count() == 1 && !text.contains('\0'), "{text:?}");
+        if cfg!(unix) {
+            std::fs::remove_file(&path).unwrap();
+            let text = said(b"three\n");
+            assert!(text.ends_with(" three\n") && text.lines().count() == 1, "{text:?}");
+        }
     }
 
     #[test]

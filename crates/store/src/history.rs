@@ -36,7 +36,7 @@ use crate::sqlite;
 pub use changed::ChangeRow;
 pub use choices::Trace;
 pub use codegen::{CodegenSession, OnRecord, recording};
-pub use forget::{DEMO_SERVER, Forget, Forgetter, Forgotten, forget};
+pub use forget::{DEMO_SERVER, Forget, Forgetter, Forgotten, forget, stderr_logs};
 pub use lines::{LineRow, Which};
 pub use notes::{PolicyEdit, note_edit, record_event};
 pub use outbox::Noted;

@@ -178,6 +178,20 @@ impl Home {
         self.path.join("logs")
     }
 
+    /// What a server wrote to its error output; what it wrote before that is beside it, as `.log.1`.
+    pub fn stderr_log(&self, server: &str) -> PathBuf {
+        self.logs().join(format!("{}.log", slug(server)))
+    }
+
+    /// Would this file be among Callgate's own, by whatever way its path goes?
+    pub fn holds(&self, file: &Path) -> bool {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match (folder.canonicalize(), self.path.canonicalize()) {
+            (Ok(folder), Ok(home)) => folder.starts_with(home),
+            _ => false,
+        }
+    }
+
     pub fn limits_db(&self) -> PathBuf {
         self.path.join("limits.db")
     }

@@ -20,7 +20,12 @@ pub struct CallId {
     pub seq: u64,
 }
 
-/// Text that is not the name of a session or of a call.
+/// Text that is not the name of a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a session id: it looks like k3v9qa, the part of a call's id before the dash")]
+pub struct BadSessionId(pub String);
+
+/// Text that is not the name of a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a call id: it looks like k3v9qa-1z")]
 pub struct BadId(pub String);
@@ -51,14 +56,14 @@ impl SessionId {
 }
 
 impl FromStr for SessionId {
-    type Err = BadId;
+    type Err = BadSessionId;
 
-    fn from_str(text: &str) -> Result<Self, BadId> {
-        let bytes: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| BadId(text.to_owned()))?;
+    fn from_str(text: &str) -> Result<Self, BadSessionId> {
+        let bytes: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| BadSessionId(text.to_owned()))?;
         if bytes.iter().all(|byte| ALPHABET.contains(byte)) {
             Ok(SessionId(bytes))
         } else {
-            Err(BadId(text.to_owned()))
+            Err(BadSessionId(text.to_owned()))
         }
     }
 }

@@ -47,7 +47,7 @@ pub use error::{HomeError, StoreError, Trouble};
 pub use files::Disk;
 pub use history::History;
 pub use home::Home;
-pub use id::{BadId, CallId, SessionId};
+pub use id::{BadId, BadSessionId, CallId, SessionId};
 pub use journal::{Event, Journal, SessionInfo};
 pub use lease::{Lease, Stand, running};
 pub use limits::Capped;

@@ -28,7 +28,7 @@ pub(crate) struct FilterArgs {
     /// Only calls that failed: they got to their server and ended with an error, or without an answer
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16 or "2026-11-16 23:36"
     #[arg(long)]
     pub(crate) since: Option<Ago>,
     /// Only calls before then, as with --since
@@ -95,7 +95,7 @@ pub(crate) struct LogArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Go on showing calls as they come
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "until")]
     pub(crate) follow: bool,
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
@@ -122,7 +122,7 @@ pub(crate) struct ExportCallsArgs {
     /// The same as Markdown
     #[arg(long, group = "format")]
     pub(crate) md: bool,
-    /// Into this new file; otherwise it is printed
+    /// Into this new file; otherwise, or with -, it is printed
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Also if the file is there: it is replaced
@@ -138,7 +138,7 @@ pub(crate) struct StatsArgs {
     /// Only this client
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16 or "2026-11-16 23:36"
     #[arg(long)]
     pub(crate) since: Option<Ago>,
     /// Only calls before then
@@ -194,7 +194,7 @@ pub(crate) struct EventsArgs {
     /// Only those of this kind
     #[arg(long, value_parser = words(EventKind::ALL, EventKind::word), hide_possible_values = true)]
     pub(crate) kind: Option<String>,
-    /// Only since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
+    /// Only since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16 or "2026-11-16 23:36"
     #[arg(long)]
     pub(crate) since: Option<Ago>,
     /// Only before then
@@ -216,7 +216,7 @@ pub(crate) struct ForgetArgs {
     /// Every call of this server
     #[arg(long)]
     pub(crate) server: Option<String>,
-    /// Every call before this date or age, which must have been (2026-11-16, 30d)
+    /// Every call before this date or age, which must have been (2026-11-16, "2026-11-16 23:36", 30d)
     #[arg(long)]
     pub(crate) before: Option<Ago>,
     /// Every call of the demonstrations

@@ -1,6 +1,7 @@
 //! `callgate export`: calls as a file to take along, as the window exports them.
 
 use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &ExportCallsArgs) -> anyhow::Result<ExitCode> {
         (.., true) => ExportFormat::Markdown,
         _ => ExportFormat::Jsonl,
     };
-    let Some(path) = &args.out else {
+    let Some(path) = args.out.as_deref().filter(|path| *path != Path::new("-")) else {
         let mut out = BufWriter::new(io::stdout().lock());
         let written = desk.export_to(&filter, format, &mut out).and_then(|_| {
             out.flush()

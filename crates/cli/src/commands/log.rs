@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use callgate_desk::{CallObject, Desk};
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
-use callgate_store::{History, Home, catch_up};
+use callgate_store::{CallId, Decision, History, Home, catch_up};
 use jiff::civil::Date;
 
 use crate::args::{FilterArgs, LogArgs};
@@ -35,6 +35,12 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
     }
     let screen = Screen::new();
     let mut table = Table::new(&screen);
+    if !args.follow
+        && let Some(unknown) = unknown(&args.filter, &history)?
+    {
+        screen::hint(&unknown);
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.json {
         for call in before(&desk, &history, &which, None, args.limit)? {
             screen.line(&CallObject::of(&call).line());
@@ -65,6 +71,27 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
 fn nothing(asked: &FilterArgs) -> String {
     let first = if asked.is_empty() { "No calls yet." } else { "No calls match." };
     format!("{first} A call appears here as soon as an AI client makes one through `callgate run`.")
+}
+
+/// A session or a server that is asked for and not on record, in words.
+fn unknown(asked: &FilterArgs, history: &History) -> anyhow::Result<Option<String>> {
+    if let Some(session) = asked.session.as_deref().filter(|session| !session.is_empty())
+        && !history.has_session(session)?
+    {
+        let meant = match session.parse::<CallId>() {
+            Ok(call) => format!(": it is the id of a call, whose session is {}", call.session),
+            Err(_) => String::new(),
+        };
+        return Ok(Some(format!("No session {} is on record{meant}.", screen::harmless(session))));
+    }
+    let Some(server) = asked.server.as_ref().filter(|server| !server.is_empty()) else { return Ok(None) };
+    let known = history.servers()?;
+    if known.contains(server) {
+        return Ok(None);
+    }
+    let known: Vec<String> = known.iter().map(|server| screen::harmless(server)).collect();
+    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
+    Ok(Some(format!("No server {} is on record (known: {known}).", screen::harmless(server))))
 }
 
 /// The history with everything in it that was recorded until now.
@@ -152,9 +179,11 @@ fn folded(
 fn repeats(first: &CallRow, call: &CallRow) -> bool {
     first.decision.is_refused()
         && first.session == call.session
-        && first.tool == call.tool
+        && (&first.method, &first.tool) == (&call.method, &call.tool)
         && first.decision == call.decision
         && first.rule == call.rule
+        // Other reasons may count down; this one is all there is to know.
+        && (first.decision != Decision::Malformed || first.reason == call.reason)
 }
 
 /// Lines below each other: in a terminal as wide as it is, with a heading where a day begins; elsewhere with whole times.

@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use callgate_store::CallId;
-use callgate_store::history::{Forget, Forgetter, Forgotten, Removed, forget};
+use callgate_store::history::{Forget, Forgetter, Forgotten, Removed, forget, stderr_logs};
 
 use super::loosen::Plan;
 use crate::text::{count, local, name};
@@ -15,6 +15,9 @@ use crate::{Desk, DeskError};
 const NAMED: usize = 20;
 const STAYS: &str =
     "Changes of rules, loosenings and earlier forgettings stay on record, and so does this one.";
+const STDERR_GOES: &str = "What was written to stderr goes, too. ";
+const STDERR_STAYS: &str = "What servers wrote to stderr stays (callgate stderr SERVER) and may hold arguments of calls; it goes \
+     when all of a server is forgotten. ";
 
 /// What to forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,19 @@ impl Forgetting {
             Forgetting::All => "all of the history".to_owned(),
         }
     }
+
+    /// There is no such thing.
+    fn nothing(&self) -> String {
+        match self {
+            Forgetting::Call(id) => format!("no call {id} is on record"),
+            Forgetting::Server(server) => format!("nothing of server \"{}\" is on record", name(server)),
+            Forgetting::Before(at_ms) => {
+                format!("nothing before {} is on record", local(*at_ms).strftime("%Y-%m-%d %H:%M:%S %:z"))
+            }
+            Forgetting::Demo => "nothing of demonstrations is on record".to_owned(),
+            Forgetting::All => "nothing is on record that could be forgotten".to_owned(),
+        }
+    }
 }
 
 impl Desk {
@@ -70,6 +86,7 @@ impl Desk {
         let history = self.history_now()?;
         let going = history.forgettable(what.scope())?;
         let running = history.unforgettable(what.scope())?;
+        let logs = stderr_logs(&self.home, what.scope());
         if going.is_empty() && running > 0 {
             return Err(DeskError::Conflict(format!(
                 "of {} there is only what is still running ({}); nothing was forgotten. Ask again when it is over.",
@@ -77,8 +94,8 @@ impl Desk {
                 count(running, "call")
             )));
         }
-        if going.is_empty() {
-            let mut words = format!("nothing in the history is {}; nothing was forgotten.", what.words());
+        if going.is_empty() && logs.is_empty() {
+            let mut words = format!("{}; nothing was forgotten.", what.nothing());
             if let Forgetting::Server(server) = &what {
                 let known: Vec<String> = history.servers()?.iter().map(|server| name(server)).collect();
                 if !known.iter().any(|known| known == server) {
@@ -94,7 +111,12 @@ impl Desk {
             1 => " 1 call that is still running stays.".to_owned(),
             running => format!(" {running} calls that are still running stay."),
         };
-        let words = format!("Forget {}, {amount}, for good?{running} {STAYS}", what.words());
+        let stderr = match what {
+            Forgetting::Call(_) | Forgetting::Before(_) => STDERR_STAYS,
+            _ if logs.is_empty() => "",
+            _ => STDERR_GOES,
+        };
+        let words = format!("Forget {}, {amount}, for good?{running} {stderr}{STAYS}", what.words());
         let plan = Plan::Forget { what, place: place.to_owned() };
         self.ask(words, lines(&going), plan)
     }
@@ -134,7 +156,8 @@ fn told(forgotten: &Forgotten) -> String {
     } else {
         " A program is reading the history right now; traces stay in its log until that program ends."
     };
-    format!("Forgotten: {calls}, {events}, {sessions}.{traces}")
+    let stderr = if forgotten.stderr { ", and what was written to stderr" } else { "" };
+    format!("Forgotten: {calls}, {events}, {sessions}{stderr}.{traces}")
 }
 
 /// `files: 12 calls and 3 events, 2026-11-01 10:12 to 2026-11-17 12:00`

@@ -47,6 +47,49 @@ fn nothing_is_forgotten_before_a_yes_and_the_question_says_exactly_what_goes() {
 }
 
 #[test]
+fn what_a_forgotten_server_wrote_to_stderr_does_not_stay() {
+    let place = Place::new();
+    place.session("files").calls("read", 1);
+    let logs = place.home.logs();
+    fs::create_dir_all(&logs).unwrap();
+    let write = || {
+        for file in ["files.log", "files.log.1", "mail.log"] {
+            fs::write(logs.join(file), "needleword\n").unwrap();
+        }
+    };
+    let left = || {
+        let holds = |file: &&str| fs::read_to_string(logs.join(file)).is_ok_and(|text| !text.is_empty());
+        ["files.log", "files.log.1", "mail.log"].into_iter().filter(holds).collect::<Vec<_>>()
+    };
+    let receipts = || -> Vec<String> {
+        let events = events(&place).into_iter();
+        events.filter(|event| event.kind == EventKind::Forgotten).map(|event| event.text).collect()
+    };
+    write();
+    place.clock.advance(Duration::from_secs(60));
+    let now = place.clock.now().wall_ms;
+    let asked = place.desk.ask_to_forget(Forgetting::Before(now), "x").unwrap();
+    assert!(asked.words.contains("wrote to stderr stays"), "{}", asked.words);
+    let server = || Forgetting::Server("files".to_owned());
+    let asked = place.desk.ask_to_forget(server(), "x").unwrap();
+    assert!(asked.words.contains("written to stderr goes, too"), "{}", asked.words);
+    assert_eq!(left().len(), 3, "nothing before a yes");
+    let done = place.desk.confirm(&asked.token).unwrap();
+    assert!(done.words.contains("and what was written to stderr"), "{}", done.words);
+    assert_eq!(left(), ["mail.log"]);
+    assert!(receipts()[0].contains("with what was written to stderr"), "{:?}", receipts());
+    // Also if nothing else is left of it.
+    for what in [server(), Forgetting::All] {
+        write();
+        let asked = place.desk.ask_to_forget(what, "x").unwrap();
+        place.desk.confirm(&asked.token).unwrap();
+    }
+    assert!(left().is_empty() && receipts().len() == 3, "{:?} {:?}", left(), receipts());
+    let refused = place.desk.ask_to_forget(Forgetting::Server("ok".to_owned()), "x").unwrap_err();
+    assert!(refused.to_string().starts_with("nothing of server \"ok\" is on record"), "{refused}");
+}
+
+#[test]
 fn a_date_in_the_future_and_a_server_that_nobody_knows_are_refused_with_words() {
     let place = Place::new();
     place.session("files").calls("read", 1);

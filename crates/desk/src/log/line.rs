@@ -3,7 +3,7 @@
 use callgate_store::history::{ChangeRow, EventRow, LineRow};
 
 use super::gist::gist;
-use crate::view::{CallLine, ChangeLine, EventLine, LogEntry};
+use crate::view::{CallLine, ChangeLine, Decision, EventLine, LogEntry};
 
 pub(crate) fn call(row: &LineRow) -> CallLine {
     CallLine {
@@ -70,9 +70,11 @@ pub(crate) fn rev(entry: &LogEntry) -> i64 {
 pub(crate) fn repeats(one: &CallLine, other: &CallLine) -> bool {
     one.refused
         && one.session == other.session
-        && one.tool == other.tool
+        && (&one.method, &one.tool) == (&other.method, &other.tool)
         && one.decision == other.decision
         && one.rule == other.rule
+        // Other reasons may count down; this one is all there is to know.
+        && (one.decision != Decision::Malformed || one.reason == other.reason)
 }
 
 /// Makes one line of two that repeat each other: the newer one is shown.

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use callgate_store::stderr_line::StderrLine;
-use callgate_store::{Home, SessionId, slug};
+use callgate_store::{Home, SessionId};
 
 use crate::DeskError;
 use crate::text::local;
@@ -142,7 +142,7 @@ fn entry(line: StderrLine<'_>) -> StderrEntry {
 }
 
 fn log_of(home: &Home, server: &str) -> PathBuf {
-    home.logs().join(format!("{}.log", slug(server)))
+    home.stderr_log(server)
 }
 
 /// The last bytes of what is kept.

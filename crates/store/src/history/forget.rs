@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::types::Value;
@@ -52,6 +55,8 @@ pub struct Forgotten {
     pub calls: usize,
     pub events: usize,
     pub sessions: usize,
+    /// What servers wrote to stderr is gone, too.
+    pub stderr: bool,
     /// Copies may remain in the database's log until the last reader of it is gone.
     pub log_emptied: bool,
 }
@@ -71,15 +76,24 @@ pub fn forget(
         // What it listed last. One that cannot be removed holds nothing that the server does not tell everybody.
         let _gone = std::fs::remove_file(home.catalogue(server));
     }
+    // First: if it cannot go, nothing does.
+    let logs = stderr_logs(home, what);
+    logs.iter().try_for_each(|log| empty_stderr(log))?;
     let path = home.history_db();
     let fail = |error: rusqlite::Error| StoreError::database(&path, &error);
     let scope = Scope::of(what);
     let revs = scope.calls(&connection).map_err(fail)?;
     let mut unwiped = Unwiped::found(&connection).map_err(fail)?;
-    let head = Masker::new(&[]).keep_text(by.words).into_owned();
+    let mut head = Masker::new(&[]).keep_text(by.words).into_owned();
+    if !logs.is_empty() {
+        head.push_str(", with what was written to stderr");
+    }
     let receipt = Receipt::new(now, by.origin, &head);
-    let removed = Removal { connection: &connection, scope: &scope, receipt, servers: HashMap::new() }
-        .run(&revs, &mut unwiped);
+    let removed = Removal { connection: &connection, scope: &scope, receipt, servers: HashMap::new() }.run(
+        &revs,
+        !logs.is_empty(),
+        &mut unwiped,
+    );
     // Also of what was removed before something went wrong.
     let wiped = if what == Forget::All || unwiped.by_others {
         super::search::forget_all(home)
@@ -90,6 +104,38 @@ pub fn forget(
     forgotten.log_emptied &= wiped?;
     unwiped.settle(&connection).map_err(fail)?;
     Ok(forgotten)
+}
+
+/// What servers wrote to stderr that goes with this, as far as there is any: it may hold what calls asked for.
+pub fn stderr_logs(home: &Home, what: Forget<'_>) -> Vec<PathBuf> {
+    let of = |server: &str| {
+        let log = home.stderr_log(server);
+        vec![log.with_extension("log.1"), log]
+    };
+    let mut logs = match what {
+        Forget::Call(_) | Forget::Before(_) => Vec::new(),
+        Forget::Server(server) => of(server),
+        Forget::Demo => of(DEMO_SERVER),
+        Forget::All => {
+            let files = fs::read_dir(home.logs()).into_iter().flatten().flatten();
+            files.map(|file| file.path()).collect()
+        }
+    };
+    logs.retain(|log| fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() > 0));
+    logs
+}
+
+/// The one that is written to stays, empty: a running session has it open, and goes on at its beginning.
+fn empty_stderr(log: &Path) -> Result<(), StoreError> {
+    let emptied = fs::OpenOptions::new().write(true).open(log).and_then(|file| file.set_len(0));
+    let gone = emptied.and_then(|()| match log.extension().is_some_and(|extension| extension == "log") {
+        true => Ok(()),
+        false => fs::remove_file(log),
+    });
+    match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("empty", log, &error)),
+        _ => Ok(()),
+    }
 }
 
 impl History {
@@ -248,8 +294,8 @@ struct Removal<'r> {
 }
 
 impl Removal<'_> {
-    fn run(mut self, revs: &[i64], unwiped: &mut Unwiped) -> rusqlite::Result<Forgotten> {
-        let mut done = Forgotten::default();
+    fn run(mut self, revs: &[i64], stderr: bool, unwiped: &mut Unwiped) -> rusqlite::Result<Forgotten> {
+        let mut done = Forgotten { stderr, ..Forgotten::default() };
         for step in revs.chunks(STEP) {
             self.within(|removal| {
                 unwiped.set(removal.connection)?;
@@ -257,7 +303,10 @@ impl Removal<'_> {
                 Ok(())
             })?;
         }
-        self.within(|removal| removal.rest(&mut done))?;
+        self.within(|removal| {
+            removal.rest(&mut done)?;
+            if stderr { removal.receipt.leave(removal.connection) } else { Ok(()) }
+        })?;
         give_back(self.connection, i64::from(i32::MAX))?;
         done.log_emptied = empty_log(self.connection);
         Ok(done)

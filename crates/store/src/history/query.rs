@@ -146,6 +146,13 @@ impl History {
         self.rows("SELECT DISTINCT server FROM sessions ORDER BY server", &[], |row| row.get(0))
     }
 
+    /// Is a session of this name on record?
+    pub fn has_session(&self, name: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM sessions WHERE name = ?1 LIMIT 1";
+        let found: Vec<i64> = self.rows(sql, &[name.to_owned().into()], |row| row.get(0))?;
+        Ok(!found.is_empty())
+    }
+
     /// The newest sessions, newest last.
     pub fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
         let mut found = self.rows(

@@ -92,12 +92,26 @@ impl<'a> Receipt<'a> {
         if removed.is_empty() {
             return Ok(());
         }
+        let event = self.row(connection)?;
+        book(connection, event, self.head, &removed)
+    }
+
+    /// Also if no row of the history went.
+    pub(super) fn leave(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.event.is_some() {
+            return Ok(());
+        }
+        let event = self.row(connection)?;
+        connection.execute("UPDATE events SET text = ?2 WHERE id = ?1", (event, self.head)).map(drop)
+    }
+
+    fn row(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
         let event = match self.event {
             Some(event) => event,
             None => insert(connection, EventKind::Forgotten, Some(self.origin), self.at_ms)?,
         };
         self.event = Some(event);
-        book(connection, event, self.head, &removed)
+        Ok(event)
     }
 }
 

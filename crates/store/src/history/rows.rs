@@ -184,7 +184,7 @@ pub(super) fn session_name(row: &Row<'_>, column: usize) -> rusqlite::Result<Ses
         rusqlite::Error::FromSqlConversionFailure(
             column,
             rusqlite::types::Type::Text,
-            Box::<crate::id::BadId>::new(error),
+            Box::<crate::id::BadSessionId>::new(error),
         )
     })
 }

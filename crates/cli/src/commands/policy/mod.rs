@@ -58,10 +58,7 @@ fn hand_out(text: &str, out: Option<&Path>) -> anyhow::Result<()> {
         Screen::new().line(text.trim_end());
         return Ok(());
     };
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let (Ok(folder), Ok(home)) = (folder.canonicalize(), Home::locate()?.path().canonicalize())
-        && folder.starts_with(&home)
-    {
+    if Home::locate()?.holds(path) {
         bail!(
             "{} is in Callgate's own folder: write it elsewhere, and put it in force with `callgate policy apply`, which shows \
              what it changes",

@@ -49,6 +49,12 @@ pub(super) fn export_as(
     path: &Path,
     force: bool,
 ) -> Result<Exported, DeskError> {
+    if desk.home().holds(path) {
+        return Err(DeskError::BadInput(format!(
+            "{} is in Callgate's own folder, where rules and records are: write it elsewhere",
+            path.display()
+        )));
+    }
     let mut count = 0;
     let place = if force { file::write_over } else { file::write_at };
     let path = place(path, &mut |out| {

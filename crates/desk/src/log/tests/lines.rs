@@ -42,6 +42,26 @@ fn a_loop_that_ran_away_is_one_line_with_its_number() {
 }
 
 #[test]
+fn unlike_malformed_messages_are_not_one_line() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    let call = SeedCall {
+        session: key,
+        client: "c",
+        decision: Decision::Malformed,
+        outcome: Some(Outcome::NotSent),
+        ..SeedCall::default()
+    };
+    for (seq, reason) in [(1, "not JSON"), (2, "not JSON"), (3, "an empty batch")] {
+        seeder.call(&SeedCall { seq, reason, ..call }).unwrap();
+    }
+    seeder.keep().unwrap();
+    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    assert_eq!(spans(&page.entries), [(1, 2, 2), (3, 3, 1)]);
+}
+
+#[test]
 fn the_id_of_a_call_finds_it_and_text_like_an_id_is_text() {
     let fixture = fixture();
     let mut seeder = Seeder::open(&fixture.home).unwrap();
