@@ -67,7 +67,11 @@ fn claim_within(home: &Home, wanted: Option<&Place>, patience: Duration) -> io::
 
 /// What a second start wants, if one came.
 fn answer(bell: &Path) -> Option<Place> {
-    let word = callgate_store::home::read_private(bell).ok();
+    let word = match callgate_store::home::read_private(bell) {
+        // One that is hung up just now is read the next time, not taken down unread.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        read => read.ok(),
+    };
     // Whatever it says: it was heard.
     std::fs::remove_file(bell).ok()?;
     Some(word.as_deref().and_then(route::named).unwrap_or(Place::Window))
