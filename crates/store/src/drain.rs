@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::catch_up;
 use crate::error::StoreError;
 use crate::history;
-use crate::history::file::{Filer, Place};
+use crate::history::file::{Filer, OnDisk};
 use crate::journal::{Shared, lock};
 use crate::mask;
 use crate::retention::Housekeeping;
@@ -174,13 +174,13 @@ impl Drain {
     /// Has the history and the spool open, and both are the ones that others would open.
     fn prepare(&mut self, shared: &Shared) -> Result<(), StoreError> {
         let Some(turn) = shared.spool_turn() else { return Ok(()) };
-        match self.filer.as_ref().map(Filer::place) {
-            None | Some(Place::Kept) => {}
-            Some(Place::Replaced) => {
+        match self.filer.as_ref().map(Filer::on_disk) {
+            None | Some(OnDisk::Kept) => {}
+            Some(OnDisk::Replaced) => {
                 self.filer = None;
                 self.lost = Some("the history was deleted or replaced while a session was recording");
             }
-            Some(Place::LogRemoved) => {
+            Some(OnDisk::LogRemoved) => {
                 let rescued = self.filer.take().is_some_and(Filer::rescue);
                 self.lost = Some(if rescued { LOG_RESCUED } else { LOG_LOST });
             }
@@ -216,7 +216,7 @@ impl Drain {
         }
         // Only if it is still the file that we found broken: another session may have replaced it already.
         if let Some(filer) = self.filer.take()
-            && filer.place() == Place::Kept
+            && filer.on_disk() == OnDisk::Kept
         {
             drop(filer);
             history::put_aside(&shared.home, shared.clock.now().wall_ms);

@@ -52,7 +52,7 @@ pub(crate) struct Filer {
 
 /// What became of the files that a filer has open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum OnDisk {
     Kept,
     /// The history itself is gone, or another one is in its place.
     Replaced,
@@ -118,12 +118,12 @@ impl Filer {
     }
 
     /// Are the files that we have open still those that others would open? Two `stat`s.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn on_disk(&self) -> OnDisk {
         let same = |path: &Path, file: Identity| identity(path).is_ok_and(|found| found == file);
         match (same(&self.path, self.file), same(&self.log.0, self.log.1)) {
-            (true, true) => Place::Kept,
-            (true, false) => Place::LogRemoved,
-            (false, _) => Place::Replaced,
+            (true, true) => OnDisk::Kept,
+            (true, false) => OnDisk::LogRemoved,
+            (false, _) => OnDisk::Replaced,
         }
     }
 
@@ -131,7 +131,7 @@ impl Filer {
     /// logs of one database would spoil it. Says whether all of it was saved.
     pub(crate) fn rescue(self) -> bool {
         let Ok(_lock) = sqlite::lock_beside(&self.path) else { return false };
-        self.place() == Place::LogRemoved && !self.log.0.exists() && wal::empty(&self.connection, RESCUE)
+        self.on_disk() == OnDisk::LogRemoved && !self.log.0.exists() && wal::empty(&self.connection, RESCUE)
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -214,7 +214,7 @@ impl Filer {
         let began = Instant::now();
         loop {
             self.run("BEGIN IMMEDIATE")?;
-            if self.place() != Place::Kept {
+            if self.on_disk() != OnDisk::Kept {
                 // Not into a file that nobody else will ever open.
                 self.run("ROLLBACK")?;
                 return Err(StoreError::Removed { path: self.log.0.clone() });
@@ -541,14 +541,14 @@ impl Filer {
     /// Keeps the log about this long.
     pub(crate) fn limit_log(&mut self, limit: u64) {
         self.log_limit = limit;
-        if self.place() == Place::Kept {
+        if self.on_disk() == OnDisk::Kept {
             self.log_keeper.limit(&self.connection, &self.path, limit);
         }
     }
 
     /// Empties a log that is worth it, if nobody is in the way.
     pub(crate) fn tidy_log(&mut self) {
-        if self.place() == Place::Kept {
+        if self.on_disk() == OnDisk::Kept {
             self.log_keeper.quiet(&self.connection, &self.path);
         }
     }
