@@ -128,6 +128,8 @@ pub(crate) const SHAPES: &[Shape] = shapes! {
     "Twilio" "SK" Exactly(Hex, 32), concat!("SK", "0123456789abcdef0123456789abcdef"), "SK01234567";
     "SendGrid" "SG." Prefixed(Dotted, 20), concat!("SG", ".abcdefghij0123456789AB.abcdefghij0123456789"), "SG.50";
     "Mailchimp" "-us" Mailchimp, concat!("0123456789abcdef0123456789abcdef", "-us12"), "0123456789abcdef-us12";
+    "Mailgun" "key-" Exactly(Hex, 32), concat!("key", "-0123456789abcdef0123456789abcdef"), "key-0123456789abcdef";
+    "Doppler" "dp." Prefixed(Dotted, 30), concat!("dp", ".pt.0123456789abcdefghijABCDEFGHIJklmnopqrstuv"), "dp.metrics.of.the.last.quarter.x";
     "Sentry" "sntrys_" Prefixed(Base64, 30), concat!("sntrys", "_eyJpYXQiOjE2ODczMzY1NDMuNjk4NTksInVybCI6bnVsbH0=_0123456789abc/def+ghi"), "sntrys_docs";
     "Sentry, user" "sntryu_" Prefixed(Plain, 30), concat!("sntryu", "_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"), "sntryu_docs";
     "New Relic" "NRAK-" Prefixed(Upper, 20), concat!("NRAK", "-0123456789ABCDEFGHIJKLMNOPQ"), "NRAK-DOCS";
