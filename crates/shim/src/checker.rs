@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -63,15 +63,23 @@ impl Checker {
         schema.usable()?;
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         // One that is gone before it is asked is no fault of the schema.
-        let worker = match now.take().and_then(Worker::still_there) {
-            Some(worker) => worker,
-            None => Worker::start(self.start).map_err(|error| {
-                Misfit::Uncheckable(format!(
-                    "the process that checks arguments against the tool's schema could not be started ({error})"
-                ))
-            })?,
-        };
-        let answer = worker.ask(schema, args).ok_or_else(|| schema.give_up())?;
+        if let Some(worker) = now.take().and_then(Worker::still_there) {
+            match worker.ask(schema, args) {
+                Ok(answer) => {
+                    *now = Some(worker);
+                    return answer;
+                }
+                Err(NoAnswer::Late) => return Err(schema.give_up()),
+                // Perhaps it was dying when it was asked: of somebody's hand, not of this schema.
+                Err(NoAnswer::Died) => {}
+            }
+        }
+        let worker = Worker::start(self.start).map_err(|error| {
+            Misfit::Uncheckable(format!(
+                "the process that checks arguments against the tool's schema could not be started ({error})"
+            ))
+        })?;
+        let answer = worker.ask(schema, args).map_err(|_| schema.give_up())?;
         *now = Some(worker);
         answer
     }
@@ -114,12 +122,22 @@ impl Worker {
         there.then_some(self)
     }
 
-    /// `None` if there is no answer in time, or it died of the question.
-    fn ask(&self, schema: &Arc<ToolSchema>, args: Option<Raw<'_>>) -> Option<Result<(), Misfit>> {
+    fn ask(&self, schema: &Arc<ToolSchema>, args: Option<Raw<'_>>) -> Result<Result<(), Misfit>, NoAnswer> {
         let question = Question { schema: schema.clone(), args: args.map(|args| args.text().to_owned()) };
-        self.questions.as_ref()?.send(question).ok()?;
-        self.answers.recv_timeout(DEADLINE).ok()?.ok()
+        let sent = self.questions.as_ref().is_some_and(|questions| questions.send(question).is_ok());
+        match self.answers.recv_timeout(DEADLINE) {
+            Ok(Ok(answer)) if sent => Ok(answer),
+            Err(RecvTimeoutError::Timeout) if sent => Err(NoAnswer::Late),
+            _ => Err(NoAnswer::Died),
+        }
     }
+}
+
+/// Why a process did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoAnswer {
+    Late,
+    Died,
 }
 
 impl Drop for Worker {
