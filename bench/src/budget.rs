@@ -10,6 +10,7 @@ pub enum Unit {
     /// Times the relay's figure of the same turn.
     TimesRelay,
     Bytes,
+    Count,
     Megabytes,
     Milliseconds,
     Nanoseconds,
@@ -118,6 +119,7 @@ impl Row {
         match self.unit {
             Unit::TimesRelay | Unit::Times => format!("{figure:.2} ×"),
             Unit::Bytes => format!("{figure:.0} B"),
+            Unit::Count => format!("{figure:.0}"),
             Unit::TimesLine => format!("{figure:.2} × line"),
             Unit::Megabytes => format!("{figure:.1} MB"),
             Unit::Milliseconds => format!("{figure:.1} ms"),

@@ -12,12 +12,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
 use callgate_bench::measure::{
     Effort, Turn, What, calls, cold_start, crowd, disk, edits, lists, memory, payload, pipelined, review,
-    sizes, twenty, window,
+    sizes, soak, twenty, window,
 };
 use callgate_bench::peer::{Peer, Place, Programs};
 use callgate_bench::stats::median;
@@ -29,7 +30,7 @@ const TURNS: usize = 3;
 const HELP: &str = "\
 usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
                       [--window PROGRAM --app PROGRAM (--seed PROGRAM | --history HOME)] [--window-out FILE]
-                      [--only-window]
+                      [--only-window] [--soak MINUTES]
 
   --callgate PROGRAM  the callgate to measure; without it only the yardsticks (direct, relay) run
   --review PROGRAM    the review_time to measure judging and looking back with
@@ -43,7 +44,9 @@ usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--qu
   --seed PROGRAM      the seed_history to make the history with that the window shows
   --history HOME      a home with such a history; it is copied and stays as it is
   --window-out FILE   as --out, for the window's table
-  --only-window       nothing but the window's rows";
+  --only-window       nothing but the window's rows
+
+  --soak MINUTES      nothing but one gate at full rate for so long: does its memory grow, does its home";
 
 struct Options {
     callgate: Option<PathBuf>,
@@ -58,6 +61,7 @@ struct Options {
     history: Option<PathBuf>,
     window_out: Option<PathBuf>,
     only_window: bool,
+    soak: Option<Duration>,
 }
 
 impl Options {
@@ -76,6 +80,7 @@ impl Options {
             history: None,
             window_out: None,
             only_window: false,
+            soak: None,
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value\n\n{HELP}"));
@@ -92,6 +97,10 @@ impl Options {
                 "--history" => options.history = Some(value()?.into()),
                 "--window-out" => options.window_out = Some(value()?.into()),
                 "--only-window" => options.only_window = true,
+                "--soak" => {
+                    let minutes: u64 = value()?.parse().context("--soak needs a number of minutes")?;
+                    options.soak = Some(Duration::from_secs(minutes * 60));
+                }
                 _ => bail!("unknown option {word}\n\n{HELP}"),
             }
         }
@@ -117,6 +126,9 @@ fn main() -> ExitCode {
 fn run() -> Result<bool> {
     let options = Options::read(std::env::args().skip(1))?;
     let programs = Programs::beside_this_one(options.callgate.clone())?;
+    if let Some(lasts) = options.soak {
+        return soak(&programs, &options, lasts);
+    }
     let mut kept = true;
     if !options.only_window {
         kept = gate(&programs, &options)?;
@@ -124,6 +136,16 @@ fn run() -> Result<bool> {
     if let Some(program) = &options.window {
         kept &= window(program, &programs, &options)?;
     }
+    fs::remove_dir_all(&options.work).ok();
+    Ok(kept)
+}
+
+/// One gate for a long time, and nothing else.
+fn soak(programs: &Programs, options: &Options, lasts: Duration) -> Result<bool> {
+    let place = Place::new(programs, &options.work.join("soak"))?;
+    let found = soak::measure(&place, lasts).with_context(|| said(&place))?;
+    let rows = soak::rows(&found, lasts);
+    let kept = close(&rows, &table(&rows), options.out.as_deref())?;
     fs::remove_dir_all(&options.work).ok();
     Ok(kept)
 }

@@ -1,7 +1,7 @@
 //! The measures, one file each, and the figures that they yield.
 //!
 //! `calls`, `pipelined`, `payload`, `lists`, `cold_start` and `twenty` run for every peer and are read as ratios;
-//! `memory`, `sizes`, `crowd`, `disk` and `edits` ask Callgate alone whether it keeps a promise; `review` asks what lies off the
+//! `memory`, `sizes`, `crowd`, `disk` and `edits` ask Callgate alone whether it keeps a promise, `soak` for as long as one likes; `review` asks what lies off the
 //! way of a call; `window` asks the app.
 
 pub mod calls;
@@ -15,6 +15,7 @@ pub mod payload;
 pub mod pipelined;
 pub mod review;
 pub mod sizes;
+pub mod soak;
 pub mod twenty;
 pub mod window;
 

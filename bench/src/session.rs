@@ -37,9 +37,14 @@ impl Session {
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let input = child.stdin.take().context("no stdin")?;
         let output = child.stdout.take().context("no stdout")?;
-        let watchdog = watch(&child);
+        let watchdog = watch(&child, PATIENCE);
         let buffer = vec![0; 256 * 1024];
         Ok(Session { child, input, output, buffer, at: 0, filled: 0, next_id: FIRST_ID, _watchdog: watchdog })
+    }
+
+    /// For a measure that takes so long by itself.
+    pub fn be_patient(&mut self, lasts: Duration) {
+        self._watchdog = watch(&self.child, lasts + PATIENCE);
     }
 
     pub fn pid(&self) -> u32 {
@@ -132,11 +137,11 @@ impl Session {
 }
 
 /// Ends the process when the session is not dropped in time; every blocked read or write then fails.
-fn watch(child: &Child) -> mpsc::Sender<()> {
+fn watch(child: &Child, patience: Duration) -> mpsc::Sender<()> {
     let (alive, over) = mpsc::channel();
     let pid = Pid::from_child(child);
     thread::spawn(move || {
-        if over.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if over.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
             kill_process(pid, Signal::KILL).ok();
         }
     });

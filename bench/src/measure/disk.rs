@@ -128,7 +128,7 @@ fn block(place: &Place) -> Result<f64> {
 }
 
 /// What a folder takes.
-fn bytes(folder: &Path) -> u64 {
+pub(super) fn bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
