@@ -11,7 +11,7 @@ pub const RESULT_TOOL: &str = "browser_snapshot";
 pub const ARGUMENTS_TOOL: &str = "browser_type";
 
 pub const FIRST_ID: u64 = 1_000_000;
-const LAST_ID: u64 = 9_999_999;
+pub const LAST_ID: u64 = 9_999_999;
 
 /// One complete line whose id can be replaced in place.
 #[derive(Clone, Debug)]

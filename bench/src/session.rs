@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::message::{Answer, FIRST_ID, Template, read_answer};
+use crate::message::{Answer, FIRST_ID, LAST_ID, Template, read_answer};
 
 /// Far above what any measure takes. A session that is still there then hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -53,8 +53,10 @@ impl Session {
 
     /// The ids are counted by the session, so that no answer can be taken for another's.
     pub fn take_id(&mut self) -> u64 {
-        self.next_id += 1;
-        self.next_id - 1
+        let id = self.next_id;
+        // A long session begins anew: whoever had the first ids was answered long ago.
+        self.next_id = if id == LAST_ID { FIRST_ID } else { id + 1 };
+        id
     }
 
     pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
