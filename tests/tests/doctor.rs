@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -149,7 +150,7 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-broken", "problem", "chmod u+rw,go-rwx", |person| {
         mode(person, ".callgate/policies/_default.json", 0o666)
     }),
-    ("policy-default-missing", "problem", "window", |person| {
+    ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),
     ("paused", "warning", "callgate resume a", |person| {
@@ -284,6 +285,7 @@ fn with_node(person: &Person, node: Option<&str>) {
 const ELSEWHERE: &[&str] = &[
     "home-ok",
     "home-missing",
+    "home-unwritable",
     "gate-ok",
     "policies-ok",
     "record-ok",
@@ -429,6 +431,87 @@ fn a_disk_that_is_almost_full_is_told() {
     assert_eq!(visit(&person), "warning");
     fs::write(person.path(".callgate/full"), vec![0; 40 << 20]).unwrap();
     assert_eq!(visit(&person), "problem");
+}
+
+#[test]
+fn a_home_that_nothing_can_be_written_to_is_not_in_order() {
+    let person = Person::new();
+    fs::create_dir(person.path(".callgate")).unwrap();
+    let Some(disk) = SmallDisk::over(&person.path(".callgate"), c"size=8m,mode=0700") else { return };
+    assert_eq!(person.run(&["status"]).code, Some(0));
+    disk.read_only();
+    let visit = Visit::of(&person);
+    assert_eq!(visit.code, Some(1));
+    let finding = visit.get("home-unwritable");
+    assert!(finding["what"].as_str().unwrap().starts_with("Every call is refused"), "{finding}");
+    assert!(finding["fix"].as_str().unwrap().contains("mounted read-only"), "{finding}");
+    drop(disk);
+
+    let Some(_full) = SmallDisk::over(&person.path(".callgate"), c"size=8m,mode=0700") else { return };
+    assert_eq!(person.run(&["status"]).code, Some(0));
+    // To the last byte: a write of the rest fails.
+    let _no_room = fs::write(person.path(".callgate/full"), vec![0; 16 << 20]);
+    let fix = Visit::of(&person).get("home-unwritable")["fix"].clone();
+    assert!(fix.as_str().unwrap().contains("free some room"), "{fix}");
+}
+
+#[test]
+fn a_home_that_cannot_be_made_is_not_only_not_there_yet() {
+    let person = Person::new();
+    let Some(disk) = SmallDisk::over(&person.path(""), c"size=8m,mode=0700") else { return };
+    disk.read_only();
+    let visit = Visit::of(&person);
+    assert_eq!(visit.get("home-unwritable")["severity"], "problem");
+    assert!(!visit.findings.iter().any(|finding| finding["code"] == "home-missing"));
+}
+
+#[test]
+fn a_home_that_sudo_left_behind_is_given_back_and_not_chmodded() {
+    if !rustix::process::geteuid().is_root() {
+        callgate_tests::not_here::not_here("only root can leave a home of root's behind");
+        return;
+    }
+    let person = sound();
+    // Somebody else, who gets to the folder and not into it.
+    fs::set_permissions(person.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    let binary = person.path("callgate-of-all");
+    fs::copy(callgate_binary().unwrap(), &binary).unwrap();
+    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut doctor = person.command(&binary);
+    let said = doctor.args(["doctor", "--json"]).env("USER", "anna").uid(4321).gid(4321).output().unwrap();
+    assert_eq!(said.status.code(), Some(1));
+    let out = String::from_utf8(said.stdout).unwrap();
+    let findings: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let commands: Vec<&str> = findings.iter().filter_map(|finding| finding["command"].as_str()).collect();
+    assert!(commands.iter().any(|command| command.starts_with("sudo chown -R anna ")), "{commands:?}");
+    assert!(
+        !commands.iter().any(|command| command.starts_with("chmod") || command.starts_with("mv ")),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_default_policy_that_is_gone_comes_back_without_a_window() {
+    let person = sound();
+    let before = person.text(".callgate/policies/_default.json");
+    fs::remove_file(person.path(".callgate/policies/_default.json")).unwrap();
+    let (code, screen) = person.typed(&["policy", "default", "--restore"], "no");
+    assert_eq!(code, Some(1), "{screen}");
+    let (code, screen) = person.typed(&["policy", "default", "--restore"], "restore");
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(person.text(".callgate/policies/_default.json"), before);
+    assert!(person.does(&["policy", "default"]).contains("\"version\""));
+}
+
+#[test]
+fn a_protected_entry_whose_gate_is_gone_is_not_called_protected() {
+    let person = sound();
+    fs::remove_file(person.path(".callgate/bin/callgate")).unwrap();
+    let listed = person.does(&["clients"]);
+    assert!(listed.contains("cannot start") && listed.contains("callgate clients protect --all"), "{listed}");
+    let said = person.does(&["clients", "protect", "--all"]);
+    assert!(said.contains("in place") && !said.contains("Nothing to do"), "{said}");
+    assert!(!person.does(&["clients"]).contains("cannot start"));
 }
 
 /// A person whose one server has its token in the keychain.

@@ -16,18 +16,16 @@ mod screen;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches, Parser};
+use clap::{Args, FromArgMatches};
 
 use args::{Cli, Command, RunArgs};
-
-/// What a person may look for one step too high.
-const OF_CLIENTS: [&str; 6] = ["protect", "unprotect", "backups", "restore", "repair", "diff"];
 
 fn main() -> ExitCode {
     if let Some(args) = read_run() {
         return close(commands::run::run(args));
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| {
+    let read = args::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let cli = read.unwrap_or_else(|error| {
         let words: Vec<_> = std::env::args_os().collect();
         let usage = match words.get(1).and_then(|word| word.to_str()) {
             Some("run") => Some("callgate run --server NAME -- COMMAND ARGS…"),
@@ -41,9 +39,11 @@ fn main() -> ExitCode {
         }
         if error.kind() == ErrorKind::InvalidSubcommand
             && let Some(word) = words.get(1).and_then(|word| word.to_str())
-            && OF_CLIENTS.contains(&word)
+            && let Some(hint) = args::meant(word)
         {
-            screen::hint(&format!("this is a command of clients: callgate clients {word}"));
+            // Clap's own guess beside it may be the opposite of what was meant.
+            screen::hint(&hint);
+            std::process::exit(2);
         }
         error.exit()
     });

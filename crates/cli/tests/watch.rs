@@ -12,6 +12,9 @@ fn a_key_blocks_the_tool_and_another_takes_it_back() {
     callgate.say(&["demo"]);
     let mut terminal = callgate.terminal(&["watch", "--tool", "get_codegen_session"]);
     terminal.wait_for("get_codegen_session");
+    // While the log follows, the first press only chooses.
+    terminal.press("b");
+    terminal.wait_for("b once more blocks it");
     terminal.press("b");
     terminal.wait_for("takes it back");
     let client = first_client(&callgate);

@@ -16,8 +16,10 @@ use crate::wording;
 
 /// How often a server is measured.
 const MEASURED: Duration = Duration::from_secs(5);
-/// A server that has not answered the handshake by then may be in the middle of its installation.
+/// A server that has not answered the handshake by then is told of: it hangs, or is in the middle of its installation.
 const ANSWERED: Duration = Duration::from_secs(10);
+/// How soon what was told of it is taken back once it has answered.
+const TAKEN_BACK: Duration = Duration::from_secs(1);
 /// Programs that install what they then run.
 const INSTALLERS: [&str; 7] = ["npm", "npx", "pnpm", "yarn", "uv", "uvx", "pip"];
 
@@ -31,12 +33,12 @@ pub(crate) struct Watched {
     used: (Instant, u64),
     /// What was said last about its limits.
     beyond: Vec<Beyond>,
-    installing: Installing,
+    silence: Silence,
 }
 
-/// Whether it was looked for an installation.
+/// Whether it was told that the server has not answered the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Installing {
+enum Silence {
     Unknown,
     /// Told, and to be taken back when the server has answered.
     Told,
@@ -52,7 +54,7 @@ impl Watched {
             measured: now,
             used: (now, 0),
             beyond: Vec::new(),
-            installing: Installing::Unknown,
+            silence: Silence::Unknown,
         }
     }
 }
@@ -65,25 +67,25 @@ impl Session {
         let calls = self.relay.patience(&rules).map(|patience| self.watched.looked + patience.looks());
         let limited = bounds::needs_measuring(process) || process.idle.is_some();
         let limits = limited.then(|| self.watched.measured + MEASURED);
-        let installing = match self.watched.installing {
-            Installing::Unknown => Some(self.watched.since + ANSWERED),
-            Installing::Told => Some(self.watched.looked + MEASURED),
-            Installing::Over => None,
+        let silence = match self.watched.silence {
+            Silence::Unknown => Some(self.watched.since + ANSWERED),
+            Silence::Told => Some(self.watched.looked + TAKEN_BACK),
+            Silence::Over => None,
         };
-        calls.into_iter().chain(limits).chain(installing).min()
+        calls.into_iter().chain(limits).chain(silence).min()
     }
 
     pub(crate) fn look_after(&mut self, now: Instant) {
-        match self.watched.installing {
-            Installing::Unknown if now >= self.watched.since + ANSWERED => {
-                self.watched.installing = Installing::Over;
-                self.look_for_installation();
+        match self.watched.silence {
+            Silence::Unknown if now >= self.watched.since + ANSWERED => {
+                self.watched.silence = Silence::Over;
+                self.tell_of_silence();
             }
-            Installing::Told if !self.relay.handshake.is_open() => {
-                self.watched.installing = Installing::Over;
+            Silence::Told if !self.relay.handshake.is_open() => {
+                self.watched.silence = Silence::Over;
                 self.say(Stand::Running, None, |_| {});
             }
-            Installing::Unknown | Installing::Told | Installing::Over => {}
+            Silence::Unknown | Silence::Told | Silence::Over => {}
         }
         let rules = self.relay.gate.last();
         let process = rules.policy.process();
@@ -143,22 +145,27 @@ impl Session {
         }
     }
 
-    /// A first start may install the server: said, so that nobody takes it for a server that hangs.
-    fn look_for_installation(&mut self) {
+    /// A server that does not answer the handshake: it hangs, or its first start installs it, which is no fault.
+    fn tell_of_silence(&mut self) {
         if !self.relay.handshake.is_open() {
             return;
         }
         let names = self.keeper.measure().unwrap_or_default().names;
-        if let Some(name) =
-            names.iter().find(|name| INSTALLERS.iter().any(|one| name.split(' ').next() == Some(one)))
-        {
-            let seconds = ANSWERED.as_secs();
-            let text = format!(
+        let installer =
+            names.iter().find(|name| INSTALLERS.iter().any(|one| name.split(' ').next() == Some(one)));
+        let seconds = ANSWERED.as_secs();
+        let text = match installer {
+            Some(name) => format!(
                 "it has not answered after {seconds} s, and {name} is at work: it is probably being installed (see `callgate explain CG-130`)"
-            );
+            ),
+            None => format!(
+                "it has not answered its client's first request after {seconds} s: it hangs, or takes its time to start"
+            ),
+        };
+        if installer.is_some() {
             self.note(EventKind::Installing, &text);
-            self.say(Stand::Running, Some(text), |_| {});
-            self.watched.installing = Installing::Told;
         }
+        self.say(Stand::Running, Some(text), |_| {});
+        self.watched.silence = Silence::Told;
     }
 }

@@ -1,7 +1,9 @@
-//! How the record stands, looked at without touching it: no file is made, moved aside or brought up to date. For people who ask
-//! what is wrong; whoever uses the record mends it where it can be mended.
+//! How the record stands, looked at without touching it: nothing of it is made, moved aside or brought up to date. For people who
+//! ask what is wrong; whoever uses the record mends it where it can be mended. Whether anything can be written is tried with a
+//! file that goes at once: permissions alone do not tell.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _};
@@ -45,6 +47,53 @@ pub struct Open {
     pub path: PathBuf,
     /// Why others may write it; nothing, if they can only read it.
     pub written: Option<String>,
+}
+
+/// Something that a session has to write and cannot.
+#[derive(Debug)]
+pub struct Unwritable {
+    pub path: PathBuf,
+    pub error: io::Error,
+    /// It belongs to another user.
+    pub foreign: bool,
+}
+
+/// What a full disk takes no more of: as much as the record of an ordinary call.
+const TRIAL: &[u8] = &[b' '; 64 * 1024];
+
+/// Does what a session does before its first call: makes a file in each folder that it writes into, or makes the home.
+/// Nothing, if that works.
+pub fn unwritable(home: &Home) -> Option<Unwritable> {
+    if home.path().symlink_metadata().is_err() {
+        let above = home.path().ancestors().skip(1).find(|folder| folder.exists())?;
+        return try_folder(above);
+    }
+    let folders = [home.path().to_owned(), home.control_dir(), home.leases_dir(), home.spool_dir()];
+    let databases = [home.history_db(), home.limits_db()];
+    let in_folders = folders.iter().filter(|folder| folder.exists()).find_map(|folder| try_folder(folder));
+    in_folders.or_else(|| databases.iter().find_map(|path| try_database(path)))
+}
+
+/// Does this belong to somebody else, root included?
+pub fn is_foreign(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| private::is_foreign(&meta))
+}
+
+fn try_folder(folder: &Path) -> Option<Unwritable> {
+    let path = folder.join(format!(".callgate-trial-{}", std::process::id()));
+    let tried = private::options()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(TRIAL).and_then(|()| file.sync_data()));
+    let _never_made = fs::remove_file(&path);
+    tried.err().map(|error| Unwritable { path: folder.to_owned(), error, foreign: is_foreign(folder) })
+}
+
+fn try_database(path: &Path) -> Option<Unwritable> {
+    let error = File::options().write(true).open(path).err()?;
+    let missing = error.kind() == io::ErrorKind::NotFound;
+    (!missing).then(|| Unwritable { path: path.to_owned(), error, foreign: is_foreign(path) })
 }
 
 /// Can the history be read? Nothing, if there is none yet.

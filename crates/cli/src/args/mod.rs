@@ -1,6 +1,7 @@
 //! The command line, as a person types it: every command here, its words in a file an area.
 
 mod clients;
+mod help;
 mod history;
 mod policy;
 mod rules;
@@ -11,6 +12,7 @@ mod upkeep;
 use clap::{Parser, Subcommand};
 
 pub(crate) use clients::*;
+pub(crate) use help::{command, meant};
 pub(crate) use history::*;
 pub(crate) use policy::*;
 pub(crate) use rules::*;
@@ -23,8 +25,10 @@ pub(crate) use upkeep::*;
     name = "callgate",
     version,
     about = "A gate in front of every tool call that an AI client makes to a local MCP server.",
-    after_help = "Put it in front of a server by letting the client start this instead of COMMAND:\n  \
-                  callgate run --server NAME -- COMMAND ARGS…\n\n\
+    after_help = "First steps:\n  \
+                  callgate demo                     the gate at work, with nothing else installed\n  \
+                  callgate clients protect --all    put it in front of the servers of your AI clients\n  \
+                  callgate watch                    every call, live\n\n\
                   Policies, history and counters are in ~/.callgate, or where CALLGATE_HOME says.",
     max_term_width = 100
 )]

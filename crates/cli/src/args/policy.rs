@@ -37,8 +37,17 @@ pub(crate) enum PolicyCommand {
     Import(ImportArgs),
     /// Turn a server's policy into PolicyLayer's JSON
     Export(ExportArgs),
+    /// The default policy, for servers without one of their own; --restore puts it back when it is gone or broken (asks first)
+    Default(DefaultArgs),
     /// Print the JSON Schema of policy files, for editors
     Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DefaultArgs {
+    /// Put it back as Callgate ships it; the present file is kept beside it
+    #[arg(long)]
+    pub(crate) restore: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ pub(crate) struct RunArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) client: Option<String>,
     /// The entry had no arguments of its own: says so to whoever takes the gate away again
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub(crate) no_args: bool,
     /// Mark the rows of this session as a demonstration
     #[arg(long, hide = true)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use callgate_policy::{Policy, UNIT};
+use callgate_policy::{Limit, Policy, UNIT, Window};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::counters::CounterRow;
 use callgate_store::history::record_event;
@@ -32,30 +32,63 @@ fn list(home: &Home, args: &CountersArgs) -> anyhow::Result<ExitCode> {
             screen::harmless(&args.server)
         ));
     }
+    let limits = limits(home, &args.server);
+    if !rows.is_empty() && !args.json {
+        let head = format!(
+            "{}  {}  {}  {}  client",
+            screen::pad("counter", 32),
+            screen::pad("kind", 10),
+            screen::pad("scope", 7),
+            screen::pad("used", 24)
+        );
+        screen.line(&screen.paint(screen::DIM, &head));
+    }
     for row in &rows {
+        let limit = limits.iter().find(|limit| limit.counter == row.counter && limit.scope == row.scope);
         if args.json {
             let object = json!({
                 "counter": row.counter, "kind": row.kind.word(), "scope": row.scope.word(), "client": row.client,
-                "used": used(row), "window_s": row.window.map(|window| window.as_secs()), "lost": row.lost,
+                "used": used(row), "max": limit.map(|limit| limit.max), "window_s": row.window.map(|window| window.as_secs()), "lost": row.lost,
             });
             screen.line(&object.to_string());
         } else {
-            let client = row.client.as_deref().map(|client| format!("  {}", screen::harmless(client)));
+            let used = match row.lost {
+                true => "used up: the counters were lost".to_owned(),
+                false => standing(row, limit),
+            };
             screen.line(&format!(
-                "{}  {}  {}  {}{}",
+                "{}  {}  {}  {}  {}",
                 screen::pad(&screen::harmless(&row.counter), 32),
                 screen::pad(row.kind.word(), 10),
                 screen::pad(row.scope.word(), 7),
-                if row.lost {
-                    "used up, because the counters were lost".to_owned()
-                } else {
-                    used(row).to_string()
-                },
-                client.unwrap_or_default(),
+                screen::pad(&used, 24),
+                row.client.as_deref().map(screen::harmless).unwrap_or_default(),
             ));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// "3 of 10 a minute"; a counter that no rule names any more has no maximum.
+fn standing(row: &CounterRow, limit: Option<&Limit>) -> String {
+    let used = used(row);
+    let Some(limit) = limit else { return format!("{used}, no limit now") };
+    let max = limit.max;
+    match limit.window() {
+        Some(window) => {
+            let window =
+                Window::from_seconds(window.as_secs()).map_or_else(|_| String::new(), |one| one.to_string());
+            format!("{used} of {max} per {window}")
+        }
+        None if row.kind == CounterKind::Concurrent => format!("{used} of {max} at once"),
+        None => format!("{used} of {max} in all"),
+    }
+}
+
+/// The limits of the policy that counts for a server.
+fn limits(home: &Home, server: &str) -> Vec<Limit> {
+    let policy = crate::change::current(home, server).ok().and_then(|(_, text)| Policy::parse(&text).ok());
+    policy.map(|policy| policy.all_limits().cloned().collect()).unwrap_or_default()
 }
 
 /// In whole units; a sum is counted in millionths.
@@ -68,11 +101,7 @@ fn reset(home: &Home, server: &str, counter: &str) -> anyhow::Result<ExitCode> {
     let listed =
         counters::list(home, server, &SystemClock::default())?.iter().any(|row| row.counter == counter);
     // Counters that were lost are used up without being on any list.
-    let named = || {
-        let policy =
-            crate::change::current(home, server).ok().and_then(|(_, text)| Policy::parse(&text).ok());
-        policy.is_some_and(|policy| policy.all_limits().any(|limit| limit.counter == counter))
-    };
+    let named = || limits(home, server).iter().any(|limit| limit.counter == counter);
     if !listed && !named() {
         bail!(
             "server {server} has no counter {counter:?}; `callgate counters {}` lists them",

@@ -262,7 +262,8 @@ fn show_history(home: &Home, screen: &Screen) -> anyhow::Result<()> {
     log::Table::new(screen).print(&log::newest(&log::current(home)?, &which, 100)?);
     screen.line("");
     screen.line("Look closer: callgate show CALL      Remove these rows: callgate demo --remove");
-    screen.line("Put it in front of a server of yours: callgate run --server NAME -- COMMAND ARGS…");
+    screen.line("Put it in front of your own servers: callgate clients, then callgate clients protect --all");
+    screen.line("Watch every call live, with block and cap one key away: callgate watch");
     let callgate = std::env::current_exe().context("this program's own file cannot be found")?;
     screen.line(&screen.paint(screen::DIM, &format!("callgate is {}", callgate.display())));
     Ok(())

@@ -22,6 +22,10 @@ use crate::screen::{self, Screen};
 const LATELY: i64 = 24 * 60 * 60 * 1000;
 const FAILURES: usize = 3;
 const EVENTS: usize = 1_000;
+/// A call that runs for longer is shown: most take a moment, and one that hangs keeps its agent waiting.
+const LONG_CALL_MS: i64 = 10_000;
+/// So many of a session.
+const LONG_CALLS: usize = 3;
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
@@ -44,6 +48,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
             screen.line(&object.to_string());
         } else {
             print(&screen, lease, &state, calls, refused);
+            long_calls(&screen, &history, lease)?;
         }
     }
     if !args.json {
@@ -65,10 +70,11 @@ fn style(protection: Protection) -> anstyle::Style {
 fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u64) {
     let client = lease.client.as_deref().unwrap_or("unknown");
     screen.line(&format!(
-        "{}  {}  {}  {calls} calls, {refused} refused, up {}",
+        "{}  {}  {}  {}, {refused} refused, up {}",
         screen::pad(&screen::harmless(&lease.server), 20),
         screen.paint(style(state.protection), &screen::pad(state.protection.word(), 10)),
         screen::pad(&screen::harmless(client), 16),
+        screen::count(usize::try_from(calls).unwrap_or(usize::MAX), "call"),
         age(lease.started_ms),
     ));
     let command = screen::clip(
@@ -93,6 +99,22 @@ fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u
     if let Some((_, problem)) = &state.problem {
         screen.line(&format!("    {}", screen.paint(screen::BAD, &screen::harmless(problem))));
     }
+}
+
+/// Calls that their server has not answered for a while.
+fn long_calls(screen: &Screen, history: &History, lease: &Lease) -> anyhow::Result<()> {
+    let before = Timestamp::now().as_millisecond() - LONG_CALL_MS;
+    let calls: Vec<_> =
+        history.running_calls(lease.session)?.into_iter().filter(|call| call.at_ms < before).collect();
+    for call in calls.iter().take(LONG_CALLS) {
+        let what = call.tool.as_deref().or(call.method.as_deref()).unwrap_or("(unreadable)");
+        let text = format!("{what} has not answered for {} (callgate show {})", age(call.at_ms), call.id);
+        screen.line(&format!("    {}", screen.paint(screen::WARN, &screen::harmless(&text))));
+    }
+    if let more @ 1.. = calls.len().saturating_sub(LONG_CALLS) {
+        screen.line(&screen.paint(screen::DIM, &format!("    and {}", screen::count(more, "more call"))));
+    }
+    Ok(())
 }
 
 /// Servers that did not get as far as serving lately: nothing else here would show them.

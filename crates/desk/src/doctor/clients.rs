@@ -13,6 +13,7 @@ use callgate_clients::survey::{Refusal, Surveyed};
 use callgate_clients::table::client;
 
 use super::finding::{PROTECT, UNPROTECT, on_entries};
+use super::home::accessible;
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
 use crate::text::count;
@@ -34,11 +35,14 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     files.chain(stale).chain(queue(visit, &views)).collect()
 }
 
-pub(super) fn broken_ledger(error: &LedgerError) -> Finding {
+pub(super) fn broken_ledger(visit: &Visit<'_>, error: &LedgerError) -> Finding {
     let what = format!("Nobody notices what lost its gate: {error}");
     let finding = Finding::new(Area::Clients, Code::LedgerBroken, Gravity::Problem, "ledger.json", &what);
     match error {
         LedgerError::Newer { .. } => finding.by("Update Callgate."),
+        LedgerError::Read { path, error } if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            accessible(visit, finding, path, ("Make it readable for yourself", "u+rw"))
+        }
         LedgerError::Read { path, .. }
         | LedgerError::Broken { path, .. }
         | LedgerError::Write { path, .. } => moved_away(finding, path),

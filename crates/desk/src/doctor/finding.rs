@@ -131,6 +131,7 @@ codes! {
     HomeOk "home-ok" "the folder is there and only for you",
     HomeMissing "home-missing" "there is no folder yet",
     HomeUnusable "home-unusable" "it cannot be used: unsafe, of a newer Callgate, or not readable",
+    HomeUnwritable "home-unwritable" "what a call needs cannot be written, so every call is refused",
     HomeWritable "home-writable" "others may write something in it, so it is refused",
     HomeReadable "home-readable" "others may read something in it",
     SettingsBroken "settings-broken" "`settings.json` says something that cannot be used",

@@ -1,6 +1,9 @@
 //! The folder itself, who can get at it, and the settings in it.
 
-use callgate_store::checkup::{self, Open};
+use std::io;
+use std::path::Path;
+
+use callgate_store::checkup::{self, Open, Unwritable};
 use callgate_store::{HomeError, Settings};
 
 use super::{Area, Code, Finding, Gravity, Visit};
@@ -11,6 +14,11 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let folder = shown::path(&visit.clients.machine.home, visit.home.path());
     let finding = |code, gravity, what: &str| Finding::new(Area::Home, code, gravity, &folder, what);
     if !visit.at_home {
+        if let Some(unwritable) = checkup::unwritable(visit.home) {
+            let what = format!("{folder} is not there, and cannot be made: {}", unwritable.error);
+            let finding = finding(Code::HomeUnwritable, Gravity::Problem, &what);
+            return vec![writable_again(visit, finding, &unwritable)];
+        }
         let what = format!("{folder} is not there yet; it is made with the first use.");
         return vec![finding(Code::HomeMissing, Gravity::Note, &what)];
     }
@@ -18,6 +26,12 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     if let Err(error) = visit.home.check() {
         let finding = finding(Code::HomeUnusable, Gravity::Problem, &format!("It cannot be used: {error}."));
         found.push(mended(visit, finding, &error));
+    }
+    if let Some(unwritable) = checkup::unwritable(visit.home).filter(|_| found.is_empty()) {
+        let path = shown::path(&visit.clients.machine.home, &unwritable.path);
+        let what = format!("Every call is refused, because {path} cannot be written: {}", unwritable.error);
+        let finding = finding(Code::HomeUnwritable, Gravity::Problem, &what);
+        found.push(writable_again(visit, finding, &unwritable));
     }
     found.extend(opened(visit, &folder));
     for problem in Settings::read(visit.home).1 {
@@ -37,10 +51,50 @@ fn mended(visit: &Visit<'_>, finding: Finding, error: &HomeError) -> Finding {
             finding.command("Make it yours alone", &["chmod", "go-rwx", &path.display().to_string()])
         }
         HomeError::Newer { .. } => finding.by("Update Callgate."),
-        _ => {
-            let words = "Make it readable for yourself";
-            finding.command(words, &["chmod", "u+rwx", &visit.home.path().display().to_string()])
+        _ => accessible(visit, finding, visit.home.path(), ("Make it readable for yourself", "u+rwx")),
+    }
+}
+
+/// What lets us get at a file of the home again. A change of mode helps its owner alone.
+pub(super) fn accessible(
+    visit: &Visit<'_>,
+    finding: Finding,
+    path: &Path,
+    (words, mode): (&str, &str),
+) -> Finding {
+    let home = visit.home.path();
+    if checkup::is_foreign(home) || checkup::is_foreign(path) {
+        return owned(finding, home);
+    }
+    finding.command(words, &["chmod", mode, &path.display().to_string()])
+}
+
+/// What belongs to root was made by `sudo`, and is given back by it.
+fn owned(finding: Finding, path: &Path) -> Finding {
+    let me = std::env::var("USER").ok().filter(|name| !name.is_empty() && name != "root");
+    let words = "It belongs to another user (was a command run with sudo?). Make it yours again";
+    match me {
+        Some(me) => finding.command(words, &["sudo", "chown", "-R", &me, &path.display().to_string()]),
+        None => finding.by(&format!("{words}, with chown -R and your own name.")),
+    }
+}
+
+fn writable_again(visit: &Visit<'_>, finding: Finding, unwritable: &Unwritable) -> Finding {
+    let path = &unwritable.path;
+    match unwritable.error.kind() {
+        io::ErrorKind::PermissionDenied if unwritable.foreign && visit.at_home => {
+            owned(finding, visit.home.path())
         }
+        io::ErrorKind::PermissionDenied => {
+            finding.command("Let yourself write it", &["chmod", "-R", "u+rwX", &path.display().to_string()])
+        }
+        io::ErrorKind::ReadOnlyFilesystem => finding.by(
+            "The disk is mounted read-only: mount it for writing, or let CALLGATE_HOME name a folder elsewhere.",
+        ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            finding.by("The disk is full: free some room on it. Calls pass again as soon as there is some.")
+        }
+        _ => finding.by("See what keeps it from being written; calls pass again as soon as it can be."),
     }
 }
 

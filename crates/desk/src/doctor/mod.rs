@@ -1,7 +1,7 @@
 //! What can keep the gate from working, looked for in one go, with what mends each thing. `callgate doctor` prints it.
 //!
-//! Looks and changes nothing: no file is made, no counter brought up to date, no person asked for a password. What takes long has
-//! a limit of its own. One file an area; each gives its findings and never fails, because a thing that cannot be looked at is
+//! Looks and changes nothing: no counter is brought up to date, no person asked for a password, and the files that try whether a
+//! call could be recorded are gone at once. What takes long has a limit of its own. One file an area; each gives its findings and never fails, because a thing that cannot be looked at is
 //! a finding.
 
 mod clients;
@@ -38,12 +38,13 @@ impl Desk {
         let home = self.home();
         // Without it, nobody knows what lost its gate; all else can be told.
         let ledger = ledger::read(home.path());
-        let broken_ledger = ledger.as_ref().err().map(clients::broken_ledger);
-        let visit = Visit {
-            home,
-            clients: self.look_by(ledger.unwrap_or_default()),
-            at_home: home.path().symlink_metadata().is_ok(),
+        let (ledger, broken) = match ledger {
+            Ok(ledger) => (ledger, None),
+            Err(error) => (Default::default(), Some(error)),
         };
+        let visit =
+            Visit { home, clients: self.look_by(ledger), at_home: home.path().symlink_metadata().is_ok() };
+        let broken_ledger = broken.map(|error| clients::broken_ledger(&visit, &error));
         let areas: [fn(&Visit<'_>) -> Vec<Finding>; 8] = [
             home::check,
             gate::check,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use callgate_store::allowance;
 use callgate_store::pause::{self, Switch};
 
+use super::home::accessible;
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
 use crate::protection::{Unusable, version_in};
@@ -50,11 +51,11 @@ fn files(visit: &Visit<'_>) -> Vec<PathBuf> {
 
 fn default(visit: &Visit<'_>) -> Option<Finding> {
     let path = visit.home.default_policy();
-    let back = "Open Callgate's window: it offers to put the default policy back.";
     match version_in(&path).err()? {
         Unusable::Missing(_) => {
             let what = "The default policy is gone: servers without a policy of their own refuse every call.";
-            Some(finding(visit, Code::PolicyDefaultMissing, Gravity::Problem, &path, what).by(back))
+            let finding = finding(visit, Code::PolicyDefaultMissing, Gravity::Problem, &path, what);
+            Some(finding.command("Put it back", &["callgate", "policy", "default", "--restore"]))
         }
         Unusable::Unreadable(_) | Unusable::Broken(_) => broken(visit, &path),
     }
@@ -64,13 +65,13 @@ fn broken(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
     let unusable = version_in(path).err()?;
     let what = format!("{}. Every call that it is for is refused.", unusable.why());
     let finding = finding(visit, Code::PolicyBroken, Gravity::Problem, path, &what);
-    let path = path.display().to_string();
     Some(match unusable {
         Unusable::Broken(_) => {
+            let path = path.display().to_string();
             finding.command("See all that is wrong with it", &["callgate", "policy", "check", &path])
         }
         Unusable::Missing(_) | Unusable::Unreadable(_) => {
-            finding.command("Make it yours alone", &["chmod", "u+rw,go-rwx", &path])
+            accessible(visit, finding, path, ("Make it yours alone", "u+rw,go-rwx"))
         }
     })
 }
@@ -84,7 +85,15 @@ fn paused(visit: &Visit<'_>) -> Vec<Finding> {
     match pause::read(visit.home) {
         Switch::Broken(why) => {
             let what = format!("Every call is refused, because {why}.");
-            vec![told(Code::PauseBroken, Gravity::Problem, &what, None)]
+            let path = visit.home.paused();
+            let finding = told(Code::PauseBroken, Gravity::Problem, &what, None);
+            // What cannot be read cannot be resumed either.
+            vec![match std::fs::File::open(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                    accessible(visit, finding, &path, ("Make it readable for yourself", "u+rw"))
+                }
+                _ => finding,
+            }]
         }
         Switch::Readable(pauses) => {
             let all = pauses.all.iter().map(|_| {

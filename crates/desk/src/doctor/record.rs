@@ -5,6 +5,7 @@ use std::path::Path;
 use callgate_store::checkup::{self, Counters};
 use callgate_store::{StoreError, Trouble};
 
+use super::home::accessible;
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
 use crate::text::count;
@@ -55,8 +56,10 @@ fn history(visit: &Visit<'_>) -> Option<Finding> {
             told(Gravity::Warning, &what).by("Copy the file now, if you want to rescue what is in it.")
         }
         StoreError::Newer { .. } => told(Gravity::Problem, &error.to_string()).by("Update Callgate."),
-        _ => told(Gravity::Problem, &format!("The history cannot be read: {error}."))
-            .command("Make it yours", &["chmod", "u+rw", &path.display().to_string()]),
+        _ => {
+            let finding = told(Gravity::Problem, &format!("The history cannot be read: {error}."));
+            accessible(visit, finding, &path, ("Make it readable for yourself", "u+rw"))
+        }
     })
 }
 
@@ -76,7 +79,11 @@ fn counters(visit: &Visit<'_>) -> Option<Finding> {
         Err(error) => {
             let what =
                 format!("The counters cannot be read: {error}. Calls under a shared limit are refused.");
-            Some(told(Code::CountersUnusable, Gravity::Problem, &what).by(anew))
+            let finding = told(Code::CountersUnusable, Gravity::Problem, &what);
+            Some(match checkup::is_foreign(&path) {
+                true => accessible(visit, finding, &path, ("Make it readable for yourself", "u+rw")),
+                false => finding.by(anew),
+            })
         }
     }
 }

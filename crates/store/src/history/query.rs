@@ -246,6 +246,14 @@ impl History {
             .map_err(|error| self.fail(&error))
     }
 
+    /// Calls of a session that were let through and have no outcome yet, oldest first.
+    pub fn running_calls(&self, session: SessionId) -> Result<Vec<CallRow>, StoreError> {
+        let sql = format!(
+            "SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.session = {NEWEST_OF_NAME} AND c.outcome IS NULL ORDER BY c.rev"
+        );
+        self.rows(&sql, &[Value::Text(session.to_string())], rows::call)
+    }
+
     fn query_calls(&self, which: &Which, sql: &str, values: &[Value]) -> Result<Vec<CallRow>, StoreError> {
         let mut found = self.rows(sql, values, rows::call)?;
         if let Some(words) = &which.words {

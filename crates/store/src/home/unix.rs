@@ -41,6 +41,10 @@ pub(crate) fn shared_with_others(meta: &Metadata) -> Option<String> {
     (mode & 0o022 != 0).then(|| format!("others may write it (mode {mode:03o}): run chmod go-w on it"))
 }
 
+pub(crate) fn is_foreign(meta: &Metadata) -> bool {
+    meta.uid() != rustix::process::geteuid().as_raw()
+}
+
 pub(crate) fn readable_by_others(meta: &Metadata) -> bool {
     meta.mode() & 0o077 != 0
 }

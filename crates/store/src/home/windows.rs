@@ -30,6 +30,10 @@ pub(crate) fn shared_with_others(_meta: &Metadata) -> Option<String> {
     None
 }
 
+pub(crate) fn is_foreign(_meta: &Metadata) -> bool {
+    false
+}
+
 pub(crate) fn readable_by_others(_meta: &Metadata) -> bool {
     false
 }

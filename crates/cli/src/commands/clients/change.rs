@@ -10,9 +10,10 @@ use callgate_clients::discover::Found;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
+use callgate_clients::program::{self, Installed};
 use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
-use callgate_clients::{Client, ledger, program};
+use callgate_clients::{Client, ledger};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
@@ -37,17 +38,33 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         return Ok(work.show(&screen, act)?.close(&screen, act, true));
     }
-    put_program(&home)?;
-    Ok(work.write(&screen, act, How::of(args)).close(&screen, act, false))
+    let put = put_program(&home)?;
+    let outcome = work.write(&screen, act, How::of(args));
+    // Entries that were protected already start again by this alone.
+    let mended = outcome.done.is_empty() && outcome.refused == 0 && put != Installed::Already;
+    let code = match mended {
+        true => {
+            let path = shown::path(&binary);
+            screen.line(&format!(
+                "Put {path} in place ({}): what is protected starts through it.",
+                env!("CARGO_PKG_VERSION")
+            ));
+            ExitCode::SUCCESS
+        }
+        false => outcome.close(&screen, act, false),
+    };
+    if !outcome.done.is_empty() {
+        screen.line("Then watch every call: callgate watch");
+    }
+    Ok(code)
 }
 
 /// The program that clients start is at its place from here on.
-pub(in crate::commands) fn put_program(home: &Home) -> anyhow::Result<()> {
+pub(in crate::commands) fn put_program(home: &Home) -> anyhow::Result<Installed> {
     home.prepare()?;
     let own = std::env::current_exe().context("this program cannot be found")?;
     program::install_unless_newer(&own, env!("CARGO_PKG_VERSION"), home.path())
-        .with_context(|| format!("{} cannot be written", program::place(home.path()).display()))?;
-    Ok(())
+        .with_context(|| format!("{} cannot be written", program::place(home.path()).display()))
 }
 
 /// A configuration file holds text.

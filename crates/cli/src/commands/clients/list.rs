@@ -1,6 +1,8 @@
 //! `callgate clients list`: how things stand.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift};
@@ -11,6 +13,7 @@ use callgate_clients::table::client;
 use callgate_clients::{ledger, program};
 use callgate_desk::clients::came_back;
 use callgate_store::Home;
+use callgate_supervise::find;
 use serde_json::json;
 
 use super::{look, may_run, shown};
@@ -55,11 +58,24 @@ fn tampered(home: &Home, surveyed: &[Surveyed]) -> BTreeSet<Key> {
         .collect()
 }
 
+/// The gate that an entry names, if that is a program which cannot be run: then its server does not start.
+fn dead_gate(entry: &Entry) -> Option<&str> {
+    let gate = entry.server.gated.as_ref()?.binary.as_str();
+    find(OsStr::new(gate), OsStr::new(""))
+        .is_none()
+        .then_some(gate)
+        .filter(|gate| Path::new(gate).is_absolute())
+}
+
 /// A word for the state, and what there is to say about it.
 fn words(entry: &Entry, tampered: &BTreeSet<Key>) -> (&'static str, anstyle::Style, String) {
     match &entry.state {
         State::Protected { .. } if tampered.contains(&entry.key) => {
             ("not as protected", screen::BAD, shown::command(entry))
+        }
+        State::Protected { .. } if dead_gate(entry).is_some() => {
+            let gate = dead_gate(entry).map(screen::harmless).unwrap_or_default();
+            ("cannot start", screen::BAD, format!("its gate is missing: {gate}"))
         }
         State::Protected { server } if *server == entry.key.name => {
             ("protected", screen::GOOD, shown::command(entry))
@@ -125,6 +141,13 @@ fn summary(screen: &Screen, surveyed: &[Surveyed], tampered: &BTreeSet<Key>) {
         gated - tampered.len(),
         count(|state| matches!(state, State::NotCoverable(_))),
     ));
+    let dead = entries(surveyed).filter(|entry| dead_gate(entry).is_some()).count();
+    if dead > 0 {
+        let text = format!(
+            "{dead} of them cannot start, because the program of the gate is missing. Put it back: callgate clients protect --all"
+        );
+        screen.line(&screen.paint(screen::BAD, &text));
+    }
     if open > 0 {
         screen.line("Look at what would be written: callgate clients diff --all");
         screen.line("Put the gate in front of them:  callgate clients protect --all");
@@ -239,6 +262,9 @@ fn objects(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
                 let (state, server, why) = match &entry.state {
                     State::Protected { server } if tampered.contains(&entry.key) => {
                         ("not_as_protected", Some(server), None)
+                    }
+                    State::Protected { server } if dead_gate(entry).is_some() => {
+                        ("cannot_start", Some(server), None)
                     }
                     State::Protected { server } => ("protected", Some(server), None),
                     State::Open => ("not_protected", None, None),

@@ -2,6 +2,7 @@
 
 mod apply;
 mod check;
+mod default;
 mod exchange;
 mod explain;
 mod simulate;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
         PolicyCommand::Revert(args) => versions::revert(&args),
         PolicyCommand::Import(args) => exchange::import(&args),
         PolicyCommand::Export(args) => exchange::export(&args),
+        PolicyCommand::Default(args) => default::run(&args),
         PolicyCommand::Schema => {
             Screen::new().line(SCHEMA.trim_end());
             Ok(ExitCode::SUCCESS)

@@ -8,12 +8,24 @@ use crate::duration::local;
 use crate::layout::{Cells, Columns};
 use crate::screen::{self, Screen, clip, harmless, pad};
 
-const KEYS: &str =
-    "j/k move  Enter why  b block  c cap  h hide  u undo  P pause all  / search  f follow  ? help  q quit";
+/// The footer of each view: no key that does nothing there, what matters most first.
+pub(super) fn keys(over: &Over) -> &'static str {
+    match over {
+        Over::Nothing => {
+            "P pause all  j/k choose  Enter why  b block  c cap  h hide  u undo  / search  f follow  ? help  q quit"
+        }
+        Over::Detail(_) => {
+            "P pause all  Esc back  b block  c cap  h hide  u undo  j/k next call  ? help  q quit"
+        }
+        Over::Caps(_) => "P pause all  1-9 choose  u undo  q quit  any other key goes back",
+        Over::Help => "P pause all  u undo  q quit  any other key goes back",
+        Over::Typing(_) => "Enter search  Esc back",
+    }
+}
 
 const HELP: &[(&str, &str)] = &[
-    ("j k ↑ ↓", "choose a call"),
-    ("g G", "the oldest here, the newest"),
+    ("j k ↑ ↓", "choose a call, and hold it while others come; nothing is chosen while the log follows"),
+    ("g G", "the oldest here; follow the newest"),
     ("Enter", "why it was decided so, with arguments and result"),
     ("b", "block this tool for this client with this server"),
     ("c", "cap it: shows caps to choose from, with your own use beside them"),
@@ -43,15 +55,15 @@ pub(super) fn screen(list: &List, (columns, rows): (usize, usize), now_ms: i64) 
         Over::Typing(text) => format!("/{}▏", clip(&harmless(text), columns.saturating_sub(3))),
         _ => paint.paint(screen::BOLD, &clip(&harmless(&list.said), columns)),
     });
-    lines.push(paint.paint(screen::DIM, &clip(KEYS, columns)));
+    lines.push(paint.paint(screen::DIM, &clip(keys(&list.over), columns)));
     lines
 }
 
 fn head(paint: &Screen, list: &List, columns: usize) -> String {
-    let state = match (list.following, list.unseen) {
-        (true, _) => "following".to_owned(),
-        (false, 0) => "not following".to_owned(),
-        (false, unseen) => format!("not following, {unseen} new"),
+    let state = match (list.selected, list.unseen) {
+        (None, _) => "following".to_owned(),
+        (Some(_), 0) => "not following".to_owned(),
+        (Some(_), unseen) => format!("not following, {unseen} new"),
     };
     let searched = list.searched.as_deref().map(|text| format!("  search: {}", harmless(text)));
     paint.paint(screen::BOLD, &clip(&format!("Callgate  {state}{}", searched.unwrap_or_default()), columns))
@@ -68,8 +80,9 @@ fn log(paint: &Screen, list: &List, columns: usize, space: usize, now_ms: i64) -
         };
         return vec![String::new(), clip(words, columns)];
     }
-    // The selected entry in sight, the newest at the bottom.
-    let end = (list.selected + space / 2 + 1).clamp(space.min(list.entries.len()), list.entries.len());
+    // The chosen entry in sight, else the newest at the bottom.
+    let centre = list.selected.unwrap_or(list.entries.len());
+    let end = (centre + space / 2 + 1).clamp(space.min(list.entries.len()), list.entries.len());
     let begin = end.saturating_sub(space);
     let shown: Vec<(usize, &LogEntry)> = list.entries.iter().enumerate().take(end).skip(begin).collect();
     let today = local(now_ms).date();
@@ -81,7 +94,7 @@ fn log(paint: &Screen, list: &List, columns: usize, space: usize, now_ms: i64) -
         width: columns.saturating_sub(2),
         now_ms,
     };
-    shown.iter().map(|(place, entry)| table.line(paint, entry, *place == list.selected)).collect()
+    shown.iter().map(|(place, entry)| table.line(paint, entry, Some(*place) == list.selected)).collect()
 }
 
 const USUAL: Columns = Columns { client: 14, server: 14, tool: 32, status: 14, took: 7, ..Columns::NONE };
@@ -197,9 +210,7 @@ fn detailed(paint: &Screen, detail: &CallDetail, columns: usize) -> Vec<String> 
         }
     }
     lines.push(String::new());
-    lines.push(
-        paint.paint(screen::DIM, &format!("any key closes this; all of it: callgate show {}", call.id)),
-    );
+    lines.push(paint.paint(screen::DIM, &format!("Esc closes this; all of it: callgate show {}", call.id)));
     lines.into_iter().map(|line| fit(&line, columns)).collect()
 }
 

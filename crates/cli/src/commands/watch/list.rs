@@ -50,10 +50,10 @@ pub(super) enum Over {
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) entries: Vec<LogEntry>,
-    pub(super) selected: usize,
-    /// The newest entry stays selected.
-    pub(super) following: bool,
-    /// Came while not following.
+    /// The entry that a person chose. None: the newest are followed and nothing is chosen, because a choice that moves with
+    /// each call would let a key hit another tool than the one that was looked at.
+    pub(super) selected: Option<usize>,
+    /// Came since something was chosen.
     pub(super) unseen: usize,
     pub(super) over: Over,
     pub(super) said: String,
@@ -62,9 +62,8 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn new(entries: Vec<LogEntry>) -> List {
-        let selected = entries.len().saturating_sub(1);
         let (over, said) = (Over::Nothing, String::new());
-        List { entries, selected, following: true, unseen: 0, over, said, searched: None }
+        List { entries, selected: None, unseen: 0, over, said, searched: None }
     }
 
     pub(super) fn searched(mut self, text: Option<String>) -> List {
@@ -86,10 +85,11 @@ impl List {
 
     /// Everything anew; what lies over the list stays.
     pub(super) fn renew(&mut self, entries: Vec<LogEntry>) {
-        let last = entries.len().saturating_sub(1);
+        // The row stays with its call; without it, a key must not act on another one.
+        let chosen = self.selected.and_then(|place| self.entries.get(place));
+        self.selected = chosen.and_then(|chosen| entries.iter().position(|entry| is_same(chosen, entry)));
         self.entries = entries;
         self.unseen = 0;
-        self.selected = if self.following { last } else { self.selected.min(last) };
     }
 
     /// New entries, and known calls as they are now.
@@ -102,16 +102,11 @@ impl List {
         }
         let extra = self.entries.len().saturating_sub(MOST);
         self.entries.drain(..extra);
-        self.selected = self.selected.saturating_sub(extra);
-        if self.following {
-            self.selected = self.entries.len().saturating_sub(1);
-        }
+        self.selected = self.selected.and_then(|place| place.checked_sub(extra));
     }
 
     fn push(&mut self, entry: LogEntry) {
-        if !self.following {
-            self.unseen += 1;
-        }
+        self.unseen += usize::from(self.selected.is_some());
         self.entries.push(entry);
     }
 
@@ -121,44 +116,91 @@ impl List {
         }
         match std::mem::replace(&mut self.over, Over::Nothing) {
             Over::Typing(text) => self.type_on(text, key),
-            Over::Caps(offered) => choose_cap(&offered.0, &offered.1, key),
-            // Any key closes these; it does nothing else, so that nobody blocks by surprise.
-            Over::Help | Over::Detail(_) => None,
-            Over::Nothing => self.command(key),
+            over => self.command(over, key),
         }
     }
 
-    fn command(&mut self, key: Key) -> Option<Wish> {
+    /// Each key of the footer works in every view: whoever has opened a call can still block it, or pause all.
+    fn command(&mut self, over: Over, key: Key) -> Option<Wish> {
         self.said.clear();
-        match key {
-            Key::Char('q') => return Some(Wish::Quit),
-            Key::Char('?') => self.over = Over::Help,
-            Key::Char('/') => self.over = Over::Typing(self.searched.clone().unwrap_or_default()),
-            Key::Char('f') => self.follow(!self.following),
-            Key::Char('j') | Key::Down => self.step(1),
-            Key::Char('k') | Key::Up => self.step(-1),
-            Key::PageDown => self.step(20),
-            Key::PageUp => self.step(-20),
-            Key::Char('g') | Key::Home => self.step(isize::MIN),
-            Key::Char('G') | Key::End => self.follow(true),
-            Key::Escape if self.searched.is_some() => return Some(Wish::Search(String::new())),
-            Key::Char('u') => return Some(Wish::Undo),
-            Key::Char('P') => return Some(Wish::Restrict(pause_all())),
-            Key::Enter => return self.call().map(|line| Wish::Detail(line.id.clone())),
-            Key::Char('b') => return self.restrict(|target| Restriction::Block { target, reason: None }),
-            Key::Char('h') => return self.restrict(|target| Restriction::Hide { target }),
-            Key::Char('c') => return self.call().cloned().map(Wish::Advise),
-            _ => {}
+        match (&over, key) {
+            (_, Key::Char('q')) => return Some(Wish::Quit),
+            (_, Key::Char('P')) => {
+                self.over = over;
+                return Some(Wish::Restrict(pause_all()));
+            }
+            (_, Key::Char('u')) => {
+                self.over = over;
+                return Some(Wish::Undo);
+            }
+            (Over::Caps(offered), key) => return choose_cap(&offered.0, &offered.1, key),
+            (Over::Help, _) => return None,
+            (Over::Detail(_), Key::Enter | Key::Escape) => return None,
+            (Over::Detail(detail), Key::Char('b' | 'h' | 'c')) => {
+                let wish = self.act(&detail.line.clone(), key);
+                self.over = over;
+                return wish;
+            }
+            (_, Key::Char('?')) => self.over = Over::Help,
+            (_, Key::Char('/')) => self.over = Over::Typing(self.searched.clone().unwrap_or_default()),
+            (_, Key::Char('f')) => match self.selected {
+                Some(_) => self.follow(),
+                None => self.step(0),
+            },
+            (_, Key::Char('G') | Key::End) => self.follow(),
+            (_, Key::Char('j') | Key::Down) => return self.go(1, &over),
+            (_, Key::Char('k') | Key::Up) => return self.go(-1, &over),
+            (_, Key::PageDown) => return self.go(20, &over),
+            (_, Key::PageUp) => return self.go(-20, &over),
+            (_, Key::Char('g') | Key::Home) => return self.go(isize::MIN, &over),
+            (_, Key::Escape) if self.searched.is_some() => return Some(Wish::Search(String::new())),
+            (_, Key::Enter | Key::Char('b' | 'h' | 'c')) => return self.on_choice(key),
+            // A key that means nothing changes nothing.
+            _ => self.over = over,
         }
         None
     }
 
-    fn restrict(&mut self, how: impl Fn(callgate_desk::view::Target) -> Restriction) -> Option<Wish> {
-        let wish = self.call().and_then(target).map(|target| Wish::Restrict(how(target)));
-        if wish.is_none() {
-            self.say("Only calls of a tool can be blocked or hidden: choose one with j and k.");
+    /// What a key does to the call that is chosen. With none chosen it chooses the newest and says so; only the next press acts.
+    fn on_choice(&mut self, key: Key) -> Option<Wish> {
+        if self.selected.is_none() && self.newest_call() {
+            let call = self.call().map(describe).unwrap_or_default();
+            let word = match key {
+                Key::Char('b') => "b once more blocks it",
+                Key::Char('h') => "h once more hides it",
+                Key::Char('c') => "c once more shows caps for it",
+                _ => "Enter once more opens it",
+            };
+            self.say(&format!("Chosen: {call}. {word}; j and k choose another."));
+            return None;
         }
-        wish
+        match self.call().cloned() {
+            Some(line) if key == Key::Enter => Some(Wish::Detail(line.id)),
+            Some(line) => self.act(&line, key),
+            None => {
+                self.say(NO_CALL);
+                None
+            }
+        }
+    }
+
+    fn act(&mut self, line: &CallLine, key: Key) -> Option<Wish> {
+        let Some(target) = target(line) else {
+            self.say(NO_CALL);
+            return None;
+        };
+        match key {
+            Key::Char('b') => Some(Wish::Restrict(Restriction::Block { target, reason: None })),
+            Key::Char('h') => Some(Wish::Restrict(Restriction::Hide { target })),
+            Key::Char('c') => Some(Wish::Advise(line.clone())),
+            _ => None,
+        }
+    }
+
+    /// Chooses the newest call, if there is one.
+    fn newest_call(&mut self) -> bool {
+        self.selected = self.entries.iter().rposition(|entry| matches!(entry, LogEntry::Call(_)));
+        self.selected.is_some()
     }
 
     fn type_on(&mut self, mut text: String, key: Key) -> Option<Wish> {
@@ -175,27 +217,47 @@ impl List {
         None
     }
 
-    /// The call that is selected.
+    /// The call that is chosen.
     pub(super) fn call(&self) -> Option<&CallLine> {
-        match self.entries.get(self.selected)? {
+        match self.entries.get(self.selected?)? {
             LogEntry::Call(line) => Some(line),
             LogEntry::Change(_) | LogEntry::Event(_) => None,
         }
     }
 
-    fn step(&mut self, by: isize) {
-        let last = self.entries.len().saturating_sub(1);
-        self.selected = self.selected.saturating_add_signed(by).min(last);
-        self.follow(by > 0 && self.selected == last);
-    }
-
-    fn follow(&mut self, yes: bool) {
-        self.following = yes;
-        if yes {
-            self.selected = self.entries.len().saturating_sub(1);
-            self.unseen = 0;
+    /// Moves the choice; over an open call, the next one is opened.
+    fn go(&mut self, by: isize, over: &Over) -> Option<Wish> {
+        self.step(by);
+        match over {
+            Over::Detail(_) => self.call().map(|line| Wish::Detail(line.id.clone())),
+            _ => None,
         }
     }
+
+    fn step(&mut self, by: isize) {
+        let last = self.entries.len().checked_sub(1);
+        // The first step from following is onto the newest, wherever it leads.
+        let from = self.selected.map(|place| place.saturating_add_signed(by));
+        self.selected = last.map(|last| match from {
+            Some(place) => place.min(last),
+            None if by == isize::MIN => 0,
+            None => last,
+        });
+    }
+
+    fn follow(&mut self) {
+        self.selected = None;
+        self.unseen = 0;
+    }
+}
+
+const NO_CALL: &str = "Only calls of a tool can be blocked, capped or hidden: choose one with j and k.";
+
+/// A call in a few words, as hostile as its parts: whoever shows it makes it harmless.
+fn describe(line: &CallLine) -> String {
+    let tool = line.tool.as_deref().or(line.method.as_deref()).unwrap_or("(unreadable)");
+    let client = line.client.as_deref().unwrap_or("unknown");
+    format!("{tool} of {client} on {}", line.server)
 }
 
 /// `1` to `9` choose a cap; anything else chooses none.

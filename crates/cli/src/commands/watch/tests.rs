@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use callgate_desk::Desk;
 use callgate_desk::view::{
-    CallLine, CapAdvice, CapChoice, Decision, LogEntry, LogFilter, Only, Outcome, PageFrom, Restriction,
-    Target,
+    CallDetail, CallLine, CapAdvice, CapChoice, Decision, LogEntry, LogFilter, Only, Outcome, PageFrom,
+    Restriction, Target, Why,
 };
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Journal, Origin, Refused, SessionId, SessionInfo};
@@ -50,20 +50,139 @@ fn target() -> Target {
     }
 }
 
+/// The newest call, chosen as a person does it.
+fn chosen(count: i64) -> List {
+    let mut list = calls(count);
+    list.press(Key::Char('k'));
+    list
+}
+
+fn detail(line: CallLine) -> CallDetail {
+    let why = Why {
+        words: "Allowed".to_owned(),
+        rule: None,
+        excerpt: None,
+        policy: None,
+        counter: None,
+        changed_since: false,
+    };
+    CallDetail {
+        line,
+        run: 1,
+        args: None,
+        result: None,
+        why,
+        blocked: None,
+        session: None,
+        siblings: Vec::new(),
+        json: String::new(),
+    }
+}
+
 #[test]
-fn b_blocks_the_selected_tool_for_its_client_only() {
-    let mut list = calls(3);
+fn b_blocks_the_chosen_tool_for_its_client_only() {
+    let mut list = chosen(3);
     let blocked = Wish::Restrict(Restriction::Block { target: target(), reason: None });
     assert_eq!(list.press(Key::Char('b')), Some(blocked));
 }
 
 #[test]
-fn a_key_that_closes_something_does_nothing_else() {
+fn b_while_the_log_follows_never_hits_a_call_that_came_in_between() {
     let mut list = calls(3);
-    assert_eq!(list.press(Key::Char('?')), None);
-    assert_eq!(list.press(Key::Char('b')), None, "it only closed the help");
-    assert_eq!(list.over, Over::Nothing);
-    assert!(list.press(Key::Char('b')).is_some());
+    assert_eq!(list.press(Key::Char('b')), None, "nothing was chosen");
+    assert!(list.said.contains("navigate of claude-ai on playwright"), "{}", list.said);
+    list.take(vec![LogEntry::Call(call(4, "delete_everything", Decision::Allowed))]);
+    let blocked = Wish::Restrict(Restriction::Block { target: target(), reason: None });
+    assert_eq!(list.press(Key::Char('b')), Some(blocked), "the one that was named");
+}
+
+#[test]
+fn a_choice_whose_call_is_gone_is_no_choice() {
+    let mut list = chosen(3);
+    list.renew(vec![LogEntry::Call(call(7, "other", Decision::Allowed))]);
+    assert_eq!(list.press(Key::Char('b')), None);
+    let mut list = chosen(3);
+    list.renew((2..=5).map(|rev| LogEntry::Call(call(rev, "navigate", Decision::Allowed))).collect());
+    assert_eq!(list.call().map(|line| line.rev), Some(3));
+}
+
+#[test]
+fn pause_all_is_dead_in_no_view() {
+    let advice = CapAdvice { peak_per_minute: 1, words: String::new(), choices: Vec::new(), present: None };
+    let line = call(1, "navigate", Decision::Allowed);
+    let views = [
+        Over::Nothing,
+        Over::Help,
+        Over::Detail(Box::new(detail(line.clone()))),
+        Over::Caps(Box::new((line, advice))),
+    ];
+    for view in views {
+        let mut list = calls(2);
+        let shown = format!("{view:?}");
+        list.over = view;
+        assert_eq!(list.press(Key::Char('P')), Some(Wish::Restrict(super::pause_all())), "{shown}");
+        assert_eq!(format!("{:?}", list.over), shown, "the view stays");
+        assert_eq!(list.press(Key::Char('u')), Some(Wish::Undo), "{shown}");
+        assert_eq!(list.press(Key::Char('q')), Some(Wish::Quit), "{shown}");
+    }
+}
+
+#[test]
+fn an_opened_call_can_be_blocked_capped_and_hidden() {
+    let line = call(1, "navigate", Decision::Allowed);
+    let wishes = [
+        ('b', Wish::Restrict(Restriction::Block { target: target(), reason: None })),
+        ('h', Wish::Restrict(Restriction::Hide { target: target() })),
+        ('c', Wish::Advise(line.clone())),
+    ];
+    for (key, wish) in wishes {
+        // Another call is chosen by now: what counts is the one that is read.
+        let mut list = List::new(vec![LogEntry::Call(call(9, "other", Decision::Allowed))]);
+        list.open(detail(line.clone()));
+        assert_eq!(list.press(Key::Char(key)), Some(wish));
+        assert!(matches!(list.over, Over::Detail(_)), "it stays open");
+        assert_eq!(list.press(Key::Escape), None);
+        assert_eq!(list.over, Over::Nothing);
+    }
+}
+
+#[test]
+fn every_key_of_a_footer_does_something_in_its_view() {
+    let line = call(2, "navigate", Decision::Allowed);
+    let advice = CapAdvice {
+        peak_per_minute: 1,
+        words: String::new(),
+        choices: vec![CapChoice {
+            max: 30,
+            window: "minute".to_owned(),
+            words: "30/min".to_owned(),
+            advised: true,
+        }],
+        present: None,
+    };
+    let views: [fn(&CallLine, &CapAdvice) -> Over; 4] = [
+        |_, _| Over::Nothing,
+        |_, _| Over::Help,
+        |line, _| Over::Detail(Box::new(detail(line.clone()))),
+        |line, advice| Over::Caps(Box::new((line.clone(), advice.clone()))),
+    ];
+    for view in views {
+        let footer = draw::keys(&view(&line, &advice));
+        for words in footer.split("  ") {
+            let key = match words.split(' ').next().unwrap_or_default() {
+                "any" => Key::Char('x'),
+                "Enter" => Key::Enter,
+                "Esc" => Key::Escape,
+                named => Key::Char(named.chars().next().unwrap_or('?')),
+            };
+            let mut list = chosen(3);
+            list.step(-1);
+            list.over = view(&line, &advice);
+            let before = format!("{list:?}");
+            let wish = list.press(key);
+            assert!(wish.is_some() || format!("{list:?}") != before, "{words:?} of {footer:?} is dead");
+        }
+    }
 }
 
 #[test]
@@ -98,7 +217,7 @@ fn moving_up_stops_following_and_new_calls_do_not_move_the_choice() {
     list.take(vec![LogEntry::Call(call(11, "navigate", Decision::Allowed))]);
     assert_eq!((list.call().map(|line| line.rev), list.unseen), (chosen, 1));
     list.press(Key::Char('f'));
-    assert_eq!((list.call().map(|line| line.rev), list.unseen), (Some(11), 0));
+    assert_eq!((list.selected, list.unseen), (None, 0), "nothing is chosen while the log follows");
 }
 
 #[test]
@@ -226,6 +345,7 @@ fn a_call_that_ends_stays_one_row() {
     list.take(vec![LogEntry::Call(running)]);
     list.take(vec![LogEntry::Call(call(500, "y", Decision::Allowed))]);
     assert_eq!(list.entries.len(), 1);
+    list.press(Key::Char('k'));
     assert_eq!(list.call().and_then(|line| line.outcome), Some(Outcome::Ok));
 }
 

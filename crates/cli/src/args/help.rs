@@ -1,0 +1,112 @@
+//! The list of commands as `callgate --help` prints it: in groups, by what a person wants.
+
+use std::fmt::Write as _;
+
+use clap::CommandFactory as _;
+
+use super::Cli;
+
+/// Every command that is shown, in the order of a first week with it.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall"]),
+    ("Look", &["watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "explain"]),
+    ("Restrict, at once", &["block", "hide", "cap", "pause", "stop"]),
+    ("Loosen, after a question", &["allow", "observe", "resume", "start", "restart"]),
+    ("Rules and the record", &["policy", "counters", "export", "forget", "sweep"]),
+    ("What clients start", &["run"]),
+];
+
+/// What people type and the command that they mean by it. Clap's own guess goes by letters, and may name the opposite.
+const MEANT: &[(&str, &str)] = &[
+    ("unblock", "callgate allow SERVER TOOL"),
+    ("unhide", "callgate allow SERVER TOOL"),
+    ("deny", "callgate block SERVER TOOL"),
+    ("uncap", "callgate cap SERVER TOOL none"),
+    ("limit", "callgate cap SERVER TOOL 10/minute"),
+    ("unpause", "callgate resume"),
+    ("history", "callgate log"),
+    ("calls", "callgate log"),
+    ("tail", "callgate log --follow"),
+    ("rules", "callgate policy"),
+    ("check", "callgate policy check"),
+    ("install", "callgate clients protect --all"),
+    ("init", "callgate clients protect --all"),
+    ("kill", "callgate stop SERVER"),
+];
+
+/// Commands of `clients` that a person may look for one step too high.
+const OF_CLIENTS: [&str; 6] = ["protect", "unprotect", "backups", "restore", "repair", "diff"];
+
+/// The command line with its commands in groups.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    let listed = listed(&command);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// What somebody who typed a command that there is not probably meant.
+pub(crate) fn meant(word: &str) -> Option<String> {
+    if OF_CLIENTS.contains(&word) {
+        return Some(format!("this is a command of clients: callgate clients {word}"));
+    }
+    let (_, command) = MEANT.iter().find(|(typed, _)| *typed == word)?;
+    Some(format!("there is no `callgate {word}`; use: {command}"))
+}
+
+fn listed(command: &clap::Command) -> String {
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "{heading}:");
+        for one in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+            // One line each; the command's own help says the rest.
+            let about = [": ", "; ", " ("]
+                .iter()
+                .fold(about.as_str(), |text, cut| text.split(cut).next().unwrap_or_default());
+            let _ = writeln!(text, "  {:<10} {about}", one.get_name());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group_of_the_help() {
+        let command = Cli::command();
+        let mut shown: Vec<&str> = command
+            .get_subcommands()
+            .filter(|one| !one.is_hide_set() && one.get_name() != "help")
+            .map(clap::Command::get_name)
+            .collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(shown, grouped);
+    }
+
+    #[test]
+    fn no_line_of_the_help_breaks_in_a_terminal() {
+        let help = command().render_help().to_string();
+        for line in help.lines() {
+            assert!(line.chars().count() <= 100, "{} characters: {line}", line.chars().count());
+        }
+    }
+
+    #[test]
+    fn unblock_does_not_lead_to_block() {
+        assert_eq!(
+            meant("unblock").as_deref(),
+            Some("there is no `callgate unblock`; use: callgate allow SERVER TOOL")
+        );
+        for (word, _) in MEANT {
+            assert!(Cli::command().find_subcommand(word).is_none(), "{word} is a command");
+        }
+    }
+}
