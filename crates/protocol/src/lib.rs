@@ -21,7 +21,9 @@ pub mod tools;
 
 mod cause;
 mod envelope;
+mod next_step;
 mod skeleton;
 
 pub use cause::{Answer, Cause, Malformed};
 pub use message::{Incoming, Side, read};
+pub use next_step::NextStep;

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
-use callgate_protocol::answer;
 use callgate_protocol::digest::digest;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
+use callgate_protocol::{NextStep, answer};
 use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
 
@@ -46,6 +46,7 @@ pub(crate) struct No {
     rule: String,
     reason: String,
     keep: Keep,
+    next: NextStep,
 }
 
 /// What a person has set aside for a request.
@@ -170,7 +171,8 @@ impl Group<'_> {
     fn unless_paused(&self, ask: &Ask<'_>) -> Result<(), No> {
         let Some(reason) = &self.rules.paused else { return Ok(()) };
         let (decision, rule) = (Decision::Paused, "(paused)".to_owned());
-        Err(No { decision, rule, reason: reason.to_string(), keep: self.keep(ask) })
+        let (keep, next) = (self.keep(ask), NextStep::WaitForUser);
+        Err(No { decision, rule, reason: reason.to_string(), keep, next })
     }
 
     /// What a call that may pass counts on went with the server before: its client hears of that first.
@@ -180,7 +182,8 @@ impl Group<'_> {
             return Ok(());
         };
         let (decision, rule) = (Decision::Stopped, "(lost codegen session)".to_owned());
-        Err(No { decision, rule, reason: format!("{lost}. This call was not done"), keep })
+        let (reason, next) = (format!("{lost}. This call was not done"), NextStep::AsSaid);
+        Err(No { decision, rule, reason, keep, next })
     }
 
     /// How much the policy wants to be kept of a request, whatever becomes of it.
@@ -196,7 +199,8 @@ impl Group<'_> {
     /// There is no server that could be asked.
     pub(crate) fn refuse_stopped(&mut self, ask: &Ask<'_>, shut: &Shut) {
         let (decision, rule) = (Decision::Stopped, shut.rule.to_owned());
-        let no = No { decision, rule, reason: shut.reason.to_string(), keep: self.keep(ask) };
+        let (keep, next) = (self.keep(ask), shut.next.clone());
+        let no = No { decision, rule, reason: shut.reason.to_string(), keep, next };
         self.refuse(ask, &no);
     }
 
@@ -249,9 +253,9 @@ impl Group<'_> {
                 return self.attempt(ask, leave);
             }
             if let Err(misfit) = fits {
-                let reason = wording::misfit(&ask.name, &misfit, pass.keep);
-                let refusal =
-                    Refusal { kind: RefusalKind::Denied, rule: pointer.to_owned(), reason, keep: pass.keep };
+                let (reason, next) = wording::misfit(&ask.name, &misfit, pass.keep);
+                let refusal = Refusal::new(RefusalKind::Denied, pointer, reason);
+                let refusal = Refusal { keep: pass.keep, next, ..refusal };
                 if !pass.observing {
                     return Err(refusal.into());
                 }
@@ -285,18 +289,19 @@ impl Group<'_> {
             }
             Err(NotAdmitted::Capped(cap)) => {
                 let full = pass.limits.iter().find(|taking| taking.limit.pointer == cap.pointer);
-                let words = full.map(|taking| taking.limit.refusal(&ask.name)).unwrap_or_default();
-                let reason = wording::capped(&words, cap.frees_in);
-                Err(No { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep })
+                let (reason, next) = wording::capped(full, &ask.name, &cap);
+                Err(No { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep, next })
             }
             Err(NotAdmitted::Spent) => {
                 let reason = "what was allowed once has been used".to_owned();
                 let rule = leave.rule.clone().unwrap_or_default();
-                Err(No { decision: Decision::Denied, rule, reason, keep: pass.keep })
+                let (decision, next) = (Decision::Denied, NextStep::AskUser);
+                Err(No { decision, rule, reason, keep: pass.keep, next })
             }
             Err(NotAdmitted::Store(error)) => {
                 let (decision, rule) = (Decision::Unrecorded, "(record)".to_owned());
-                Err(No { decision, rule, reason: wording::unrecorded(&error.to_string()), keep: pass.keep })
+                let (reason, next) = (wording::unrecorded(&error.to_string()), NextStep::TellUser);
+                Err(No { decision, rule, reason, keep: pass.keep, next })
             }
         }
     }
@@ -343,7 +348,7 @@ impl Group<'_> {
     }
 
     pub(crate) fn refuse(&mut self, ask: &Ask<'_>, no: &No) {
-        let No { decision, rule, reason, keep } = no;
+        let No { decision, rule, reason, keep, next } = no;
         // Only what a person could allow has to be known again.
         let digest = can_be_allowed(*decision).then(|| ask.digest(self.from.relay.seal.as_ref())).flatten();
         let call = self.batch.refuse(Refused {
@@ -365,7 +370,7 @@ impl Group<'_> {
             (Decision::Hidden, Expects::Anything) => {
                 wording::not_found(&ask.key, ask.method, &ask.name, ask.is_stateless())
             }
-            _ => wording::refusal(ask.expects, &ask.key, reason, &call.id().to_string(), rule),
+            _ => wording::refusal(ask.expects, &ask.key, reason, next, (&call.id().to_string(), rule)),
         };
         self.from.relay.to_client.post(line);
     }
@@ -378,8 +383,8 @@ fn can_be_allowed(decision: Decision) -> bool {
 
 impl From<Refusal> for No {
     fn from(refusal: Refusal) -> No {
-        let Refusal { kind, rule, reason, keep } = refusal;
-        No { decision: decision_of(kind), rule, reason, keep }
+        let Refusal { kind, rule, reason, keep, next } = refusal;
+        No { decision: decision_of(kind), rule, reason, keep, next }
     }
 }
 

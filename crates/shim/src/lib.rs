@@ -21,6 +21,7 @@ mod handshake;
 mod judging;
 mod lines;
 mod lists;
+mod misfit;
 mod outlet;
 mod patience;
 mod pending;

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
 use callgate_store::CallRef;
@@ -110,6 +111,8 @@ pub(crate) struct Shut {
     pub(crate) rule: &'static str,
     /// A sentence for whoever calls.
     pub(crate) reason: Arc<str>,
+    /// What helps them.
+    pub(crate) next: NextStep,
     /// What the server listed last is shown on. Not of one that is broken: whoever asks for anything is to hear that.
     pub(crate) lists: bool,
 }

@@ -14,7 +14,7 @@ use callgate_protocol::input::{InputRequest, input_requests, required_elicitatio
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{self, Filtered, List};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
-use callgate_protocol::{Answer, Cause, Malformed, answer};
+use callgate_protocol::{Answer, Cause, Malformed, NextStep, answer};
 use callgate_store::failpoint;
 use callgate_store::{CallRef, Event, EventKind, Outcome};
 
@@ -286,7 +286,8 @@ impl<'r> FromServer<'r> {
                 What::Call(call, expects) => {
                     out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
                     let call = call.id().to_string();
-                    out.append(&wording::refusal(expects, &id, &no.text, &call, "(server's request)"));
+                    let at = (call.as_str(), "(server's request)");
+                    out.append(&wording::refusal(expects, &id, &no.text, &NextStep::AskUser, at));
                 }
                 _ => out.append(&answer::error(Some(&id), wording::REFUSED, &text)),
             }
@@ -304,7 +305,8 @@ impl<'r> FromServer<'r> {
                     Some(words) => {
                         out.skip(place);
                         let (id, call) = (id.as_key(), call.id().to_string());
-                        out.append(&wording::refusal(expects, &id, &words, &call, "(lost codegen session)"));
+                        let at = (call.as_str(), "(lost codegen session)");
+                        out.append(&wording::refusal(expects, &id, &words, &NextStep::AsSaid, at));
                     }
                 }
             }
@@ -440,9 +442,10 @@ impl<'r> FromServer<'r> {
         match asked.what {
             What::Call(call, expects) => {
                 out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
-                out.append(&wording::unanswered(expects, id, &reason, Some(&call.id().to_string())));
+                let (next, call) = (NextStep::CheckEffect, call.id().to_string());
+                out.append(&wording::unanswered(expects, id, &reason, &next, Some(&call)));
             }
-            _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, None)),
+            _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, &NextStep::AsSaid, None)),
         }
     }
 

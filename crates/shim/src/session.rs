@@ -13,6 +13,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_secrets::Secret;
@@ -414,24 +415,33 @@ impl Session {
 
     fn leave_waiting(&self, reason: &str, outcome: Outcome) {
         let left = self.relay.pending.sever(Door::Ended(reason.into()));
-        self.answer_all(left, reason, outcome);
+        let next = match outcome {
+            Outcome::NotDelivered => NextStep::TellUser,
+            _ => NextStep::CheckEffect,
+        };
+        self.answer_all(left, (reason, &next), outcome);
     }
 
     /// Gives each of these its one answer: that there is none.
-    pub(crate) fn answer_all(&self, left: Vec<(IdKey, Asked)>, reason: &str, outcome: Outcome) {
+    pub(crate) fn answer_all(
+        &self,
+        left: Vec<(IdKey, Asked)>,
+        (reason, next): (&str, &NextStep),
+        outcome: Outcome,
+    ) {
         for (id, asked) in left {
             let line = match &asked.what {
                 What::Call(call, expects) => {
                     self.relay.journal.settle_one(call, outcome);
-                    wording::unanswered(*expects, &id, reason, Some(&call.id().to_string()))
+                    wording::unanswered(*expects, &id, reason, next, Some(&call.id().to_string()))
                 }
                 // Of our own requests nobody but us waits for an answer.
                 what if !what.is_clients() => continue,
                 What::List { list, .. } => {
                     self.relay.lists.owe(*list);
-                    wording::unanswered(Expects::Anything, &id, reason, None)
+                    wording::unanswered(Expects::Anything, &id, reason, next, None)
                 }
-                _ => wording::unanswered(Expects::Anything, &id, reason, None),
+                _ => wording::unanswered(Expects::Anything, &id, reason, next, None),
             };
             self.relay.to_client.post_last(line);
         }

@@ -276,8 +276,7 @@ impl ToolBook {
         let schema = {
             let known = lock(&self.known.0);
             if !known.current {
-                let why = "the server did not say in time what arguments its tools take";
-                return Err(Misfit::Uncheckable(why.to_owned()));
+                return Err(Misfit::NotListedYet);
             }
             known.schemas.get(tool).cloned()
         };

@@ -112,7 +112,9 @@ fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered
     assert!(said.contains("Ends with it: 1 call runs and is answered with an error"), "{said}");
     assert_eq!(
         told(&session.answer("3").unwrap()),
-        Some("Callgate: the server was stopped by the user during this call")
+        Some(
+            "Callgate: the server was stopped by the user during this call. Stop here and wait for the user: every call is refused until the user lets them go on."
+        )
     );
     let last = bench.server_lines().pop().unwrap();
     assert!(last.contains("notifications/cancelled") && last.contains("\"requestId\":3"), "{last}");
