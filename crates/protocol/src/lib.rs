@@ -18,6 +18,7 @@ pub mod message;
 pub mod method;
 pub mod target;
 pub mod tools;
+pub mod unknown_tool;
 
 mod cause;
 mod envelope;

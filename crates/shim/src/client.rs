@@ -24,6 +24,7 @@ use crate::lines::{Chunk, Lines, MAX_LINE, split};
 use crate::pending::{NotEntered, Shut};
 use crate::relay::{News, OWN_IDS, Relay, ServerPipe};
 use crate::revival::AT_THE_DOOR;
+use crate::stdio;
 use crate::wording::{self, Expects};
 
 /// How many answers without an id (parse errors) a session gives before it only counts them: a flood of
@@ -61,6 +62,7 @@ impl<'r> FromClient<'r> {
             match lines.next() {
                 Ok(Chunk::Lines(chunk)) => {
                     failpoint::reach("shim.line_read");
+                    self.relay.parent.get_or_init(stdio::parent);
                     self.group(chunk);
                 }
                 Ok(Chunk::TooLong { head, bytes }) => self.too_long(head, bytes),

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
+use callgate_protocol::NextStep;
 use callgate_protocol::digest::digest;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
-use callgate_protocol::{NextStep, answer};
 use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
 
@@ -20,6 +20,7 @@ use crate::patience::Patience;
 use crate::pending::{Asked, Shut, What};
 use crate::schema::Misfit;
 use crate::toolbook::PATIENCE;
+use crate::unknown_tools::Unlisted;
 use crate::wording::{self, Expects};
 
 /// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
@@ -330,6 +331,9 @@ impl Group<'_> {
         if let Some(Patience::Set(_)) = relay.patience(&self.rules) {
             asked.token = ask.progress_token();
         }
+        if ask.expects == Expects::ToolResult && relay.tools.lacks(&ask.name) {
+            asked.unlisted = Unlisted::new(&ask.name, ask.args, ask.is_stateless());
+        }
         match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
             Ok(()) => {
                 if ask.expects == Expects::Anything {
@@ -365,14 +369,27 @@ impl Group<'_> {
             digest,
         });
         let line = match (decision, ask.expects) {
-            // Exactly what a server says of a tool that it does not have.
-            (Decision::Hidden, Expects::ToolResult) => answer::unknown_tool(&ask.key, &ask.name),
+            // Exactly what this server says of a tool that it does not have.
+            (Decision::Hidden, Expects::ToolResult) => self.unknown_tool(ask),
+            (Decision::Denied, Expects::ToolResult) if self.is_absent(ask, rule) => self.unknown_tool(ask),
             (Decision::Hidden, Expects::Anything) => {
                 wording::not_found(&ask.key, ask.method, &ask.name, ask.is_stateless())
             }
             _ => wording::refusal(ask.expects, &ask.key, reason, next, (&call.id().to_string(), rule)),
         };
         self.from.relay.to_client.post(line);
+    }
+}
+
+impl Group<'_> {
+    fn unknown_tool(&self, ask: &Ask<'_>) -> Vec<u8> {
+        self.from.relay.unknown_tools.answer(&ask.key, &ask.name, ask.is_stateless())
+    }
+
+    /// Is it refused only because nothing speaks for it, and known not to exist? Told otherwise than a hidden tool, it would
+    /// tell which ones are hidden.
+    fn is_absent(&self, ask: &Ask<'_>, rule: &str) -> bool {
+        (rule.ends_with("/default") || rule.ends_with("/validate")) && self.from.relay.tools.lacks(&ask.name)
     }
 }
 

@@ -41,6 +41,7 @@ mod stderr;
 mod stdio;
 mod toolbook;
 mod tree;
+mod unknown_tools;
 mod watch;
 mod watching;
 pub mod wording;

@@ -139,7 +139,7 @@ mod tests {
                 r#"{"more":1}"#,
                 "args.more is no argument of this tool",
             ),
-            (r#"{"type":["array","string"]}"#, "{}", "args must be of type array or string"),
+            (r#"{"type":["array","string"]}"#, "{}", "args must be of type string or array"),
             (r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#, "7", "args must be of type string or null"),
             (r#"{"enum":["a",2]}"#, "7", r#"args must be one of "a", 2"#),
             (r#"{"const":"a"}"#, "7", r#"args must be "a""#),

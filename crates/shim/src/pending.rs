@@ -19,6 +19,7 @@ use callgate_protocol::lists::List;
 use callgate_store::CallRef;
 
 use crate::patience::Patience;
+use crate::unknown_tools::Unlisted;
 use crate::wording::Expects;
 
 /// How many requests may wait at once. An agent that gets here is not waiting for answers any more.
@@ -40,12 +41,14 @@ pub(crate) struct Asked {
     pub(crate) heard: Instant,
     /// The client has had its answer: it took too long.
     pub(crate) late: bool,
+    /// A call of a tool that the server does not list.
+    pub(crate) unlisted: Option<Box<Unlisted>>,
 }
 
 impl Asked {
     pub(crate) fn new(what: What) -> Asked {
         let since = Instant::now();
-        Asked { what, since, lasting: false, token: None, heard: since, late: false }
+        Asked { what, since, lasting: false, token: None, heard: since, late: false, unlisted: None }
     }
 }
 

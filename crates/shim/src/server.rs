@@ -25,6 +25,7 @@ use crate::pending::{Asked, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::server_asks::ServerAsk;
 use crate::toolbook::Asker;
+use crate::unknown_tools::Unlisted;
 use crate::wording::{self, Expects};
 
 /// The thread that reads the server.
@@ -46,6 +47,8 @@ struct Delivery<'c> {
     settled: Vec<Settled<'c>>,
     /// Lists, to be learned from after the delivery.
     listed: Vec<Listed<'c>>,
+    /// Likewise, answers to calls of tools that the server does not list.
+    unlisted: Vec<(Cow<'c, [u8]>, Box<Unlisted>)>,
 }
 
 /// Where a line with its LF stands in the chunk.
@@ -118,6 +121,9 @@ impl<'r> FromServer<'r> {
         failpoint::reach("shim.after_answer");
         self.book(delivery.settled);
         delivery.listed.iter().for_each(|listed| self.relay.learn(listed));
+        for (line, call) in &delivery.unlisted {
+            self.relay.unknown_tools.answered(line, call, |name| self.relay.tools.lists(name));
+        }
         delivered
     }
 
@@ -301,7 +307,10 @@ impl<'r> FromServer<'r> {
                     reply: Booked::Reply(reply, message.tool_failed()),
                 });
                 match lost {
-                    None => out.deliver(message, place),
+                    None => {
+                        out.unlisted.extend(asked.unlisted.map(|call| (message.wire(), call)));
+                        out.deliver(message, place);
+                    }
                     Some(words) => {
                         out.skip(place);
                         let (id, call) = (id.as_key(), call.id().to_string());
@@ -337,6 +346,7 @@ impl<'r> FromServer<'r> {
             What::Initialize => {
                 if let Reply::Result(result) = reply {
                     self.relay.handshake.answered(result);
+                    self.relay.unknown_tools.greeted(&message.wire(), result);
                 }
                 out.deliver(message, place);
             }
@@ -391,6 +401,7 @@ impl<'r> FromServer<'r> {
         if list == List::Tools {
             // Before the client has it: what changes from here on is news to it.
             self.relay.listed.store(true, Ordering::Relaxed);
+            self.relay.unknown_tools.listed(&message.wire());
         }
         let page = self.relay.show(list, result);
         match &page.filtered {
@@ -488,7 +499,14 @@ impl<'r> FromServer<'r> {
 
 impl<'c> Delivery<'c> {
     fn new(chunk: &'c [u8]) -> Self {
-        Delivery { chunk, untouched: Some(0), rewritten: Vec::new(), settled: Vec::new(), listed: Vec::new() }
+        Delivery {
+            chunk,
+            untouched: Some(0),
+            rewritten: Vec::new(),
+            settled: Vec::new(),
+            listed: Vec::new(),
+            unlisted: Vec::new(),
+        }
     }
 
     /// Delivers a message; as it stands in the chunk if it may.

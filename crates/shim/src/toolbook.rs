@@ -271,6 +271,17 @@ impl ToolBook {
         known.read > than
     }
 
+    /// Is the tool in what the server listed last?
+    pub(crate) fn lists(&self, tool: &str) -> bool {
+        lock(&self.known.0).schemas.contains_key(tool)
+    }
+
+    /// Is it known that the server has no such tool? Not as long as it may have listed others since.
+    pub(crate) fn lacks(&self, tool: &str) -> bool {
+        let known = lock(&self.known.0);
+        known.current && !known.schemas.contains_key(tool)
+    }
+
     /// Do these arguments fit what the server last said of the tool?
     pub(crate) fn check(&self, tool: &str, args: Option<Raw<'_>>) -> Result<(), Misfit> {
         let schema = {

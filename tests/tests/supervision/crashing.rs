@@ -1,5 +1,7 @@
 //! A server that crashes: once, in a call, again and again, and comes back as another.
 
+use callgate_tests::session::unknown_effect;
+
 use super::*;
 
 #[test]
