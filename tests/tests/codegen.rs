@@ -360,7 +360,7 @@ fn a_whole_flow_with_a_published_server_and_a_real_browser() {
     let recorded = serde_json::from_str::<Value>(&said).unwrap()["actions"].as_array().unwrap().len();
     session.call("22", "clear_codegen_session", &json!({ "sessionId": id }).to_string()).unwrap();
     let hidden = session.answer("22").unwrap();
-    assert_eq!(error_message(&hidden), Some("Unknown tool: clear_codegen_session"), "{}", hidden.to_text());
+    assert_eq!(result_text(&hidden), Some("Unknown tool: clear_codegen_session"), "{}", hidden.to_text());
     let (said, _) = ask(&mut session, 23, "end_codegen_session", &json!({ "sessionId": id }));
     let written: PathBuf = serde_json::from_str::<Value>(&said).unwrap()["filePath"].as_str().unwrap().into();
     assert!(written.starts_with(&folder));

@@ -270,7 +270,10 @@ fn a_client_that_is_gone_is_not_waited_for_though_somebody_holds_its_reading_end
     let server = bench.fake_server("", &["--grandchild", "--ignore-eof"]).unwrap();
     let gate = bench.command(Gate::Callgate, &server).unwrap();
     let mut client = std::process::Command::new("sh");
-    client.args(["-c", r#""$@" <&0 & wait"#, "client"]).arg(gate.get_program()).args(gate.get_args());
+    client
+        .args(["-c", r#"exec 3<&0; "$@" <&3 3<&- & wait"#, "client"])
+        .arg(gate.get_program())
+        .args(gate.get_args());
     client.envs(gate.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut session = Session::start(client).unwrap();
     session.call("1", "never", "{}").unwrap();

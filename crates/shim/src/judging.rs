@@ -4,6 +4,7 @@
 //! allow are a pause, a broken policy, and what Callgate refuses by itself.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
 use callgate_protocol::NextStep;
@@ -389,7 +390,14 @@ impl Group<'_> {
     /// Is it refused only because nothing speaks for it, and known not to exist? Told otherwise than a hidden tool, it would
     /// tell which ones are hidden.
     fn is_absent(&self, ask: &Ask<'_>, rule: &str) -> bool {
-        (rule.ends_with("/default") || rule.ends_with("/validate")) && self.from.relay.tools.lacks(&ask.name)
+        let relay = self.from.relay;
+        if !(rule.ends_with("/default") || rule.ends_with("/validate")) {
+            return false;
+        }
+        if relay.listed.load(Ordering::Relaxed) {
+            relay.tools.await_first_list();
+        }
+        relay.tools.lacks(&ask.name)
     }
 }
 

@@ -4,7 +4,6 @@
 //! tells a model how to loosen anything, and never repeats arguments.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use callgate_policy::{Keep, Kind, Taking, UNIT, wait_words};
 use callgate_protocol::id::IdKey;

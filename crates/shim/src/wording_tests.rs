@@ -1,6 +1,8 @@
 //! The table of `docs/words.md`, made from what the gate says: each row a policy and a call, the text that a model reads, and
 //! the step that it has to make possible.
 
+use std::time::Duration;
+
 use callgate_policy::{Call, Circumstances, Judgement, Pass, Policy};
 use callgate_protocol::json::Raw;
 
