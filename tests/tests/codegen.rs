@@ -13,7 +13,7 @@ use callgate_tests::json::Json;
 use callgate_tests::page::Page;
 use callgate_tests::playwright::{Project, chromium};
 use callgate_tests::processes::{children, eventually, signal};
-use callgate_tests::session::{PATIENCE, Session, error_message, is_refusal, result_text};
+use callgate_tests::session::{PATIENCE, Session, is_refusal, result_text};
 use callgate_tests::walk::greet;
 use serde_json::{Value, json};
 

@@ -363,7 +363,7 @@ fn a_call_that_is_told_to_come_again_was_not_done_by_the_server_before() {
         let done = lines.iter().filter(|line| line.contains(&format!("\"id\":{id},"))).count();
         match told(&answer) {
             None => assert_eq!(done, 1, "{answer:?}"),
-            Some(words) if words.contains("call again") => assert_eq!(done, 0, "{words}"),
+            Some(words) if words.contains("Call again in a moment") => assert_eq!(done, 0, "{words}"),
             Some(words) => assert!(words.contains("this call was ended"), "{words}"),
         }
     }
