@@ -62,9 +62,10 @@ impl UnknownTool {
             return None;
         }
         let mut form = line.to_owned();
-        let (first, second) = if id.start > name.start { (id, name) } else { (name, id.clone()) };
-        for range in [first, second] {
-            let hole = if line[range.clone()] == *call.name { NAME } else { ID };
+        let mut holes = [(id, ID), (name, NAME)];
+        // From the back, so that the first stays where it is.
+        holes.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        for (range, hole) in holes {
             form.replace_range(range, &hole.to_string());
         }
         UnknownTool::from_text(&form)
