@@ -8,7 +8,7 @@ use crate::history;
 use crate::json::Json;
 use crate::notation::{self, show};
 use crate::oracle::{Got, Ruling, client_messages, forbidden_calls, listed_tools, shows_hidden};
-use crate::session::{Finished, Session, call_line, error_code, error_message, is_refusal};
+use crate::session::{Finished, Session, call_line, error_code, error_message, is_refusal, result_text};
 
 const PROBE: &str = "\"callgate-probe\"";
 
@@ -148,9 +148,15 @@ impl Kind {
         match self {
             Kind::Result => answer.get("result").is_some() && !is_refusal(answer),
             Kind::Denied => is_refusal(answer),
+            // Without a handshake the revision's SDKs give a result.
             Kind::Unknown => {
-                error_code(answer) == Some(-32602)
-                    && error_message(answer).is_some_and(|text| text.starts_with("Unknown tool: "))
+                let said = match error_code(answer) {
+                    Some(-32602) => error_message(answer),
+                    Some(_) => None,
+                    None => result_text(answer)
+                        .filter(|_| answer.at(&["result", "isError"]) == Some(&Json::Bool(true))),
+                };
+                said.is_some_and(|text| text.starts_with("Unknown tool: "))
             }
             Kind::Error(code) => error_code(answer) == Some(code),
             Kind::Refused => is_refusal(answer) || answer.get("error").is_some(),

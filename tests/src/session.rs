@@ -283,6 +283,11 @@ pub fn told(answer: &Json) -> Option<&str> {
     Some(text.rsplit_once(" (call ").map_or(text, |(words, _)| words))
 }
 
+/// How [`told`] goes on for a call that may have been done.
+pub fn unknown_effect(happened: &str) -> String {
+    format!("{happened}. Whether the call took effect is not known: look before you call again.")
+}
+
 pub fn error_code(answer: &Json) -> Option<i64> {
     match answer.at(&["error", "code"])? {
         Json::Number(lexeme) => lexeme.parse().ok(),

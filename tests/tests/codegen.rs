@@ -13,7 +13,7 @@ use callgate_tests::json::Json;
 use callgate_tests::page::Page;
 use callgate_tests::playwright::{Project, chromium};
 use callgate_tests::processes::{children, eventually, signal};
-use callgate_tests::session::{PATIENCE, Session, error_message, is_refusal, result_text};
+use callgate_tests::session::{PATIENCE, Session, is_refusal, result_text};
 use callgate_tests::walk::greet;
 use serde_json::{Value, json};
 
@@ -360,7 +360,7 @@ fn a_whole_flow_with_a_published_server_and_a_real_browser() {
     let recorded = serde_json::from_str::<Value>(&said).unwrap()["actions"].as_array().unwrap().len();
     session.call("22", "clear_codegen_session", &json!({ "sessionId": id }).to_string()).unwrap();
     let hidden = session.answer("22").unwrap();
-    assert_eq!(error_message(&hidden), Some("Unknown tool: clear_codegen_session"), "{}", hidden.to_text());
+    assert_eq!(result_text(&hidden), Some("Unknown tool: clear_codegen_session"), "{}", hidden.to_text());
     let (said, _) = ask(&mut session, 23, "end_codegen_session", &json!({ "sessionId": id }));
     let written: PathBuf = serde_json::from_str::<Value>(&said).unwrap()["filePath"].as_str().unwrap().into();
     assert!(written.starts_with(&folder));

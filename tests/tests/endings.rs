@@ -9,6 +9,7 @@ use callgate_tests::oracle::client_messages;
 use callgate_tests::processes::{children, eventually, is_alive, pids_in};
 use callgate_tests::session::{
     PATIENCE, Session, all_gone, call_line, error_code, error_message, gone, is_refusal, result_text, told,
+    unknown_effect,
 };
 use rustix::process::Signal;
 
@@ -57,7 +58,10 @@ fn server_exit_answers_every_pending_call_once_and_its_code_is_passed_on() {
     assert_eq!(status.code(), Some(3));
     for id in ["1", "\"two\"", "3", "5"] {
         let answer = session.answer(id).unwrap();
-        assert_eq!(told(&answer), Some("Callgate: the server ended (exit code 3) before it answered"));
+        assert_eq!(
+            told(&answer),
+            Some(&*unknown_effect("Callgate: the server ended (exit code 3) before it answered"))
+        );
     }
     let (messages, wrong) = client_messages(&session.out.bytes());
     assert_eq!(wrong, Vec::<String>::new());
@@ -76,7 +80,10 @@ fn server_killed_is_told_at_once() {
     let killed = Instant::now();
     let answer = session.answer("1").unwrap();
     assert!(killed.elapsed() < AT_ONCE * 2, "took {:?}", killed.elapsed());
-    assert_eq!(told(&answer), Some("Callgate: the server ended (ended by SIGKILL) before it answered"));
+    assert_eq!(
+        told(&answer),
+        Some(&*unknown_effect("Callgate: the server ended (ended by SIGKILL) before it answered"))
+    );
     assert_eq!(session.ended(PATIENCE).unwrap().code(), Some(128 + 9));
 }
 
@@ -252,6 +259,44 @@ fn client_killed_ends_everything() {
     // What a killed client leaves: both pipes closed, a call pending.
     drop(stdout);
     session.close_input();
+    all_gone(&tree, NOTHING_LEFT);
+    session.ended(NOTHING_LEFT).unwrap();
+}
+
+/// The pipe to read from is in the hands of another process, so that it does not close with the client.
+#[test]
+fn a_client_that_is_gone_is_not_waited_for_though_somebody_holds_its_reading_end() {
+    let bench = bench();
+    let server = bench.fake_server("", &["--grandchild", "--ignore-eof"]).unwrap();
+    let gate = bench.command(Gate::Callgate, &server).unwrap();
+    let mut client = std::process::Command::new("sh");
+    client
+        .args(["-c", r#"exec 3<&0; "$@" <&3 3<&- & wait"#, "client"])
+        .arg(gate.get_program())
+        .args(gate.get_args());
+    client.envs(gate.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut session = Session::start(client).unwrap();
+    session.call("1", "never", "{}").unwrap();
+    let tree = tree(&bench, &["server", "keeper", "grandchild"]);
+    eventually("the call is with the server", PATIENCE, || (bench.server_lines().len() == 1).then_some(()));
+    session.signal(Signal::KILL);
+    session.ended(PATIENCE).unwrap();
+    session.close_input();
+    all_gone(&tree, NOTHING_LEFT);
+    session.out.wait_closed(NOTHING_LEFT).unwrap();
+}
+
+/// Half a minute is what a client gets that closed its end, reads, and waits for an answer that does not come.
+#[test]
+fn a_client_that_closed_its_end_and_still_reads_does_not_wait_for_ever() {
+    let bench = bench();
+    let (mut session, tree) = session_with_grandchild(&bench, &["--ignore-eof"]);
+    session.call("1", "never", "{}").unwrap();
+    session.close_input();
+    let bound = Duration::from_secs(30);
+    let answer = session.answer_within("1", bound + NOTHING_LEFT).unwrap();
+    let reason = "Callgate: the client closed its end, and the server did not answer within 30 s";
+    assert_eq!(told(&answer), Some(&*unknown_effect(reason)));
     all_gone(&tree, NOTHING_LEFT);
     session.ended(NOTHING_LEFT).unwrap();
 }

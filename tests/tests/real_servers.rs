@@ -293,3 +293,75 @@ fn typescript_1_runs_smuggled_calls_only_without_the_gate() {
 fn typescript_2_runs_smuggled_calls_only_without_the_gate() {
     assert_runs_only_without_the_gate(Sdk::TypeScript2, TYPESCRIPT);
 }
+
+/// Servers with the name of a tool that is hidden, and whether the handshake tells which SDK they speak with.
+fn servers_with_a_tool_to_hide(marks: &Path, files: &Path) -> Vec<(Vec<OsString>, &'static str, bool)> {
+    let node = |entry: &str| installed("node").join("node_modules").join(entry);
+    let entry = |path: &str| vec!["node".into(), node(path).into()];
+    let mut filesystem: Vec<OsString> = entry("@modelcontextprotocol/server-filesystem/dist/index.js");
+    filesystem.push(files.into());
+    vec![
+        (filesystem, "move_file", true),
+        (entry("@modelcontextprotocol/server-everything/dist/index.js"), "get-env", true),
+        (entry("@executeautomation/playwright-mcp-server/dist/index.js"), "playwright_evaluate", true),
+        (Sdk::TypeScript1.command(marks), "hidden_one", true),
+        // Its handshake is that of the version before.
+        (Sdk::TypeScript2.command(marks), "hidden_one", false),
+        (Sdk::Python1.command(marks), "hidden_one", true),
+        (Sdk::Python2.command(marks), "hidden_one", true),
+    ]
+}
+
+/// The answer to this id, as it came.
+fn line_of(session: &mut Session, id: &str, tool: &str) -> String {
+    session.call(id, tool, "{}").unwrap();
+    session.answer_within(id, PATIENCE).unwrap();
+    session.line_with(&format!("\"id\":{id}")).unwrap()
+}
+
+#[test]
+fn a_hidden_tool_cannot_be_told_from_one_that_the_server_does_not_have() {
+    let files = tempfile::tempdir().unwrap();
+    for (server, tool, told_by_handshake) in
+        servers_with_a_tool_to_hide(&files.path().join("marks"), files.path())
+    {
+        let policy = format!(r#"{{ "version": "1", "default": "allow", "hide": ["{tool}"] }}"#);
+        let bench = Bench::new(&policy).unwrap();
+        let direct = {
+            let mut session = Session::start(bench.command(Gate::Direct, &server).unwrap()).unwrap();
+            greet(&mut session).unwrap();
+            line_of(&mut session, "71", "no_such_tool")
+        };
+        let absent =
+            |id: &str| direct.replace("no_such_tool", tool).replace("\"id\":71", &format!("\"id\":{id}"));
+        let open = || {
+            let mut session = Session::start(bench.command(Gate::Callgate, &server).unwrap()).unwrap();
+            greet(&mut session).unwrap();
+            session
+        };
+        let mut session = open();
+        let before = line_of(&mut session, "72", tool);
+        if told_by_handshake {
+            assert_eq!(before, absent("72"), "{server:?}: before anything was seen");
+        }
+        session.send(r#"{"jsonrpc":"2.0","id":73,"method":"tools/list"}"#).unwrap();
+        session.answer_within("73", PATIENCE).unwrap();
+        // Only what the server is known not to list teaches how it answers.
+        callgate_tests::processes::eventually("the list is read", PATIENCE, || {
+            bench.home().join("tools").join("corpus.json").exists().then_some(())
+        });
+        assert_eq!(line_of(&mut session, "71", "no_such_tool"), direct, "{server:?}: passed on as it is");
+        assert_eq!(line_of(&mut session, "74", tool), absent("74"), "{server:?}: after one was seen");
+        session.finish().unwrap();
+        let mut later = open();
+        assert_eq!(line_of(&mut later, "75", tool), absent("75"), "{server:?}: in a later session");
+        later.finish().unwrap();
+        let decisions: Vec<String> = callgate_tests::history::rows(&bench)
+            .unwrap()
+            .iter()
+            .filter(|row| row.tool() == tool)
+            .map(|row| row.decision().to_owned())
+            .collect();
+        assert_eq!(decisions, ["hidden", "hidden", "hidden"], "{server:?}: the person sees what it was");
+    }
+}

@@ -83,7 +83,7 @@ fn a_schema_that_never_ends_takes_no_memory_of_the_gate_and_leaves_nothing_behin
         call(&mut session, 3, "safe", r#"{"url":1}"#).contains("safe ran"),
         "others are checked as before"
     );
-    assert!(call(&mut session, 4, "safe", "{}").contains("(required)"));
+    assert!(call(&mut session, 4, "safe", "{}").contains("args.url is required"));
     assert!(status(session.pid(), "VmHWM") << 10 < MOST, "{} kB", status(session.pid(), "VmHWM"));
     assert_eq!(threads(&session).iter().filter(|name| *name == "schema").count(), 1);
     let left = checking(&session);

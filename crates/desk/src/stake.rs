@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use callgate_codegen::State;
 use callgate_store::history::CodegenSession;
-use callgate_store::{Lease, running};
+use callgate_store::{Lease, catch_up, running};
 
 use crate::supervising::Whom;
 use crate::text::{count, name};
@@ -51,6 +51,8 @@ impl Desk {
         if meant.is_empty() {
             return Ok(Vec::new());
         }
+        // An answer of this very moment is in a spool: what is over is not told as running.
+        let _behind = catch_up(&self.home, self.clock.as_ref());
         let open = self.open_recordings(&meant)?;
         let history = self.record()?;
         let mut calls = 0;
@@ -64,10 +66,12 @@ impl Desk {
         }
         for one in &open {
             let of = one.session.id.as_deref().map(|id| format!(" {}", name(id))).unwrap_or_default();
+            let recorded = one.session.recorded as u64;
+            let stay = if recorded == 1 { "stays" } else { "stay" };
             words.push(format!(
-                "the codegen session{of} of {} is open: the server loses it; its {} stay saved in Callgate",
+                "the codegen session{of} of {} is open: the server loses it; its {} {stay} saved in Callgate",
                 name(&one.session.client),
-                count(one.session.recorded as u64, "action"),
+                count(recorded, "action"),
             ));
         }
         Ok(words)

@@ -1,5 +1,6 @@
 //! What is judged, and what comes of it.
 
+use callgate_protocol::NextStep;
 use callgate_protocol::json::Raw;
 
 use crate::codegen::{NoRecordings, Recordings};
@@ -126,6 +127,15 @@ pub struct Refusal {
     /// A sentence for people, and for the model.
     pub reason: String,
     pub keep: Keep,
+    /// What whoever was refused can do about it.
+    pub next: NextStep,
+}
+
+impl Refusal {
+    /// With the next step that is usual for its kind.
+    pub fn new(kind: RefusalKind, rule: impl Into<String>, reason: String) -> Refusal {
+        Refusal { kind, rule: rule.into(), reason, keep: Keep::Full, next: kind.next_step() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,4 +149,15 @@ pub enum RefusalKind {
     Unsupported,
     /// There is no usable policy.
     Broken,
+}
+
+impl RefusalKind {
+    fn next_step(self) -> NextStep {
+        match self {
+            RefusalKind::Denied | RefusalKind::Ask | RefusalKind::Unsupported => NextStep::AskUser,
+            // Whoever is to know of nothing is told nothing.
+            RefusalKind::Hidden => NextStep::AsSaid,
+            RefusalKind::Broken => NextStep::TellUser,
+        }
+    }
 }

@@ -6,10 +6,11 @@
 use std::fmt;
 
 use callgate_codegen::{Verb, session_named};
+use callgate_protocol::NextStep;
 use callgate_protocol::json::Raw;
 
 use crate::applying::Applying;
-use crate::call::{Keep, Refusal, RefusalKind};
+use crate::call::{Refusal, RefusalKind};
 use crate::file::{CodegenSettings, Path, Spot};
 
 /// A codegen session, as far as rules ask.
@@ -129,11 +130,14 @@ pub(crate) fn judge(
 ) -> Result<(), Refusal> {
     for rule in applying.codegen().flat_map(|rules| rules.about(tool)) {
         let named = args.and_then(session_named);
-        rule.kind.allows(client, named.as_deref(), recordings).map_err(|why| Refusal {
-            kind: RefusalKind::Denied,
-            rule: rule.pointer.clone(),
-            reason: format!("{tool:?} is refused because {why}"),
-            keep: Keep::Full,
+        rule.kind.allows(client, named.as_deref(), recordings).map_err(|why| {
+            let reason = format!("{tool:?} is refused because {why}");
+            let next = match rule.kind {
+                // Other words for the same session do not help.
+                Kind::OneOpenSession | Kind::KeepUnfinished => NextStep::AsSaid,
+                Kind::OwnSessionsOnly => NextStep::OtherArguments,
+            };
+            Refusal { next, ..Refusal::new(RefusalKind::Denied, &rule.pointer, reason) }
         })?;
     }
     Ok(())

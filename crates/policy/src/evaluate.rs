@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use callgate_protocol::NextStep;
 use callgate_protocol::json::{Kind, Raw};
 use regex::Regex;
 
@@ -16,7 +17,16 @@ use crate::path;
 
 /// Why a condition could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CannotJudge(pub(crate) String);
+pub(crate) struct CannotJudge {
+    pub(crate) why: String,
+    pub(crate) next: NextStep,
+}
+
+impl CannotJudge {
+    fn new(why: String) -> CannotJudge {
+        CannotJudge { why, next: NextStep::OtherArguments }
+    }
+}
 
 type Outcome = Result<bool, CannotJudge>;
 
@@ -228,7 +238,10 @@ impl Condition {
             let inside = self.inside(item, folders, files)?;
             if *all.get_or_insert(inside) != inside {
                 let why = format!("{} holds paths inside and outside", self.path.text);
-                return Err(CannotJudge(format!("{why}, which the rule \"{}\" cannot judge", self.words)));
+                return Err(CannotJudge::new(format!(
+                    "{why}, which the rule \"{}\" cannot judge",
+                    self.words
+                )));
             }
         }
         Ok(all == Some(wanted))
@@ -238,8 +251,16 @@ impl Condition {
         if found.kind() != Kind::String {
             return Err(self.cannot(found));
         }
-        path::is_inside(&self.text(found)?, folders, files)
-            .map_err(|why| CannotJudge(format!("{} {why}", self.path.text)))
+        let text = self.text(found)?;
+        path::is_inside(&text, folders, files).map_err(|why| {
+            let argument = self.path.text.clone();
+            let why = format!("{argument} {why}");
+            match path::is_plain(&text, files.flavour()) {
+                // It is not its spelling that stands in the way.
+                true => CannotJudge::new(why),
+                false => CannotJudge { why, next: NextStep::AbsolutePath { argument } },
+            }
+        })
     }
 
     fn plain(&self, found: Raw<'_>) -> Result<(), CannotJudge> {
@@ -252,7 +273,7 @@ impl Condition {
     fn text<'a>(&self, found: Raw<'a>) -> Result<Cow<'a, str>, CannotJudge> {
         match found.kind() {
             Kind::String => found.as_str().ok_or_else(|| {
-                CannotJudge(format!("{} holds text that is not valid Unicode", self.path.text))
+                CannotJudge::new(format!("{} holds text that is not valid Unicode", self.path.text))
             }),
             Kind::Number | Kind::Bool => Ok(Cow::Borrowed(found.text())),
             Kind::Null | Kind::Array | Kind::Object => Err(self.cannot(found)),
@@ -263,7 +284,7 @@ impl Condition {
     fn decimal<'t>(&self, found: Raw<'_>, text: &'t str) -> Result<Option<Decimal<'t>>, CannotJudge> {
         let decimal = number(text);
         if decimal.is_none() && found.kind() == Kind::Number {
-            return Err(CannotJudge(format!("{} is a number out of reach", self.path.text)));
+            return Err(CannotJudge::new(format!("{} is a number out of reach", self.path.text)));
         }
         Ok(decimal)
     }
@@ -277,7 +298,7 @@ impl Condition {
             Kind::Array => "a list",
             Kind::Object => "an object",
         };
-        CannotJudge(format!(
+        CannotJudge::new(format!(
             "{} is {kind}, which cannot be judged by the rule \"{}\"",
             self.path.text, self.words
         ))

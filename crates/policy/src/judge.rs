@@ -2,15 +2,14 @@
 //!
 //! This is the hot path: one lookup by name, no allocation unless it refuses or an argument needs unescaping.
 
-use std::borrow::Cow;
-
+use callgate_protocol::NextStep;
 use callgate_protocol::json::Raw;
 
 use crate::amount;
 use crate::applying::Applying;
-use crate::call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
+use crate::call::{Call, Circumstances, Judgement, Pass, Refusal, RefusalKind, Target, Waived};
 use crate::codegen;
-use crate::evaluate::{Clause, Standing};
+use crate::evaluate::{CannotJudge, Clause, Standing};
 use crate::files::Files;
 use crate::layer::{Default, Rule};
 use crate::limit::{Kind, Limit, Limits, Taking};
@@ -99,7 +98,7 @@ impl Policy {
     pub(crate) fn usable(&self) -> Verdict {
         let Some(reason) = &self.broken else { return Ok(()) };
         let reason = format!("the policy cannot be used: {reason}");
-        Err(refusal(RefusalKind::Broken, "(broken policy)", reason))
+        Err(Refusal::new(RefusalKind::Broken, "(broken policy)", reason))
     }
 
     pub(crate) fn not_our_home(&self, args: Option<Raw<'_>>) -> Verdict {
@@ -107,7 +106,8 @@ impl Policy {
             return Ok(());
         }
         let reason = "the arguments name Callgate's own folder".to_owned();
-        Err(refusal(RefusalKind::Denied, "(callgate home)", reason))
+        let refusal = Refusal::new(RefusalKind::Denied, "(callgate home)", reason);
+        Err(Refusal { next: NextStep::GoWithout, ..refusal })
     }
 }
 
@@ -138,15 +138,16 @@ fn spelled_right(applying: &Applying<'_>, tool: &str) -> Verdict {
     if !applying.is_exact()
         && let Some(flaw) = name::unusable(tool)
     {
-        return Err(refusal(RefusalKind::Denied, "(unusable name)", flaw.to_owned()));
+        let refusal = Refusal::new(RefusalKind::Denied, "(unusable name)", flaw.to_owned());
+        return Err(Refusal { next: NextStep::ListedName, ..refusal });
     }
     let Some(meant) = applying.imitated() else { return Ok(()) };
     let rule = format!("(look-alike of {})", meant.name);
     if meant.hidden {
-        return Err(refusal(RefusalKind::Hidden, rule, format!("{tool:?} looks like a hidden tool")));
+        return Err(Refusal::new(RefusalKind::Hidden, rule, format!("{tool:?} looks like a hidden tool")));
     }
     let reason = format!("{tool:?} looks like {:?} but is not spelled like it", meant.name);
-    Err(refusal(RefusalKind::Denied, rule, reason))
+    Err(Refusal { next: NextStep::ListedName, ..Refusal::new(RefusalKind::Denied, rule, reason) })
 }
 
 /// Hidden, denied, not listed.
@@ -154,8 +155,13 @@ fn lets_in(applying: &Applying<'_>, tool: &str, waived: Waived) -> Verdict {
     let denied = |rule: &Rule| match &rule.denied {
         None => Ok(()),
         Some(denial) => {
-            let reason = denial.reason.clone().unwrap_or_else(|| format!("{tool:?} is denied"));
-            Err(refusal(RefusalKind::Denied, denial.pointer.as_str(), reason))
+            let words = || match is_for_all_tools(&denial.pointer) {
+                // Or an agent tries the next one, and the next.
+                true => format!("{tool:?} is denied, like every tool of this server"),
+                false => format!("{tool:?} is denied"),
+            };
+            let reason = denial.reason.clone().unwrap_or_else(words);
+            Err(Refusal::new(RefusalKind::Denied, denial.pointer.as_str(), reason))
         }
     };
     if waived == Waived::Denials {
@@ -163,17 +169,24 @@ fn lets_in(applying: &Applying<'_>, tool: &str, waived: Waived) -> Verdict {
         return applying.rules_for_all().try_for_each(denied);
     }
     if let Some(pointer) = applying.hidden() {
-        return Err(refusal(RefusalKind::Hidden, pointer, format!("{tool:?} is hidden")));
+        return Err(Refusal::new(RefusalKind::Hidden, pointer, format!("{tool:?} is hidden")));
     }
     applying.rules().try_for_each(denied)?;
     refuse_unbuilt(applying.classes(), tool)?;
     match applying.default() {
         Some(default) if applying.default_action() == Default::Deny => {
             let reason = format!("{tool:?} is not on the list of allowed tools");
-            Err(refusal(RefusalKind::Denied, default.pointer.as_str(), reason))
+            Err(Refusal::new(RefusalKind::Denied, default.pointer.as_str(), reason))
         }
         _ => Ok(()),
     }
+}
+
+/// Does a rule at this place speak of all tools, to everybody or to one client?
+fn is_for_all_tools(pointer: &str) -> bool {
+    let mut steps = pointer.split('/').skip(1).peekable();
+    let _client = steps.next_if_eq(&"clients").and_then(|_| steps.next());
+    steps.next() == Some("all_tools")
 }
 
 /// A single call that asks for more than a sum ever allows is not a matter of waiting.
@@ -185,12 +198,19 @@ pub(crate) fn fits_at_all(limit: &Limit, amount: u64, tool: &str) -> Verdict {
     let reason = limit.on_deny.clone();
     let reason =
         reason.unwrap_or_else(|| format!("{tool:?} asks for more at once than its cap of {}", limit.words()));
-    Err(refusal(RefusalKind::Denied, limit.pointer.as_str(), reason))
+    let next = match &limit.kind {
+        Kind::Sum { from, .. } => {
+            NextStep::SmallerAmount { most: limit.max.to_string(), argument: from.text.clone() }
+        }
+        Kind::Calls(_) | Kind::Concurrent | Kind::Total => NextStep::AskUser,
+    };
+    Err(Refusal { next, ..Refusal::new(RefusalKind::Denied, limit.pointer.as_str(), reason) })
 }
 
 pub(crate) fn no_amount(limit: &Limit, tool: &str, why: &str) -> Refusal {
     let reason = format!("{tool:?} is capped at {}: {why}", limit.words());
-    refusal(RefusalKind::Denied, limit.pointer.as_str(), reason)
+    let refusal = Refusal::new(RefusalKind::Denied, limit.pointer.as_str(), reason);
+    Refusal { next: NextStep::OtherArguments, ..refusal }
 }
 
 /// Rules that want a person to be asked. An allowance for the tool answers what its own rules ask without conditions.
@@ -203,7 +223,7 @@ fn asks(
     let Circumstances { files, waived, .. } = *circumstances;
     let ask = |pointer: &str, said: Option<&String>| {
         let sentence = || format!("{tool:?} is refused because {}", Feature::Ask.sentence());
-        Err(refusal(RefusalKind::Ask, pointer, said.cloned().unwrap_or_else(sentence)))
+        Err(Refusal::new(RefusalKind::Ask, pointer, said.cloned().unwrap_or_else(sentence)))
     };
     let always =
         |rule: &Rule| rule.ask.as_ref().map_or(Ok(()), |said| ask(&said.pointer, said.reason.as_ref()));
@@ -216,7 +236,7 @@ fn asks(
             Standing::AllHold => return ask(&clause.pointer, clause.on_deny.as_ref()),
             Standing::Fails(_) => {}
             // Whether it has to be asked cannot be told: a person can.
-            Standing::Unclear(why) => return ask(&clause.pointer, Some(&why.0)),
+            Standing::Unclear(unclear) => return ask(&clause.pointer, Some(&unclear.why)),
         }
     }
     match applying.default() {
@@ -243,12 +263,16 @@ impl Rule {
             match clause.standing(args, files) {
                 Standing::AllHold => {
                     let reason = clause.reason(|| format!("{tool:?} is denied when {}", clause.words()));
-                    return Err(refusal(RefusalKind::Denied, clause.pointer.as_str(), reason));
+                    // Without conditions nothing else can be tried.
+                    let next = if clause.conditions.is_empty() {
+                        NextStep::AskUser
+                    } else {
+                        NextStep::OtherArguments
+                    };
+                    return Err(clause.refusal(reason, next));
                 }
                 Standing::Fails(_) => {}
-                Standing::Unclear(why) => {
-                    return Err(refusal(RefusalKind::Denied, clause.pointer.as_str(), why.0));
-                }
+                Standing::Unclear(CannotJudge { why, next }) => return Err(clause.refusal(why, next)),
             }
         }
         for clause in &self.require {
@@ -257,11 +281,9 @@ impl Rule {
                 Standing::Fails(which) => {
                     let wanted = || clause.conditions.get(which).map_or("", |c| c.words.as_str());
                     let reason = clause.reason(|| format!("{tool:?} is allowed only when {}", wanted()));
-                    return Err(refusal(RefusalKind::Denied, clause.pointer.as_str(), reason));
+                    return Err(clause.refusal(reason, NextStep::OtherArguments));
                 }
-                Standing::Unclear(why) => {
-                    return Err(refusal(RefusalKind::Denied, clause.pointer.as_str(), why.0));
-                }
+                Standing::Unclear(CannotJudge { why, next }) => return Err(clause.refusal(why, next)),
             }
         }
         Ok(())
@@ -272,6 +294,10 @@ impl Clause {
     fn reason(&self, otherwise: impl FnOnce() -> String) -> String {
         self.on_deny.clone().unwrap_or_else(otherwise)
     }
+
+    fn refusal(&self, reason: String, next: NextStep) -> Refusal {
+        Refusal { next, ..Refusal::new(RefusalKind::Denied, &self.pointer, reason) }
+    }
 }
 
 fn refuse_unbuilt(unbuilt: Option<&Unbuilt>, what: &str) -> Verdict {
@@ -279,11 +305,7 @@ fn refuse_unbuilt(unbuilt: Option<&Unbuilt>, what: &str) -> Verdict {
         None => Ok(()),
         Some(unbuilt) => {
             let reason = format!("{what:?} is refused because {}", unbuilt.feature.sentence());
-            Err(refusal(RefusalKind::Unsupported, unbuilt.pointer.as_str(), reason))
+            Err(Refusal::new(RefusalKind::Unsupported, unbuilt.pointer.as_str(), reason))
         }
     }
-}
-
-fn refusal<'r>(kind: RefusalKind, rule: impl Into<Cow<'r, str>>, reason: String) -> Refusal {
-    Refusal { kind, rule: rule.into().into_owned(), reason, keep: Keep::Full }
 }

@@ -6,7 +6,7 @@
 use callgate_protocol::json::Raw;
 use callgate_protocol::method::{Class, class};
 
-use crate::call::{Circumstances, Keep, Pass, Refusal, RefusalKind, Waived};
+use crate::call::{Circumstances, Pass, Refusal, RefusalKind, Waived};
 use crate::judge::{fits_at_all, no_amount};
 use crate::limit::{Limit, Limits, Taking};
 use crate::methods::{Family, Layer, Layers, ListRule, MethodRule, Objection, Uris};
@@ -60,14 +60,14 @@ impl Policy {
         // Before it is folded, which takes its time.
         if method.len() > name::LONGEST {
             let (rule, reason) = ("(unusable name)".to_owned(), "the method's name is too long".to_owned());
-            return Err(Refusal { kind: RefusalKind::Denied, rule, reason, keep: Keep::Full });
+            return Err(Refusal::new(RefusalKind::Denied, rule, reason));
         }
         // A near miss of the method that calls tools is refused before any rule: some dispatcher may fold it.
         let folded = name::folded(method);
         if folded == "tools/call" {
             let reason = format!("{method:?} is not how a tool is called");
             let rule = "(not a tool call)".to_owned();
-            return Err(Refusal { kind: RefusalKind::Denied, rule, reason, keep: Keep::Full });
+            return Err(Refusal::new(RefusalKind::Denied, rule, reason));
         }
         let layers = self.request_layers(client);
         let keep = layers.keep();
@@ -85,7 +85,7 @@ impl Policy {
         }
         let refused = |objection: Objection| {
             let Objection { kind, rule, reason } = objection;
-            Refusal { kind, rule, reason, keep }
+            Refusal { keep, ..Refusal::new(kind, rule, reason) }
         };
         if circumstances.waived == Waived::Everything {
             if let Err(Stop::Always(objection)) = ruled(layers, method, &folded, class, params) {

@@ -61,7 +61,7 @@ pub use reads::Reads;
 pub use rule_words::rule_words;
 pub use run_tests::{TestResult, run_tests};
 pub use visibility::Visibility;
-pub use window::{Rate, RateError, Window, WindowError};
+pub use window::{Rate, RateError, Window, WindowError, wait_words};
 
 /// The grammar as a JSON Schema (draft 2020-12), for editors.
 pub const SCHEMA: &str = include_str!("../policy.schema.json");

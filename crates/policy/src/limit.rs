@@ -129,16 +129,21 @@ impl Limit {
             return words.clone();
         }
         let cap = self.words();
+        // A sum may have room for less than this call asks for.
+        let (has, have) = match self.kind {
+            Kind::Sum { .. } => ("would go beyond its", "would go beyond their"),
+            Kind::Calls(_) | Kind::Concurrent | Kind::Total => ("has reached its", "have reached their"),
+        };
         // What was counted together stands in the pointer, below the client that it may be for.
         let mut steps = self.pointer.split('/').skip(1).peekable();
         let _client = steps.next_if_eq(&"clients").and_then(|_| steps.next());
         match (steps.next(), steps.next()) {
-            (Some("all_tools"), _) => format!("all tools together have reached their cap of {cap}"),
+            (Some("all_tools"), _) => format!("all tools together {have} cap of {cap}"),
             (Some("tools"), Some(name)) if crate::name::is_pattern(name) => {
                 let name = name.replace("~1", "/").replace("~0", "~");
-                format!("the tools named {name:?} together have reached their cap of {cap}")
+                format!("the tools named {name:?} together {have} cap of {cap}")
             }
-            _ => format!("{tool:?} has reached its cap of {cap}"),
+            _ => format!("{tool:?} {has} cap of {cap}"),
         }
     }
 }

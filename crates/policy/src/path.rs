@@ -29,6 +29,23 @@ pub(crate) fn is_inside(path: &str, folders: &[String], files: &dyn Files) -> Re
     found.ok_or_else(|| "names no place".to_owned())
 }
 
+/// Is it an absolute path that everybody reads alike, as far as its spelling goes?
+pub(crate) fn is_plain(path: &str, flavour: Flavour) -> bool {
+    let text = plain_separators(path);
+    let absolute = match flavour {
+        Flavour::Unix => text.starts_with('/') && !text.contains('\\'),
+        Flavour::Windows => matches!(Written::read(&text, flavour), Ok(Written::Absolute(_))),
+    };
+    absolute
+        && text == path
+        && path.len() <= LONGEST
+        && path.trim() == path
+        && !path.ends_with(QUOTES)
+        && !path.contains(['%', '$', '~'])
+        && !path.chars().any(char::is_control)
+        && path.split(['/', '\\']).all(|name| name != "..")
+}
+
 /// One folder that holds it is enough; otherwise one that cannot be judged leaves the matter open.
 fn in_any(place: &Place, folders: &[String], files: &dyn Files) -> Result<bool, String> {
     let mut unclear = None;

@@ -98,6 +98,21 @@ impl fmt::Display for Window {
     }
 }
 
+/// How long there is to wait, as people say it: `41 s`, `5 min`, `2 h 5 min`, `24 h`, `3 days`. Rounded up, so that nobody comes
+/// too early, and never "0 s".
+pub fn wait_words(wait: Duration) -> String {
+    let seconds = wait.as_millis().div_ceil(1000).max(1);
+    let minutes = seconds.div_ceil(60);
+    match (seconds, minutes) {
+        (..=120, _) => format!("{seconds} s"),
+        (_, ..120) => format!("{minutes} min"),
+        (_, ..2_880) if minutes.is_multiple_of(60) => format!("{} h", minutes / 60),
+        (_, ..1_440) => format!("{} h {} min", minutes / 60, minutes % 60),
+        (_, ..2_880) => format!("{} h", minutes.div_ceil(60)),
+        _ => format!("{} days", minutes.div_ceil(1_440)),
+    }
+}
+
 /// So many calls a window: `10/minute`, `5/90s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
@@ -138,6 +153,28 @@ impl fmt::Display for Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_is_said_as_people_say_it_and_never_too_short() {
+        for (millis, words) in [
+            (0, "1 s"),
+            (1, "1 s"),
+            (59_001, "60 s"),
+            (120_000, "120 s"),
+            (120_001, "3 min"),
+            (7_140_000, "119 min"),
+            (7_140_001, "2 h"),
+            (7_500_000, "2 h 5 min"),
+            (86_400_000, "24 h"),
+            (86_399_000, "24 h"),
+            (90_000_001, "26 h"),
+            (172_800_000, "2 days"),
+            (172_800_001, "3 days"),
+        ] {
+            assert_eq!(wait_words(Duration::from_millis(millis)), words, "{millis}");
+        }
+        assert!(wait_words(Duration::MAX).ends_with(" days"));
+    }
 
     #[test]
     fn a_time_in_words_is_understood_for_a_proposal() {

@@ -35,11 +35,6 @@ pub fn error(id: Option<&IdKey>, code: i64, message: &str) -> Vec<u8> {
     out
 }
 
-/// What a hidden tool answers: the same as one that does not exist.
-pub fn unknown_tool(id: &IdKey, name: &str) -> Vec<u8> {
-    error(Some(id), -32602, &format!("Unknown tool: {name}"))
-}
-
 /// A result that was given before, as JSON.
 pub fn result(id: &IdKey, result: &str) -> Vec<u8> {
     let mut out = opening(Some(id), 48 + result.len());
@@ -117,7 +112,7 @@ mod tests {
     fn errors_carry_the_id_exactly() {
         let id = IdKey::from_lexeme("123456789012345678901234567890").unwrap();
         assert_eq!(
-            text(unknown_tool(&id, "x\ny")),
+            text(error(Some(&id), -32602, "Unknown tool: x\ny")),
             r#"{"jsonrpc":"2.0","id":123456789012345678901234567890,"error":{"code":-32602,"message":"Unknown tool: x y"}}"#
         );
         let line = error(None, -32700, "Callgate: not JSON");

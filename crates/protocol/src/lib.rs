@@ -18,10 +18,13 @@ pub mod message;
 pub mod method;
 pub mod target;
 pub mod tools;
+pub mod unknown_tool;
 
 mod cause;
 mod envelope;
+mod next_step;
 mod skeleton;
 
 pub use cause::{Answer, Cause, Malformed};
 pub use message::{Incoming, Side, read};
+pub use next_step::NextStep;

@@ -66,7 +66,7 @@ impl Relay {
         }
         if let Some(reason) = &rules.paused {
             let (kind, rule) = (RefusalKind::Denied, "(paused)".to_owned());
-            let refusal = Refusal { kind, rule, reason: reason.to_string(), keep: pass.keep };
+            let refusal = Refusal { keep: pass.keep, ..Refusal::new(kind, rule, reason.to_string()) };
             return Err(refuse(batch, Decision::Paused, &refusal));
         }
         let intent = Intent {
@@ -87,10 +87,9 @@ impl Relay {
             Ok(call) => call,
             Err(NotAdmitted::Capped(cap)) => {
                 let full = pass.limits.iter().find(|taking| taking.limit.pointer == cap.pointer);
-                let words = full.map(|taking| taking.limit.refusal(method)).unwrap_or_default();
-                let reason = wording::capped(&words, cap.frees_in);
-                let kind = RefusalKind::Denied;
-                let refusal = Refusal { kind, rule: cap.pointer, reason, keep: pass.keep };
+                let (reason, next) = wording::capped(full, method, &cap);
+                let refusal = Refusal::new(RefusalKind::Denied, cap.pointer, reason);
+                let refusal = Refusal { keep: pass.keep, next, ..refusal };
                 return Err(refuse(self.journal.batch(), Decision::Capped, &refusal));
             }
             Err(NotAdmitted::Store(error)) => return Err(unrecorded(&error.to_string())),

@@ -207,6 +207,8 @@ pub(crate) fn tell(to: &mut impl Write, answer: &Result<(), Misfit>) -> io::Resu
         Ok(()) => "fits".to_owned(),
         Err(Misfit::Differs(text)) => format!("differs {text}"),
         Err(Misfit::Uncheckable(text)) => format!("uncheckable {text}"),
+        // Nobody asks before there is a schema.
+        Err(Misfit::NotListedYet) => "uncheckable no schema is known".to_owned(),
     };
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).chain(['\n']).collect();
     to.write_all(line.as_bytes())?;

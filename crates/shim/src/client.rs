@@ -14,7 +14,7 @@ use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read};
 use callgate_protocol::method::{Class, class};
-use callgate_protocol::{Answer, Malformed, answer};
+use callgate_protocol::{Answer, Malformed, NextStep, answer};
 use callgate_store::failpoint;
 use callgate_store::{Batch, CallRef, Decision, Outcome, Refused};
 
@@ -24,6 +24,7 @@ use crate::lines::{Chunk, Lines, MAX_LINE, split};
 use crate::pending::{NotEntered, Shut};
 use crate::relay::{News, OWN_IDS, Relay, ServerPipe};
 use crate::revival::AT_THE_DOOR;
+use crate::stdio;
 use crate::wording::{self, Expects};
 
 /// How many answers without an id (parse errors) a session gives before it only counts them: a flood of
@@ -61,6 +62,7 @@ impl<'r> FromClient<'r> {
             match lines.next() {
                 Ok(Chunk::Lines(chunk)) => {
                     failpoint::reach("shim.line_read");
+                    self.relay.parent.get_or_init(stdio::parent);
                     self.group(chunk);
                 }
                 Ok(Chunk::TooLong { head, bytes }) => self.too_long(head, bytes),
@@ -331,17 +333,18 @@ impl Group<'_> {
     }
 
     pub(crate) fn not_entered(&mut self, key: &IdKey, method: &str, why: &NotEntered) {
-        let unanswered = |reason: &str| {
+        let unanswered = |reason: &str, next: &NextStep| {
             if let Some(list) = List::asked_by(method) {
                 self.from.relay.lists.owe(list);
             }
-            let line = wording::unanswered(Expects::of(method), key, reason, None);
+            let line = wording::unanswered(Expects::of(method), key, reason, next, None);
             self.from.relay.to_client.post(line);
         };
         match why {
-            NotEntered::Ended(reason) | NotEntered::Shut(Shut { reason, .. }) => unanswered(reason),
+            NotEntered::Ended(reason) => unanswered(reason, &NextStep::TellUser),
+            NotEntered::Shut(Shut { reason, next, .. }) => unanswered(reason, next),
             NotEntered::Starting(_) | NotEntered::Asleep | NotEntered::Stale => {
-                unanswered(wording::RESTARTING);
+                unanswered(wording::RESTARTING, &NextStep::CallAgain);
             }
             NotEntered::IdInUse => {
                 let reason = "the id belongs to a request that is not answered yet";
@@ -365,8 +368,8 @@ impl Group<'_> {
             if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id, pipe.generation).is_some())
             {
                 let reason = wording::unrecorded(&cause.to_string());
-                let line =
-                    wording::refusal(lost.expects, &lost.id, &reason, &call.id().to_string(), "(record)");
+                let (next, call) = (NextStep::TellUser, call.id().to_string());
+                let line = wording::refusal(lost.expects, &lost.id, &reason, &next, (&call, "(record)"));
                 relay.to_client.post(line);
             }
         }
@@ -382,7 +385,10 @@ impl Group<'_> {
         {
             let reason = format!("the server no longer reads ({})", undelivered.cause);
             // What was written in part may have been read in part.
-            let outcome = if undelivered.written == 0 { Outcome::NotDelivered } else { Outcome::Unknown };
+            let (outcome, next) = match undelivered.written {
+                0 => (Outcome::NotDelivered, NextStep::CallAgain),
+                _ => (Outcome::Unknown, NextStep::CheckEffect),
+            };
             let waits = |lost: &&Entered| relay.pending.answer(&lost.id, pipe.generation).is_some();
             for lost in entered.iter().filter(waits) {
                 if let Some(call) = &lost.call {
@@ -390,7 +396,7 @@ impl Group<'_> {
                     relay.journal.settle_one(call, outcome);
                 }
                 let call = lost.call.map(|call| call.id().to_string());
-                let line = wording::unanswered(lost.expects, &lost.id, &reason, call.as_deref());
+                let line = wording::unanswered(lost.expects, &lost.id, &reason, &next, call.as_deref());
                 relay.to_client.post(line);
             }
         }

@@ -16,6 +16,8 @@ pub(crate) struct Explanation {
     words: Option<&'static str>,
     /// What the server said last.
     said: Vec<String>,
+    /// Where npx keeps its copy of the server, if that is what is incomplete.
+    npx_copy: Option<String>,
 }
 
 /// One thing that servers say when they cannot start.
@@ -82,8 +84,16 @@ const SIGNS: &[Sign] = &[
             "npm err! code enotfound",
             "npm error code eai_again",
             "npm err! code eai_again",
+            "npm error code etimedout",
+            "npm error code econnrefused",
+            "npm error code econnreset",
             "could not determine executable to run",
             "no matching distribution found",
+            // uv, without the network and with a name that nobody has.
+            "failed to fetch: `http",
+            "no solution found when resolving tool dependencies",
+            "was not found in the package registry",
+            "dns error: failed to lookup address",
         ],
         words: "its package could not be installed; check the name of the package and the network",
     },
@@ -102,7 +112,7 @@ const SIGNS: &[Sign] = &[
 
 /// What is known about a server that ended before it and its client had met.
 pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<Explanation> {
-    let plain = |code| Some(Explanation { code, words: None, said: Vec::new() });
+    let plain = |code| Some(Explanation { code, words: None, said: Vec::new(), npx_copy: None });
     match ending {
         Some(Ending::FailedToStart { cause }) => match cause {
             StartFailure::NotFound { .. } | StartFailure::NoSuchFile { .. } => plain("CG-101"),
@@ -125,9 +135,28 @@ pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<
             let shown = &telling[telling.len().saturating_sub(SHOWN)..];
             let said = shown.iter().map(|line| (*line).clone()).collect();
             let (code, words) = sign.map_or(("CG-110", None), |sign| (sign.code, Some(sign.words)));
-            Some(Explanation { code, words, said })
+            // An installation that was cut short stays as it is: npx takes it for whole.
+            let incomplete = matches!(code, "CG-110" | "CG-116" | "CG-117");
+            let npx_copy = last_lines.iter().filter(|_| incomplete).find_map(|line| npx_copy(line));
+            Some(Explanation { code, words, said, npx_copy })
         }
     }
+}
+
+/// The folder of npx that a line names: `/home/me/.npm/_npx/15c61037b1978c83`. Nothing else is taken for one, because a
+/// person is told to remove it.
+fn npx_copy(line: &str) -> Option<String> {
+    const CACHES: [&str; 3] = ["/.npm/_npx/", "/npm-cache/_npx/", "\\npm-cache\\_npx\\"];
+    let (at, cache) = CACHES.iter().find_map(|cache| Some((line.find(cache)?, cache)))?;
+    let before = &line[..at];
+    let start = before
+        .rfind(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '(' | '['))
+        .map_or(0, |at| at + 1);
+    let after = &line[at + cache.len()..];
+    let hash = after.len() - after.trim_start_matches(|c: char| c.is_ascii_hexdigit()).len();
+    let folder = format!("{}{cache}{}", line.get(start..at)?.trim_start_matches("file://"), &after[..hash]);
+    let is_whole = hash == 16 && after[hash..].starts_with(['/', '\\']) && !folder.contains("..");
+    (is_whole && folder.len() <= 200 && !folder.chars().any(char::is_control)).then_some(folder)
 }
 
 /// Does a line say what happened? Where in its code it happened is of no use to whoever starts it.
@@ -144,6 +173,11 @@ impl Explanation {
         if let Some(words) = self.words {
             text.push_str(": ");
             text.push_str(words);
+        }
+        if let Some(folder) = &self.npx_copy {
+            text.push_str(&format!(
+                "; npx runs its own copy of it, which may be incomplete: remove {folder}, and it is installed anew"
+            ));
         }
         text.push_str(&format!(" (see `callgate explain {}`)", self.code));
         if !self.said.is_empty() {
@@ -220,6 +254,46 @@ mod tests {
         assert!(text.starts_with("it ended: the port that it wants is in use"), "{text}");
         assert!(text.contains("(see `callgate explain CG-113`). Its last words: line 13 | "), "{text}");
         assert!(text.ends_with("| EADDRINUSE"), "{text}");
+    }
+
+    #[test]
+    fn an_incomplete_copy_of_npx_is_named_and_nothing_else_is_to_be_removed() {
+        let copy = "/home/me/.npm/_npx/15c61037b1978c83";
+        for (line, folder) in [
+            (format!("Error: Cannot find module '{copy}/node_modules/x/dist/index.js'"), Some(copy)),
+            (format!("    at file://{copy}/node_modules/x.js:1:1"), Some(copy)),
+            (
+                r"C:\Users\me\AppData\Local\npm-cache\_npx\15c61037b1978c83\node_modules\x".to_owned(),
+                Some(r"C:\Users\me\AppData\Local\npm-cache\_npx\15c61037b1978c83"),
+            ),
+            ("remove /home/me/.npm/_npx/".to_owned(), None),
+            ("/home/me/.npm/_npx/../../x".to_owned(), None),
+            ("/home/me/../you/.npm/_npx/15c61037b1978c83/x".to_owned(), None),
+            ("/home/me/.npm/_npx/15c61037b1978c83".to_owned(), None),
+            ("/home/me/Documents/_npx/15c61037b1978c83/x".to_owned(), None),
+        ] {
+            assert_eq!(npx_copy(&line).as_deref(), folder, "{line}");
+        }
+        let found = explain(
+            Some(&Ending::Exited { code: 1 }),
+            &[format!("Error: Cannot find module '{copy}/node_modules/x'")],
+        );
+        let text = found.map(|found| found.after("it ended")).unwrap_or_default();
+        assert!(text.contains(&format!("remove {copy}, and it is installed anew")), "{text}");
+    }
+
+    #[test]
+    fn a_package_that_cannot_be_fetched_is_told_as_that_for_uvx_too() {
+        let offline = lines(
+            "  × Failed to fetch: `https://pypi.org/simple/mcp-server-fetch/`\n  ├─▶ error sending request for url\n  ╰─▶ dns error: failed to lookup address information: Name or service not known",
+        );
+        let misspelled = lines(
+            "  × No solution found when resolving tool dependencies:\n  ╰─▶ Because mcp-server-fech was not found in the package registry and you require mcp-server-fech",
+        );
+        for said in [offline, misspelled] {
+            let found = explain(Some(&Ending::Exited { code: 1 }), &said);
+            assert_eq!(found.map(|found| found.code), Some("CG-115"), "{said:?}");
+        }
     }
 
     #[test]

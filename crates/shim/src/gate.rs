@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use callgate_policy::Policy;
 use callgate_store::allowance::{self, Allowance, What};
@@ -18,6 +18,10 @@ use callgate_store::{Home, pause};
 
 /// A file changed this shortly before it was read may change again within the same time stamp.
 const RACY: Duration = Duration::from_millis(50);
+
+/// How long a file that was good has to be broken before that is told: many editors empty a file before they write it, or
+/// take it away and put another in its place. What is enforced does not wait.
+pub(crate) const MOMENT: Duration = Duration::from_millis(300);
 
 /// What holds for calls until the next look.
 #[derive(Clone, Debug)]
@@ -94,6 +98,8 @@ pub enum Change {
 pub struct Gate {
     home: Home,
     server: String,
+    /// [`MOMENT`], but in tests.
+    moment: Duration,
     seen: Mutex<Seen>,
 }
 
@@ -108,7 +114,17 @@ struct Seen {
     good: bool,
     /// What was said about a broken policy last, so that it is not said twice.
     told: Option<String>,
+    /// A policy that was good and is broken, since when, and not told yet.
+    untold: Option<(Change, Instant)>,
     changes: Vec<Change>,
+}
+
+impl Seen {
+    /// To be told if it lasts, counted from the first of such changes.
+    fn hold(&mut self, change: Change) {
+        let since = self.untold.take().map_or_else(Instant::now, |(_, since)| since);
+        self.untold = Some((change, since));
+    }
 }
 
 /// Tells one state of a file from another without reading it.
@@ -147,15 +163,30 @@ impl Gate {
             rules,
             good: false,
             told: None,
+            untold: None,
             changes: Vec::new(),
         };
-        Gate { home, server: server.to_owned(), seen: Mutex::new(seen) }
+        Gate { home, server: server.to_owned(), moment: MOMENT, seen: Mutex::new(seen) }
+    }
+
+    /// Is there something to tell that is told only if it lasts? Then another look is due in a [`MOMENT`].
+    pub(crate) fn has_untold(&self) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).untold.is_some()
+    }
+
+    /// That, at the end of a session: nobody will look again.
+    pub(crate) fn take_untold(&self) -> Option<Change> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.untold.take().map(|(change, _)| change)
     }
 
     /// The rules of this moment, and what changed since somebody looked last.
     pub fn look(&self) -> (Rules, Vec<Change>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.look_at_policy(&mut seen);
+        if let Some((change, _)) = seen.untold.take_if(|(_, since)| since.elapsed() >= self.moment) {
+            seen.changes.push(change);
+        }
         self.look_at_pause(&mut seen);
         self.look_at_allowances(&mut seen);
         (seen.rules.clone(), std::mem::take(&mut seen.changes))
@@ -183,7 +214,7 @@ impl Gate {
                 Stamp::File { .. } | Stamp::Unknown(_) | Stamp::Unread => {
                     seen.own = Stamp::Deleted;
                     let reason = "the file was deleted".to_owned();
-                    seen.changes.push(Change::Broken { path: own, reason, kept: true });
+                    seen.hold(Change::Broken { path: own, reason, kept: true });
                 }
                 Stamp::Deleted => {}
             }
@@ -205,13 +236,13 @@ impl Gate {
         match parsed {
             // Read again only because its time stamp was too fresh, or saved without a change.
             Ok((policy, _)) if seen.good && policy.version() == seen.rules.policy.version() => {
-                seen.told = None;
+                (seen.told, seen.untold) = (None, None);
             }
             Ok((policy, text)) => {
                 let after = Arc::new(policy);
                 let before = std::mem::replace(&mut seen.rules.policy, after.clone());
                 seen.good = true;
-                seen.told = None;
+                (seen.told, seen.untold) = (None, None);
                 seen.changes.push(Change::Policy { before, after, text: text.into() });
             }
             Err(reason) => {
@@ -222,7 +253,8 @@ impl Gate {
                 }
                 if seen.told.as_ref() != Some(&reason) {
                     seen.told = Some(reason.clone());
-                    seen.changes.push(Change::Broken { path: path.to_owned(), reason, kept: seen.good });
+                    let change = Change::Broken { path: path.to_owned(), reason, kept: seen.good };
+                    if seen.good { seen.hold(change) } else { seen.changes.push(change) }
                 }
             }
         }
@@ -347,7 +379,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
         home.prepare().unwrap();
-        let gate = Gate::new(home.clone(), "s");
+        let gate = Gate { moment: Duration::ZERO, ..Gate::new(home.clone(), "s") };
         Fixture { _folder: folder, home, gate }
     }
 
@@ -450,6 +482,34 @@ mod tests {
             symlink(&elsewhere, fixture.home.paused()).unwrap();
             assert_eq!(fixture.look().1, ["paused"], "{behind:?}");
         }
+    }
+
+    #[test]
+    fn a_save_that_empties_the_file_first_is_not_told_as_a_broken_policy() {
+        let mut fixture = fixture();
+        fixture.gate.moment = Duration::from_secs(3600);
+        fixture.write(DENY);
+        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["policy"]));
+        for between in ["", "{", "{\"version\""] {
+            fs::write(fixture.home.policy("s"), between).unwrap();
+            assert_eq!(fixture.look(), ("Denied".to_owned(), vec![]), "enforced on, and not told yet");
+            assert!(fixture.gate.has_untold());
+        }
+        fixture.write(ALLOW);
+        assert_eq!(fixture.look(), ("pass /default".to_owned(), vec!["policy"]));
+        assert!(!fixture.gate.has_untold() && fixture.gate.take_untold().is_none());
+        fs::remove_file(fixture.home.policy("s")).unwrap();
+        assert_eq!(fixture.look().1, Vec::<&str>::new(), "taken away for a moment");
+        fixture.write(ALLOW);
+        assert_eq!(fixture.look().1, Vec::<&str>::new(), "the same again");
+        fixture.write("{");
+        assert_eq!(fixture.look().1, Vec::<&str>::new());
+        fixture.gate.moment = Duration::ZERO;
+        assert_eq!(fixture.look().1, ["broken, kept"], "it lasts");
+        fixture.write("");
+        fixture.gate.moment = Duration::from_secs(3600);
+        assert_eq!(fixture.look().1, Vec::<&str>::new());
+        assert!(matches!(fixture.gate.take_untold(), Some(Change::Broken { kept: true, .. })), "at the end");
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! allow are a pause, a broken policy, and what Callgate refuses by itself.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
-use callgate_protocol::answer;
+use callgate_protocol::NextStep;
 use callgate_protocol::digest::digest;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
@@ -20,6 +21,7 @@ use crate::patience::Patience;
 use crate::pending::{Asked, Shut, What};
 use crate::schema::Misfit;
 use crate::toolbook::PATIENCE;
+use crate::unknown_tools::Unlisted;
 use crate::wording::{self, Expects};
 
 /// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
@@ -46,6 +48,7 @@ pub(crate) struct No {
     rule: String,
     reason: String,
     keep: Keep,
+    next: NextStep,
 }
 
 /// What a person has set aside for a request.
@@ -170,7 +173,8 @@ impl Group<'_> {
     fn unless_paused(&self, ask: &Ask<'_>) -> Result<(), No> {
         let Some(reason) = &self.rules.paused else { return Ok(()) };
         let (decision, rule) = (Decision::Paused, "(paused)".to_owned());
-        Err(No { decision, rule, reason: reason.to_string(), keep: self.keep(ask) })
+        let (keep, next) = (self.keep(ask), NextStep::WaitForUser);
+        Err(No { decision, rule, reason: reason.to_string(), keep, next })
     }
 
     /// What a call that may pass counts on went with the server before: its client hears of that first.
@@ -180,7 +184,8 @@ impl Group<'_> {
             return Ok(());
         };
         let (decision, rule) = (Decision::Stopped, "(lost codegen session)".to_owned());
-        Err(No { decision, rule, reason: format!("{lost}. This call was not done"), keep })
+        let (reason, next) = (format!("{lost}. This call was not done"), NextStep::AsSaid);
+        Err(No { decision, rule, reason, keep, next })
     }
 
     /// How much the policy wants to be kept of a request, whatever becomes of it.
@@ -196,7 +201,8 @@ impl Group<'_> {
     /// There is no server that could be asked.
     pub(crate) fn refuse_stopped(&mut self, ask: &Ask<'_>, shut: &Shut) {
         let (decision, rule) = (Decision::Stopped, shut.rule.to_owned());
-        let no = No { decision, rule, reason: shut.reason.to_string(), keep: self.keep(ask) };
+        let (keep, next) = (self.keep(ask), shut.next.clone());
+        let no = No { decision, rule, reason: shut.reason.to_string(), keep, next };
         self.refuse(ask, &no);
     }
 
@@ -249,9 +255,9 @@ impl Group<'_> {
                 return self.attempt(ask, leave);
             }
             if let Err(misfit) = fits {
-                let reason = wording::misfit(&ask.name, &misfit, pass.keep);
-                let refusal =
-                    Refusal { kind: RefusalKind::Denied, rule: pointer.to_owned(), reason, keep: pass.keep };
+                let (reason, next) = wording::misfit(&ask.name, &misfit, pass.keep);
+                let refusal = Refusal::new(RefusalKind::Denied, pointer, reason);
+                let refusal = Refusal { keep: pass.keep, next, ..refusal };
                 if !pass.observing {
                     return Err(refusal.into());
                 }
@@ -285,18 +291,19 @@ impl Group<'_> {
             }
             Err(NotAdmitted::Capped(cap)) => {
                 let full = pass.limits.iter().find(|taking| taking.limit.pointer == cap.pointer);
-                let words = full.map(|taking| taking.limit.refusal(&ask.name)).unwrap_or_default();
-                let reason = wording::capped(&words, cap.frees_in);
-                Err(No { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep })
+                let (reason, next) = wording::capped(full, &ask.name, &cap);
+                Err(No { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep, next })
             }
             Err(NotAdmitted::Spent) => {
                 let reason = "what was allowed once has been used".to_owned();
                 let rule = leave.rule.clone().unwrap_or_default();
-                Err(No { decision: Decision::Denied, rule, reason, keep: pass.keep })
+                let (decision, next) = (Decision::Denied, NextStep::AskUser);
+                Err(No { decision, rule, reason, keep: pass.keep, next })
             }
             Err(NotAdmitted::Store(error)) => {
                 let (decision, rule) = (Decision::Unrecorded, "(record)".to_owned());
-                Err(No { decision, rule, reason: wording::unrecorded(&error.to_string()), keep: pass.keep })
+                let (reason, next) = (wording::unrecorded(&error.to_string()), NextStep::TellUser);
+                Err(No { decision, rule, reason, keep: pass.keep, next })
             }
         }
     }
@@ -325,6 +332,9 @@ impl Group<'_> {
         if let Some(Patience::Set(_)) = relay.patience(&self.rules) {
             asked.token = ask.progress_token();
         }
+        if ask.expects == Expects::ToolResult && relay.tools.lacks(&ask.name) {
+            asked.unlisted = Unlisted::new(&ask.name, ask.args, ask.is_stateless());
+        }
         match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
             Ok(()) => {
                 if ask.expects == Expects::Anything {
@@ -343,7 +353,7 @@ impl Group<'_> {
     }
 
     pub(crate) fn refuse(&mut self, ask: &Ask<'_>, no: &No) {
-        let No { decision, rule, reason, keep } = no;
+        let No { decision, rule, reason, keep, next } = no;
         // Only what a person could allow has to be known again.
         let digest = can_be_allowed(*decision).then(|| ask.digest(self.from.relay.seal.as_ref())).flatten();
         let call = self.batch.refuse(Refused {
@@ -360,14 +370,34 @@ impl Group<'_> {
             digest,
         });
         let line = match (decision, ask.expects) {
-            // Exactly what a server says of a tool that it does not have.
-            (Decision::Hidden, Expects::ToolResult) => answer::unknown_tool(&ask.key, &ask.name),
+            // Exactly what this server says of a tool that it does not have.
+            (Decision::Hidden, Expects::ToolResult) => self.unknown_tool(ask),
+            (Decision::Denied, Expects::ToolResult) if self.is_absent(ask, rule) => self.unknown_tool(ask),
             (Decision::Hidden, Expects::Anything) => {
                 wording::not_found(&ask.key, ask.method, &ask.name, ask.is_stateless())
             }
-            _ => wording::refusal(ask.expects, &ask.key, reason, &call.id().to_string(), rule),
+            _ => wording::refusal(ask.expects, &ask.key, reason, next, (&call.id().to_string(), rule)),
         };
         self.from.relay.to_client.post(line);
+    }
+}
+
+impl Group<'_> {
+    fn unknown_tool(&self, ask: &Ask<'_>) -> Vec<u8> {
+        self.from.relay.unknown_tools.answer(&ask.key, &ask.name, ask.is_stateless())
+    }
+
+    /// Is it refused only because nothing speaks for it, and known not to exist? Told otherwise than a hidden tool, it would
+    /// tell which ones are hidden.
+    fn is_absent(&self, ask: &Ask<'_>, rule: &str) -> bool {
+        let relay = self.from.relay;
+        if !(rule.ends_with("/default") || rule.ends_with("/validate")) {
+            return false;
+        }
+        if relay.listed.load(Ordering::Relaxed) {
+            relay.tools.await_first_list();
+        }
+        relay.tools.lacks(&ask.name)
     }
 }
 
@@ -378,8 +408,8 @@ fn can_be_allowed(decision: Decision) -> bool {
 
 impl From<Refusal> for No {
     fn from(refusal: Refusal) -> No {
-        let Refusal { kind, rule, reason, keep } = refusal;
-        No { decision: decision_of(kind), rule, reason, keep }
+        let Refusal { kind, rule, reason, keep, next } = refusal;
+        No { decision: decision_of(kind), rule, reason, keep, next }
     }
 }
 

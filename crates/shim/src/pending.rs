@@ -13,11 +13,13 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
 use callgate_store::CallRef;
 
 use crate::patience::Patience;
+use crate::unknown_tools::Unlisted;
 use crate::wording::Expects;
 
 /// How many requests may wait at once. An agent that gets here is not waiting for answers any more.
@@ -39,12 +41,14 @@ pub(crate) struct Asked {
     pub(crate) heard: Instant,
     /// The client has had its answer: it took too long.
     pub(crate) late: bool,
+    /// A call of a tool that the server does not list.
+    pub(crate) unlisted: Option<Box<Unlisted>>,
 }
 
 impl Asked {
     pub(crate) fn new(what: What) -> Asked {
         let since = Instant::now();
-        Asked { what, since, lasting: false, token: None, heard: since, late: false }
+        Asked { what, since, lasting: false, token: None, heard: since, late: false, unlisted: None }
     }
 }
 
@@ -110,6 +114,8 @@ pub(crate) struct Shut {
     pub(crate) rule: &'static str,
     /// A sentence for whoever calls.
     pub(crate) reason: Arc<str>,
+    /// What helps them.
+    pub(crate) next: NextStep,
     /// What the server listed last is shown on. Not of one that is broken: whoever asks for anything is to hear that.
     pub(crate) lists: bool,
 }

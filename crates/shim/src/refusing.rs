@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use callgate_protocol::NextStep;
 use callgate_protocol::message::{Body, Incoming, Side, read};
 
 use crate::lines::{Chunk, Lines};
@@ -19,7 +20,8 @@ pub(crate) fn refuse_all(from: impl Read, mut to: impl Write, reason: &str) {
         for line in whole.split(|byte| *byte == b'\n') {
             let Incoming::One(message) = read(Side::Client, line) else { continue };
             let Body::Request { id, method, .. } = &message.body else { continue };
-            let mut answer = wording::unanswered(Expects::of(method), &id.as_key(), reason, None);
+            let next = NextStep::TellUser;
+            let mut answer = wording::unanswered(Expects::of(method), &id.as_key(), reason, &next, None);
             answer.push(b'\n');
             if to.write_all(&answer).and_then(|()| to.flush()).is_err() {
                 return;

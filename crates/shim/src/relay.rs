@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use callgate_policy::{Call, Circumstances, Judgement, Waived, compare};
@@ -28,6 +28,7 @@ use crate::pending::{Asked, Generation, Pending, What};
 use crate::server_asks::{ServerAsk, ServerAsks};
 use crate::stdio;
 use crate::toolbook::ToolBook;
+use crate::unknown_tools::UnknownTools;
 
 /// Noise lines that get a row each; the rest is counted.
 const NOISE_ROWS: u32 = 20;
@@ -74,6 +75,8 @@ pub(crate) struct Relay {
     /// To the session's main thread.
     pub(crate) news: Sender<News>,
     pub(crate) client: ClientName,
+    /// Who started us, as of the client's first words: whoever only led up to it is gone by then.
+    pub(crate) parent: OnceLock<Option<u32>>,
     /// The client has seen a list of tools, so it wants to hear when the list changes.
     pub(crate) listed: AtomicBool,
     pub(crate) noise: Noise,
@@ -81,6 +84,8 @@ pub(crate) struct Relay {
     pub(crate) lists: LastLists,
     /// What the server says its tools are.
     pub(crate) tools: ToolBook,
+    /// How the server answers calls of tools that it does not have.
+    pub(crate) unknown_tools: UnknownTools,
     /// For digests of refused calls; without one, no single call can be allowed.
     pub(crate) seal: Option<Seal>,
     /// The disk, for rules about paths.

@@ -14,9 +14,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_policy::{Call, Judgement, Restart, Waived};
-use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
+use callgate_protocol::{NextStep, answer};
 use callgate_store::clock::wall_ms;
 use callgate_store::control::{Request, Wish};
 use callgate_store::{EndReason, Event, EventKind, Lease, Outcome, Stand};
@@ -213,7 +213,7 @@ impl Session {
             Ok(pause) => {
                 let at = Instant::now() + pause;
                 let words = format!("the server crashed ({why}) during this call; it is being started again");
-                self.sever(Door::Ajar { until: at + AT_THE_DOOR }, &words, Outcome::ServerEnded);
+                self.sever(Door::Ajar { until: at + AT_THE_DOOR }, &words, &NextStep::CheckEffect);
                 self.keeper.end();
                 self.standing = Standing::Waiting { at, why: Why::Crash };
                 let text = format!("{why}; it is started again in {:.1} s", pause.as_secs_f64());
@@ -234,8 +234,9 @@ impl Session {
         };
         let page = "see `callgate explain CG-120`";
         let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
-        let shut = Shut { rule: "(crash loop)", reason: reason.as_str().into(), lists: false };
-        self.sever(Door::Shut(shut), &reason, Outcome::ServerEnded);
+        let (rule, next) = ("(crash loop)", NextStep::TellUser);
+        let shut = Shut { rule, reason: reason.as_str().into(), next: next.clone(), lists: false };
+        self.sever(Door::Shut(shut), &reason, &next);
         self.standing = Standing::Down;
         stdio::complain(&format!("{}: {reason}", self.server));
         self.note(EventKind::Crashed, &reason);
@@ -250,8 +251,9 @@ impl Session {
             (Wish::Stop, Standing::Stopped) => {}
             (Wish::Stop, _) => {
                 let reason = "the server was stopped by the user";
-                let shut = Shut { rule: "(stopped)", reason: reason.into(), lists: true };
-                self.sever(Door::Shut(shut), &format!("{reason} during this call"), Outcome::ServerEnded);
+                let (rule, next) = ("(stopped)", NextStep::WaitForUser);
+                let shut = Shut { rule, reason: reason.into(), next: next.clone(), lists: true };
+                self.sever(Door::Shut(shut), &format!("{reason} during this call"), &next);
                 self.keeper.end();
                 self.standing = Standing::Stopped;
                 self.note(EventKind::Stopped, "by the user");
@@ -271,7 +273,7 @@ impl Session {
             (Wish::Restart, Standing::Serving | Standing::Greeting { .. }) => {
                 let until = Instant::now() + AT_THE_DOOR;
                 let words = "the server is started again by the user; this call was ended";
-                self.sever(Door::Ajar { until }, words, Outcome::ServerEnded);
+                self.sever(Door::Ajar { until }, words, &NextStep::CheckEffect);
                 self.keeper.end();
                 self.bring_back(Why::User);
                 return None;
@@ -305,12 +307,15 @@ impl Session {
         let reason = format!("the server was ended by its limits: {beyond}. A person has to start it");
         let door = match comes_back {
             true => Door::Asleep,
-            false => Door::Shut(Shut { rule: "(limit)", reason: reason.as_str().into(), lists: true }),
+            false => {
+                let (rule, next) = ("(limit)", NextStep::TellUser);
+                Door::Shut(Shut { rule, reason: reason.as_str().into(), next, lists: true })
+            }
         };
         let Some(left) = self.relay.pending.sever_if_idle(door, || self.relay.codegen.has_open()) else {
             return false;
         };
-        self.take_leave(left, &reason, Outcome::ServerEnded);
+        self.take_leave(left, &reason, &NextStep::TellUser);
         self.keeper.end();
         self.standing = if comes_back { Standing::Resting } else { Standing::Stopped };
         self.note(EventKind::Limit, &format!("{beyond}; it was ended"));
@@ -435,11 +440,11 @@ impl Session {
 
     /// The server is gone for whoever waits: each gets its one answer, the table is the next server's, and this one reads
     /// nothing more from us. What it asked of the client is taken back.
-    fn sever(&self, door: Door, words: &str, outcome: Outcome) {
-        self.take_leave(self.relay.pending.sever(door), words, outcome);
+    fn sever(&self, door: Door, words: &str, next: &NextStep) {
+        self.take_leave(self.relay.pending.sever(door), words, next);
     }
 
-    fn take_leave(&self, left: Vec<(IdKey, Asked)>, words: &str, outcome: Outcome) {
+    fn take_leave(&self, left: Vec<(IdKey, Asked)>, words: &str, next: &NextStep) {
         self.relay.codegen.server_gone(wall_ms());
         let pipe = self.relay.server.pipe();
         for (id, asked) in &left {
@@ -447,7 +452,7 @@ impl Session {
                 pipe.post_last(answer::cancelled(id, "the server is being ended"));
             }
         }
-        self.answer_all(left, words, outcome);
+        self.answer_all(left, (words, next), Outcome::ServerEnded);
         for (shown, ask) in self.relay.server_asks.sever(self.relay.pending.generation()) {
             if let Some(call) = ask.call {
                 self.relay.journal.settle_one(&call, Outcome::ServerEnded);

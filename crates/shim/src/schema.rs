@@ -3,7 +3,8 @@
 //! The schema comes from the server and the arguments from the agent, so neither is trusted: nothing is fetched, patterns
 //! run in linear time, size, depth and references are bounded. Within these bounds a schema can still be made to take for ever
 //! and all memory, so a check is only ever run in a process that can be ended: see `checker`. What cannot be checked is
-//! refused. A misfit is told by its place and keyword; values are never repeated.
+//! refused. A misfit is told by its place and by what the schema wants there;
+//! values of the arguments are never repeated.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use crate::confinement::thread_time;
+use crate::misfit;
 
 /// Larger schemas are not used. Those of real servers have a few kilobytes.
 const LARGEST: usize = 256 << 10;
@@ -27,8 +29,10 @@ const EASY: Duration = Duration::from_millis(10);
 /// Why arguments were not found to fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// They do not fit: where, and by which keyword.
+    /// They do not fit: where, and what is wanted there.
     Differs(String),
+    /// The server has not said in time what arguments its tools take.
+    NotListedYet,
     /// The schema or the arguments cannot be checked.
     Uncheckable(String),
 }
@@ -105,9 +109,7 @@ impl Schemas {
             return Err(Misfit::Differs("the arguments do not fit the tool's own schema".to_owned()));
         };
         let place = place(&error.instance_path().to_string());
-        let schema = error.schema_path().to_string();
-        let keyword = schema.rsplit('/').find(|step| !step.is_empty() && !is_index(step)).unwrap_or("schema");
-        Err(Misfit::Differs(format!("{place} does not fit the tool's own schema ({keyword})")))
+        Err(Misfit::Differs(misfit::words(&place, error.kind())))
     }
 
     fn compiled(&mut self, text: &str) -> &Result<Validator, String> {
@@ -133,17 +135,13 @@ fn compile(text: &str) -> Result<Validator, String> {
     })
 }
 
-fn is_index(step: &str) -> bool {
-    step.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// `/options/0/path` → `args.options.0.path`. The names are the agent's: shortened, and without anything unprintable.
-fn place(pointer: &str) -> String {
+pub(crate) fn place(pointer: &str) -> String {
     let mut out = "args".to_owned();
     for step in pointer.split('/').skip(1).take(16) {
         let step = step.replace("~1", "/").replace("~0", "~");
         out.push('.');
-        out.extend(step.chars().filter(|c| !c.is_control()).take(64));
+        out.push_str(&misfit::name(&step));
     }
     out
 }
@@ -166,23 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn a_misfit_names_its_place_and_keyword_and_no_value() {
+    fn a_misfit_names_its_place_and_what_is_wanted_and_no_value() {
         let schema = r#"{"type":"object","required":["url"],"additionalProperties":false,
             "properties":{"url":{"type":"string","pattern":"^https:"},"tags":{"items":{"enum":["a"]}}}}"#;
         for (args, said) in [
             (r#"{"url":"https://x"}"#, Ok(())),
-            (r#"{"url":"file:///secret"}"#, differs("args.url does not fit the tool's own schema (pattern)")),
-            (r#"{"url":7}"#, differs("args.url does not fit the tool's own schema (type)")),
-            (r#"{}"#, differs("args does not fit the tool's own schema (required)")),
-            ("", differs("args does not fit the tool's own schema (required)")),
-            (
-                r#"{"url":"https://x","more":1}"#,
-                differs("args does not fit the tool's own schema (additionalProperties)"),
-            ),
-            (
-                r#"{"url":"https://x","tags":["a","b"]}"#,
-                differs("args.tags.1 does not fit the tool's own schema (enum)"),
-            ),
+            (r#"{"url":"file:///secret"}"#, differs(r#"args.url must match the pattern "^https:""#)),
+            (r#"{"url":7}"#, differs("args.url must be of type string")),
+            (r#"{}"#, differs("args.url is required")),
+            ("", differs("args.url is required")),
+            (r#"{"url":"https://x","more":1}"#, differs("args.more is no argument of this tool")),
+            (r#"{"url":"https://x","tags":["a","b"]}"#, differs(r#"args.tags.1 must be one of "a""#)),
         ] {
             assert_eq!(check(schema, args), said, "{args}");
         }

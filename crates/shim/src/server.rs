@@ -14,7 +14,7 @@ use callgate_protocol::input::{InputRequest, input_requests, required_elicitatio
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{self, Filtered, List};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
-use callgate_protocol::{Answer, Cause, Malformed, answer};
+use callgate_protocol::{Answer, Cause, Malformed, NextStep, answer};
 use callgate_store::failpoint;
 use callgate_store::{CallRef, Event, EventKind, Outcome};
 
@@ -25,6 +25,7 @@ use crate::pending::{Asked, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::server_asks::ServerAsk;
 use crate::toolbook::Asker;
+use crate::unknown_tools::Unlisted;
 use crate::wording::{self, Expects};
 
 /// The thread that reads the server.
@@ -46,6 +47,8 @@ struct Delivery<'c> {
     settled: Vec<Settled<'c>>,
     /// Lists, to be learned from after the delivery.
     listed: Vec<Listed<'c>>,
+    /// Likewise, answers to calls of tools that the server does not list.
+    unlisted: Vec<(Cow<'c, [u8]>, Box<Unlisted>)>,
 }
 
 /// Where a line with its LF stands in the chunk.
@@ -118,6 +121,9 @@ impl<'r> FromServer<'r> {
         failpoint::reach("shim.after_answer");
         self.book(delivery.settled);
         delivery.listed.iter().for_each(|listed| self.relay.learn(listed));
+        for (line, call) in &delivery.unlisted {
+            self.relay.unknown_tools.answered(line, call, |name| self.relay.tools.lists(name));
+        }
         delivered
     }
 
@@ -286,7 +292,8 @@ impl<'r> FromServer<'r> {
                 What::Call(call, expects) => {
                     out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
                     let call = call.id().to_string();
-                    out.append(&wording::refusal(expects, &id, &no.text, &call, "(server's request)"));
+                    let at = (call.as_str(), "(server's request)");
+                    out.append(&wording::refusal(expects, &id, &no.text, &NextStep::AskUser, at));
                 }
                 _ => out.append(&answer::error(Some(&id), wording::REFUSED, &text)),
             }
@@ -300,11 +307,15 @@ impl<'r> FromServer<'r> {
                     reply: Booked::Reply(reply, message.tool_failed()),
                 });
                 match lost {
-                    None => out.deliver(message, place),
+                    None => {
+                        out.unlisted.extend(asked.unlisted.map(|call| (message.wire(), call)));
+                        out.deliver(message, place);
+                    }
                     Some(words) => {
                         out.skip(place);
                         let (id, call) = (id.as_key(), call.id().to_string());
-                        out.append(&wording::refusal(expects, &id, &words, &call, "(lost codegen session)"));
+                        let at = (call.as_str(), "(lost codegen session)");
+                        out.append(&wording::refusal(expects, &id, &words, &NextStep::AsSaid, at));
                     }
                 }
             }
@@ -335,6 +346,7 @@ impl<'r> FromServer<'r> {
             What::Initialize => {
                 if let Reply::Result(result) = reply {
                     self.relay.handshake.answered(result);
+                    self.relay.unknown_tools.greeted(&message.wire(), result);
                 }
                 out.deliver(message, place);
             }
@@ -389,6 +401,7 @@ impl<'r> FromServer<'r> {
         if list == List::Tools {
             // Before the client has it: what changes from here on is news to it.
             self.relay.listed.store(true, Ordering::Relaxed);
+            self.relay.unknown_tools.listed(&message.wire());
         }
         let page = self.relay.show(list, result);
         match &page.filtered {
@@ -440,9 +453,10 @@ impl<'r> FromServer<'r> {
         match asked.what {
             What::Call(call, expects) => {
                 out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
-                out.append(&wording::unanswered(expects, id, &reason, Some(&call.id().to_string())));
+                let (next, call) = (NextStep::CheckEffect, call.id().to_string());
+                out.append(&wording::unanswered(expects, id, &reason, &next, Some(&call)));
             }
-            _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, None)),
+            _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, &NextStep::AsSaid, None)),
         }
     }
 
@@ -485,7 +499,14 @@ impl<'r> FromServer<'r> {
 
 impl<'c> Delivery<'c> {
     fn new(chunk: &'c [u8]) -> Self {
-        Delivery { chunk, untouched: Some(0), rewritten: Vec::new(), settled: Vec::new(), listed: Vec::new() }
+        Delivery {
+            chunk,
+            untouched: Some(0),
+            rewritten: Vec::new(),
+            settled: Vec::new(),
+            listed: Vec::new(),
+            unlisted: Vec::new(),
+        }
     }
 
     /// Delivers a message; as it stands in the chunk if it may.

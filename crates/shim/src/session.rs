@@ -7,12 +7,13 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_secrets::Secret;
@@ -38,12 +39,13 @@ use crate::server_asks::ServerAsks;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
 use crate::tree::{self, TreeRecord};
+use crate::unknown_tools::UnknownTools;
 use crate::watching::Watched;
 use crate::wording::Expects;
 use crate::{checker, program, secrets, stdio, watch, wording};
 
 /// How long a client that closed its end may still wait for answers while it reads.
-const LAST_ANSWERS: Duration = Duration::from_secs(60);
+const LAST_ANSWERS: Duration = Duration::from_secs(30);
 /// How long a server that never got a request waits for one, so that the client hears why it ended.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// How long a client that reads slowly has for the last words of a server that ended.
@@ -188,10 +190,12 @@ impl Session {
             handshake: Handshake::default(),
             news: tell.clone(),
             client: ClientName::new(client.as_deref()),
+            parent: OnceLock::new(),
             listed: AtomicBool::new(false),
             noise: Noise::default(),
             lists: LastLists::default(),
             tools: ToolBook::new(shelf, checker::start),
+            unknown_tools: UnknownTools::new(home.clone(), &name, masker.clone()),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: Codegen::new(home.clone(), &name),
@@ -311,10 +315,16 @@ impl Session {
         }
     }
 
-    /// The client closed its end. It may still be reading: calls under way are answered first.
+    /// Has whoever started us gone since the client first spoke? Its pipes may live on in another process.
+    fn is_orphaned(&self) -> bool {
+        self.relay.parent.get().is_some_and(|then| stdio::parent() != *then)
+    }
+
+    /// The client closed its end. It may still be reading: calls under way are answered first. Nobody is waited for when nobody
+    /// can read the answer.
     fn client_closed(mut self) -> u8 {
         let deadline = Instant::now() + LAST_ANSWERS;
-        while !self.relay.pending.wait_empty(LOOK) && Instant::now() < deadline {
+        while !self.relay.pending.wait_empty(LOOK) && Instant::now() < deadline && !self.is_orphaned() {
             match self.try_next() {
                 Some(News::Signal(signal)) => return self.signalled(signal),
                 Some(News::ClientGone) => break,
@@ -332,7 +342,16 @@ impl Session {
                 _ => {}
             }
         }
-        match self.hand_over(deadline) {
+        let mut until = deadline;
+        if Instant::now() >= deadline && !self.is_orphaned() {
+            // It reads, and waits for an answer that does not come.
+            let seconds = LAST_ANSWERS.as_secs();
+            let reason =
+                format!("the client closed its end, and the server did not answer within {seconds} s");
+            self.leave_waiting(&reason, Outcome::ServerEnded);
+            until = Instant::now() + LAST_WORDS;
+        }
+        match self.hand_over(until) {
             Some(signal) => self.signalled(signal),
             None => self.part(),
         }
@@ -340,7 +359,7 @@ impl Session {
 
     /// Waits until the client has what was left for it. Cut short when nobody reads, or by a signal, which it returns.
     fn hand_over(&mut self, deadline: Instant) -> Option<i32> {
-        while !self.relay.to_client.flush(LOOK) && Instant::now() < deadline {
+        while !self.relay.to_client.flush(LOOK) && Instant::now() < deadline && !self.is_orphaned() {
             match self.try_next() {
                 Some(News::Signal(signal)) => return Some(signal),
                 Some(News::ClientGone) => return None,
@@ -408,30 +427,42 @@ impl Session {
     }
 
     fn close_journal(&self, reason: EndReason) {
+        if let Some(change) = self.relay.gate.take_untold() {
+            self.relay.note(&change);
+        }
         self.relay.noise.sum_up(&self.relay.journal);
         self.relay.journal.end(reason);
     }
 
     fn leave_waiting(&self, reason: &str, outcome: Outcome) {
         let left = self.relay.pending.sever(Door::Ended(reason.into()));
-        self.answer_all(left, reason, outcome);
+        let next = match outcome {
+            Outcome::NotDelivered => NextStep::TellUser,
+            _ => NextStep::CheckEffect,
+        };
+        self.answer_all(left, (reason, &next), outcome);
     }
 
     /// Gives each of these its one answer: that there is none.
-    pub(crate) fn answer_all(&self, left: Vec<(IdKey, Asked)>, reason: &str, outcome: Outcome) {
+    pub(crate) fn answer_all(
+        &self,
+        left: Vec<(IdKey, Asked)>,
+        (reason, next): (&str, &NextStep),
+        outcome: Outcome,
+    ) {
         for (id, asked) in left {
             let line = match &asked.what {
                 What::Call(call, expects) => {
                     self.relay.journal.settle_one(call, outcome);
-                    wording::unanswered(*expects, &id, reason, Some(&call.id().to_string()))
+                    wording::unanswered(*expects, &id, reason, next, Some(&call.id().to_string()))
                 }
                 // Of our own requests nobody but us waits for an answer.
                 what if !what.is_clients() => continue,
                 What::List { list, .. } => {
                     self.relay.lists.owe(*list);
-                    wording::unanswered(Expects::Anything, &id, reason, None)
+                    wording::unanswered(Expects::Anything, &id, reason, next, None)
                 }
-                _ => wording::unanswered(Expects::Anything, &id, reason, None),
+                _ => wording::unanswered(Expects::Anything, &id, reason, next, None),
             };
             self.relay.to_client.post_last(line);
         }

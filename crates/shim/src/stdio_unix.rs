@@ -73,6 +73,12 @@ pub(crate) fn watch_reader(pipe: &File, gone: impl FnOnce() + Send + 'static) ->
     Ok(ReaderWatch { _ends: watch })
 }
 
+/// Who started us, as long as that process lives: then it is somebody else.
+#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
+pub(crate) fn parent() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
 /// Dropping it ends the watch, and lets go of the pipe.
 #[derive(Debug)]
 pub(crate) struct ReaderWatch {

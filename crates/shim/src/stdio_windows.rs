@@ -39,6 +39,11 @@ impl Drop for ReaderWatch {
     fn drop(&mut self) {}
 }
 
+/// Windows keeps the number of a parent that is gone.
+pub(crate) fn parent() -> Option<u32> {
+    None
+}
+
 /// Pipes keep the size they were made with.
 pub(crate) fn widen(_pipe: impl AsHandle) {}
 

@@ -6,6 +6,7 @@
 
 use std::hash::BuildHasher;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -23,6 +24,8 @@ use crate::schema::{Misfit, ToolSchema};
 const MOST_BYTES: usize = 16 << 20;
 /// How long a call waits for the list that its schema is in.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the first list is waited for that a client has got.
+const FIRST_LIST: Duration = Duration::from_millis(500);
 /// How soon after a list of ours another one may be asked for.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Pages of one list. A server whose list never ends is not listened to for ever.
@@ -48,6 +51,8 @@ pub(crate) struct ToolBook {
     clerk: Mutex<Option<Clerk>>,
     shelf: Shelf,
     checker: Checker,
+    /// The first list was waited for.
+    awaited: AtomicBool,
 }
 
 /// Where whole lists go.
@@ -125,6 +130,7 @@ impl ToolBook {
             clerk: Mutex::default(),
             shelf,
             checker: Checker::new(checks),
+            awaited: AtomicBool::new(false),
         }
     }
 
@@ -271,13 +277,31 @@ impl ToolBook {
         known.read > than
     }
 
+    /// Is the tool in what the server listed last?
+    pub(crate) fn lists(&self, tool: &str) -> bool {
+        lock(&self.known.0).schemas.contains_key(tool)
+    }
+
+    /// Lets the first list that a client has got be read before the client's next call is answered by it; once a session, so that
+    /// a list that never becomes whole costs nobody more than this moment.
+    pub(crate) fn await_first_list(&self) {
+        if !self.awaited.swap(true, Ordering::Relaxed) {
+            self.wait_newer(0, FIRST_LIST);
+        }
+    }
+
+    /// Is it known that the server has no such tool? Not as long as it may have listed others since.
+    pub(crate) fn lacks(&self, tool: &str) -> bool {
+        let known = lock(&self.known.0);
+        known.current && !known.schemas.contains_key(tool)
+    }
+
     /// Do these arguments fit what the server last said of the tool?
     pub(crate) fn check(&self, tool: &str, args: Option<Raw<'_>>) -> Result<(), Misfit> {
         let schema = {
             let known = lock(&self.known.0);
             if !known.current {
-                let why = "the server did not say in time what arguments its tools take";
-                return Err(Misfit::Uncheckable(why.to_owned()));
+                return Err(Misfit::NotListedYet);
             }
             known.schemas.get(tool).cloned()
         };

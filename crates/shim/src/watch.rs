@@ -13,6 +13,7 @@ use std::time::Duration;
 use callgate_store::{Home, control};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
+use crate::gate::MOMENT;
 use crate::relay::{News, Relay};
 
 const POLL: Duration = Duration::from_millis(50);
@@ -46,6 +47,8 @@ impl Watch {
                         dealt_with = request.turn;
                         relay.tell(News::Asked(request));
                     }
+                    // What is told only if it lasts is looked at again when it has.
+                    let every = if relay.gate.has_untold() { every.min(MOMENT) } else { every };
                     match woken.recv_timeout(every) {
                         Err(RecvTimeoutError::Disconnected) => thread::sleep(every),
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}

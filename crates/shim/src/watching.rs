@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use callgate_policy::OnLimit;
-use callgate_protocol::answer;
+use callgate_protocol::{NextStep, answer};
 use callgate_store::{EventKind, Outcome, Stand};
 
 use crate::bounds::{self, Beyond};
@@ -137,7 +137,8 @@ impl Session {
         for (id, call, expects) in self.relay.pending.overdue(patience) {
             let reason = patience.words();
             pipe.post_last(answer::cancelled(&id, &reason));
-            let line = wording::refusal(expects, &id, &reason, &call.id().to_string(), patience.rule());
+            let (next, id_text) = (NextStep::CheckEffect, call.id().to_string());
+            let line = wording::refusal(expects, &id, &reason, &next, (&id_text, patience.rule()));
             self.relay.to_client.post_last(line);
             self.relay.codegen.given_up(&call);
             self.relay.journal.call_over(&call);

@@ -1,13 +1,14 @@
-//! The sentences that an agent reads when the gate says no.
+//! What an agent reads when the gate says no, as whole answers: what happened, who decided, and what to do next.
 //!
-//! Fixed templates plus the policy author's own words. They never tell a model how to loosen anything, and never
-//! repeat arguments or server text.
+//! The next steps are one table ([`NextStep`]); what happened is the policy author's own words, or ours. An answer never
+//! tells a model how to loosen anything, and never repeats arguments.
 
-use std::time::Duration;
+use std::borrow::Cow;
 
-use callgate_policy::Keep;
-use callgate_protocol::answer;
+use callgate_policy::{Keep, Kind, Taking, UNIT, wait_words};
 use callgate_protocol::id::IdKey;
+use callgate_protocol::{NextStep, answer};
+use callgate_store::Capped;
 
 use crate::schema::Misfit;
 
@@ -22,7 +23,7 @@ pub const INTERNAL: i64 = -32603;
 const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// To a request that came while the server was being started again, and could not wait any longer.
-pub(crate) const RESTARTING: &str = "the server is being started again; call again in a moment";
+pub(crate) const RESTARTING: &str = "the server is being started again";
 
 /// Which kind of answer a request expects that the server does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,24 +39,58 @@ impl Expects {
     }
 }
 
-fn sentence(reason: &str, call: &str) -> String {
-    format!("Callgate: {} (call {call})", reason.trim_end_matches('.'))
+/// The text of a tool result.
+fn to_agent(reason: &str, next: &NextStep, call: Option<&str>) -> String {
+    let text = next.after(&without_commands(reason));
+    match call {
+        Some(call) => format!("Callgate: {text} (call {call})"),
+        None => format!("Callgate: {text}"),
+    }
+}
+
+/// A reason may send a person to a page, or to what is saved, by a command of ours. An agent gets the page's code alone.
+fn without_commands(reason: &str) -> Cow<'_, str> {
+    const OURS: &str = "`callgate ";
+    let mut text = Cow::Borrowed(reason);
+    while let Some((before, rest)) = text.split_once(OURS)
+        && let Some((command, after)) = rest.split_once('`')
+    {
+        let kept = match command.strip_prefix("explain ") {
+            Some(code) => format!("{}{code}{after}", before.trim_end_matches("see ")),
+            None => format!("{}{}", before.trim_end_matches([' ', '(']), after.trim_start_matches(')')),
+        };
+        text = Cow::Owned(kept);
+    }
+    text
 }
 
 /// The answer to a request that no rule refused and the server will not answer; with the call, if it is on record.
-pub fn unanswered(expects: Expects, id: &IdKey, reason: &str, call: Option<&str>) -> Vec<u8> {
-    match (expects, call) {
-        (Expects::ToolResult, Some(call)) => {
-            answer::tool_refusal(id, &sentence(reason, call), &[("callgate/call", call)])
+pub fn unanswered(
+    expects: Expects,
+    id: &IdKey,
+    reason: &str,
+    next: &NextStep,
+    call: Option<&str>,
+) -> Vec<u8> {
+    match expects {
+        Expects::ToolResult => {
+            let meta = call.map(|call| ("callgate/call", call));
+            answer::tool_refusal(id, &to_agent(reason, next, call), meta.as_slice())
         }
-        (Expects::ToolResult, None) => answer::tool_refusal(id, &format!("Callgate: {reason}"), &[]),
-        (Expects::Anything, _) => answer::error(Some(id), INTERNAL, &format!("Callgate: {reason}")),
+        // Read by a client, and perhaps by a person: nothing but what happened.
+        Expects::Anything => answer::error(Some(id), INTERNAL, &format!("Callgate: {reason}")),
     }
 }
 
 /// The answer to a refused request.
-pub fn refusal(expects: Expects, id: &IdKey, reason: &str, call: &str, rule: &str) -> Vec<u8> {
-    let text = sentence(reason, call);
+pub fn refusal(
+    expects: Expects,
+    id: &IdKey,
+    reason: &str,
+    next: &NextStep,
+    (call, rule): (&str, &str),
+) -> Vec<u8> {
+    let text = to_agent(reason, next, Some(call));
     match expects {
         Expects::ToolResult => {
             answer::tool_refusal(id, &text, &[("callgate/call", call), ("callgate/rule", rule)])
@@ -64,27 +99,52 @@ pub fn refusal(expects: Expects, id: &IdKey, reason: &str, call: &str, rule: &st
     }
 }
 
-/// A cap's sentence, with the seconds until it frees if time alone frees it.
-pub fn capped(words: &str, frees_in: Option<Duration>) -> String {
+/// A limit's sentence, with the time until it frees if time alone frees it, and what helps. `full`: the limit, if it is known.
+pub(crate) fn capped(full: Option<&Taking<'_>>, tool: &str, cap: &Capped) -> (String, NextStep) {
+    let words = full.map(|taking| taking.limit.refusal(tool)).unwrap_or_default();
     let words = words.trim_end_matches('.');
-    match frees_in {
-        Some(wait) => format!("{words}; the next call can pass in {} s", whole_seconds(wait)),
+    let reason = match cap.frees_in {
+        Some(wait) => {
+            let is_sum = full.is_some_and(|taking| matches!(taking.limit.kind, Kind::Sum { .. }));
+            let what = if is_sum { "this amount" } else { "the next call" };
+            format!("{words}; {what} can pass in {}", wait_words(wait))
+        }
         None => words.to_owned(),
-    }
+    };
+    let next = match full.map(|taking| (&taking.limit.kind, taking.limit.ceiling())) {
+        Some((Kind::Sum { from, .. }, ceiling)) if cap.used < ceiling => {
+            NextStep::SmallerAmount { most: amount(ceiling - cap.used), argument: from.text.clone() }
+        }
+        Some((Kind::Concurrent, _)) => NextStep::WaitForCalls,
+        _ if cap.frees_in.is_some() => NextStep::WaitForLimit,
+        _ => NextStep::AskUser,
+    };
+    (reason, next)
+}
+
+/// Millionths as a decimal: `10`, `0.25`.
+fn amount(millionths: u64) -> String {
+    let (whole, rest) = (millionths / UNIT, millionths % UNIT);
+    let text = format!("{whole}.{rest:06}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Arguments that do not fit the tool's schema, or cannot be held against it.
-pub(crate) fn misfit(tool: &str, misfit: &Misfit, keep: Keep) -> String {
-    match misfit {
+pub(crate) fn misfit(tool: &str, misfit: &Misfit, keep: Keep) -> (String, NextStep) {
+    let (why, next) = match misfit {
         // The place is made of the names of arguments.
         Misfit::Differs(_) if keep == Keep::Nothing => {
-            format!("{tool:?} is refused because its arguments do not fit the tool's own schema")
+            ("its arguments do not fit the tool's own schema".to_owned(), NextStep::FixArguments)
         }
-        Misfit::Differs(what) => format!("{tool:?} is refused because {what}"),
-        Misfit::Uncheckable(why) => {
-            format!("{tool:?} is refused because its arguments cannot be checked: {why}")
-        }
-    }
+        Misfit::Differs(what) => (what.clone(), NextStep::FixArguments),
+        Misfit::NotListedYet => (
+            "its arguments cannot be checked: the server did not say in time what arguments its tools take"
+                .to_owned(),
+            NextStep::CallAgain,
+        ),
+        Misfit::Uncheckable(why) => (format!("its arguments cannot be checked: {why}"), NextStep::AskUser),
+    };
+    (format!("{tool:?} is refused because {why}"), next)
 }
 
 /// What a server says of a resource or prompt that it does not have.
@@ -98,27 +158,11 @@ pub fn not_found(id: &IdKey, method: &str, name: &str, stateless: bool) -> Vec<u
     answer::error(Some(id), code, &text)
 }
 
-/// Rounded up, and never "0 s".
-pub fn whole_seconds(wait: Duration) -> u128 {
-    wait.as_millis().div_ceil(1000).max(1)
-}
-
 pub fn unrecorded(cause: &str) -> String {
     format!("not forwarded, because the call could not be recorded ({cause})")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cap_says_when_it_frees_and_never_zero() {
-        let text =
-            capped("\"click\" has reached its cap of 10 calls per minute", Some(Duration::from_millis(1)));
-        assert_eq!(
-            text,
-            "\"click\" has reached its cap of 10 calls per minute; the next call can pass in 1 s"
-        );
-        assert_eq!(capped("2 at once.", None), "2 at once", "no time to tell");
-    }
-}
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+#[path = "wording_tests.rs"]
+mod tests;

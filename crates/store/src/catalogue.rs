@@ -15,7 +15,7 @@ pub const MOST_TOOLS: usize = 10_000;
 /// in a file no larger than this.
 pub const MOST_BYTES: usize = 8 << 20;
 /// What a file holds beside its tools.
-const AROUND: usize = 16 * 1024;
+const AROUND: usize = 128 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalogue {
@@ -26,7 +26,25 @@ pub struct Catalogue {
     /// There were more than are kept.
     #[serde(default)]
     pub cut: bool,
+    /// How it answered calls of tools that it does not list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_tools: Vec<UnknownToolAnswer>,
 }
+
+/// The form of one such answer, as `protocol::unknown_tool` writes and reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownToolAnswer {
+    /// What the server said of itself when it was seen: another version may answer otherwise.
+    pub server_info: String,
+    /// It was asked without a handshake.
+    pub stateless: bool,
+    pub form: String,
+}
+
+/// Of versions, with a handshake and without, no more than these are remembered.
+const MOST_ANSWERS: usize = 4;
+/// What is said of itself by a server that is longer than this is not remembered.
+const LONGEST_ANSWER: usize = 4096;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownTool {
@@ -55,17 +73,47 @@ pub fn write<'t>(
         }
         tools.push(tool);
     }
-    let catalogue = Catalogue { server: server.to_owned(), seen_ms, tools, cut };
     let known = read(home, server).ok().flatten();
-    if known.is_some_and(|known| (&known.tools, known.cut) == (&catalogue.tools, cut)) {
+    if known.as_ref().is_some_and(|known| (&known.tools, known.cut) == (&tools, cut)) {
         return Ok(false);
     }
-    let path = home.catalogue(server);
-    let fail = |error: std::io::Error| StoreError::io("write", &path, &error);
-    let text = serde_json::to_vec(&catalogue).map_err(|error| fail(std::io::Error::other(error)))?;
-    // Worth little after a power loss: the next list brings it back.
-    atomic::swap(&path, &text).map_err(fail)?;
+    let unknown_tools = known.map(|known| known.unknown_tools).unwrap_or_default();
+    replace(home, &Catalogue { server: server.to_owned(), seen_ms, tools, cut, unknown_tools })?;
     Ok(true)
+}
+
+/// Remembers how a server whose list is kept answered a call of a tool that it does not have. Says whether it wrote. An
+/// answer that holds a secret is not remembered.
+pub fn keep_unknown_tool(
+    home: &Home,
+    masker: &Masker,
+    server: &str,
+    answer: &UnknownToolAnswer,
+) -> Result<bool, StoreError> {
+    let too_long = answer.form.len() + answer.server_info.len() > LONGEST_ANSWER;
+    if too_long || masker.keep_line(&answer.form) != answer.form {
+        return Ok(false);
+    }
+    let Some(mut known) = read(home, server)? else { return Ok(false) };
+    if known.unknown_tools.contains(answer) {
+        return Ok(false);
+    }
+    let same = |other: &UnknownToolAnswer| {
+        (&other.server_info, other.stateless) == (&answer.server_info, answer.stateless)
+    };
+    known.unknown_tools.retain(|other| !same(other));
+    known.unknown_tools.insert(0, answer.clone());
+    known.unknown_tools.truncate(MOST_ANSWERS);
+    replace(home, &known)?;
+    Ok(true)
+}
+
+fn replace(home: &Home, catalogue: &Catalogue) -> Result<(), StoreError> {
+    let path = home.catalogue(&catalogue.server);
+    let fail = |error: std::io::Error| StoreError::io("write", &path, &error);
+    let text = serde_json::to_vec(catalogue).map_err(|error| fail(std::io::Error::other(error)))?;
+    // Worth little after a power loss: the next list brings it back.
+    atomic::swap(&path, &text).map_err(fail)
 }
 
 /// What the server listed last, if it is known. A file that is not as we write them is an error, for people to see.
@@ -129,6 +177,33 @@ mod tests {
         write(&home, &masker, "s", 1, list(&[("write_file", definition)])).unwrap();
         let tool = read(&home, "s").unwrap().unwrap().tools.remove(0);
         assert_eq!((tool.name.as_str(), tool.definition.as_str()), ("write_file", definition));
+    }
+
+    #[test]
+    fn how_unknown_tools_are_answered_is_kept_with_the_list_and_outlives_another_list() {
+        let (_folder, home) = home();
+        let masker = Masker::default();
+        let answer = |info: &str, form: &str| UnknownToolAnswer {
+            server_info: info.to_owned(),
+            stateless: false,
+            form: form.to_owned(),
+        };
+        let first = answer("v1", "no \u{2} for \u{1}");
+        assert!(!keep_unknown_tool(&home, &masker, "s", &first).unwrap(), "there is no list to keep it with");
+        write(&home, &masker, "s", 1, list(&[("get", "{}")])).unwrap();
+        assert!(keep_unknown_tool(&home, &masker, "s", &first).unwrap());
+        assert!(!keep_unknown_tool(&home, &masker, "s", &first).unwrap(), "nothing is written twice");
+        write(&home, &masker, "s", 2, list(&[("put", "{}")])).unwrap();
+        assert_eq!(read(&home, "s").unwrap().unwrap().unknown_tools, std::slice::from_ref(&first));
+        let changed = answer("v1", "never heard of \u{2} \u{1}");
+        assert!(keep_unknown_tool(&home, &masker, "s", &changed).unwrap());
+        for version in 2..9 {
+            keep_unknown_tool(&home, &masker, "s", &answer(&format!("v{version}"), "x")).unwrap();
+        }
+        let known = read(&home, "s").unwrap().unwrap().unknown_tools;
+        assert_eq!((known.len(), known[0].server_info.as_str()), (MOST_ANSWERS, "v8"));
+        let token = answer("v1", "bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz no \u{2} for \u{1}");
+        assert!(!keep_unknown_tool(&home, &masker, "s", &token).unwrap(), "it holds a secret");
     }
 
     #[test]

@@ -112,7 +112,9 @@ fn a_call_that_is_under_way_when_the_server_is_stopped_is_cancelled_and_answered
     assert!(said.contains("Ends with it: 1 call runs and is answered with an error"), "{said}");
     assert_eq!(
         told(&session.answer("3").unwrap()),
-        Some("Callgate: the server was stopped by the user during this call")
+        Some(
+            "Callgate: the server was stopped by the user during this call. Stop here and wait for the user: every call is refused until the user lets them go on."
+        )
     );
     let last = bench.server_lines().pop().unwrap();
     assert!(last.contains("notifications/cancelled") && last.contains("\"requestId\":3"), "{last}");
@@ -361,7 +363,7 @@ fn a_call_that_is_told_to_come_again_was_not_done_by_the_server_before() {
         let done = lines.iter().filter(|line| line.contains(&format!("\"id\":{id},"))).count();
         match told(&answer) {
             None => assert_eq!(done, 1, "{answer:?}"),
-            Some(words) if words.contains("call again") => assert_eq!(done, 0, "{words}"),
+            Some(words) if words.contains("Call again in a moment") => assert_eq!(done, 0, "{words}"),
             Some(words) => assert!(words.contains("this call was ended"), "{words}"),
         }
     }

@@ -13,7 +13,7 @@ use crate::Desk;
 use crate::view::{Counter, Why};
 
 /// How the gate goes on after the reason of a capped call.
-const WAIT_THEN: &str = "; the next call can pass in ";
+const WAIT_THEN: [&str; 2] = ["; the next call can pass in ", "; this amount can pass in "];
 
 /// `policy`: the text that decided, if it is still kept.
 pub(super) fn why(desk: &Desk, call: &CallRow, policy: Option<&str>) -> Why {
@@ -26,7 +26,8 @@ pub(super) fn why(desk: &Desk, call: &CallRow, policy: Option<&str>) -> Why {
     let mut words = words(call);
     if counter.is_some() && call.decision == Decision::Capped {
         // How long it was to wait then is of no use beside how long it is now.
-        words.truncate(words.rfind(WAIT_THEN).unwrap_or(words.len()));
+        let then = WAIT_THEN.iter().find_map(|then| words.rfind(then));
+        words.truncate(then.unwrap_or(words.len()));
     }
     Why { words, rule: call.rule.clone(), counter, excerpt: then, policy: call.policy.clone(), changed_since }
 }

@@ -3,7 +3,7 @@
 use callgate_policy::{
     Call, Circumstances, Judgement, Policy, RefusalKind, Verdict, Waived, decide, excerpt,
 };
-use callgate_policy::{CounterView, Decision as Said};
+use callgate_policy::{CounterView, Decision as Said, wait_words};
 use callgate_protocol::json::{Kind, Raw};
 use callgate_store::history::OnRecord;
 use callgate_store::limits::Readings;
@@ -103,12 +103,7 @@ fn sentence(verdict: &Verdict) -> String {
         Said::Allow => format!("passes: {reason}"),
         Said::WouldDeny => format!("passes, because the rules are only observed; otherwise: {reason}"),
         Said::Capped => match verdict.retry_after {
-            Some(wait) => {
-                format!(
-                    "refused: {reason}; the next call can pass in {} s",
-                    wait.as_millis().div_ceil(1000).max(1)
-                )
-            }
+            Some(wait) => format!("refused: {reason}; the next call can pass in {}", wait_words(wait)),
             None => format!("refused: {reason}"),
         },
         Said::Deny | Said::Hidden | Said::Ask => format!("refused: {reason}"),

@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use callgate_policy::{Call, Circumstances, Decision, Policy, Target, Verdict, Waived, decide};
+use callgate_policy::{Call, Circumstances, Decision, Policy, Target, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
 use callgate_shim::gate::guard;
-use callgate_shim::wording::whole_seconds;
 use callgate_store::allowance::{self, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::OnRecord;
@@ -116,6 +115,6 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
         ));
     }
     if let Some(wait) = verdict.retry_after {
-        screen.line(&format!("passes  in {} s", whole_seconds(wait)));
+        screen.line(&format!("passes  in {}", wait_words(wait)));
     }
 }
