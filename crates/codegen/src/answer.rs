@@ -136,7 +136,12 @@ mod tests {
 
     #[test]
     fn a_file_name_survives_an_answer_that_was_too_long_for_the_record() {
-        for path in ["/tmp/e2e/test_1.spec.ts", r#"/tmp/a "quoted" \ b/t.spec.ts"#, r"C:\Users\ann\t.spec.ts", "/tmp/é\n/ü"] {
+        for path in [
+            "/tmp/e2e/test_1.spec.ts",
+            r#"/tmp/a "quoted" \ b/t.spec.ts"#,
+            r"C:\Users\ann\t.spec.ts",
+            "/tmp/é\n/ü",
+        ] {
             let text = serde_json::json!({ "filePath": path, "testCode": "x".repeat(200_000) }).to_string();
             let answer = serde_json::json!({ "content": [{ "type": "text", "text": text }] }).to_string();
             // serde_json sorts members: the servers have the type first, too.

@@ -112,7 +112,13 @@ impl Follower {
             Some(Verb::End) => self.meant(sent.args).map(Flight::End),
             Some(Verb::Clear) => self.meant(sent.args).map(Flight::Clear),
             Some(Verb::Get) => None,
-            None => if Follower::records(sent.tool) { self.record(sent) } else { None },
+            None => {
+                if Follower::records(sent.tool) {
+                    self.record(sent)
+                } else {
+                    None
+                }
+            }
         };
         self.under_way.extend(flight.map(|flight| (sent.call, flight)));
     }

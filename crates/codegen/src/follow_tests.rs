@@ -73,7 +73,16 @@ fn sessions_are_followed_as_the_servers_keep_them() {
         (&["start A", "click", "!end A", "clear A"], &["A cleared: click"]),
         // What is about browsers as such is in no recording.
         (
-            &["start A", "create_browser_session", "list_browser_sessions", "switch_browser_session", "get_session_info", "close_browser_session", "cleanup_idle_sessions", "playwright_close"],
+            &[
+                "start A",
+                "create_browser_session",
+                "list_browser_sessions",
+                "switch_browser_session",
+                "get_session_info",
+                "close_browser_session",
+                "cleanup_idle_sessions",
+                "playwright_close",
+            ],
             &["A open: "],
         ),
         (&["start A", "click", "clear B", "fill"], &["A open: click fill"]),

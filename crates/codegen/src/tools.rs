@@ -39,17 +39,31 @@ pub const TOOLS: &[(&str, Fate)] = &[
     ("playwright_go_forward", Code("`page.goForward`")),
     ("playwright_evaluate", Code("`page.evaluate`")),
     ("playwright_resize", Code("`page.setViewportSize`")),
-    ("playwright_emulate_device", Code("`page.setViewportSize` and headers from `devices`; place and permissions of the context")),
+    (
+        "playwright_emulate_device",
+        Code("`page.setViewportSize` and headers from `devices`; place and permissions of the context"),
+    ),
     ("playwright_custom_user_agent", Code("`test.use({ userAgent })` for the whole test")),
     ("playwright_handle_dialog", Code("`page.once(\"dialog\")` that accepts or dismisses the next one")),
     ("playwright_expect_dialog", Code("`page.waitForEvent(\"dialog\")`, answered, and its message expected")),
-    ("playwright_download_file", Code("`page.waitForEvent(\"download\")` around the click, its name expected, saved among the test's results")),
-    ("playwright_download_and_extract_pdf", Code("the same as `playwright_download_file`; the text is not read")),
+    (
+        "playwright_download_file",
+        Code(
+            "`page.waitForEvent(\"download\")` around the click, its name expected, saved among the test's results",
+        ),
+    ),
+    (
+        "playwright_download_and_extract_pdf",
+        Code("the same as `playwright_download_file`; the text is not read"),
+    ),
     ("playwright_copy_to_clipboard", Code("permission, then `navigator.clipboard.writeText`")),
     ("playwright_screenshot", Code("`screenshot` into the test's results")),
     ("playwright_create_baseline", Code("`screenshot` into the test's results")),
     ("playwright_save_as_pdf", Code("`page.pdf` into the test's results")),
-    ("playwright_start_video_recording", Code("a new page at the same address, as the server opens one; no video")),
+    (
+        "playwright_start_video_recording",
+        Code("a new page at the same address, as the server opens one; no video"),
+    ),
     ("playwright_stop_video_recording", Code("a new page at the same address, as the server opens one")),
     ("playwright_get", Code("`request.get`, and the same success expected")),
     ("playwright_post", Code("`request.post` of JSON, and the same success expected")),
@@ -59,11 +73,17 @@ pub const TOOLS: &[(&str, Fate)] = &[
     ("playwright_expect_response", Code("`page.waitForResponse`, if a later call asserts it")),
     ("playwright_assert_response", Code("the response is awaited, and its JSON or its success expected")),
     ("playwright_assert_element_state", Code("`expect(…).toBeVisible()` and its kin")),
-    ("playwright_assert_element_count", Code("`expect(…).toHaveCount(…)`, or `expect.poll` for more and fewer")),
+    (
+        "playwright_assert_element_count",
+        Code("`expect(…).toHaveCount(…)`, or `expect.poll` for more and fewer"),
+    ),
     ("playwright_assert_text_content", Code("`expect(…).toContainText(…)`, `toHaveText(…)`")),
     ("playwright_assert_attribute", Code("`expect(…).toHaveAttribute(…)`")),
     ("playwright_assert_css_property", Code("`expect(…).toHaveCSS(…)`")),
-    ("playwright_assert_request_made", Code("`page.waitForRequest`; a comment if it did not wait, because then nothing was asserted")),
+    (
+        "playwright_assert_request_made",
+        Code("`page.waitForRequest`; a comment if it did not wait, because then nothing was asserted"),
+    ),
     ("playwright_wait_smart", Code("`expect(…).toBeVisible()`, `toBeEnabled()`, `toContainText(…)`")),
     ("playwright_wait_network_idle", Code("`page.waitForLoadState(\"networkidle\")`")),
     ("playwright_wait_element_count", Code("as `playwright_assert_element_count`")),
@@ -81,7 +101,10 @@ pub const TOOLS: &[(&str, Fate)] = &[
     ("playwright_check_contrast", LOOKS),
     ("playwright_check_keyboard_navigation", Comment("it looks where the tab key leads")),
     ("playwright_collect_locators", Comment("it writes down what is on the page")),
-    ("playwright_visual_compare", Comment("its baseline is a file of the server; `toHaveScreenshot` makes one of the test's own")),
+    (
+        "playwright_visual_compare",
+        Comment("its baseline is a file of the server; `toHaveScreenshot` makes one of the test's own"),
+    ),
     ("playwright_batch_visual_compare", Comment("as `playwright_visual_compare`")),
     ("playwright_ai_visual_compare", Comment("as `playwright_visual_compare`")),
     ("playwright_batch_ai_visual_compare", Comment("as `playwright_visual_compare`")),
@@ -145,7 +168,10 @@ mod tests {
             };
         }
         let docs = include_str!("../../../docs/codegen.md");
-        assert!(docs.replace("\r\n", "\n").contains(&table), "docs/codegen.md has to have this table:\n{table}");
+        assert!(
+            docs.replace("\r\n", "\n").contains(&table),
+            "docs/codegen.md has to have this table:\n{table}"
+        );
     }
 
     #[test]

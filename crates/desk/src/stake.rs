@@ -65,9 +65,10 @@ impl Desk {
         for one in &open {
             let of = one.session.id.as_deref().map(|id| format!(" {}", name(id))).unwrap_or_default();
             words.push(format!(
-                "the codegen session{of} of {} is open: the server loses it; its {} stay saved in Callgate",
+                "the codegen session{of} of {} is open: the server loses it; its {} {} saved in Callgate",
                 name(&one.session.client),
                 count(one.session.recorded as u64, "action"),
+                if one.session.recorded == 1 { "stays" } else { "stay" },
             ));
         }
         Ok(words)

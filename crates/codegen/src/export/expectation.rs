@@ -44,7 +44,11 @@ impl Call<'_, '_> {
             }
             "playwright_wait_element_hidden" => self.expect_first("toBeHidden", Vec::new(), Vec::new())?,
             "playwright_wait_url" => {
-                format!("await page.waitForURL({}{});", self.text("urlPattern")?, self.with_timeout(Vec::new()))
+                format!(
+                    "await page.waitForURL({}{});",
+                    self.text("urlPattern")?,
+                    self.with_timeout(Vec::new())
+                )
             }
             _ => return None,
         };
@@ -65,7 +69,9 @@ impl Call<'_, '_> {
         let timeout = self.with_timeout(Vec::new());
         let matcher = match self.word("comparison").as_deref().unwrap_or("equal") {
             "equal" => {
-                return Some(format!("await expect(page.locator({selector})).toHaveCount({count}{timeout});"));
+                return Some(format!(
+                    "await expect(page.locator({selector})).toHaveCount({count}{timeout});"
+                ));
             }
             "greaterthan" => "toBeGreaterThan",
             "lessthan" => "toBeLessThan",
@@ -73,7 +79,9 @@ impl Call<'_, '_> {
             "atmost" => "toBeLessThanOrEqual",
             _ => return None,
         };
-        Some(format!("await expect.poll(() => page.locator({selector}).count(){timeout}).{matcher}({count});"))
+        Some(format!(
+            "await expect.poll(() => page.locator({selector}).count(){timeout}).{matcher}({count});"
+        ))
     }
 
     fn text_content(&mut self) -> Option<String> {
@@ -157,7 +165,10 @@ impl Call<'_, '_> {
             test.push_str(&format!(" && made.method() === {}", literal(&method.to_uppercase())));
         }
         Some(Step::Watch {
-            begin: format!("const {name} = page.waitForRequest((made) => {test}{});", self.with_timeout(Vec::new())),
+            begin: format!(
+                "const {name} = page.waitForRequest((made) => {test}{});",
+                self.with_timeout(Vec::new())
+            ),
             end: format!("await {name};"),
         })
     }

@@ -68,7 +68,8 @@ impl Call<'_, '_> {
             "playwright_copy_to_clipboard" => {
                 let text = self.text("text")?;
                 return Some(Step::Code(vec![
-                    "await page.context().grantPermissions([\"clipboard-read\", \"clipboard-write\"]);".to_owned(),
+                    "await page.context().grantPermissions([\"clipboard-read\", \"clipboard-write\"]);"
+                        .to_owned(),
                     format!("await page.evaluate((text) => navigator.clipboard.writeText(text), {text});"),
                 ]));
             }
@@ -110,7 +111,8 @@ impl Call<'_, '_> {
             return None;
         }
         // As the servers complete it.
-        let (width, height) = (width.unwrap_or_else(|| "1280".into()), height.unwrap_or_else(|| "720".into()));
+        let (width, height) =
+            (width.unwrap_or_else(|| "1280".into()), height.unwrap_or_else(|| "720".into()));
         Some(format!("{{ width: {width}, height: {height} }}"))
     }
 
@@ -163,7 +165,8 @@ impl Call<'_, '_> {
             format!("await page.click({trigger});"),
         ];
         let expected = self.text("expectedFileName");
-        lines.extend(expected.map(|file| format!("expect((await {name}).suggestedFilename()).toBe({file});")));
+        lines
+            .extend(expected.map(|file| format!("expect((await {name}).suggestedFilename()).toBe({file});")));
         lines.push(format!("await (await {name}).saveAs({});", self.own_file("download")));
         Some(Step::Code(lines))
     }
@@ -188,9 +191,7 @@ impl Call<'_, '_> {
         };
         lines.push(format!("await page.context().setExtraHTTPHeaders({{ {headers} }});"));
         let place = [self.args.get("geolocation")].into_iter().flatten().find_map(|place| {
-            let of = |name: &str| {
-                place.get(name)?.as_number().map(|number| format!("{name}: {number}"))
-            };
+            let of = |name: &str| place.get(name)?.as_number().map(|number| format!("{name}: {number}"));
             let mut members = vec![of("latitude")?, of("longitude")?];
             members.extend(of("accuracy"));
             Some(with(&members))

@@ -14,7 +14,10 @@ use crate::tools::ANSWERED_WITH_A_STATUS;
 pub(super) enum Step {
     Code(Vec<String>),
     /// Code that watches what other actions do: it begins before those that ran beside it, and is awaited after them.
-    Watch { begin: String, end: String },
+    Watch {
+        begin: String,
+        end: String,
+    },
     Comment(String),
 }
 

@@ -61,7 +61,11 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
         &[r#"await page.frameLocator("i").locator("b").fill("v");"#],
     ),
     ("playwright_fill", r##"{"selector":"#a","value":"b"}"##, &[r##"await page.fill("#a", "b");"##]),
-    ("playwright_select", r##"{"selector":"#a","value":"b"}"##, &[r##"await page.selectOption("#a", "b");"##]),
+    (
+        "playwright_select",
+        r##"{"selector":"#a","value":"b"}"##,
+        &[r##"await page.selectOption("#a", "b");"##],
+    ),
     ("playwright_hover", r##"{"selector":"#a"}"##, &[r##"await page.hover("#a");"##]),
     (
         "playwright_upload_file",
@@ -350,14 +354,18 @@ fn what_cannot_have_come_to_anything_is_a_comment() {
         ("playwright_assert_element_state", r#"{"selector":"a","state":"angry"}"#),
         ("no_such_tool", "{}"),
     ] {
-        assert_eq!(steps(vec![action(tool, Arguments::Whole(args.to_owned()))]), [format!("// {tool} {args}")]);
+        assert_eq!(
+            steps(vec![action(tool, Arguments::Whole(args.to_owned()))]),
+            [format!("// {tool} {args}")]
+        );
     }
 }
 
 #[test]
 fn a_failed_action_is_not_replayed_whatever_it_was() {
     for (tool, args, _) in SAMPLES {
-        let failed = Action { outcome: Outcome::Failed, ..action(tool, Arguments::Whole((*args).to_owned())) };
+        let failed =
+            Action { outcome: Outcome::Failed, ..action(tool, Arguments::Whole((*args).to_owned())) };
         let text = playwright_test(&session(vec![failed]), &SOURCE);
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.is_empty());
         assert_eq!(code.count(), 3, "import, begin and end of the test: {text}");
@@ -380,7 +388,8 @@ fn a_user_agent_that_was_refused_is_not_in_force() {
 
 #[test]
 fn the_size_of_the_first_page_is_the_size_of_the_test() {
-    let navigate = |width: u32| whole("playwright_navigate", &serde_json::json!({"url": "u", "width": width}));
+    let navigate =
+        |width: u32| whole("playwright_navigate", &serde_json::json!({"url": "u", "width": width}));
     let text = playwright_test(&session(vec![navigate(800), navigate(900)]), &SOURCE);
     assert!(text.contains("test.use({ viewport: { width: 800, height: 720 } });\n"), "{text}");
     let click = whole("playwright_click", &serde_json::json!({"selector": "a"}));

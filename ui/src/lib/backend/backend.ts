@@ -93,7 +93,7 @@ export interface Backend {
   codegen(server: string): Promise<T.CodegenView[]>;
   codegenSession(id: string): Promise<T.CodegenDetail>;
   /** A new file among the person's own, for a test. */
-  codegenFile(): Promise<string>;
+  codegenFile(id: string): Promise<string>;
   /** As a Playwright test, in this file; one that is there is not replaced. */
   exportCodegen(id: string, path: string): Promise<T.Exported>;
   /** In one session, or (null) in all that run. */

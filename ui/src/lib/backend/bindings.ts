@@ -75,7 +75,7 @@ export const commands = {
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
 	/**  Where a test may go: a new file among the person's own. */
-	codegenFile: () => typedError<string, UiError>(__TAURI_INVOKE("codegen_file")),
+	codegenFile: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("codegen_file", { id })),
 	/**  Into a new file that the person named. */
 	exportCodegen: (id: string, path: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id, path })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),

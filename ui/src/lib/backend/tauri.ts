@@ -149,7 +149,7 @@ export function tauriBackend(): Backend {
     atStake: (server, session) => data(commands.atStake(server, session)),
     codegen: (server) => data(commands.codegen(server)),
     codegenSession: (id) => data(commands.codegenSession(id)),
-    codegenFile: () => data(commands.codegenFile()),
+    codegenFile: (id) => data(commands.codegenFile(id)),
     exportCodegen: (id, path) => data(commands.exportCodegen(id, path)),
     stopServer: (server, session) => data(commands.stopServer(server, session)),
     startServer: (server, session) => data(commands.startServer(server, session)),
