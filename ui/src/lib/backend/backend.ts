@@ -62,7 +62,7 @@ export interface Backend {
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
   draftDefault(text: string, action: T.Action): Promise<T.Proposal>;
   /** `folder`: for those that take one. */
-  draftReady(text: string, id: string, folder: string | null): Promise<T.Proposal>;
+  draftReady(server: string, text: string, id: string, folder: string | null): Promise<T.Proposal>;
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;

@@ -130,7 +130,7 @@ export function tauriBackend(): Backend {
     complete: (server, text, offset) => data(commands.complete(server, text, offset)),
     draftRule: (text, target, draft) => data(commands.draftRule(text, target, draft)),
     draftDefault: (text, action) => data(commands.draftDefault(text, action)),
-    draftReady: (text, id, folder) => data(commands.draftReady(text, id, folder)),
+    draftReady: (server, text, id, folder) => data(commands.draftReady(server, text, id, folder)),
     propose: (server, text) => data(commands.propose(server, text)),
     tryCall: (server, text, client, tool, args) => data(commands.tryCall(server, text, client, tool, args)),
     effect: (server, text, days) => data(commands.effect(server, text, days)),
