@@ -94,7 +94,9 @@ export function fakeCodegen(world: World, policies: FakeRules): FakeCodegen {
     codegenFile: async (id) => {
       const { server, session } = find(id).session;
       const names = ['', ...Array.from({ length: 98 }, (_, at) => `-${at + 2}`)];
-      const paths = names.map((name) => `/home/ada/Downloads/${server}-${session?.slice(0, 8)}-2026-11-16${name}.spec.ts`);
+      const paths = names.map(
+        (name) => `/home/ada/Downloads/${server}-${session?.slice(0, 8)}-2026-11-16${name}.spec.ts`,
+      );
       return paths.find((path) => !written.has(path)) ?? '';
     },
     exportCodegen: async (id, path) => {

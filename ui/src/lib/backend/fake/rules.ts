@@ -127,7 +127,12 @@ export class FakeRules {
       tools: broken ? [] : table(this.toolsOf(server), policy, this.#world.now()),
       countedSinceMs: this.countedSinceMs,
       clients: this.#clientsOf(server),
-      ready: broken ? [] : readyRules(policy, this.toolsOf(server).map((tool) => tool.name)),
+      ready: broken
+        ? []
+        : readyRules(
+            policy,
+            this.toolsOf(server).map((tool) => tool.name),
+          ),
     };
   }
 
