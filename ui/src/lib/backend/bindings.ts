@@ -74,7 +74,7 @@ export const commands = {
 	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
-	/**  Where a test may go: a new file among the person's own. */
+	/**  Where the test of a session may go: a new file among the person's own. */
 	codegenFile: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("codegen_file", { id })),
 	/**  Into a new file that the person named. */
 	exportCodegen: (id: string, path: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id, path })),
