@@ -359,6 +359,22 @@ fn start(bench: &Bench, steps: &[(&'static str, Value, Says)], folder: &Path) ->
     session
 }
 
+/// A dialog that is waited for while another call opens it, sent before and after. How many actions that were.
+fn beside_each_other(session: &mut Session) -> usize {
+    let expect = ("playwright_expect_dialog", r#"{"expectedMessage":"Are you sure?"}"#);
+    let click = ("playwright_click", r##"{"selector":"#sure"}"##);
+    for (pair, calls) in [[expect, click], [click, expect]].iter().enumerate() {
+        let ids = [format!("first{pair}"), format!("second{pair}")].map(|id| format!("{id:?}"));
+        for ((tool, args), id) in calls.iter().zip(&ids) {
+            session.call(id, tool, args).unwrap();
+        }
+        for id in &ids {
+            session.answer_within(id, PATIENCE * 4).unwrap();
+        }
+    }
+    4
+}
+
 #[test]
 fn the_exported_test_of_every_action_compiles_runs_and_does_what_the_session_did() {
     let site = Site::serve(answer).unwrap();
@@ -391,6 +407,8 @@ fn the_exported_test_of_every_action_compiles_runs_and_does_what_the_session_did
     for (tool, args) in UNRECORDED {
         call(&mut session, tool, args);
     }
+    let recorded_in_all =
+        steps.len() + if real_server().is_some() { beside_each_other(&mut session) } else { 0 };
     let named = json!({ "sessionId": name }).to_string();
     let recorded = call(&mut session, "get_codegen_session", &named);
     let ended = call(&mut session, "end_codegen_session", &named);
@@ -403,10 +421,10 @@ fn the_exported_test_of_every_action_compiles_runs_and_does_what_the_session_did
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(listed["state"], json!("ended"), "cleared only after it was ended: {listed}");
     assert_eq!((&listed["thrown_away"], &listed["file"]), (&json!(false), &ended["filePath"]));
-    assert_eq!(listed["actions"], json!(steps.len()), "as many as the server records");
+    assert_eq!(listed["actions"], json!(recorded_in_all), "as many as the server records");
     if real_server().is_some() {
         let recorded: Value = serde_json::from_str(result_text(&recorded).unwrap()).unwrap();
-        assert_eq!(recorded["actions"].as_array().unwrap().len(), steps.len());
+        assert_eq!(recorded["actions"].as_array().unwrap().len(), recorded_in_all);
     }
 
     let out = bench.path("not/there/yet");

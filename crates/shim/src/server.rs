@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
@@ -57,7 +57,8 @@ struct Place {
 
 struct Settled<'c> {
     call: CallRef,
-    since: std::time::Instant,
+    /// Measured when its answer came: whoever gets it may send the next call before this one is booked.
+    took: Duration,
     reply: Booked<'c>,
 }
 
@@ -284,7 +285,7 @@ impl<'r> FromServer<'r> {
             let (id, text) = (id.as_key(), format!("Callgate: {}", no.text));
             match asked.what {
                 What::Call(call, expects) => {
-                    out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+                    out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
                     let call = call.id().to_string();
                     out.append(&wording::refusal(expects, &id, &no.text, &call, "(server's request)"));
                 }
@@ -296,7 +297,7 @@ impl<'r> FromServer<'r> {
             What::Call(call, expects) => {
                 out.settled.push(Settled {
                     call,
-                    since: asked.since,
+                    took: asked.since.elapsed(),
                     reply: Booked::Reply(reply, message.tool_failed()),
                 });
                 match lost {
@@ -439,7 +440,7 @@ impl<'r> FromServer<'r> {
         let reason = format!("the server's answer cannot be used: {reason}");
         match asked.what {
             What::Call(call, expects) => {
-                out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+                out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
                 out.append(&wording::unanswered(expects, id, &reason, Some(&call.id().to_string())));
             }
             _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, None)),
@@ -467,16 +468,16 @@ impl<'r> FromServer<'r> {
             return;
         }
         let mut settlement = self.relay.journal.settle();
-        for Settled { call, since, reply } in settled {
+        for Settled { call, took, reply } in settled {
             match reply {
                 Booked::Reply(Reply::Result(result), failed) => {
                     let outcome = if failed { Outcome::ToolError } else { Outcome::Ok };
-                    settlement.add(&call, outcome, since.elapsed(), Some(result));
+                    settlement.add(&call, outcome, took, Some(result));
                 }
                 Booked::Reply(Reply::Error(error), _) => {
-                    settlement.add(&call, Outcome::RpcError, since.elapsed(), Some(error));
+                    settlement.add(&call, Outcome::RpcError, took, Some(error));
                 }
-                Booked::Unusable => settlement.add(&call, Outcome::Unusable, since.elapsed(), None),
+                Booked::Unusable => settlement.add(&call, Outcome::Unusable, took, None),
             }
         }
         settlement.commit();
