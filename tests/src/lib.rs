@@ -26,6 +26,7 @@ pub mod readers;
 pub mod runner;
 pub mod script;
 pub mod session;
+pub mod site;
 #[cfg(target_os = "linux")]
 pub mod small_disk;
 #[cfg(unix)]

@@ -41,6 +41,23 @@ impl<'p> Project<'p> {
         said(&self.command(&["--list"]).output()?)
     }
 
+    /// TypeScript's own strict reading of the test; an error with its words.
+    pub fn compile(&self) -> anyhow::Result<()> {
+        let mut command = Command::new("node");
+        command.arg(installed("node").join("node_modules/typescript/bin/tsc"));
+        command.args([
+            "--strict",
+            "--noEmit",
+            "--skipLibCheck",
+            "--target",
+            "es2022",
+            "--module",
+            "nodenext",
+        ]);
+        command.args(["--types", "node", "--ignoreConfig", "exported.spec.ts"]).current_dir(self.folder);
+        said(&command.output()?).map(drop)
+    }
+
     /// Runs them, with these variables.
     pub fn run(&self, variables: &[(&str, &str)]) -> anyhow::Result<String> {
         said(&self.command(&[]).envs(variables.iter().copied()).output()?)

@@ -89,7 +89,7 @@ fn rules_about_codegen_sessions_hold_at_the_gate() {
 
     let told: Vec<_> =
         sessions(&bench).iter().map(|one| (one["session"].clone(), one["state"].clone())).collect();
-    assert_eq!(told, [(json!("S2"), json!("cleared")), (json!("S1"), json!("cleared"))]);
+    assert_eq!(told, [(json!("S2"), json!("cleared")), (json!("S1"), json!("ended"))]);
 }
 
 #[test]

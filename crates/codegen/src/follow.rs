@@ -1,18 +1,16 @@
 //! From the calls of one server process to its codegen sessions.
 //!
-//! As the published servers do it: a session that starts becomes the active one, every later call but the four and the
-//! closing of the browser is recorded in it, also one that fails; ending or clearing the active session leaves none
-//! active. Calls may be sent before earlier ones are answered.
+//! As the published servers do it: a session that starts becomes the active one, every later call but the four and those
+//! about browsers as such ([`crate::tools`]) is recorded in it, also one that fails; ending or clearing the active session
+//! leaves none active. Calls may be sent before earlier ones are answered.
 
 use callgate_protocol::json::Raw;
 use rustc_hash::FxHashMap;
 
 use crate::answer;
 use crate::session::{Action, Arguments, Kept, Options, Outcome, Session, State};
+use crate::tools::{Fate, fate};
 use crate::verb::{Verb, session_named};
-
-/// Servers record everything but this.
-const UNRECORDED: &str = "playwright_close";
 
 /// A call on its way to the server.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +88,7 @@ impl Follower {
 
     /// Would a call of this tool be recorded, if the server were recording?
     pub fn records(tool: &str) -> bool {
-        tool != UNRECORDED && Verb::of(tool).is_none()
+        Verb::of(tool).is_none() && !matches!(fate(tool), Some(Fate::Unrecorded(_)))
     }
 
     /// A call goes to the server.
@@ -114,8 +112,13 @@ impl Follower {
             Some(Verb::End) => self.meant(sent.args).map(Flight::End),
             Some(Verb::Clear) => self.meant(sent.args).map(Flight::Clear),
             Some(Verb::Get) => None,
-            None if sent.tool == UNRECORDED => None,
-            None => self.record(sent),
+            None => {
+                if Follower::records(sent.tool) {
+                    self.record(sent)
+                } else {
+                    None
+                }
+            }
         };
         self.under_way.extend(flight.map(|flight| (sent.call, flight)));
     }
@@ -137,7 +140,7 @@ impl Follower {
             }
             (Flight::Start { session, before }, Outcome::Failed) => self.never_started(session, before),
             (Flight::End(session), Outcome::Done) => {
-                let file = settled.result.json().and_then(answer::file);
+                let file = answer::file(settled.result);
                 self.close(session, State::Ended { at_ms, file });
             }
             // The server stops recording before it writes the test.
@@ -147,6 +150,8 @@ impl Follower {
                 let session = self.sessions.get_mut(session);
                 if let Some(action) = session.and_then(|session| session.actions.get_mut(action)) {
                     action.outcome = outcome;
+                    action.ended_ms = Some(at_ms);
+                    action.status = answer::status(settled.result);
                 }
             }
             (Flight::Start { .. } | Flight::End(_) | Flight::Clear(_), _) => {}
@@ -190,6 +195,8 @@ impl Follower {
             tool: sent.tool.to_owned(),
             args: Arguments::from(sent.args),
             outcome: Outcome::Unknown,
+            ended_ms: None,
+            status: None,
         });
         Some(Flight::Action { session, action: recording.actions.len() - 1 })
     }
@@ -219,9 +226,14 @@ impl Follower {
 
     fn close(&mut self, session: usize, state: State) {
         self.rest(session);
-        if let Some(closed) = self.sessions.get_mut(session) {
-            closed.state = state;
-        }
+        let Some(closed) = self.sessions.get_mut(session) else { return };
+        closed.state = match (std::mem::replace(&mut closed.state, State::Open), state) {
+            // Its test was written: whoever tidies up afterwards throws nothing away.
+            (ended @ State::Ended { .. }, State::Cleared { .. }) => ended,
+            // Ended twice, and what was said the second time is not known.
+            (State::Ended { file, .. }, State::Ended { at_ms, file: None }) => State::Ended { at_ms, file },
+            (_, state) => state,
+        };
     }
 
     /// What came after it was recorded where it had been before.

@@ -68,6 +68,23 @@ fn sessions_are_followed_as_the_servers_keep_them() {
         // A second start takes the recording over, and the first does not get it back.
         (&["start A", "click", "start B", "fill", "end B", "hover"], &["A open: click", "B ended: fill"]),
         (&["start A", "click", "clear A", "fill"], &["A cleared: click"]),
+        // Its test is written: tidying up throws nothing away.
+        (&["start A", "click", "end A", "clear A"], &["A ended: click"]),
+        (&["start A", "click", "!end A", "clear A"], &["A cleared: click"]),
+        // What is about browsers as such is in no recording.
+        (
+            &[
+                "start A",
+                "create_browser_session",
+                "list_browser_sessions",
+                "switch_browser_session",
+                "get_session_info",
+                "close_browser_session",
+                "cleanup_idle_sessions",
+                "playwright_close",
+            ],
+            &["A open: "],
+        ),
         (&["start A", "click", "clear B", "fill"], &["A open: click fill"]),
         // What fails is recorded all the same.
         (&["start A", "!click", "playwright_close", "fill"], &["A open: click fill"]),
@@ -100,6 +117,12 @@ fn options_and_the_written_file_are_kept() {
     let session = &follower.sessions()[0];
     let options = Options { output: Some("/out".to_owned()), prefix: Some("T".to_owned()) };
     assert_eq!(session.options, options);
+    let cleared = follow(&["start A", "click", "end A", "clear A"]);
+    let State::Ended { at_ms: 3, file: Some(file) } = &cleared.sessions()[0].state else {
+        panic!("{:?}", cleared.sessions()[0].state)
+    };
+    assert_eq!(file, "/out/t.spec.ts");
+    assert!(!cleared.sessions()[0].threw_away());
     assert_eq!(session.state, State::Ended { at_ms: 2, file: Some("/out/t.spec.ts".to_owned()) });
 }
 

@@ -82,6 +82,10 @@ pub struct Action {
     pub tool: String,
     pub args: Arguments,
     pub outcome: Outcome,
+    /// When it was answered; none if it was not, or nobody knows.
+    pub ended_ms: Option<i64>,
+    /// The HTTP status that its answer tells of.
+    pub status: Option<u16>,
 }
 
 /// What `start_codegen_session` was asked for.

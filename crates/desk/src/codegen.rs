@@ -21,6 +21,8 @@ use crate::{Desk, DeskError, gist};
 const DAYS_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 /// How the name of a Playwright test ends.
 const ENDING: &str = "spec.ts";
+/// The longest part of a file's name that a server chose.
+const NAMED: usize = 40;
 /// Actions that are shown of one; a test has all of them.
 const SHOWN: usize = 500;
 
@@ -58,16 +60,20 @@ impl Desk {
         Ok(test(&self.codegen_named(id)?))
     }
 
-    /// The same in a new file in this folder.
+    /// The same in a new file in this folder, which is made if it is missing.
     pub fn export_codegen(&self, id: &str, folder: &Path) -> Result<Exported, DeskError> {
         let found = self.codegen_named(id)?;
-        let path = write_new(folder, &self.test_name(), ENDING, &mut |out| write_test(&found, out))?;
+        std::fs::create_dir_all(folder).map_err(|error| {
+            DeskError::disk(format!("the folder {} cannot be made", folder.display()), error)
+        })?;
+        let path = write_new(folder, &self.test_name(&found), ENDING, &mut |out| write_test(&found, out))?;
         Ok(exported(&found, &path))
     }
 
-    /// Where a person may want a test, if they keep their files in this folder: a name that is free.
-    pub fn codegen_file(&self, folder: &Path) -> String {
-        next_name(folder, &self.test_name(), ENDING).to_string_lossy().into_owned()
+    /// Where a person may want the test of a session, if they keep their files in this folder: a name that is free.
+    pub fn codegen_file(&self, id: &str, folder: &Path) -> Result<String, DeskError> {
+        let found = self.codegen_named(id)?;
+        Ok(next_name(folder, &self.test_name(&found), ENDING).to_string_lossy().into_owned())
     }
 
     /// The same in this very file, which a person named. Nothing that is there is replaced, and it is a test by its name: the
@@ -87,9 +93,16 @@ impl Desk {
         Ok(exported(&found, &path))
     }
 
-    /// Without its ending.
-    fn test_name(&self) -> String {
-        format!("callgate-{}", local(self.clock.now().wall_ms).strftime("%Y-%m-%d"))
+    /// `playwright-3f2a9c11-2026-11-18`: without its ending.
+    fn test_name(&self, found: &CodegenSession) -> String {
+        let own = found.start.to_string();
+        let session = found.session.id.as_deref().map(in_file_name).filter(|name| !name.is_empty());
+        // The first group of an id of the servers tells enough, and keeps the name readable.
+        let session = session.unwrap_or(own);
+        let session = session.split('-').next().filter(|part| part.len() >= 8).unwrap_or(&session);
+        let server = Some(in_file_name(&found.server)).filter(|name| !name.is_empty());
+        let day = local(self.clock.now().wall_ms).strftime("%Y-%m-%d");
+        format!("{}-{session}-{day}", server.as_deref().unwrap_or("callgate"))
     }
 
     pub(crate) fn codegen_sessions(&self, server: Option<&str>) -> Result<Vec<CodegenSession>, DeskError> {
@@ -135,6 +148,13 @@ impl Desk {
             clearing: if state == CodegenState::Open { self.clearing(found) } else { None },
         }
     }
+}
+
+/// What of a server's words can stand in the name of a file anywhere.
+fn in_file_name(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' });
+    let plain: String = plain.take(NAMED).collect();
+    plain.trim_matches('-').to_owned()
 }
 
 fn write_test(found: &CodegenSession, out: &mut dyn Write) -> Result<(), Trouble> {

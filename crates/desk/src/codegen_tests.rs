@@ -69,9 +69,11 @@ fn an_export_is_a_new_file_with_no_secret_in_it() {
     let session = place.session("playwright");
     record(&session, "A");
     session.end();
-    let folder = tempfile::tempdir().unwrap();
-    let first = place.desk.export_codegen("A", folder.path()).unwrap();
-    let second = place.desk.export_codegen("A", folder.path()).unwrap();
+    let there = tempfile::tempdir().unwrap();
+    let folder = there.path().join("no/such/folder/yet");
+    let first = place.desk.export_codegen("A", &folder).unwrap();
+    let second = place.desk.export_codegen("A", &folder).unwrap();
+    assert!(first.path.contains("/playwright-A-"), "server and session are in the name: {first:?}");
     assert!(first.path.ends_with(".spec.ts") && first.path != second.path, "{first:?} {second:?}");
     assert_eq!(first.calls, 3);
     let text = std::fs::read_to_string(&first.path).unwrap();
@@ -83,17 +85,47 @@ fn an_export_is_a_new_file_with_no_secret_in_it() {
 }
 
 #[test]
+fn the_names_that_servers_give_sessions_lead_nowhere() {
+    let place = Place::new();
+    let session = place.session("playwright");
+    let id = "../../../etc/cron.d/x y\u{202e}";
+    record(&session, id);
+    session.end();
+    let folder = tempfile::tempdir().unwrap();
+    let written = place.desk.export_codegen(id, folder.path()).unwrap();
+    let name = written.path.strip_prefix(&format!("{}/", folder.path().display())).unwrap();
+    assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)), "{name}");
+}
+
+#[test]
+fn ended_then_cleared_is_ended_and_keeps_its_file() {
+    let place = Place::new();
+    let session = place.session("playwright");
+    record(&session, "A");
+    // Longer than what is kept of an answer.
+    let text =
+        serde_json::json!({ "filePath": "/out/a.spec.ts", "testCode": "x".repeat(300_000) }).to_string();
+    let end = serde_json::json!({ "content": [{ "type": "text", "text": text }] }).to_string();
+    session.called("end_codegen_session", r#"{"sessionId":"A"}"#, Ended::Ok, &end);
+    session.called("clear_codegen_session", r#"{"sessionId":"A"}"#, Ended::Ok, "{}");
+    session.end();
+    let one = &place.desk.codegen(None).unwrap()[0];
+    assert_eq!((one.state, one.thrown_away), (CodegenState::Ended, false), "no false alarm");
+    assert_eq!(one.file.as_deref(), Some("/out/a.spec.ts"));
+}
+
+#[test]
 fn a_test_goes_where_the_person_says_and_never_over_something_else() {
     let place = Place::new();
     let session = place.session("playwright");
     record(&session, "A");
     let folder = tempfile::tempdir().unwrap();
-    let proposed = place.desk.codegen_file(folder.path());
-    assert!(proposed.ends_with(".spec.ts"), "{proposed}");
+    let proposed = place.desk.codegen_file("A", folder.path()).unwrap();
+    assert!(proposed.contains("playwright-A-") && proposed.ends_with(".spec.ts"), "{proposed}");
     let written = place.desk.export_codegen_as("A", &format!("  {proposed} ")).unwrap();
     assert_eq!((written.path.as_str(), written.calls), (proposed.as_str(), 3));
     assert_eq!(std::fs::read_to_string(&proposed).unwrap(), place.desk.codegen_test("A").unwrap());
-    let next = place.desk.codegen_file(folder.path());
+    let next = place.desk.codegen_file("A", folder.path()).unwrap();
     assert_ne!(next, proposed, "that one is taken");
     let inside = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     std::fs::write(inside("theirs.spec.ts"), "theirs").unwrap();

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
@@ -60,7 +60,8 @@ struct Place {
 
 struct Settled<'c> {
     call: CallRef,
-    since: std::time::Instant,
+    /// Measured when its answer came: whoever gets it may send the next call before this one is booked.
+    took: Duration,
     reply: Booked<'c>,
 }
 
@@ -290,7 +291,7 @@ impl<'r> FromServer<'r> {
             let (id, text) = (id.as_key(), format!("Callgate: {}", no.text));
             match asked.what {
                 What::Call(call, expects) => {
-                    out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+                    out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
                     let call = call.id().to_string();
                     let at = (call.as_str(), "(server's request)");
                     out.append(&wording::refusal(expects, &id, &no.text, &NextStep::AskUser, at));
@@ -303,7 +304,7 @@ impl<'r> FromServer<'r> {
             What::Call(call, expects) => {
                 out.settled.push(Settled {
                     call,
-                    since: asked.since,
+                    took: asked.since.elapsed(),
                     reply: Booked::Reply(reply, message.tool_failed()),
                 });
                 match lost {
@@ -452,7 +453,7 @@ impl<'r> FromServer<'r> {
         let reason = format!("the server's answer cannot be used: {reason}");
         match asked.what {
             What::Call(call, expects) => {
-                out.settled.push(Settled { call, since: asked.since, reply: Booked::Unusable });
+                out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
                 let (next, call) = (NextStep::CheckEffect, call.id().to_string());
                 out.append(&wording::unanswered(expects, id, &reason, &next, Some(&call)));
             }
@@ -481,16 +482,16 @@ impl<'r> FromServer<'r> {
             return;
         }
         let mut settlement = self.relay.journal.settle();
-        for Settled { call, since, reply } in settled {
+        for Settled { call, took, reply } in settled {
             match reply {
                 Booked::Reply(Reply::Result(result), failed) => {
                     let outcome = if failed { Outcome::ToolError } else { Outcome::Ok };
-                    settlement.add(&call, outcome, since.elapsed(), Some(result));
+                    settlement.add(&call, outcome, took, Some(result));
                 }
                 Booked::Reply(Reply::Error(error), _) => {
-                    settlement.add(&call, Outcome::RpcError, since.elapsed(), Some(error));
+                    settlement.add(&call, Outcome::RpcError, took, Some(error));
                 }
-                Booked::Unusable => settlement.add(&call, Outcome::Unusable, since.elapsed(), None),
+                Booked::Unusable => settlement.add(&call, Outcome::Unusable, took, None),
             }
         }
         settlement.commit();

@@ -18,12 +18,12 @@ pub(crate) async fn codegen_session(state: State<'_, AppState>, id: String) -> R
     ask(&state, move |desk| desk.codegen_session(&id)).await
 }
 
-/// Where a test may go: a new file among the person's own.
+/// Where the test of a session may go: a new file among the person's own.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn codegen_file(app: AppHandle, state: State<'_, AppState>) -> Reply<String> {
+pub(crate) async fn codegen_file(app: AppHandle, state: State<'_, AppState>, id: String) -> Reply<String> {
     let folder = folder_for_files(&app)?;
-    ask(&state, move |desk| Ok(desk.codegen_file(&folder))).await
+    ask(&state, move |desk| desk.codegen_file(&id, &folder)).await
 }
 
 /// Into a new file that the person named.

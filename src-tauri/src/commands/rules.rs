@@ -57,11 +57,12 @@ pub(crate) async fn draft_default(
 #[specta::specta]
 pub(crate) async fn draft_ready(
     state: State<'_, AppState>,
+    server: String,
     text: String,
     id: String,
     folder: Option<String>,
 ) -> Reply<Proposal> {
-    ask(&state, move |desk| desk.draft_ready(&text, &id, folder.as_deref())).await
+    ask(&state, move |desk| desk.draft_ready(&server, &text, &id, folder.as_deref())).await
 }
 
 #[tauri::command]

@@ -102,8 +102,20 @@ describe('Rules', () => {
     expect(fake.policies.rules('playwright').text).not.toContain('/srv/tests');
   });
 
-  it('offers no ready-made rules where they do not fit', async () => {
+  it('offers the ready-made rules that fit the tools of a server', async () => {
     start('#/rules/files');
+    const ready = await screen.findByTestId('ready-rules', {}, { timeout: 20_000 });
+    await fireEvent.click(ready.querySelector('summary')!);
+    expect(within(ready).queryByTestId('ready-output-inside')).toBeNull();
+    const readOnly = within(ready).getByTestId('ready-files-read-only');
+    expect(within(readOnly).queryByTestId('ready-folder')).toBeNull();
+    await fireEvent.click(within(readOnly).getByTestId('ready-apply'));
+    const review = await screen.findByTestId('review', {}, { timeout: 20_000 });
+    await waitFor(() => expect(review.textContent).toContain('write_file'));
+  });
+
+  it('offers no ready-made rules where they do not fit', async () => {
+    start('#/rules/a-server-with-a-rather-long-name-that-does-not-fit-anywhere');
     await screen.findByTestId('rules-find', {}, { timeout: 20_000 });
     await waitFor(() => expect(screen.getAllByTestId(/^rule-tool-/).length).toBeGreaterThan(0));
     expect(screen.queryByTestId('ready-rules')).toBeNull();
@@ -144,8 +156,8 @@ describe('Servers', () => {
     expect(within(sessions[1]!).getByTestId('codegen-gone').textContent).toContain('Clearing threw 12 actions away');
     await fireEvent.click(within(sessions[1]!).getByTestId('codegen-export'));
     const path = await screen.findByTestId<HTMLInputElement>('export-path');
-    await waitFor(() => expect(path.value).toBe('/home/ada/Downloads/callgate-2026-11-16.spec.ts'));
-    expect(path.value.slice(path.selectionStart ?? 0, path.selectionEnd ?? 0)).toBe('callgate-2026-11-16');
+    await waitFor(() => expect(path.value).toBe('/home/ada/Downloads/playwright-4f1c2a92-2026-11-16.spec.ts'));
+    expect(path.value.slice(path.selectionStart ?? 0, path.selectionEnd ?? 0)).toBe('playwright-4f1c2a92-2026-11-16');
     await fireEvent.input(path, { target: { value: '/home/ada/login.spec.ts' } });
     await fireEvent.click(screen.getByTestId('export-write'));
     await waitFor(() => expect(screen.queryByTestId('export-test')).toBeNull());

@@ -266,7 +266,7 @@ pub(crate) struct CodegenShowArgs {
 pub(crate) struct CodegenExportArgs {
     /// The session, as `callgate codegen` names it, or the server's own id of it
     pub(crate) session: String,
-    /// Into a new file in this folder; otherwise the test is printed
+    /// Into a new file in this folder, which is made if it is missing; otherwise the test is printed
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// Say where it is as one JSON object (docs/json.md)

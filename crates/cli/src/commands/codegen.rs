@@ -14,6 +14,9 @@ use crate::args::{CodegenArgs, CodegenCommand, CodegenExportArgs, CodegenListArg
 use crate::duration::{iso, local};
 use crate::screen::{self, Screen};
 
+/// The widest column of tools; the longest name of the published servers fits.
+const TOOL: usize = 40;
+
 pub(crate) fn run(args: CodegenArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
@@ -66,12 +69,13 @@ fn show(desk: &Desk, args: &CodegenShowArgs) -> anyhow::Result<()> {
             screen.line(&format!("    {what}: {}", screen::harmless(text)));
         }
     }
+    let width = detail.actions.iter().map(|action| action.tool.chars().count()).max().unwrap_or(0).min(TOOL);
     for (number, action) in detail.actions.iter().enumerate() {
         let failed = if action.failed { screen.paint(screen::WARN, "  (failed)") } else { String::new() };
         screen.line(&format!(
             "{:>4}  {}  {}{failed}",
             number + 1,
-            screen::pad(&screen::harmless(&action.tool), 24),
+            screen::pad(&screen::harmless(&action.tool), width),
             screen::harmless(&action.gist),
         ));
     }

@@ -1,17 +1,30 @@
-//! What each tool of the browser servers stands for in a test, one line each.
+//! What each recorded action is in a test, and what actions share: names of responses, the page's settings.
 
 use callgate_protocol::json::{Kind, Raw};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::in_comment;
 use super::literal::literal;
 use super::value::{Values, Variables};
 use crate::session::{Action, Arguments, Outcome};
+use crate::tools::ANSWERED_WITH_A_STATUS;
 
-/// One line of a test.
+/// What an action is in a test. No line of code has a line end in it: texts are literals.
+#[derive(Debug)]
 pub(super) enum Step {
-    Code(String),
+    Code(Vec<String>),
+    /// Code that watches what other actions do: it begins before those that ran beside it, and is awaited after them.
+    Watch {
+        begin: String,
+        end: String,
+    },
     Comment(String),
+}
+
+impl From<String> for Step {
+    fn from(line: String) -> Step {
+        Step::Code(vec![line])
+    }
 }
 
 /// What steps share.
@@ -20,12 +33,25 @@ pub(super) struct Steps {
     pub(super) variables: Variables,
     /// The expression of the last user agent that was set.
     pub(super) user_agent: Option<String>,
-    /// Responses that are waited for, by the name that the agent gave them.
+    /// The size that the browser was opened with.
+    pub(super) viewport: Option<String>,
+    /// Some action used the browser already.
+    opened: bool,
+    /// Responses that are asserted later, by the name that the agent gave them.
+    asserted: FxHashSet<String>,
+    /// Responses that are waited for, by that name.
     responses: FxHashMap<String, String>,
 }
 
 impl Steps {
-    pub(super) fn of(&mut self, number: usize, action: &Action) -> Step {
+    pub(super) fn new(actions: &[Action]) -> Steps {
+        let asserts = actions.iter().filter(|action| {
+            action.tool == "playwright_assert_response" && action.outcome != Outcome::Failed
+        });
+        Steps { asserted: asserts.filter_map(response_id).collect(), ..Steps::default() }
+    }
+
+    pub(super) fn step(&mut self, number: usize, action: &Action) -> Step {
         let tool = action.tool.as_str();
         let (text, masked) = match &action.args {
             Arguments::Whole(text) => (text.as_str(), false),
@@ -43,160 +69,139 @@ impl Steps {
                 return Step::Comment(format!("{}: the values{of} are not on record", in_comment(tool)));
             }
         };
-        let code = Raw::parse(text).ok().and_then(|args| {
-            let selector = args.get("selector").and_then(Raw::as_str).map(|selector| selector.into_owned());
-            let hint = selector.unwrap_or_else(|| tool.trim_start_matches("playwright_").to_owned());
-            let values = Values { variables: &mut self.variables, masked, step: number, tool, hint };
-            let mut call = Call { args, values, number };
-            match tool {
-                "playwright_custom_user_agent" => {
-                    self.user_agent = Some(call.value("userAgent")?);
-                    None
-                }
-                "playwright_expect_response" => {
-                    let id = args.get("id").and_then(Raw::as_str)?.into_owned();
-                    let name = format!("response{number}");
-                    let code = format!("const {name} = page.waitForResponse({});", call.value("url")?);
-                    // One that failed becomes a comment, and a comment declares no name.
-                    if action.outcome != Outcome::Failed {
-                        self.responses.insert(id, name);
-                    }
-                    Some(code)
-                }
-                "playwright_assert_response" => {
-                    let name = self.responses.get(args.get("id").and_then(Raw::as_str)?.as_ref())?;
-                    Some(match call.value("value") {
-                        Some(value) => format!("expect(await (await {name}).text()).toContain({value});"),
-                        None => format!("expect((await {name}).ok()).toBeTruthy();"),
-                    })
-                }
-                _ => call.code(tool),
-            }
-        });
-        code.map_or_else(|| Step::Comment(format!("{} {}", in_comment(tool), in_comment(text))), Step::Code)
+        let step = Raw::parse(text).ok().and_then(|args| self.code(number, action, args, masked));
+        step.unwrap_or_else(|| Step::Comment(format!("{} {}", in_comment(tool), in_comment(text))))
     }
-}
 
-/// One call, on its way into a line.
-struct Call<'a, 'v> {
-    args: Raw<'a>,
-    values: Values<'v>,
-    number: usize,
-}
-
-impl Call<'_, '_> {
-    /// `None` for tools that only look, for unknown ones, and where an argument is missing.
-    fn code(&mut self, tool: &str) -> Option<String> {
-        let selected = |call: &mut Self, method: &str| {
-            Some(format!("await page.{method}({});", call.value("selector")?))
-        };
-        Some(match tool {
+    fn code(&mut self, number: usize, action: &Action, args: Raw<'_>, masked: bool) -> Option<Step> {
+        let tool = action.tool.as_str();
+        let failed = action.outcome == Outcome::Failed;
+        let selector = args.get("selector").and_then(Raw::as_str).map(|selector| selector.into_owned());
+        let hint = selector.unwrap_or_else(|| tool.trim_start_matches("playwright_").to_owned());
+        // What only a comment would read need not be set.
+        let mut unread = Variables::default();
+        let variables = if failed { &mut unread } else { &mut self.variables };
+        let values = Values { variables, masked, step: number, tool, hint };
+        let mut call = Call { args, values, number, status: action.status };
+        match tool {
+            // Servers take it while they open the browser, and refuse it afterwards.
+            "playwright_custom_user_agent" => {
+                self.opened = true;
+                if action.outcome == Outcome::Done {
+                    self.user_agent = Some(call.text("userAgent")?);
+                }
+                None
+            }
             "playwright_navigate" => {
-                let url = self.value("url")?;
-                let options = self.options(&["waitUntil", "timeout"]);
-                format!("await page.goto({url}{});", with(&options))
+                let first = !std::mem::replace(&mut self.opened, true);
+                if first && !failed {
+                    self.viewport = call.viewport();
+                }
+                call.page(tool)
             }
-            "playwright_click" => return selected(self, "click"),
-            "playwright_hover" => return selected(self, "hover"),
-            "playwright_fill" => {
-                format!("await page.fill({}, {});", self.value("selector")?, self.value("value")?)
+            "playwright_expect_response" => {
+                self.opened = true;
+                let id = response_id(action).filter(|id| self.asserted.contains(id))?;
+                let name = format!("response{number}");
+                let code = format!("const {name} = page.waitForResponse({});", call.text("url")?);
+                // One that failed becomes a comment, and a comment declares no name.
+                if !failed {
+                    self.responses.insert(id, name);
+                }
+                Some(code.into())
             }
-            "playwright_select" => {
-                format!("await page.selectOption({}, {});", self.value("selector")?, self.value("value")?)
+            "playwright_assert_response" => {
+                let name = self.responses.get(&response_id(action)?)?;
+                Some(match call.text("value") {
+                    Some(value) => {
+                        format!("expect(JSON.stringify(await (await {name}).json())).toContain({value});")
+                    }
+                    None => call.succeeded(&format!("(await {name})")),
+                })
+                .map(Step::from)
             }
-            "playwright_upload_file" => {
-                format!("await page.setInputFiles({}, {});", self.value("selector")?, self.value("filePath")?)
+            _ => {
+                self.opened |= !ANSWERED_WITH_A_STATUS.contains(&tool);
+                call.request(tool).or_else(|| call.expectation(tool)).or_else(|| call.page(tool))
             }
-            "playwright_press_key" => match self.value("selector") {
-                Some(selector) => format!("await page.press({selector}, {});", self.value("key")?),
-                None => format!("await page.keyboard.press({});", self.value("key")?),
-            },
-            "playwright_drag" => {
-                let (from, to) = (self.value("sourceSelector")?, self.value("targetSelector")?);
-                format!("await page.dragAndDrop({from}, {to});")
-            }
-            "playwright_iframe_click" => format!("await {}.click();", self.framed()?),
-            "playwright_iframe_fill" => format!("await {}.fill({});", self.framed()?, self.value("value")?),
-            "playwright_click_and_switch_tab" => {
-                let selector = self.value("selector")?;
-                format!(
-                    "[page] = await Promise.all([page.context().waitForEvent(\"page\"), page.click({selector})]);"
-                )
-            }
-            "playwright_go_back" => "await page.goBack();".to_owned(),
-            "playwright_go_forward" => "await page.goForward();".to_owned(),
-            "playwright_evaluate" => format!("await page.evaluate({});", self.value("script")?),
-            "playwright_resize" => {
-                let (width, height) = (self.number("width")?, self.number("height")?);
-                format!("await page.setViewportSize({{ width: {width}, height: {height} }});")
-            }
-            "playwright_screenshot" => {
-                let path = self.own_file("png");
-                let mut options = vec![format!("path: {path}")];
-                options.extend(self.options(&["fullPage"]));
-                let of = match self.value("selector") {
-                    Some(selector) => format!("page.locator({selector})"),
-                    None => "page".to_owned(),
-                };
-                format!("await {of}.screenshot({{ {} }});", options.join(", "))
-            }
-            "playwright_save_as_pdf" => format!("await page.pdf({{ path: {} }});", self.own_file("pdf")),
-            "playwright_get" => return self.request("get"),
-            "playwright_post" => return self.request("post"),
-            "playwright_put" => return self.request("put"),
-            "playwright_patch" => return self.request("patch"),
-            "playwright_delete" => return self.request("delete"),
-            _ => return None,
-        })
+        }
+    }
+}
+
+/// The name that an agent gave to a response.
+fn response_id(action: &Action) -> Option<String> {
+    let args = Raw::parse(action.args.text()).ok()?;
+    args.get("id").and_then(Raw::as_str).map(|id| id.into_owned())
+}
+
+/// One call, on its way into code. Its methods give `None` for tools that they do not know, and where an argument is missing
+/// or is not of its kind: such a call cannot have come to anything.
+pub(super) struct Call<'a, 'v> {
+    pub(super) args: Raw<'a>,
+    pub(super) values: Values<'v>,
+    pub(super) number: usize,
+    /// What the answer says of a request.
+    pub(super) status: Option<u16>,
+}
+
+impl<'a> Call<'a, '_> {
+    fn get(&self, name: &str) -> Option<Raw<'a>> {
+        self.args.get(name).filter(|value| !value.is_null())
     }
 
-    fn value(&mut self, name: &str) -> Option<String> {
-        let value = self.args.get(name).filter(|value| !value.is_null())?;
+    /// The expression of a text.
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        let text = self.get(name).filter(|value| value.kind() == Kind::String)?;
+        self.values.expression(text)
+    }
+
+    /// The expression of a text or of a list of texts.
+    pub(super) fn texts(&mut self, name: &str) -> Option<String> {
+        let texts = |value: &Raw<'_>| match value.kind() {
+            Kind::String => true,
+            Kind::Array => value.items().all(|item| item.kind() == Kind::String),
+            _ => false,
+        };
+        let value = self.get(name).filter(texts)?;
         self.values.expression(value)
     }
 
-    fn number(&self, name: &str) -> Option<String> {
-        self.args.get(name)?.as_number().map(str::to_owned)
+    /// The expression of an object.
+    pub(super) fn object(&mut self, name: &str) -> Option<String> {
+        let value = self.get(name).filter(|value| value.kind() == Kind::Object)?;
+        self.values.expression(value)
     }
 
-    /// `name: value` of those that are there and are plain.
-    fn options(&mut self, names: &[&str]) -> Vec<String> {
-        let plain = |value: &Raw<'_>| !matches!(value.kind(), Kind::Array | Kind::Object | Kind::Null);
-        let mut found = Vec::new();
-        for name in names {
-            if let Some(value) = self.args.get(name).filter(plain)
-                && let Some(value) = self.values.expression(value)
-            {
-                found.push(format!("{name}: {value}"));
-            }
-        }
-        found
+    /// A text that is a choice of ours and no expression.
+    pub(super) fn word(&self, name: &str) -> Option<String> {
+        self.get(name)?.as_str().map(|word| word.to_ascii_lowercase().replace('_', ""))
     }
 
-    fn framed(&mut self) -> Option<String> {
-        let (frame, selector) = (self.value("iframeSelector")?, self.value("selector")?);
-        Some(format!("page.frameLocator({frame}).locator({selector})"))
+    pub(super) fn number(&self, name: &str) -> Option<String> {
+        self.get(name)?.as_number().map(str::to_owned)
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.get(name)?.as_bool()
+    }
+
+    /// `, { timeout: 500 }`, or nothing; with other options before it.
+    pub(super) fn with_timeout(&self, mut options: Vec<String>) -> String {
+        options.extend(self.number("timeout").map(|timeout| format!("timeout: {timeout}")));
+        with(&options)
     }
 
     /// In the folder of the test's own results: where the agent had it written is not for a test to overwrite.
-    fn own_file(&self, extension: &str) -> String {
+    pub(super) fn own_file(&self, extension: &str) -> String {
         format!("test.info().outputPath({})", literal(&format!("step-{}.{extension}", self.number)))
-    }
-
-    fn request(&mut self, method: &str) -> Option<String> {
-        let url = self.value("url")?;
-        let mut options = Vec::new();
-        let mut headers: Vec<String> =
-            self.value("headers").map(|headers| format!("...{headers}")).into_iter().collect();
-        headers.extend(self.value("token").map(|token| format!("Authorization: \"Bearer \" + {token}")));
-        if !headers.is_empty() {
-            options.push(format!("headers: {{ {} }}", headers.join(", ")));
-        }
-        options.extend(self.value("value").map(|data| format!("data: {data}")));
-        Some(format!("await page.request.{method}({url}{});", with(&options)))
     }
 }
 
-fn with(options: &[String]) -> String {
-    if options.is_empty() { String::new() } else { format!(", {{ {} }}", options.join(", ")) }
+/// As the last argument of a call.
+pub(super) fn with(options: &[String]) -> String {
+    if options.is_empty() { String::new() } else { format!(", {}", braced(options)) }
+}
+
+pub(super) fn braced(options: &[String]) -> String {
+    format!("{{ {} }}", options.join(", "))
 }

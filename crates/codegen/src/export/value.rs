@@ -73,6 +73,11 @@ impl Values<'_> {
         self.nested(value, 0)
     }
 
+    /// Is a part of this text not on record?
+    pub(super) fn has_mask(&self, text: &str) -> bool {
+        self.masked && next_mark(text).is_some()
+    }
+
     fn nested(&mut self, value: Raw<'_>, depth: usize) -> Option<String> {
         if depth > DEEPEST {
             return None;

@@ -15,6 +15,8 @@ use callgate_policy::diff::unified;
 use callgate_policy::edit::form::{self, Whose};
 use callgate_policy::edit::{Edited, difference};
 use callgate_policy::{Policy, compare};
+use callgate_store::catalogue;
+use ready::Listed;
 
 use crate::view::{
     Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
@@ -50,9 +52,18 @@ impl Desk {
         proposal(text, new, summary)
     }
 
-    /// The text with a ready-made rule in it, all else untouched. `folder`: for those that take one.
-    pub fn draft_ready(&self, text: &str, id: &str, folder: Option<&str>) -> Result<Proposal, DeskError> {
-        let Edited { text: new, summary, .. } = ready::apply(text, id, folder)?;
+    /// The text with a ready-made rule for the tools of this server in it, all else untouched. `folder`: for those that
+    /// take one.
+    pub fn draft_ready(
+        &self,
+        server: &str,
+        text: &str,
+        id: &str,
+        folder: Option<&str>,
+    ) -> Result<Proposal, DeskError> {
+        let listed = catalogue::read(&self.home, server)?.map(|known| known.tools).unwrap_or_default();
+        let listed: Vec<Listed> = listed.iter().map(Listed::from).collect();
+        let Edited { text: new, summary, .. } = ready::apply(text, &listed, id, folder)?;
         proposal(text, new, summary)
     }
 

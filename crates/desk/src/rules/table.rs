@@ -13,7 +13,8 @@ use callgate_store::catalogue::KnownTool;
 use callgate_store::history::{ToolHits, ToolsSeen};
 use callgate_store::{History, catalogue, running};
 
-use super::{diagnose, drafts, present, ready};
+use super::ready::{self, Listed};
+use super::{diagnose, drafts, present};
 use crate::view::{
     Action, ClientRule, Diagnostic, RuleForAll, RuleSource, RulesView, Severity, ToolRule, ToolState,
 };
@@ -72,8 +73,8 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
             view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
             view.for_all = Some(for_all(&file));
             view.tools = tools(&file, &listed, &seen);
-            let names: Vec<&str> = listed.iter().map(|tool| tool.name.as_str()).collect();
-            view.ready = ready::list(&view.text, &names);
+            let listed: Vec<Listed> = listed.iter().map(Listed::from).collect();
+            view.ready = ready::list(&view.text, &listed);
         }
         (Err(report), _) | (_, Err(report)) => view.diagnostics = diagnose::of(&view.text, &report.problems),
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use callgate_codegen::{Follower, Kept, Outcome as Came, Sent, Session, Settled, Verb};
+use callgate_codegen::{
+    ANSWERED_WITH_A_STATUS, Follower, Kept, Outcome as Came, Sent, Session, Settled, Verb,
+};
 use callgate_policy::{Recording, Recordings};
 use rusqlite::{Connection, Row};
 
@@ -155,11 +157,13 @@ fn gates(connection: &Connection, server: Option<&str>, since_ms: i64) -> rusqli
 }
 
 fn follow(connection: &Connection, gate: &Gate) -> rusqlite::Result<Follower> {
-    let verbs = Verb::ALL.map(|verb| format!("'{}'", verb.tool())).join(", ");
-    // Results are large; only those of the four say anything here.
+    let telling = Verb::ALL.iter().map(|verb| verb.tool()).chain(ANSWERED_WITH_A_STATUS.iter().copied());
+    let telling: Vec<String> = telling.map(|tool| format!("'{tool}'")).collect();
+    let telling = telling.join(", ");
+    // Results are large; only those of few tools say anything here.
     let sql = format!(
         "SELECT c.seq, c.at_ms, c.duration_us, c.flags, c.outcome, x.client, x.tool, x.decision, c.args,
-                CASE WHEN x.tool IN ({verbs}) THEN c.result END
+                CASE WHEN x.tool IN ({telling}) THEN c.result END
          FROM calls c JOIN contexts x ON x.id = c.context
          WHERE c.session = ?1 AND x.method = 'tools/call' ORDER BY c.seq"
     );

@@ -62,7 +62,7 @@ export interface Backend {
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
   draftDefault(text: string, action: T.Action): Promise<T.Proposal>;
   /** `folder`: for those that take one. */
-  draftReady(text: string, id: string, folder: string | null): Promise<T.Proposal>;
+  draftReady(server: string, text: string, id: string, folder: string | null): Promise<T.Proposal>;
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;
@@ -93,7 +93,7 @@ export interface Backend {
   codegen(server: string): Promise<T.CodegenView[]>;
   codegenSession(id: string): Promise<T.CodegenDetail>;
   /** A new file among the person's own, for a test. */
-  codegenFile(): Promise<string>;
+  codegenFile(id: string): Promise<string>;
   /** As a Playwright test, in this file; one that is there is not replaced. */
   exportCodegen(id: string, path: string): Promise<T.Exported>;
   /** In one session, or (null) in all that run. */

@@ -35,7 +35,7 @@ export const commands = {
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
 	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
-	draftReady: (text: string, id: string, folder: string | null) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_ready", { text, id, folder })),
+	draftReady: (server: string, text: string, id: string, folder: string | null) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_ready", { server, text, id, folder })),
 	propose: (server: string, text: string) => typedError<Proposal, UiError>(__TAURI_INVOKE("propose", { server, text })),
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
@@ -74,8 +74,8 @@ export const commands = {
 	stopEverything: () => typedError<Done, UiError>(__TAURI_INVOKE("stop_everything")),
 	codegen: (server: string) => typedError<CodegenView[], UiError>(__TAURI_INVOKE("codegen", { server })),
 	codegenSession: (id: string) => typedError<CodegenDetail, UiError>(__TAURI_INVOKE("codegen_session", { id })),
-	/**  Where a test may go: a new file among the person's own. */
-	codegenFile: () => typedError<string, UiError>(__TAURI_INVOKE("codegen_file")),
+	/**  Where the test of a session may go: a new file among the person's own. */
+	codegenFile: (id: string) => typedError<string, UiError>(__TAURI_INVOKE("codegen_file", { id })),
 	/**  Into a new file that the person named. */
 	exportCodegen: (id: string, path: string) => typedError<Exported, UiError>(__TAURI_INVOKE("export_codegen", { id, path })),
 	clients: () => typedError<ClientView[], UiError>(__TAURI_INVOKE("clients")),

@@ -214,7 +214,7 @@ export class Sheet {
   /** Puts a ready-made rule into the text, where it is looked at and saved like any other edit. */
   async applyReady(rule: ReadyRule, folder: string): Promise<void> {
     try {
-      const proposal = await this.#app.backend.draftReady(this.text, rule.id, rule.folder ? folder : null);
+      const proposal = await this.#app.backend.draftReady(this.server, this.text, rule.id, rule.folder ? folder : null);
       this.form = null;
       this.text = proposal.text;
       this.tab = 'text';

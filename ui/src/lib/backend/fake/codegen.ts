@@ -89,11 +89,14 @@ export function fakeCodegen(world: World, policies: FakeRules): FakeCodegen {
         .filter((one) => (server === null || one.server === server) && one.state === 'open' && one.actions > 0)
         .map(
           (one) =>
-            `the codegen session ${one.session} of ${one.client} is open: the server loses it; its ${one.actions} actions stay saved in Callgate`,
+            `the codegen session ${one.session} of ${one.client} is open: the server loses it; its ${one.actions} ${one.actions === 1 ? 'action stays' : 'actions stay'} saved in Callgate`,
         ),
-    codegenFile: async () => {
+    codegenFile: async (id) => {
+      const { server, session } = find(id).session;
       const names = ['', ...Array.from({ length: 98 }, (_, at) => `-${at + 2}`)];
-      const paths = names.map((name) => `/home/ada/Downloads/callgate-2026-11-16${name}.spec.ts`);
+      const paths = names.map(
+        (name) => `/home/ada/Downloads/${server}-${session?.slice(0, 8)}-2026-11-16${name}.spec.ts`,
+      );
       return paths.find((path) => !written.has(path)) ?? '';
     },
     exportCodegen: async (id, path) => {

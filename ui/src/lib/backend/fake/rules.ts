@@ -35,7 +35,7 @@ export function fakeRules(world: World): Rules & { policies: FakeRules } {
     complete: async (server, text, offset) => complete(rules.toolsOf(server), text, offset),
     draftRule: async (text, target, draft) => rules.draftRule(text, target, draft),
     draftDefault: async (text, action) => rules.draftDefault(text, action),
-    draftReady: async (text, id, folder) => rules.draftReady(text, id, folder),
+    draftReady: async (_server, text, id, folder) => rules.draftReady(text, id, folder),
     propose: async (server, text) => rules.propose(server, text),
     tryCall: async (_server, text, client, tool, args) => tryCall(text, client, tool, args),
     effect: async (server, text, days) => rules.effect(server, text, days),
@@ -127,7 +127,12 @@ export class FakeRules {
       tools: broken ? [] : table(this.toolsOf(server), policy, this.#world.now()),
       countedSinceMs: this.countedSinceMs,
       clients: this.#clientsOf(server),
-      ready: broken || server !== 'playwright' ? [] : readyRules(policy),
+      ready: broken
+        ? []
+        : readyRules(
+            policy,
+            this.toolsOf(server).map((tool) => tool.name),
+          ),
     };
   }
 
@@ -136,7 +141,7 @@ export class FakeRules {
     if (!part || (id === 'output-inside' && !folder?.trim()))
       throw new BackendError({
         code: 'badInput',
-        message: part ? 'say into which folder tests may be written' : `there is no ready-made rule ${id}`,
+        message: part ? 'say which folder is meant' : `there is no ready-made rule ${id}`,
         detail: null,
       });
     return this.#proposal(text, set(text, part.path, part.value(folder ?? '')));
