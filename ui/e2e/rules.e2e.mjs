@@ -54,7 +54,7 @@ export const checks = () => ({
       await page.getByTestId('diff').getByText('"password"').waitFor();
       await page
         .getByTestId('effect')
-        .getByText(/would have refused \d+ of \d+ calls in the last 7 days/)
+        .getByText(/Refuses \d+ calls? more than today's rules, \d+ fewer\./)
         .waitFor();
       await page.getByTestId('effect-show').click();
       assert.ok((await page.getByTestId('effect-calls').locator('li').count()) > 0);
@@ -96,7 +96,7 @@ export const checks = () => ({
         await page.getByTestId('builder-words').getByText('Tools that no rule names are refused.').waitFor();
         await page
           .getByTestId('effect')
-          .getByText(/would have refused \d+ of \d+ calls in the last 7 days/)
+          .getByText(/Refuses \d+ calls? more than today's rules, \d+ fewer\./)
           .waitFor();
         await page.getByTestId('rule-save').click();
         await toast(page, /Saved the rules of playwright/).waitFor();

@@ -79,7 +79,7 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
     let span = period(length_ms);
     let enough = seen.calls >= ENOUGH_CALLS && seen.days.len() >= ENOUGH_DAYS;
     let mut draft = Draft::new(&seen, wish, &span);
-    draft.head = head(&seen, &lately(length_ms), enough);
+    draft.head = head(&seen, &lately("in", length_ms), enough);
     let mut stuck = BTreeSet::new();
     let mut text = draft.render();
     for _ in 0..ROUNDS {

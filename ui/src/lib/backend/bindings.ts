@@ -540,15 +540,24 @@ export type DriftView = {
 	fix: DriftFix | null,
 };
 
-/**  "would have refused 4 of 312 calls in the last 7 days". */
+/**  What a text would have decided otherwise than the rules in force, over the calls of the last days. */
 export type Effect = {
 	days: number,
 	calls: number,
-	newlyRefused: number,
-	newlyPassed: number,
+	/**  Refused by the text and not by the rules in force. */
+	more: number,
+	/**  The other way round. */
+	fewer: number,
+	/**  "Refuses 12 calls more than today's rules, 0 fewer." */
 	words: string,
-	/**  Of the newly refused ones, else of the newly passed ones: at most 50, the newest first, as they went then. */
-	examples: CallLine[],
+	/**  The totals, and what cannot be told: a sentence each, for small print. */
+	details: string[],
+	/**  The tools with calls that differ, those with most first, at most 20. */
+	tools: ToolDifference[],
+	/**  Of those refused more: at most 50, the newest first, as they went then. */
+	moreCalls: CallLine[],
+	/**  Likewise of those refused no longer. */
+	fewerCalls: CallLine[],
 };
 
 /**  A dead session of another boot, or in another pid namespace: nothing of it can be seen or ended from here. */
@@ -1241,6 +1250,12 @@ export type Theme = "system" | "light" | "dark";
 export type ToolChoice = {
 	server: string,
 	tool: string,
+};
+
+export type ToolDifference = {
+	tool: string,
+	more: number,
+	fewer: number,
 };
 
 /**  A tool, or a pattern of tools, and what the rules make of it. */

@@ -171,28 +171,35 @@ export class FakeRules {
     const before = read(this.#of(server).text);
     const after = read(text);
     const calls = Math.max(12, Math.round(this.toolsOf(server).reduce((sum, tool) => sum + tool.calls, 0) / 26));
-    const examples: T.CallLine[] = [];
-    let newlyRefused = 0;
-    let newlyPassed = 0;
+    const apart = { moreCalls: [] as T.CallLine[], fewerCalls: [] as T.CallLine[] };
+    const tools: T.ToolDifference[] = [];
     for (const tool of this.toolsOf(server)) {
       const was = this.#verdict(before, tool.name);
       const will = this.#verdict(after, tool.name);
       if (was === will) continue;
-      if (will > was) {
-        const count = Math.max(1, Math.min(50, Math.round(tool.calls / 26) - (will === 1 ? tool.calls / 40 : 0)) | 0);
-        newlyRefused += count;
-        for (let i = 0; i < Math.min(count, 12); i += 1) examples.push(this.#example(server, tool.name, i));
-      } else newlyPassed += Math.max(1, Math.round(tool.hits / 26));
+      const stricter = will > was;
+      const count = stricter
+        ? Math.max(1, Math.min(50, Math.round(tool.calls / 26) - (will === 1 ? tool.calls / 40 : 0)) | 0)
+        : Math.max(1, Math.round(tool.hits / 26));
+      tools.push({ tool: tool.name, more: stricter ? count : 0, fewer: stricter ? 0 : count });
+      const calls = stricter ? apart.moreCalls : apart.fewerCalls;
+      for (let i = 0; i < Math.min(count, 12); i += 1) calls.push(this.#example(server, tool.name, i));
     }
-    const last = days === 1 ? 'in the last day' : `in the last ${days} days`;
-    const passed = newlyPassed > 0 ? `, and let ${newlyPassed} through that were refused` : '';
+    const sum = (of: 'more' | 'fewer') => tools.reduce((all, tool) => all + tool[of], 0);
+    const [more, fewer, today] = [sum('more'), sum('fewer'), sum('fewer') + 41];
+    const last = days === 1 ? 'the last day' : `the last ${days} days`;
     return {
       days,
       calls,
-      newlyRefused,
-      newlyPassed,
-      words: `would have refused ${newlyRefused} of ${calls} calls ${last}${passed}`,
-      examples,
+      more,
+      fewer,
+      words:
+        tools.length === 0
+          ? `No call of ${last} would have been decided differently.`
+          : `Refuses ${more} ${more === 1 ? 'call' : 'calls'} more than today's rules, ${fewer} fewer.`,
+      details: [`Of ${calls} calls in ${last}, today's rules refuse ${today}, these ${today + more - fewer}.`],
+      tools: tools.sort((a, b) => b.more + b.fewer - a.more - a.fewer),
+      ...apart,
     };
   }
 
