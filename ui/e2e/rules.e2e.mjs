@@ -66,6 +66,26 @@ export const checks = () => ({
       assert.equal(await page.getByTestId('builder').count(), 0);
     }),
 
+  'rules are suggested from use, read with their counts, and applied': (env) =>
+    on(env, {}, async (page) => {
+      await page.getByTestId('suggest-ask').click();
+      const panel = page.getByTestId('suggest-panel');
+      await panel.getByText(/^Drafted from \d+ calls/).waitFor();
+      await panel
+        .getByTestId('suggest-rules')
+        .getByText(/^allowed/)
+        .first()
+        .waitFor();
+      await panel.getByTestId('effect').waitFor();
+      await panel.getByTestId('suggest-apply').click();
+      const yes = page.getByTestId('question-yes');
+      const saved = toast(page, /Saved the rules of playwright/);
+      await yes.or(saved).first().waitFor();
+      if (await yes.count()) await answer(page, 'yes');
+      await saved.waitFor();
+      await panel.waitFor({ state: 'detached' });
+    }),
+
   'a description as long as a page leaves the form in the window': (env) =>
     on(env, { width: 980, height: 640, hash: '#/welcome' }, async (page) => {
       await page.evaluate(() => {

@@ -64,8 +64,9 @@ export const wants: readonly Want[] = [
     command: 'callgate policy apply',
   },
   { want: 'keep a tool inside a folder', use: 'Rules, its row, Require… inside', command: 'callgate policy apply' },
+  { want: 'have rules that fit what I do', use: 'Rules, Suggest rules from use', command: 'callgate policy suggest' },
   {
-    want: 'know what a rule would have done',
+    want: 'know what a change of rules would have decided otherwise',
     use: 'Rules: the effect is shown before saving',
     command: 'callgate policy simulate',
   },

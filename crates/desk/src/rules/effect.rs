@@ -33,7 +33,7 @@ pub(super) fn of(
     }
     let history = History::open_reader(&desk.home)?;
     let now_ms = desk.clock.now().wall_ms;
-    let since_ms = now_ms.saturating_sub(i64::from(days).saturating_mul(DAY_MS));
+    let since_ms = since(desk, days);
     let each = |_| if cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let question = Question { server, since_ms, files: &Disk::new(), examples: CALLS };
     let difference = compare(&history, &today, &changed, &question, each).map_err(failure)?;
@@ -64,6 +64,11 @@ fn lines(history: &History, examples: &[Example]) -> Result<Vec<CallLine>, DeskE
         lines.extend(history.lines_between(&Which::default(), rev, rev)?.iter().map(line::call));
     }
     Ok(lines)
+}
+
+/// So many days ago.
+pub(super) fn since(desk: &Desk, days: u32) -> i64 {
+    desk.clock.now().wall_ms.saturating_sub(i64::from(days).saturating_mul(DAY_MS))
 }
 
 pub(super) fn failure(error: ReviewError) -> DeskError {

@@ -297,6 +297,37 @@ pub struct ToolDifference {
     pub fewer: u64,
 }
 
+/// Rules drawn from what was used, on top of those in force.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RuleSuggestion {
+    /// Calls that it was drawn from; 0: there is nothing to go on, and nothing proposed.
+    pub calls: u64,
+    /// Were there enough of them, on enough days?
+    pub enough: bool,
+    /// What it was drawn from, and whether that was too little: a sentence each.
+    pub words: Vec<String>,
+    /// What a person should know about it.
+    pub notes: Vec<String>,
+    pub rules: Vec<SuggestedRule>,
+    /// The rules in force with these in them.
+    pub proposal: Option<Proposal>,
+    pub effect: Option<Effect>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct SuggestedRule {
+    /// None: what counts for all other tools and requests.
+    pub tool: Option<String>,
+    /// "allowed", "hidden", "at most 10 a minute", "args.path only inside /home/me/shots".
+    pub words: String,
+    /// The count behind it.
+    pub why: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]

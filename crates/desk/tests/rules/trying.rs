@@ -71,7 +71,7 @@ fn a_limit_that_refuses_nothing_more_is_not_said_to_refuse_what_todays_rules_ref
     session.call(&policy, "write", "{}");
     session.end();
     let limit = "\"tools\": { \"write\": { \"limits\": [{ \"counter\": \"w\", \"window\": \"minute\", \"max\": 30 }] }, ";
-    let limited = CAPPED.replacen("\"tools\": {", limit, 1);
+    let limited = CAPPED.replacen("\"tools\":{", limit, 1);
     assert_ne!(limited, CAPPED);
     let effect = world.desk.effect(SERVER, &limited, 7, &|| false).unwrap();
     assert_eq!(effect.words, "No call of the last 7 days would have been decided differently.");

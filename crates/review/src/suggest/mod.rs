@@ -60,6 +60,8 @@ impl fmt::Debug for Wish<'_> {
 pub struct Suggestion {
     /// A policy file with comments.
     pub text: String,
+    /// Calls that were let through, which it is drawn from.
+    pub calls: u64,
     /// Was there enough to go on?
     pub enough: bool,
     /// What it was drawn from, and whether that was enough; said in the text as well.
@@ -127,7 +129,7 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
         text = draft.render();
     }
     let (head, notes, rules) = (draft.head.clone(), draft.notes().to_vec(), draft.rules());
-    Ok(Suggestion { text, enough, head, notes, rules })
+    Ok(Suggestion { text, calls: seen.calls, enough, head, notes, rules })
 }
 
 /// The rules of a draft that refuse something that was let through, or that cannot be read. Tools that only `failed` are

@@ -40,6 +40,8 @@ export const commands = {
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
 	effect: (server: string, text: string, days: number) => typedError<Effect, UiError>(__TAURI_INVOKE("effect", { server, text, days })),
+	/**  A newer question ends an older one. */
+	suggestRules: (server: string, days: number) => typedError<RuleSuggestion, UiError>(__TAURI_INVOKE("suggest_rules", { server, days })),
 	savePolicy: (server: string, baseText: string, text: string) => typedError<SaveAnswer, UiError>(__TAURI_INVOKE("save_policy", { server, baseText, text })),
 	versions: (server: string) => typedError<PolicyVersionView[], UiError>(__TAURI_INVOKE("versions", { server })),
 	versionDiff: (server: string, change: number) => typedError<string, UiError>(__TAURI_INVOKE("version_diff", { server, change })),
@@ -995,6 +997,22 @@ export type RuleSource =
 /**  The rule for all tools. */
 "allTools" | "default";
 
+/**  Rules drawn from what was used, on top of those in force. */
+export type RuleSuggestion = {
+	/**  Calls that it was drawn from; 0: there is nothing to go on, and nothing proposed. */
+	calls: number,
+	/**  Were there enough of them, on enough days? */
+	enough: boolean,
+	/**  What it was drawn from, and whether that was too little: a sentence each. */
+	words: string[],
+	/**  What a person should know about it. */
+	notes: string[],
+	rules: SuggestedRule[],
+	/**  The rules in force with these in them. */
+	proposal: Proposal | null,
+	effect: Effect | null,
+};
+
 export type RulesView = {
 	server: string,
 	/**  It has a policy of its own; otherwise the default one counts, and the first change copies it. */
@@ -1237,6 +1255,15 @@ export type SweepView = {
 };
 
 /**  Whom a rule is for: one tool or the whole server, one client or everyone. */
+export type SuggestedRule = {
+	/**  None: what counts for all other tools and requests. */
+	tool: string | null,
+	/**  "allowed", "hidden", "at most 10 a minute", "args.path only inside /home/me/shots". */
+	words: string,
+	/**  The count behind it. */
+	why: string,
+};
+
 export type Target = {
 	server: string,
 	/**  None: the whole server. */
