@@ -1231,6 +1231,15 @@ export type Strays = {
 	suspects: SuspectView[],
 };
 
+export type SuggestedRule = {
+	/**  None: what counts for all other tools and requests. */
+	tool: string | null,
+	/**  "allowed", "hidden", "at most 10 a minute", "args.path only inside /home/me/shots". */
+	words: string,
+	/**  The count behind it. */
+	why: string,
+};
+
 /**  An automation browser on a temporary profile that nobody owns any more. */
 export type SuspectView = {
 	/**  Names this very process, also when its number is used again. */
@@ -1255,15 +1264,6 @@ export type SweepView = {
 };
 
 /**  Whom a rule is for: one tool or the whole server, one client or everyone. */
-export type SuggestedRule = {
-	/**  None: what counts for all other tools and requests. */
-	tool: string | null,
-	/**  "allowed", "hidden", "at most 10 a minute", "args.path only inside /home/me/shots". */
-	words: string,
-	/**  The count behind it. */
-	why: string,
-};
-
 export type Target = {
 	server: string,
 	/**  None: the whole server. */
