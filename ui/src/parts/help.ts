@@ -72,7 +72,7 @@ export const wants: readonly Want[] = [
   },
   { want: 'know what would happen to a call', use: 'Try a call', command: 'callgate policy explain' },
   { want: 'take an old change back', use: 'Rules, Versions, Revert', command: 'callgate policy revert' },
-  { want: 'keep less on record', use: 'Settings, Recording', command: null },
+  { want: 'keep less on record', use: 'Settings, Recording', command: 'callgate settings set' },
   { want: 'forget what is on record', use: 'Settings, Delete history', command: 'callgate forget' },
   {
     want: 'keep an agent from clearing what it recorded',
