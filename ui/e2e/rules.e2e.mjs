@@ -118,6 +118,9 @@ export const checks = () => ({
           .getByTestId('effect')
           .getByText(/Refuses \d+ calls? more than today's rules, \d+ fewer\./)
           .waitFor();
+        await page.getByTestId('effect-show').click();
+        assert.ok((await page.getByTestId('effect-tools').locator('li').count()) > 1);
+        assert.ok((await page.getByTestId('effect-calls').locator('li').count()) > 12, 'calls of several tools');
         await page.getByTestId('rule-save').click();
         await toast(page, /Saved the rules of playwright/).waitFor();
         await page.waitForFunction(

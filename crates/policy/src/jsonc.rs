@@ -142,7 +142,46 @@ fn input(value: &Json) -> CstInputValue {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn json() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::Bool),
+            any::<i32>().prop_map(|number| Json::Number(number.to_string())),
+            "\\PC{0,6}".prop_map(Json::String),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            let members = prop::collection::btree_map("[a-d/~\"\\\\ ü]{1,2}", inner.clone(), 0..4);
+            prop_oneof![
+                prop::collection::vec(inner, 0..3).prop_map(Json::List),
+                members.prop_map(|members| Json::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_set_is_read_back_and_what_stands_beside_it_stays(
+            members in prop::collection::btree_map("[a-d]{1,2}", json(), 0..4),
+            path in prop::collection::vec("[a-d]{1,2}", 1..3),
+            value in json(),
+        ) {
+            let before = Json::Object(members.into_iter().collect());
+            let text = format!("// above\n{before} // behind\n");
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            let changed = set(&text, &path, &value).unwrap();
+            let after = read(&changed).unwrap();
+            prop_assert_eq!(after.at(&path), Some(&value), "{}", changed);
+            prop_assert!(changed.starts_with("// above\n") && changed.ends_with("// behind\n"), "{}", changed);
+            let Json::Object(members) = before else { unreachable!() };
+            for (name, value) in members.iter().filter(|(name, _)| name != path[0]) {
+                prop_assert_eq!(after.get(name), Some(value));
+            }
+        }
+    }
 
     const FILE: &str = "// mine\n{\n  \"history\": {\n    \"days\": 30, // a month\n  },\n  /* kept */ \"zebra\": [1, 2.50],\n}\n";
 

@@ -185,7 +185,8 @@ export class FakeRules {
         : Math.max(1, Math.round(tool.hits / 26));
       tools.push({ tool: tool.name, more: stricter ? count : 0, fewer: stricter ? 0 : count });
       const calls = stricter ? apart.moreCalls : apart.fewerCalls;
-      for (let i = 0; i < Math.min(count, 12); i += 1) calls.push(this.#example(server, tool.name, i));
+      for (let i = 0; i < Math.min(count, 12); i += 1)
+        calls.push(this.#example(server, tool.name, apart.moreCalls.length + apart.fewerCalls.length));
     }
     const sum = (of: 'more' | 'fewer') => tools.reduce((all, tool) => all + tool[of], 0);
     const [more, fewer, today] = [sum('more'), sum('fewer'), sum('fewer') + 41];
@@ -425,7 +426,7 @@ export class FakeRules {
     ];
     return {
       rev: 9000 - i,
-      id: `k3v9q${String.fromCharCode(97 + i)}-1z`,
+      id: `k3v9qa-${(i + 60).toString(36)}`,
       atMs: this.#world.now() - (37 + i * 211) * minute,
       server,
       client: this.#clientsOf(server)[i % Math.max(1, this.#clientsOf(server).length)] ?? null,
