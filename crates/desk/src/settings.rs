@@ -181,24 +181,14 @@ impl Desk {
         self.read_settings().unwrap_or_else(|_| Json::Object(Vec::new()))
     }
 
-    /// Writes these values where the file says otherwise. One that cannot be understood is kept beside the new one.
+    /// Writes these values where the file says otherwise.
     fn change_settings(&self, wanted: &[(&Key, Json)], loosened: &[String]) -> Result<(), DeskError> {
         let path = self.home.settings();
         let fail = |error| DeskError::disk(format!("{} cannot be written", path.display()), error);
         // Of two changes at once, none is lost.
         let _alone = self.settings_alone().map_err(fail)?;
         let now_ms = self.clock.now().wall_ms;
-        let mut text = match fs::read_to_string(&path) {
-            Ok(text) if matches!(jsonc::read(&text), Ok(Json::Object(_))) => text,
-            Ok(text) => {
-                // A copy: until the new one is there, this one counts, and it says to record nothing.
-                let aside = format!("settings.json.broken-{now_ms}");
-                atomic::replace(&self.home.path().join(aside), text.as_bytes()).map_err(fail)?;
-                NEW.to_owned()
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => NEW.to_owned(),
-            Err(error) => return Err(DeskError::disk(format!("{} cannot be read", path.display()), error)),
-        };
+        let mut text = self.settings_text(now_ms)?;
         let before = text.clone();
         for (key, value) in wanted {
             let file = jsonc::read(&text).unwrap_or(Json::Null);
@@ -220,6 +210,24 @@ impl Desk {
             return Ok(());
         }
         atomic::replace(&path, text.as_bytes()).map_err(fail)
+    }
+
+    /// The text that a change is made in. One that cannot be understood is copied aside: until the new one is there, it
+    /// counts, and it says to record nothing.
+    fn settings_text(&self, now_ms: i64) -> Result<String, DeskError> {
+        let path = self.home.settings();
+        match fs::read_to_string(&path) {
+            Ok(text) if matches!(jsonc::read(&text), Ok(Json::Object(_))) => Ok(text),
+            Ok(text) => {
+                let aside = self.home.path().join(format!("settings.json.broken-{now_ms}"));
+                atomic::replace(&aside, text.as_bytes()).map_err(|error| {
+                    DeskError::disk(format!("{} cannot be written", aside.display()), error)
+                })?;
+                Ok(NEW.to_owned())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(NEW.to_owned()),
+            Err(error) => Err(DeskError::disk(format!("{} cannot be read", path.display()), error)),
+        }
     }
 
     fn settings_alone(&self) -> io::Result<Locked> {

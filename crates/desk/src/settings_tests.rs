@@ -108,6 +108,16 @@ fn settings_saved_at_once_lose_nothing_of_each_other() {
 }
 
 #[test]
+fn a_broken_file_stays_in_force_until_the_new_one_is_written() {
+    let place = Place::new();
+    fs::write(place.home.settings(), "{").unwrap();
+    assert_eq!(place.desk.settings_text(7).unwrap(), NEW);
+    assert_eq!(read(&place), "{", "without it, everything would be recorded");
+    assert_eq!(place.desk.user_settings().recording, Recording::Nothing);
+    assert_eq!(fs::read_to_string(place.home.path().join("settings.json.broken-7")).unwrap(), "{");
+}
+
+#[test]
 fn comments_outlive_a_save_in_the_window() {
     let place = Place::new();
     let text = "// mine\n{\n  \"history\": { \"days\": 30, /* a month */ },\n  // words of ours\n  \"record\": { \"keep\": \"nothing\" },\n}\n";
