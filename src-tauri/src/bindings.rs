@@ -44,6 +44,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             rules::propose,
             rules::try_call,
             rules::effect,
+            rules::suggest_rules,
             rules::save_policy,
             rules::versions,
             rules::version_diff,

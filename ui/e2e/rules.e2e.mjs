@@ -54,7 +54,7 @@ export const checks = () => ({
       await page.getByTestId('diff').getByText('"password"').waitFor();
       await page
         .getByTestId('effect')
-        .getByText(/would have refused \d+ of \d+ calls in the last 7 days/)
+        .getByText(/Refuses \d+ calls? more than today's rules, \d+ fewer\./)
         .waitFor();
       await page.getByTestId('effect-show').click();
       assert.ok((await page.getByTestId('effect-calls').locator('li').count()) > 0);
@@ -64,6 +64,26 @@ export const checks = () => ({
         () => document.querySelector('[data-testid="rule-tool-browser_type"] select')?.value === 'custom',
       );
       assert.equal(await page.getByTestId('builder').count(), 0);
+    }),
+
+  'rules are suggested from use, read with their counts, and applied': (env) =>
+    on(env, {}, async (page) => {
+      await page.getByTestId('suggest-ask').click();
+      const panel = page.getByTestId('suggest-panel');
+      await panel.getByText(/^Drafted from \d+ calls/).waitFor();
+      await panel
+        .getByTestId('suggest-rules')
+        .getByText(/^allowed/)
+        .first()
+        .waitFor();
+      await panel.getByTestId('effect').waitFor();
+      await panel.getByTestId('suggest-apply').click();
+      const yes = page.getByTestId('question-yes');
+      const saved = toast(page, /Saved the rules of playwright/);
+      await yes.or(saved).first().waitFor();
+      if (await yes.count()) await answer(page, 'yes');
+      await saved.waitFor();
+      await panel.waitFor({ state: 'detached' });
     }),
 
   'a description as long as a page leaves the form in the window': (env) =>
@@ -96,8 +116,11 @@ export const checks = () => ({
         await page.getByTestId('builder-words').getByText('Tools that no rule names are refused.').waitFor();
         await page
           .getByTestId('effect')
-          .getByText(/would have refused \d+ of \d+ calls in the last 7 days/)
+          .getByText(/Refuses \d+ calls? more than today's rules, \d+ fewer\./)
           .waitFor();
+        await page.getByTestId('effect-show').click();
+        assert.ok((await page.getByTestId('effect-tools').locator('li').count()) > 1);
+        assert.ok((await page.getByTestId('effect-calls').locator('li').count()) > 12, 'calls of several tools');
         await page.getByTestId('rule-save').click();
         await toast(page, /Saved the rules of playwright/).waitFor();
         await page.waitForFunction(

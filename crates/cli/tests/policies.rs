@@ -148,7 +148,9 @@ fn a_simulation_says_what_a_change_would_have_refused() {
         &["get_codegen_session", "get_codegen_session", "start_codegen_session", "end_codegen_session"],
     );
     let said = callgate.say(&["policy", "simulate", "--rule", "block get_codegen_session"]);
-    assert!(said.contains("would have refused 2 of 4 calls in the last 7 days"), "{said}");
+    assert!(said.contains("Refuses 2 calls more than today's rules, 0 fewer."), "{said}");
+    assert!(said.contains("Of 4 calls in the last 7 days, today's rules refuse 0, these 2."), "{said}");
+    assert!(said.contains("get_codegen_session  2 more, 0 fewer"), "{said}");
     assert!(said.contains("/tools/get_codegen_session/action"), "{said}");
     let json = callgate.say(&[
         "policy",
@@ -161,9 +163,18 @@ fn a_simulation_says_what_a_change_would_have_refused() {
     ]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["refused"], &json["capped"], &json["calls"]), (&1.into(), &1.into(), &4.into()));
+    let difference = &json["difference"];
+    assert_eq!((&difference["more"], &difference["fewer"]), (&1.into(), &0.into()));
+    assert_eq!(difference["more_calls"][0]["rule"], "/all_tools/limits/1", "beside the safety net");
     assert!(!callgate.policy_path("pw").exists(), "nothing is written");
     let strict = callgate.file("strict.json", r#"{ "version": "1", "default": "deny" }"#);
-    assert!(callgate.say(&["policy", "simulate", &strict]).contains("would have refused 4 of 4"));
+    let said = callgate.say(&["policy", "simulate", &strict]);
+    assert!(said.contains("Refuses 4 calls more than today's rules, 0 fewer."), "{said}");
+    let said = callgate.say(&["policy", "simulate"]);
+    assert!(
+        said.contains("the rules in force") && said.contains("would have refused nothing of 4"),
+        "{said}"
+    );
     assert!(callgate.fail(&["policy", "simulate", "--rule", "forbid x"]).contains("is no change"));
 }
 
@@ -178,7 +189,7 @@ fn a_draft_from_use_can_be_simulated_and_applied() {
     assert!(draft.contains("\"get_codegen_session\"") && draft.contains("8 calls"), "{draft}");
     assert!(callgate.fail(&["policy", "suggest", "pw", "-o", out]).contains("is there already"));
     let said = callgate.say(&["policy", "simulate", out, "--server", "pw"]);
-    assert!(said.contains("would have refused nothing of 8 calls"), "{said}");
+    assert!(said.contains("No call of the last 7 days would have been decided differently."), "{said}");
     assert!(callgate.say(&["policy", "check", out]).contains("good"));
 }
 

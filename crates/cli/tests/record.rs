@@ -303,3 +303,50 @@ fn what_a_server_said_on_stderr_is_shown_with_its_time_and_cannot_move_the_curso
     assert_eq!(callgate.say(&["stderr", "loud", "--session", "zzzzzz"]), "");
     assert!(callgate.fail(&["stderr", "lout"]).contains("known: loud"));
 }
+
+#[test]
+fn settings_are_listed_changed_and_checked_without_losing_a_comment() {
+    let callgate = Callgate::new();
+    callgate.say(&["status"]);
+    let listed = callgate.say(&["settings"]);
+    assert!(
+        listed.contains("history.days") && listed.contains("default") && listed.contains("90"),
+        "{listed}"
+    );
+    assert_eq!(callgate.say(&["settings", "get", "record.keep"]).trim(), "full");
+    assert!(callgate.say(&["settings", "check"]).contains("the defaults count"));
+
+    let path = callgate.folder.path().join("home/settings.json");
+    fs::write(&path, "// mine\n{ \"history\": { \"days\": 30, }, }\n").unwrap();
+    let said = callgate.say(&["settings", "set", "history.days", "60"]);
+    assert!(said.contains("history.days is 60 now (it was 30)."), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n{ \"history\": { \"days\": 60, }, }\n");
+    let json = callgate.say(&["settings", "get", "history.days", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["value"], &json["from"]), (&60.into(), &"file".into()));
+    assert!(callgate.say(&["settings", "set", "history.days", "60"]).contains("Nothing to change"));
+
+    assert!(callgate.fail(&["settings", "get", "histroy.days"]).contains("did you mean history.days?"));
+    assert!(callgate.fail(&["settings", "set", "record.keep", "some"]).contains("\"none\""));
+    fs::write(&path, r#"{ "histroy": { "days": 3 } }"#).unwrap();
+    let check = callgate.run(&["settings", "check"]);
+    assert_eq!(check.status.code(), Some(1));
+    let said = String::from_utf8(check.stdout).unwrap();
+    assert!(said.contains("histroy is not known") && said.contains("did you mean history?"), "{said}");
+    assert!(callgate.say(&["status"]).contains("did you mean history?"));
+}
+
+#[test]
+fn recording_or_masking_less_by_command_needs_a_person() {
+    let callgate = Callgate::new();
+    for change in [["record.keep", "none"], ["history.days", "1"], ["app.notifications.blocked", "off"]] {
+        let refused = callgate.fail(&["settings", "set", change[0], change[1]]);
+        assert!(refused.contains("needs a person at a terminal"), "{refused}");
+    }
+    assert!(!callgate.folder.path().join("home/settings.json").exists());
+    callgate.say(&["settings", "set", "record.mask", "iban,pin"]);
+    let (done, screen) = callgate.at_terminal(&["settings", "set", "record.mask", "pin"], "settings");
+    assert!(done && screen.contains("no longer mask iban"), "{screen}");
+    assert_eq!(callgate.say(&["settings", "get", "record.mask"]).trim(), "[\"pin\"]");
+    assert!(callgate.say(&["events"]).contains("no longer mask iban"));
+}

@@ -50,6 +50,7 @@ pub use demo::Program;
 pub use error::DeskError;
 pub use log::{CallObject, Follower, gist};
 pub use servers::{StderrEntry, StderrFollower};
+pub use settings::{SettingChange, SettingValue};
 
 /// One person's view of one home. Every answer is read afresh from the disk; only what waits for a second step is kept.
 #[derive(Debug)]

@@ -45,6 +45,7 @@ pub mod compare;
 pub mod diff;
 pub mod edit;
 pub mod file;
+pub mod jsonc;
 
 pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
 pub use codegen::{NoRecordings, Recording, Recordings};

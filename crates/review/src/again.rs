@@ -52,6 +52,14 @@ impl<'a> Judged<'a> {
         Judged { call, ruling: Ruling::Untold, rule, unchecked: false, reason }
     }
 
+    /// The tool; for other requests the method.
+    pub fn about(&self) -> &'a str {
+        match self.call.method {
+            "tools/call" => self.call.tool,
+            method => method,
+        }
+    }
+
     /// Did it get to its server when it was made?
     pub fn was_let_through(&self) -> bool {
         let_through(self.call.decision)
@@ -93,14 +101,41 @@ pub fn judge_again(
     files: &dyn Files,
     mut each: impl FnMut(Row<'_>) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let counters = Counters::for_limits(policy.all_limits());
-    let (sessions, awaited) = (Sessions::default(), BinaryHeap::new());
-    let mut again = Again { policy, files, server, counters, awaited, sessions, history, failed: None };
+    let mut again = Again::new(history, policy, server, files);
     let which = Replay { server, since_ms, until_ms: i64::MAX, args: true };
-    history.replay(&which, |call| {
-        if was_judged(call.decision) { again.judge(&call, &mut each) } else { each(Row::LeftOut(&call)) }
+    history.replay(&which, |call| match was_judged(call.decision) {
+        true => again.judge(&call, &mut |judged| each(Row::Judged(judged))),
+        false => each(Row::LeftOut(&call)),
     })?;
     again.failed.map_or(Ok(()), Err)
+}
+
+/// A row of the history on its way past two policies.
+pub(crate) enum RowOfTwo<'a> {
+    Judged(&'a Judged<'a>, &'a Judged<'a>),
+    /// No rule decided about it.
+    LeftOut(&'a Replayed<'a>),
+}
+
+/// The same with two policies, each of which counts for itself: the history is read once.
+pub(crate) fn judge_by_both(
+    history: &History,
+    policies: (&Policy, &Policy),
+    server: &str,
+    since_ms: i64,
+    files: &dyn Files,
+    mut each: impl FnMut(RowOfTwo<'_>) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let mut one = Again::new(history, policies.0, server, files);
+    let mut other = Again::new(history, policies.1, server, files);
+    let which = Replay { server, since_ms, until_ms: i64::MAX, args: true };
+    history.replay(&which, |call| match was_judged(call.decision) {
+        true => one.judge(&call, &mut |by_one| {
+            other.judge(&call, &mut |by_other| each(RowOfTwo::Judged(by_one, by_other)))
+        }),
+        false => each(RowOfTwo::LeftOut(&call)),
+    })?;
+    one.failed.or(other.failed).map_or(Ok(()), Err)
 }
 
 struct Again<'a> {
@@ -124,11 +159,17 @@ enum End {
     Over,
 }
 
-impl Again<'_> {
+impl<'a> Again<'a> {
+    fn new(history: &'a History, policy: &'a Policy, server: &'a str, files: &'a dyn Files) -> Again<'a> {
+        let counters = Counters::for_limits(policy.all_limits());
+        let (sessions, awaited) = (Sessions::default(), BinaryHeap::new());
+        Again { policy, files, server, counters, awaited, sessions, history, failed: None }
+    }
+
     fn judge(
         &mut self,
         call: &Replayed<'_>,
-        each: &mut impl FnMut(Row<'_>) -> ControlFlow<()>,
+        each: &mut impl FnMut(&Judged<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         self.pass_time(call.at_ms);
         let known = Known::of(call);
@@ -179,26 +220,26 @@ impl Again<'_> {
         match (judgement, untold) {
             (judgement, Some(rule)) => {
                 self.count_as_then(call, &judgement);
-                each(Row::Judged(&Judged::untold(call, rule)))
+                each(&Judged::untold(call, rule))
             }
-            (Judgement::Refuse(refusal), None) => each(Row::Judged(&Judged {
+            (Judgement::Refuse(refusal), None) => each(&Judged {
                 call,
                 ruling: refusal.kind.into(),
                 rule: &refusal.rule,
                 unchecked: false,
                 reason: Reason::Said(&refusal.reason),
-            })),
+            }),
             // The guard of Callgate's own folder is no matter of policy, and it saw the arguments whole.
             (Judgement::Pass(_), None) if call.rule == HOME_RULE && !let_through(call.decision) => {
-                each(Row::Judged(&Judged {
+                each(&Judged {
                     call,
                     ruling: Ruling::Denied,
                     rule: HOME_RULE,
                     unchecked: false,
                     reason: Reason::Said("the arguments name Callgate's own folder"),
-                }))
+                })
             }
-            (Judgement::Pass(pass), None) => each(Row::Judged(&self.passed(call, &pass))),
+            (Judgement::Pass(pass), None) => each(&self.passed(call, &pass)),
         }
     }
 
@@ -220,7 +261,7 @@ impl Again<'_> {
     }
 
     /// A call that the rules let through: by its schema, as far as the record tells, and by its limits.
-    fn passed<'a>(&mut self, call: &'a Replayed<'a>, pass: &'a Pass<'_>) -> Judged<'a> {
+    fn passed<'c>(&mut self, call: &'c Replayed<'c>, pass: &'c Pass<'_>) -> Judged<'c> {
         let mut judged = Judged {
             call,
             ruling: Ruling::Passed,
@@ -312,15 +353,20 @@ fn amount(takings: &[Taking<'_>], keys: &[String], index: usize) -> u64 {
     same.map(|(taking, _)| taking.amount).max().unwrap_or(takings[index].amount)
 }
 
-/// When a call was given up or over. Nothing, while its session goes on without its answer.
+/// When a call was given up or over: at once if it was refused then, for nothing is known of a run that there never was.
+/// One whose end nobody saw is over with its session, and runs as long as that goes on.
 fn ends(call: &Replayed<'_>) -> impl Iterator<Item = (i64, u64, End)> {
     let number = call.rev.cast_unsigned();
     let took = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let known = call.outcome.filter(|outcome| *outcome != Outcome::Unknown).zip(call.duration);
-    let own = known.map(|(outcome, duration)| {
+    let seen = known.map(|(outcome, duration)| {
         let end = if outcome == Outcome::Cancelled { End::Cancelled } else { End::Over };
         (call.at_ms.saturating_add(took(duration)), number, end)
     });
+    let own = match let_through(call.decision) {
+        true => seen,
+        false => Some((call.at_ms, number, End::Over)),
+    };
     let with_session = call.session_end_ms.map(|ended| (ended, number, End::Over));
     // The end of the session matters only to a call that did not end by itself.
     let needed = own.is_none_or(|(.., end)| end == End::Cancelled);

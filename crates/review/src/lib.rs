@@ -1,5 +1,6 @@
-//! What the history says about a policy: what it would have refused ([`simulate`]), which policy would have been enough
-//! ([`suggest`]), and which tools a change of policy touches ([`impact`]).
+//! What the history says about a policy: what it would have refused ([`simulate`]), what it would have decided otherwise
+//! than today's rules ([`compare`]), which policy would have been enough ([`suggest`]), and which tools a change of policy
+//! touches ([`impact`]).
 //!
 //! Everything here reads; nothing decides about a call that is under way. All results are functions of the history, the
 //! policy and the times that are passed in: the same questions get the same answers.
@@ -7,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod difference;
 mod error;
 mod impact;
 mod lacking;
@@ -17,10 +19,9 @@ mod suggest;
 mod words;
 
 pub use again::{Judged, Row, judge_again};
+pub use difference::{CallsApart, Difference, Question, ToolDifference, compare};
 pub use error::ReviewError;
 pub use impact::{ToolChange, impact};
 pub use ruling::Ruling;
-pub use simulate::{
-    Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate, simulate_naming,
-};
-pub use suggest::{MARGIN, Suggestion, Wish, suggest};
+pub use simulate::{Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate};
+pub use suggest::{MARGIN, ProposedRule, Suggestion, Wish, suggest};

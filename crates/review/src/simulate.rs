@@ -9,14 +9,14 @@ use rustc_hash::FxHashMap;
 use crate::again::{Judged, Row, judge_again};
 use crate::error::ReviewError;
 use crate::ruling::Ruling;
-use crate::words::{counted, lately};
+use crate::words::{counted, when};
 
 /// Calls between two words about the progress.
 const STEP: u64 = 4096;
 /// Calls that are named beside a count.
-const EXAMPLES: usize = 3;
+pub(crate) const EXAMPLES: usize = 3;
 /// Tools that are counted by name. An agent can make up names without end.
-const TOOLS: usize = 4096;
+pub(crate) const TOOLS: usize = 4096;
 
 /// How far a simulation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,21 +135,8 @@ pub fn simulate(
     files: &dyn Files,
     each: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Simulation, ReviewError> {
-    simulate_naming(history, policy, server, since_ms, files, EXAMPLES, each)
-}
-
-/// The same, naming up to so many of the calls that would go otherwise than they did.
-pub fn simulate_naming(
-    history: &History,
-    policy: &Policy,
-    server: &str,
-    since_ms: i64,
-    files: &dyn Files,
-    named: usize,
-    mut each: impl FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Simulation, ReviewError> {
-    let mut count = Count { named, ..Count::default() };
-    let mut stopped = false;
+    let mut count = Count::default();
+    let mut pace = Pace::new(each);
     judge_again(history, policy, server, since_ms, files, |row| {
         let at_ms = match row {
             Row::Judged(judged) => {
@@ -161,27 +148,43 @@ pub fn simulate_naming(
                 call.at_ms
             }
         };
-        count.rows += 1;
-        if !count.rows.is_multiple_of(STEP) {
+        pace.step(at_ms)
+    })?;
+    pace.finish()?;
+    Ok(count.finish(policy, since_ms))
+}
+
+/// Tells whoever waits how far it is, and hears whether to go on.
+pub(crate) struct Pace<F> {
+    each: F,
+    rows: u64,
+    stopped: bool,
+}
+
+impl<F: FnMut(Progress) -> ControlFlow<()>> Pace<F> {
+    pub(crate) fn new(each: F) -> Pace<F> {
+        Pace { each, rows: 0, stopped: false }
+    }
+
+    pub(crate) fn step(&mut self, at_ms: i64) -> ControlFlow<()> {
+        self.rows += 1;
+        if !self.rows.is_multiple_of(STEP) {
             return ControlFlow::Continue(());
         }
-        let flow = each(Progress { rows: count.rows, at_ms });
-        stopped = flow.is_break();
+        let flow = (self.each)(Progress { rows: self.rows, at_ms });
+        self.stopped = flow.is_break();
         flow
-    })?;
-    if stopped {
-        return Err(ReviewError::Stopped);
     }
-    Ok(count.finish(policy, since_ms))
+
+    pub(crate) fn finish(self) -> Result<(), ReviewError> {
+        if self.stopped { Err(ReviewError::Stopped) } else { Ok(()) }
+    }
 }
 
 impl Simulation {
     /// `would have refused 4 of 312 calls in the last 7 days`, and what else a person should know, a sentence each.
     pub fn sentences(&self, now_ms: i64) -> Vec<String> {
-        let when = match self.since_ms {
-            i64::MIN..=0 => "on record".to_owned(),
-            since_ms => lately(now_ms.saturating_sub(since_ms)),
-        };
+        let when = when("in", self.since_ms, now_ms);
         if self.calls == 0 {
             return vec![format!("there are no calls {when} to judge again")];
         }
@@ -209,17 +212,14 @@ impl Simulation {
 }
 
 #[derive(Default)]
-struct Count {
-    /// Newly refused and newly passed calls that are named.
-    named: usize,
-    rows: u64,
+pub(crate) struct Count {
     totals: Simulation,
     rules: FxHashMap<String, RuleEffect>,
     tools: FxHashMap<String, ToolEffect>,
 }
 
 impl Count {
-    fn left_out(&mut self, decision: Decision) {
+    pub(crate) fn left_out(&mut self, decision: Decision) {
         let left_out = &mut self.totals.left_out;
         match decision {
             Decision::Broken => left_out.broken += 1,
@@ -229,7 +229,7 @@ impl Count {
         }
     }
 
-    fn judged(&mut self, judged: &Judged<'_>) {
+    pub(crate) fn judged(&mut self, judged: &Judged<'_>) {
         let then = judged.was_let_through();
         let ruling = judged.ruling;
         let newly_refused = ruling.refuses() && then;
@@ -245,11 +245,11 @@ impl Count {
         totals.unchecked += u64::from(judged.unchecked && ruling == Ruling::Passed);
         if newly_refused {
             totals.newly_refused += 1;
-            newest(&mut totals.newly_refused_examples, judged, self.named);
+            newest(&mut totals.newly_refused_examples, judged, EXAMPLES);
         }
         if newly_passed {
             totals.newly_passed += 1;
-            newest(&mut totals.newly_passed_examples, judged, self.named);
+            newest(&mut totals.newly_passed_examples, judged, EXAMPLES);
         }
         if ruling != Ruling::Passed {
             self.rule(judged, newly_refused);
@@ -286,10 +286,7 @@ impl Count {
     }
 
     fn tool(&mut self, judged: &Judged<'_>, newly_refused: bool, newly_passed: bool) {
-        let name = match judged.call.method {
-            "tools/call" => judged.call.tool,
-            method => method,
-        };
+        let name = judged.about();
         if !self.tools.contains_key(name) {
             if self.tools.len() >= TOOLS {
                 self.totals.unnamed += 1;
@@ -306,7 +303,7 @@ impl Count {
         effect.newly_passed += u64::from(newly_passed);
     }
 
-    fn finish(self, policy: &Policy, since_ms: i64) -> Simulation {
+    pub(crate) fn finish(self, policy: &Policy, since_ms: i64) -> Simulation {
         let mut rules: Vec<RuleEffect> = self.rules.into_values().collect();
         let effect = |effect: &RuleEffect| (effect.refused(), effect.observed, effect.untold);
         rules.sort_by(|a, b| effect(b).cmp(&effect(a)).then_with(|| a.rule.cmp(&b.rule)));
@@ -317,7 +314,7 @@ impl Count {
 }
 
 /// Keeps the newest few, newest first.
-fn newest(examples: &mut Vec<Example>, judged: &Judged<'_>, most: usize) {
+pub(crate) fn newest(examples: &mut Vec<Example>, judged: &Judged<'_>, most: usize) {
     let Some(id) = judged.call.id().filter(|_| most > 0) else { return };
     examples.truncate(most - 1);
     let example = Example {

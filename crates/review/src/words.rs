@@ -18,10 +18,18 @@ pub(crate) fn period(length_ms: i64) -> String {
     counted((length_ms.saturating_add(unit / 2) / unit).unsigned_abs(), word)
 }
 
+/// `in the last 7 days`, `of the last hour`; without a beginning `on record`.
+pub(crate) fn when(preposition: &str, since_ms: i64, now_ms: i64) -> String {
+    match since_ms {
+        i64::MIN..=0 => "on record".to_owned(),
+        since_ms => lately(preposition, now_ms.saturating_sub(since_ms)),
+    }
+}
+
 /// `in the last 7 days`, `in the last hour`
-pub(crate) fn lately(length_ms: i64) -> String {
+pub(crate) fn lately(preposition: &str, length_ms: i64) -> String {
     let period = period(length_ms);
-    format!("in the last {}", period.strip_prefix("1 ").unwrap_or(&period))
+    format!("{preposition} the last {}", period.strip_prefix("1 ").unwrap_or(&period))
 }
 
 #[cfg(test)]
@@ -45,8 +53,8 @@ mod tests {
             "7 days",
         ];
         assert_eq!(said, expected);
-        assert_eq!(lately(3_600_000), "in the last hour");
-        assert_eq!(lately(7 * DAY_MS), "in the last 7 days");
+        assert_eq!(lately("in", 3_600_000), "in the last hour");
+        assert_eq!(lately("of", 7 * DAY_MS), "of the last 7 days");
         assert!(period(i64::MAX).ends_with(" days"));
     }
 }

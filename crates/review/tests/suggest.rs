@@ -6,7 +6,9 @@ mod common;
 use std::time::Duration;
 
 use callgate_policy::{AsWritten, Policy};
+use callgate_protocol::json::Raw;
 use callgate_review::{MARGIN, Suggestion, Wish, suggest};
+use callgate_store::Outcome;
 use common::{SERVER, START_MS, World};
 
 fn draft(world: &mut World, catalogue: Option<&[String]>) -> Suggestion {
@@ -116,4 +118,123 @@ fn names_that_a_server_made_up_break_no_draft() {
     let odd = ["*", "a*b", "", "x\ny", "\u{2028}", "READ", "fine"].map(str::to_owned);
     let suggestion = draft(&mut world, Some(&odd));
     insta::assert_snapshot!(suggestion.text);
+}
+
+/// An afternoon with a server of browsers, as `policy suggest` was first tried on one.
+fn browsing() -> World {
+    let mut world = World::new();
+    let then = Policy::parse(r#"{ "version": "1", "default": "allow" }"#).unwrap();
+    let session = world.session("claude");
+    for number in 0..8 {
+        let start =
+            format!(r#"{{"options":{{"outputPath":"/home/me/tests/run{number}","template":"spec"}}}}"#);
+        world.tool(session, &then, "start_codegen_session", &start);
+        for _ in 0..6 {
+            world.tool(session, &then, "get_codegen_session", r#"{"sessionId":"x"}"#);
+        }
+        let host = ["shop.example", "pay.example:8443"][number % 2];
+        world.tool(session, &then, "navigate", &format!(r#"{{"url":"https://{host}/p/{number}"}}"#));
+        let shot = match number {
+            0..4 => format!(r#"{{"name":"a{number}","downloadsDir":"/home/me/shots/{number}"}}"#),
+            _ => format!(r#"{{"name":"a{number}"}}"#),
+        };
+        world.tool(session, &then, "screenshot", &shot);
+        let upload = format!(r#"{{"filePaths":["/home/me/work/a{number}","/home/me/work/b{number}"]}}"#);
+        world.tool(session, &then, "upload_file", &upload);
+        world.tool(session, &then, "playwright_evaluate", &format!(r#"{{"script":"return {number}"}}"#));
+        world.answer_all();
+        world.tool(session, &then, "no_such_tool", "{}");
+        world.answer(session, 0, Outcome::ToolError);
+        world.advance(Duration::from_secs(86_400 / 2));
+    }
+    world
+}
+
+const BROWSERS: [&str; 9] = [
+    "start_codegen_session",
+    "end_codegen_session",
+    "get_codegen_session",
+    "clear_codegen_session",
+    "playwright_close",
+    "playwright_evaluate",
+    "navigate",
+    "close_issue",
+    "delete_all",
+];
+
+#[test]
+fn a_draft_for_a_browser_leaves_a_way_to_close_it_and_holds_paths_and_hosts() {
+    let catalogue = BROWSERS.map(str::to_owned);
+    let suggestion = draft(&mut browsing(), Some(&catalogue));
+    insta::assert_snapshot!(suggestion.text);
+}
+
+#[test]
+fn what_frees_things_is_never_hidden() {
+    let catalogue = BROWSERS.map(str::to_owned);
+    let suggestion = draft(&mut browsing(), Some(&catalogue));
+    let policy = Policy::parse(&suggestion.text).unwrap();
+    for tool in ["playwright_close", "end_codegen_session", "clear_codegen_session"] {
+        assert!(!policy.is_hidden("claude", tool), "{tool}");
+        let rule = suggestion.rules.iter().find(|rule| rule.tool.as_deref() == Some(tool)).unwrap();
+        assert_eq!(rule.words, "allowed");
+    }
+    assert!(policy.is_hidden("claude", "close_issue") && policy.is_hidden("claude", "delete_all"));
+    assert!(suggestion.notes.iter().any(|note| note.contains("playwright_close")), "{:?}", suggestion.notes);
+}
+
+#[test]
+fn a_tool_that_somebody_refused_is_not_opened_because_it_frees_something() {
+    let mut world = World::new();
+    let session = world.session("claude");
+    world.refused(session, "playwright_close", "/tools/playwright_close/action");
+    let suggestion = draft(&mut world, Some(&["playwright_close".to_owned()]));
+    assert!(!suggestion.text.contains("\"playwright_close\""), "{}", suggestion.text);
+}
+
+#[test]
+fn reads_are_not_capped_and_that_is_said() {
+    let suggestion = draft(&mut browsing(), None);
+    let policy = Policy::parse(&suggestion.text).unwrap();
+    assert!(policy.limits("claude", "get_codegen_session", 0).is_empty(), "{}", suggestion.text);
+    assert!(!policy.limits("claude", "navigate", 0).is_empty());
+    assert!(suggestion.notes.iter().any(|note| note.contains("only read")), "{:?}", suggestion.notes);
+}
+
+#[test]
+fn a_tool_that_only_ever_failed_is_left_out_and_named() {
+    let suggestion = draft(&mut browsing(), None);
+    assert!(!suggestion.text.contains("\"no_such_tool\""), "{}", suggestion.text);
+    assert!(
+        suggestion.notes.iter().any(|note| note.contains("failed: no_such_tool")),
+        "{:?}",
+        suggestion.notes
+    );
+    assert!(!suggestion.notes.iter().any(|note| note.contains("cannot allow")), "{:?}", suggestion.notes);
+}
+
+#[test]
+fn tools_of_real_servers_that_free_things_stay_open() {
+    for file in ["runautomation", "playwright-stealth"] {
+        let path = format!("{}/../../../shared/data/servers/{file}.json", env!("CARGO_MANIFEST_DIR"));
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let listed = Raw::parse(&text).unwrap();
+        let name = |tool: Raw<'_>| tool.get("name").unwrap().as_str().unwrap().into_owned();
+        let names: Vec<String> = listed.items().map(name).collect();
+        let suggestion = draft(&mut World::new(), Some(&names));
+        let policy = Policy::parse(&suggestion.text).unwrap();
+        let open: Vec<&String> = names.iter().filter(|name| !policy.is_hidden("c", name)).collect();
+        let expected: &[&str] = match file {
+            "runautomation" => &[
+                "end_codegen_session",
+                "clear_codegen_session",
+                "playwright_close",
+                "close_browser_session",
+                "cleanup_idle_sessions",
+                "playwright_stop_video_recording",
+            ],
+            _ => &["end_codegen_session", "clear_codegen_session", "playwright_close"],
+        };
+        assert_eq!(open, expected);
+    }
 }

@@ -32,7 +32,7 @@ mod retention;
 mod seal;
 #[cfg(feature = "seed")]
 pub mod seed;
-mod settings;
+pub mod settings;
 mod settlement;
 mod slug;
 mod spool;

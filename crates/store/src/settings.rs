@@ -1,18 +1,20 @@
-//! `settings.json`: the few things a person may set about the record. Optional; what is wrong in it is told. Numbers
-//! are then left at their default, and of calls nothing but the fact is kept: whoever wrote into `record` wanted less.
+//! `settings.json`: the few things a person may set. Optional, with comments and trailing commas as in policies; what is
+//! wrong in it is told. Numbers are then left at their default, and of calls nothing but the fact is kept: whoever wrote
+//! into `record` wanted less.
+
+mod keys;
 
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::{fs, io};
 
 use callgate_policy::Keep;
-use serde_json::{Map, Value};
+use callgate_policy::jsonc::{self, Json};
 
 use crate::home::Home;
 use crate::mask::{Masker, Secret};
 
-/// More names to mask are a mistake.
-const MOST_NAMES: usize = 1_000;
+pub use keys::{KEYS, Key, MOST_DAYS, MOST_NAMES, ValueKind, find};
 
 /// How much history is kept, and how much of each call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,65 +46,42 @@ impl Settings {
             (Settings { keep: Keep::Nothing, ..Settings::default() }, vec![problem])
         };
         match fs::read_to_string(&path) {
-            Ok(text) => match serde_json::from_str::<Value>(&text) {
-                Ok(Value::Object(file)) => Settings::of(&file, &path),
+            Ok(text) => match jsonc::read(&text) {
+                Ok(file @ Json::Object(_)) => Settings::of(&file, &path),
                 Ok(_) => unusable("cannot be understood: it is not an object".to_owned()),
-                Err(error) => unusable(format!("cannot be understood: {error}")),
+                Err(report) => unusable(format!("cannot be understood: {}", report.headline())),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
             Err(error) => unusable(format!("cannot be read: {error}")),
         }
     }
 
-    fn of(file: &Map<String, Value>, path: &Path) -> (Settings, Vec<String>) {
-        let mut problems = Vec::new();
-        let mut tell = |text: String| problems.push(format!("{}: {text}", path.display()));
+    fn of(file: &Json, path: &Path) -> (Settings, Vec<String>) {
+        let mut problems = keys::unknown(file);
         let mut settings = Settings::default();
-        if let Some(history) = section(file, "history", &["days", "megabytes"], &mut tell) {
-            let numbers =
-                [("days", &mut settings.history_days), ("megabytes", &mut settings.history_megabytes)];
-            for (name, number) in numbers {
-                let Some(value) = history.get(name) else { continue };
-                match value.as_u64().and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new) {
-                    Some(read) => *number = read,
-                    None => tell(format!(
-                        "history.{name} must be a whole number from 1, not {value}; {number} is used"
-                    )),
+        for key in KEYS {
+            let Some(value) = file.at(&key.path()) else { continue };
+            let problem = key.problem(value);
+            match (key.name, &problem) {
+                ("history.days", None) => settings.history_days = keys::count(value).unwrap_or(DAYS),
+                ("history.megabytes", None) => {
+                    settings.history_megabytes = keys::count(value).unwrap_or(MEGABYTES);
                 }
+                ("record.keep", None) => settings.keep = keys::keep(value).unwrap_or(Keep::Nothing),
+                ("record.mask", None) => settings.mask = names(value),
+                ("record.keep" | "record.mask", Some(_)) => settings.keep = Keep::Nothing,
+                _ => {}
             }
+            problems.extend(problem.map(|problem| match key.name {
+                "record.keep" => format!("{problem}; \"none\" is used"),
+                "record.mask" => format!("{problem}; until this is mended no arguments and results are kept"),
+                _ => format!("{problem}; {} is used", key.default),
+            }));
         }
-        let record = section(file, "record", &["keep", "mask"], &mut tell);
-        if record.is_none() && file.contains_key("record") {
+        if file.get("record").is_some_and(|record| !matches!(record, Json::Object(_))) {
             settings.keep = Keep::Nothing;
         }
-        let record = record.cloned().unwrap_or_default();
-        match record.get("keep").map(|keep| (keep, keep.as_str())) {
-            None | Some((_, Some("full"))) => {}
-            Some((_, Some("keys"))) => settings.keep = Keep::Keys,
-            Some((_, Some("nothing"))) => settings.keep = Keep::Nothing,
-            Some((keep, _)) => {
-                settings.keep = Keep::Nothing;
-                tell(format!(
-                    "record.keep must be \"full\", \"keys\" or \"nothing\", not {keep}; \"nothing\" is used"
-                ));
-            }
-        }
-        if let Some(mask) = record.get("mask") {
-            let names: Option<Vec<String>> = mask
-                .as_array()
-                .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
-            match names.filter(|names| names.len() <= MOST_NAMES) {
-                Some(names) => settings.mask = names,
-                None => {
-                    settings.keep = Keep::Nothing;
-                    tell(format!(
-                        "record.mask must be a list of at most {MOST_NAMES} names of arguments; until this is mended no \
-                         arguments and results are kept"
-                    ));
-                }
-            }
-        }
-        (settings, problems)
+        (settings, problems.into_iter().map(|text| format!("{}: {text}", path.display())).collect())
     }
 
     /// Masks what these settings want masked, and these values.
@@ -111,23 +90,13 @@ impl Settings {
     }
 }
 
-/// A part of the file. What is in it and not known may be a mistake in writing, so it is told.
-fn section<'f>(
-    file: &'f Map<String, Value>,
-    name: &str,
-    known: &[&str],
-    tell: &mut impl FnMut(String),
-) -> Option<&'f Map<String, Value>> {
-    let value = file.get(name)?;
-    let Some(section) = value.as_object() else {
-        tell(format!("{name} must be an object, not {value}"));
-        return None;
+fn names(value: &Json) -> Vec<String> {
+    let Json::List(names) = value else { return Vec::new() };
+    let name = |name: &Json| match name {
+        Json::String(name) => Some(name.clone()),
+        _ => None,
     };
-    for member in section.keys().filter(|member| !known.contains(&member.as_str())) {
-        let known: Vec<String> = known.iter().map(|known| format!("{name}.{known}")).collect();
-        tell(format!("{name}.{member} is not known ({} are)", known.join(" and ")));
-    }
-    Some(section)
+    names.iter().filter_map(name).collect()
 }
 
 #[cfg(test)]
@@ -135,53 +104,113 @@ fn section<'f>(
 mod tests {
     use super::*;
 
-    #[test]
-    fn wrong_values_are_told_and_left_at_their_default() {
+    fn told(text: &str) -> (Settings, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
+        fs::write(home.settings(), text).unwrap();
+        Settings::read(&home)
+    }
+
+    #[test]
+    fn wrong_values_are_told_and_left_at_their_default() {
         let cases = [
-            (None, 90, 1024, 0),
-            (Some(r#"{"history":{"days":7,"megabytes":10}}"#), 7, 10, 0),
-            (Some(r#"{"history":{"days":0}}"#), 90, 1024, 1),
-            (Some(r#"{"history":{"days":"a","megabytes":-1}}"#), 90, 1024, 2),
-            (Some("{"), 90, 1024, 1),
-            (Some(r#"{"other":1}"#), 90, 1024, 0),
-            (Some(r#"{"history":[],"record":{}}"#), 90, 1024, 1),
-            (Some(r#"{"history":{"dyas":7}}"#), 90, 1024, 1),
+            ("{}", 90, 1024, 0),
+            (r#"{"history":{"days":7,"megabytes":10}}"#, 7, 10, 0),
+            (r#"{"history":{"days":0}}"#, 90, 1024, 1),
+            (r#"{"history":{"days":40000}}"#, 90, 1024, 1),
+            (r#"{"history":{"days":1.5}}"#, 90, 1024, 1),
+            (r#"{"history":{"days":"a","megabytes":-1}}"#, 90, 1024, 2),
+            ("{", 90, 1024, 1),
+            (r#"{"history":[],"record":{}}"#, 90, 1024, 1),
+            (
+                r#"{"app":{"theme":"pink","notifications":{"alarms":1}},"clients":{"repair":"yes"}}"#,
+                90,
+                1024,
+                3,
+            ),
         ];
         for (text, days, megabytes, problems) in cases {
-            if let Some(text) = text {
-                fs::write(home.settings(), text).unwrap();
-            }
-            let (settings, told) = Settings::read(&home);
-            assert_eq!(settings.history_days.get(), days, "{text:?}");
-            assert_eq!(settings.history_megabytes.get(), megabytes, "{text:?}");
-            assert_eq!(told.len(), problems, "{text:?}: {told:?}");
+            let (settings, told) = told(text);
+            assert_eq!(settings.history_days.get(), days, "{text}");
+            assert_eq!(settings.history_megabytes.get(), megabytes, "{text}");
+            assert_eq!(told.len(), problems, "{text}: {told:?}");
         }
     }
 
     #[test]
+    fn a_misspelt_key_is_told_at_any_level() {
+        let cases = [
+            (
+                r#"{"histroy":{"days":3}}"#,
+                "histroy is not known, and counts for nothing: did you mean history?",
+            ),
+            (r#"{"reccord":{"keep":"keys"}}"#, "did you mean record?"),
+            (r#"{"history":{"dyas":7}}"#, "did you mean history.days?"),
+            (r#"{"record":{"masks":[]}}"#, "did you mean record.mask?"),
+            (r#"{"app":{"notifications":{"alarm":true}}}"#, "did you mean app.notifications.alarms?"),
+            (r#"{"clients":{"repare":true}}"#, "did you mean clients.repair?"),
+            (
+                r#"{"other":1}"#,
+                "other is not known, and counts for nothing (known are history, record, app, clients)",
+            ),
+            (r#"{"app":{"notifications":true}}"#, "app.notifications must be an object, not true"),
+            (r#"{"history":{"days":7,"days":8}}"#, "\"days\" stands here twice"),
+        ];
+        for (text, words) in cases {
+            let (_, told) = told(text);
+            assert!(told.len() == 1 && told[0].contains(words), "{text}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn comments_and_trailing_commas_are_allowed() {
+        let (settings, told) = told("// mine\n{ \"history\": { \"days\": 7, /* a week */ }, }\n");
+        assert_eq!((settings.history_days.get(), told), (7, Vec::new()));
+    }
+
+    #[test]
     fn whoever_wrote_that_less_is_kept_is_not_misunderstood_to_want_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
         let cases: &[(&str, Keep, &[&str], usize)] = &[
             ("{}", Keep::Full, &[], 0),
             (r#"{"record":{"keep":"full","mask":["iban"]}}"#, Keep::Full, &["iban"], 0),
             (r#"{"record":{"keep":"keys"}}"#, Keep::Keys, &[], 0),
+            (r#"{"record":{"keep":"none"}}"#, Keep::Nothing, &[], 0),
+            // As it was called before.
             (r#"{"record":{"keep":"nothing"}}"#, Keep::Nothing, &[], 0),
             (r#"{"record":{"keep":"noting"}}"#, Keep::Nothing, &[], 1),
             (r#"{"record":{"keep":null}}"#, Keep::Nothing, &[], 1),
             (r#"{"record":{"mask":"iban"}}"#, Keep::Nothing, &[], 1),
             (r#"{"record":{"mask":["iban",7]}}"#, Keep::Nothing, &[], 1),
+            (r#"{"record":{"mask":7,"keep":"full"}}"#, Keep::Nothing, &[], 1),
             (r#"{"record":"keys"}"#, Keep::Nothing, &[], 1),
             (r#"{"record":{"keep":"keys","#, Keep::Nothing, &[], 1),
             ("[]", Keep::Nothing, &[], 1),
         ];
         for (text, keep, mask, problems) in cases {
-            fs::write(home.settings(), text).unwrap();
-            let (settings, told) = Settings::read(&home);
+            let (settings, told) = told(text);
             assert_eq!((settings.keep, told.len()), (*keep, *problems), "{text}: {told:?}");
             assert_eq!(settings.mask, *mask, "{text}");
         }
+    }
+
+    #[test]
+    fn values_are_typed_as_people_write_them() {
+        let parsed = |key: &str, typed: &str| find(key).unwrap().parse(typed).map(|value| value.to_string());
+        assert_eq!(parsed("history.days", "30"), Ok("30".to_owned()));
+        assert_eq!(parsed("record.keep", "none"), Ok("\"none\"".to_owned()));
+        assert_eq!(parsed("record.mask", "iban, customer_id"), Ok("[\"iban\", \"customer_id\"]".to_owned()));
+        assert_eq!(parsed("record.mask", "[\"iban\"]"), Ok("[\"iban\"]".to_owned()));
+        assert_eq!(parsed("clients.repair", "on"), Ok("true".to_owned()));
+        for (key, typed, words) in [
+            ("history.days", "0", "history.days must be a whole number from 1 to 36500, not 0"),
+            ("history.days", "soon", "a whole number"),
+            ("record.keep", "some", "\"full\", \"keys\" or \"none\""),
+            ("clients.repair", "maybe", "true or false"),
+        ] {
+            let error = parsed(key, typed).unwrap_err();
+            assert!(error.contains(words), "{key} {typed}: {error}");
+        }
+        assert!(find("history.day").unwrap_err().contains("did you mean history.days?"));
+        assert!(find("zebra").unwrap_err().contains("known are: history.days"));
     }
 }

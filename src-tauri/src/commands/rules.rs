@@ -1,8 +1,8 @@
 //! Rules: looked at, tried, built, saved.
 
 use callgate_desk::view::{
-    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
-    Target, Tried,
+    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RuleSuggestion,
+    RulesView, SaveAnswer, Target, Tried,
 };
 use tauri::State;
 
@@ -95,6 +95,18 @@ pub(crate) async fn effect(
 ) -> Reply<Effect> {
     let cancelled = state.trying.begin();
     ask(&state, move |desk| desk.effect(&server, &text, days, &cancelled)).await
+}
+
+/// A newer question ends an older one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn suggest_rules(
+    state: State<'_, AppState>,
+    server: String,
+    days: u32,
+) -> Reply<RuleSuggestion> {
+    let cancelled = state.trying.begin();
+    ask(&state, move |desk| desk.suggest_rules(&server, days, &cancelled)).await
 }
 
 #[tauri::command]

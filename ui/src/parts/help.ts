@@ -64,14 +64,15 @@ export const wants: readonly Want[] = [
     command: 'callgate policy apply',
   },
   { want: 'keep a tool inside a folder', use: 'Rules, its row, Require… inside', command: 'callgate policy apply' },
+  { want: 'have rules that fit what I do', use: 'Rules, Suggest rules from use', command: 'callgate policy suggest' },
   {
-    want: 'know what a rule would have done',
+    want: 'know what a change of rules would have decided otherwise',
     use: 'Rules: the effect is shown before saving',
     command: 'callgate policy simulate',
   },
   { want: 'know what would happen to a call', use: 'Try a call', command: 'callgate policy explain' },
   { want: 'take an old change back', use: 'Rules, Versions, Revert', command: 'callgate policy revert' },
-  { want: 'keep less on record', use: 'Settings, Recording', command: null },
+  { want: 'keep less on record', use: 'Settings, Recording', command: 'callgate settings set' },
   { want: 'forget what is on record', use: 'Settings, Delete history', command: 'callgate forget' },
   {
     want: 'keep an agent from clearing what it recorded',

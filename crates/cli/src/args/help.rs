@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "explain"]),
     ("Restrict, at once", &["block", "hide", "cap", "pause", "stop"]),
     ("Loosen, after a question", &["allow", "observe", "resume", "start", "restart"]),
-    ("Rules and the record", &["policy", "counters", "export", "forget", "sweep"]),
+    ("Rules and the record", &["policy", "counters", "settings", "export", "forget", "sweep"]),
     ("What clients start", &["run"]),
 ];
 

@@ -109,6 +109,8 @@ pub(crate) enum Command {
     Servers(ServersArgs),
     /// Tokens and passwords in clients' files: find them, move them into the keychain, put them back
     Secrets(SecretsArgs),
+    /// What is set about the record, the app and the clients; change one of it
+    Settings(SettingsArgs),
     /// Look for what can keep the gate from working, and say what mends it; changes nothing
     Doctor(DoctorArgs),
     /// Take the gate away from every client and remove Callgate's own program (asks first)

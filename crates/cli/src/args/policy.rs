@@ -76,14 +76,12 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "what", required = true, multiple = true)]
 pub(crate) struct SimulateArgs {
-    /// The policy to try out
-    #[arg(group = "what")]
+    /// The policy to try out. Without one, and without --rule, the rules in force are
     pub(crate) file: Option<PathBuf>,
     /// Instead of a file: the server's present policy, changed so. "block T", "hide T", "cap T 10/minute", "allow T", or
     /// a part of a policy as JSON. May be given several times
-    #[arg(long, group = "what", conflicts_with = "file", value_name = "CHANGE")]
+    #[arg(long, conflicts_with = "file", value_name = "CHANGE")]
     pub(crate) rule: Vec<String>,
     /// Whose calls; needed when the file's name does not tell
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::clients::WhileRunning;
 
@@ -68,4 +68,32 @@ pub(crate) struct UninstallArgs {
     /// A project's own files in this folder, too; those that Callgate edited are known
     #[arg(long, value_name = "FOLDER")]
     pub(crate) project: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SettingsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SettingsCommand>,
+    /// One JSON object a setting (docs/json.md)
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SettingsCommand {
+    /// Print the value of one setting
+    Get {
+        /// Such as history.days
+        key: String,
+    },
+    /// Change one setting; comments and everything else in the file stay (asks if less is kept, masked or told)
+    Set {
+        /// Such as record.keep
+        key: String,
+        /// 30, keys, "iban,customer_id", on, off
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Say what is wrong with settings.json
+    Check,
 }

@@ -19,6 +19,7 @@ pub(crate) mod policy;
 pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod secrets;
+pub(crate) mod settings;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;

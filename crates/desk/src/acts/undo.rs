@@ -14,7 +14,7 @@ use super::restrict::{broken_where, reason_of};
 use crate::allowing;
 use crate::change::{self, Change, Present};
 use crate::pausing::{self, Paused};
-use crate::view::{Done, ErrorCode, Target};
+use crate::view::{Done, ErrorCode, Target, Undo};
 use crate::{Desk, DeskError};
 
 const TOO_LATE: &str = "it is too late to undo this here, or it is undone already; the server's rules keep every change and take it back";
@@ -40,7 +40,8 @@ pub(super) enum Act {
 #[derive(Clone, Debug)]
 pub(super) struct Edits {
     target: Target,
-    edit: Edit,
+    /// None: a whole text was saved.
+    edit: Option<Edit>,
     /// The texts before and after, oldest first. More than one if others wrote in between.
     steps: Vec<(String, String)>,
 }
@@ -48,7 +49,13 @@ pub(super) struct Edits {
 impl Edits {
     pub(super) fn of(target: &Target, edit: Edit, change: &Change) -> Edits {
         let step = (change.before().text().to_owned(), change.edited().text.clone());
-        Edits { target: target.clone(), edit, steps: vec![step] }
+        Edits { target: target.clone(), edit: Some(edit), steps: vec![step] }
+    }
+
+    fn of_text(change: &Change) -> Edits {
+        let target = Target { server: change.server().to_owned(), tool: None, client: None };
+        let step = (change.before().text().to_owned(), change.edited().text.clone());
+        Edits { target, edit: None, steps: vec![step] }
     }
 
     fn add(&mut self, change: &Change) {
@@ -70,6 +77,12 @@ impl Edits {
 }
 
 impl Desk {
+    /// What takes a text back that was saved just now.
+    pub(crate) fn undo_of_text(&self, change: &Change, words: &str) -> Result<Undo, DeskError> {
+        let act = Act::Edit(Edits::of_text(change));
+        self.keep(&self.clock.now(), Undoable { words: words.to_owned(), act, ended: Vec::new() })
+    }
+
     /// Takes a restriction back that was made just now.
     pub fn undo(&self, token: &str) -> Result<Done, DeskError> {
         let now = self.clock.now();
@@ -168,9 +181,10 @@ impl Desk {
         let words = format!("The agent is told: {reason}");
         match &mut undoable.act {
             Act::Edit(edits) => {
-                let again = with_reason(&edits.edit, reason).ok_or_else(|| {
-                    let why = match edits.edit {
-                        Edit::Hide { .. } => {
+                let edit = edits.edit.as_ref();
+                let again = edit.and_then(|edit| with_reason(edit, reason)).ok_or_else(|| {
+                    let why = match edit {
+                        Some(Edit::Hide { .. }) => {
                             "a hidden tool is answered as if it did not exist, so that no reason is told"
                         }
                         _ => "this rule tells its own reason",

@@ -134,7 +134,7 @@ codes! {
     HomeUnwritable "home-unwritable" "what a call needs cannot be written, so every call is refused",
     HomeWritable "home-writable" "others may write something in it, so it is refused",
     HomeReadable "home-readable" "others may read something in it",
-    SettingsBroken "settings-broken" "`settings.json` says something that cannot be used",
+    SettingsBroken "settings-broken" "`settings.json` says something that cannot be used, or names a setting that there is not",
     GateOk "gate-ok" "the program that clients start is there",
     GateMissing "gate-missing" "it is not there",
     GateNotExecutable "gate-not-executable" "it is there and may not be run",

@@ -7,6 +7,7 @@ mod effect;
 mod present;
 mod ready;
 mod save;
+mod suggest;
 mod table;
 mod trial;
 mod versions;
@@ -15,12 +16,13 @@ use callgate_policy::diff::unified;
 use callgate_policy::edit::form::{self, Whose};
 use callgate_policy::edit::{Edited, difference};
 use callgate_policy::{Policy, compare};
+use callgate_review::Suggestion;
 use callgate_store::catalogue;
 use ready::Listed;
 
 use crate::view::{
-    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
-    Target, Tried,
+    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RuleSuggestion,
+    RulesView, SaveAnswer, Target, Tried,
 };
 use crate::{Desk, DeskError};
 
@@ -99,6 +101,22 @@ impl Desk {
         cancelled: &(dyn Fn() -> bool + Send + Sync),
     ) -> Result<Effect, DeskError> {
         effect::of(self, server, text, days, cancelled)
+    }
+
+    /// Rules drawn from what was used in the last days, on top of those in force, with what they would have decided
+    /// otherwise. Nothing is written.
+    pub fn suggest_rules(
+        &self,
+        server: &str,
+        days: u32,
+        cancelled: &(dyn Fn() -> bool + Send + Sync),
+    ) -> Result<RuleSuggestion, DeskError> {
+        suggest::of(self, server, days, cancelled)
+    }
+
+    /// The same as a policy of its own, for a file: since a time, with caps so many times what was seen.
+    pub fn suggest_policy(&self, server: &str, since_ms: i64, margin: u32) -> Result<Suggestion, DeskError> {
+        suggest::draft(self, server, since_ms, margin)
     }
 
     /// Saves a text that was made out of `base_text`. If that is not what counts any more, somebody else changed it

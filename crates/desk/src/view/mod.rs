@@ -40,8 +40,8 @@ pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft,
 pub use place::Place;
 pub use rules::{
     Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
-    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RulesView,
-    SaveAnswer, Severity, ToolRule, ToolState, Tried,
+    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RuleSuggestion,
+    RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule, ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

@@ -265,18 +265,67 @@ pub struct Tried {
     pub limits: Vec<String>,
 }
 
-/// "would have refused 4 of 312 calls in the last 7 days".
+/// What a text would have decided otherwise than the rules in force, over the calls of the last days.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {
     pub days: u32,
     pub calls: u64,
-    pub newly_refused: u64,
-    pub newly_passed: u64,
+    /// Refused by the text and not by the rules in force.
+    pub more: u64,
+    /// The other way round.
+    pub fewer: u64,
+    /// "Refuses 12 calls more than today's rules, 0 fewer."
     pub words: String,
-    /// Of the newly refused ones, else of the newly passed ones: at most 50, the newest first, as they went then.
-    pub examples: Vec<CallLine>,
+    /// The totals, and what cannot be told: a sentence each, for small print.
+    pub details: Vec<String>,
+    /// The tools with calls that differ, those with most first, at most 20.
+    pub tools: Vec<ToolDifference>,
+    /// Of those refused more: at most 50, the newest first, as they went then.
+    pub more_calls: Vec<CallLine>,
+    /// Likewise of those refused no longer.
+    pub fewer_calls: Vec<CallLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ToolDifference {
+    pub tool: String,
+    pub more: u64,
+    pub fewer: u64,
+}
+
+/// Rules drawn from what was used, on top of those in force.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RuleSuggestion {
+    /// Calls that it was drawn from; 0: there is nothing to go on, and nothing proposed.
+    pub calls: u64,
+    /// Were there enough of them, on enough days?
+    pub enough: bool,
+    /// What it was drawn from, and whether that was too little: a sentence each.
+    pub words: Vec<String>,
+    /// What a person should know about it.
+    pub notes: Vec<String>,
+    pub rules: Vec<SuggestedRule>,
+    /// The rules in force with these in them.
+    pub proposal: Option<Proposal>,
+    pub effect: Option<Effect>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct SuggestedRule {
+    /// None: what counts for all other tools and requests.
+    pub tool: Option<String>,
+    /// "allowed", "hidden", "at most 10 a minute", "args.path only inside /home/me/shots".
+    pub words: String,
+    /// The count behind it.
+    pub why: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

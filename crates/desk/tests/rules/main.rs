@@ -3,6 +3,7 @@
 
 mod builder;
 mod saving;
+mod suggesting;
 mod table;
 mod trying;
 mod world;

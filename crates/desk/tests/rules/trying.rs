@@ -61,6 +61,24 @@ fn arguments_that_are_no_json_are_told_where() {
 }
 
 #[test]
+fn a_limit_that_refuses_nothing_more_is_not_said_to_refuse_what_todays_rules_refuse() {
+    let mut world = World::with(CAPPED);
+    let policy = Policy::parse(CAPPED).unwrap();
+    let mut session = world.session("cursor");
+    for i in 0..20 {
+        session.call(&policy, "open", &format!("{{\"url\":\"file:///{i}\"}}"));
+    }
+    session.call(&policy, "write", "{}");
+    session.end();
+    let limit = "\"tools\": { \"write\": { \"limits\": [{ \"counter\": \"w\", \"window\": \"minute\", \"max\": 30 }] }, ";
+    let limited = CAPPED.replacen("\"tools\":{", limit, 1);
+    assert_ne!(limited, CAPPED);
+    let effect = world.desk.effect(SERVER, &limited, 7, &|| false).unwrap();
+    assert_eq!(effect.words, "No call of the last 7 days would have been decided differently.");
+    assert_eq!((effect.more, effect.fewer, effect.calls), (0, 0, 21));
+}
+
+#[test]
 fn a_text_is_held_against_what_happened() {
     let mut world = World::with(OPEN);
     let policy = Policy::parse(OPEN).unwrap();
@@ -74,15 +92,13 @@ fn a_text_is_held_against_what_happened() {
     }
     session.end();
     let effect = world.desk.effect(SERVER, CAPPED, 7, &|| false).unwrap();
-    assert_eq!((effect.calls, effect.newly_refused, effect.newly_passed), (120, 60, 0));
-    assert!(
-        effect.words.starts_with("would have refused 60 of 120 calls in the last 7 days"),
-        "{}",
-        effect.words
-    );
-    assert_eq!(effect.examples.len(), 50);
-    assert!(effect.examples[0].gist.contains("file:///59"), "{:?}", effect.examples[0]);
-    assert!(!effect.examples[0].refused, "as it was");
+    assert_eq!((effect.calls, effect.more, effect.fewer), (120, 60, 0));
+    assert_eq!(effect.words, "Refuses 60 calls more than today's rules, 0 fewer.");
+    assert_eq!(effect.details, ["Of 120 calls in the last 7 days, today's rules refuse 0, these 60."]);
+    assert_eq!((effect.more_calls.len(), effect.fewer_calls.len()), (50, 0));
+    assert!(effect.more_calls[0].gist.contains("file:///59"), "{:?}", effect.more_calls[0]);
+    assert!(!effect.more_calls[0].refused, "as it was");
+    assert_eq!((effect.tools.len(), effect.tools[0].more), (1, 60));
     let stop = AtomicBool::new(true);
     let error = world.desk.effect(SERVER, CAPPED, 7, &|| stop.load(Ordering::Relaxed)).unwrap_err();
     assert_eq!(UiError::from(error).code, ErrorCode::Cancelled);

@@ -21,9 +21,10 @@ pub(crate) use condition::regex;
 pub use condition::{Clause, Operator, Path, Predicate, Step, Value};
 pub use limit::{LimitEntry, LimitKind, RateLimit};
 pub use methods::{ListRules, MethodRule, OtherMethods};
-pub(crate) use reader::options as json_with_comments;
+pub(crate) use reader::{options as json_with_comments, parse as parse_tree};
 pub use rule::{Action, ToolRule};
 pub use settings::{AskSettings, LoopSettings, Mode, OnLimit, Pin, ProcessSettings, Record, Restart};
+pub use suggest::nearest;
 pub use tests::{Expectation, PolicyTest, TestedCall};
 
 use crate::problem::{Place, Problems, Report};

@@ -37,6 +37,10 @@ pub(crate) struct Tree<'t> {
 }
 
 impl<'t> Tree<'t> {
+    pub(crate) fn value(&self) -> &Value<'t> {
+        &self.value
+    }
+
     pub(crate) fn root(&self) -> Cursor<'_> {
         Cursor {
             value: &self.value,

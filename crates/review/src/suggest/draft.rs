@@ -10,7 +10,8 @@ use callgate_protocol::json::write_string;
 use super::peaks::{WINDOWS, human};
 use super::seen::{Named, Seen, TOOLS, ToolSeen};
 use super::values::{Common, is_plain};
-use super::{Wish, plain};
+use super::verbs::{FREEING, frees, names_one_thing, only_reads, runs_code};
+use super::{ProposedRule, Wish, plain};
 use crate::words::counted;
 
 /// Calls that it takes before a longer window says more than chance.
@@ -18,6 +19,8 @@ const OFTEN: u64 = 20;
 const SEVERAL: usize = 3;
 /// Addresses and names that are written out.
 const LISTED: usize = 50;
+/// Tools that are named in one note.
+const NAMED: usize = 12;
 
 #[derive(Debug, Default)]
 pub(super) struct Draft {
@@ -30,10 +33,11 @@ pub(super) struct Draft {
     other_methods: Option<Line>,
 }
 
-/// A piece of JSON and the count that justifies it.
+/// A piece of JSON, the same in words (of a hidden tool its name), and the count that justifies it.
 #[derive(Debug)]
 struct Line {
     json: String,
+    words: String,
     why: String,
     gone: bool,
 }
@@ -42,6 +46,7 @@ struct Line {
 struct ToolLine {
     name: String,
     why: String,
+    deny_if: Vec<Line>,
     require: Vec<Line>,
     limits: Vec<Line>,
 }
@@ -55,43 +60,50 @@ struct List {
 }
 
 impl Line {
-    fn new(json: String, why: String) -> Line {
-        Line { json, why, gone: false }
+    fn new(json: String, words: String, why: String) -> Line {
+        Line { json, words, why, gone: false }
     }
 }
 
 impl Draft {
     pub(super) fn new(seen: &Seen, wish: &Wish<'_>, span: &str) -> Draft {
         let mut draft = Draft::default();
-        for (name, tool) in seen.tools.iter().filter(|(_, tool)| tool.let_through > 0) {
-            let line = tool_line(name, tool, wish.margin.max(1));
-            // Two names that differ only in characters that patterns are made of.
-            if !draft.tools.iter().rev().any(|other| other.name == line.name) {
-                draft.tools.push(line);
-            }
+        for (name, tool) in seen.tools.iter().filter(|(_, tool)| tool.is_used()) {
+            draft.list(tool_line(name, tool, wish.margin.max(1)));
         }
         let used = seen.tools.iter().filter(|(_, tool)| tool.let_through > 0);
         let used: BTreeSet<Cow<'_, str>> = used.map(|(name, _)| fold(name)).collect();
         let mut unused: Vec<&String> = wish.catalogue.unwrap_or_default().iter().collect();
         unused.sort();
         unused.dedup();
+        let mut kept_open = Vec::new();
         for name in unused.into_iter().take(TOOLS) {
-            let seen = seen.tools.get(name);
             // Another spelling of a listed name is refused anyway, and hiding it would only look like a mistake.
             if !can_be_named(name) || used.contains(&fold(name)) {
                 continue;
             }
-            let why = match seen.map_or(0, |tool| tool.refused) {
-                0 => format!("0 calls in {span}"),
-                refused => format!("0 calls let through in {span}, {refused} refused"),
-            };
-            draft.hide.push(Line::new(quoted(name), why));
+            let refused = seen.tools.get(name).map_or(0, |tool| tool.refused);
+            match (frees(name), refused) {
+                (true, 0) => {
+                    kept_open.push(name.as_str());
+                    let why = format!("0 calls in {span}; it frees what other tools open");
+                    draft.list(ToolLine::open(name, why));
+                }
+                // Somebody refused it, so it is not opened; but an agent is told that it is there.
+                (true, _) => {}
+                (false, 0) => draft.hide(name, format!("0 calls in {span}")),
+                (false, refused) => {
+                    draft.hide(name, format!("0 calls let through in {span}, {refused} refused"))
+                }
+            }
         }
+        draft.notes_about_tools(seen, &kept_open);
         draft.resources = list("resources", &seen.resources, span, &mut draft.notes);
         draft.prompts = list("prompts", &seen.prompts, span, &mut draft.notes);
         if seen.unknown_methods == 0 {
             draft.other_methods = Some(Line::new(
                 quoted("deny"),
+                "methods that the protocol does not know are refused".to_owned(),
                 format!("methods that the protocol does not know: 0 calls in {span}"),
             ));
         }
@@ -106,6 +118,78 @@ impl Draft {
             ));
         }
         draft
+    }
+
+    /// Two names that differ only in characters that patterns are made of are one line.
+    fn list(&mut self, line: ToolLine) {
+        if !self.tools.iter().rev().any(|other| other.name == line.name) {
+            self.tools.push(line);
+        }
+    }
+
+    fn hide(&mut self, name: &str, why: String) {
+        self.hide.push(Line::new(quoted(name), name.to_owned(), why));
+    }
+
+    fn notes_about_tools(&mut self, seen: &Seen, kept_open: &[&str]) {
+        if !kept_open.is_empty() {
+            let verbs = FREEING.join(", ");
+            self.note(format!(
+                "open although never called, because they free what other tools open (names with {verbs}): {}",
+                several(kept_open.iter().copied())
+            ));
+        }
+        let used = || seen.tools.iter().filter(|(_, tool)| tool.is_used());
+        let reading: Vec<&str> =
+            used().filter(|(name, _)| only_reads(name)).map(|(name, _)| name.as_str()).collect();
+        if !reading.is_empty() {
+            let names = several(reading.into_iter());
+            self.note(format!("no cap on what only reads, as its name says: {names}"));
+        }
+        let failed: Vec<&str> =
+            seen.tools.iter().filter(|(_, tool)| tool.only_failed()).map(|(name, _)| name.as_str()).collect();
+        if !failed.is_empty() {
+            let names = several(failed.into_iter());
+            self.note(format!("left out, because every call of them failed: {names}"));
+        }
+        for (name, tool) in used() {
+            let arguments = tool.arguments.keys().filter_map(|path| path.last()).map(String::as_str);
+            if let Some(held) = runs_code(name, arguments) {
+                let held = held.map(|argument| format!(" (in {argument})")).unwrap_or_default();
+                self.note(format!(
+                    "{name} runs code that agents write{held}: no rule can tell what it will do; deny it if you can do \
+                     without"
+                ));
+            }
+        }
+    }
+
+    /// Every rule in words, with the count behind it.
+    pub(super) fn rules(&self) -> Vec<ProposedRule> {
+        let rule = |tool: Option<&str>, words: &str, why: &str| ProposedRule {
+            tool: tool.map(str::to_owned),
+            words: words.to_owned(),
+            why: why.to_owned(),
+        };
+        let mut rules = Vec::new();
+        for tool in &self.tools {
+            rules.push(rule(Some(&tool.name), "allowed", &tool.why));
+            let lines = tool.deny_if.iter().chain(&tool.require).chain(&tool.limits);
+            rules.extend(lines.map(|line| rule(Some(&tool.name), &line.words, &line.why)));
+        }
+        rules.extend(self.hide.iter().map(|line| rule(Some(&line.words), "hidden", &line.why)));
+        rules.push(rule(None, "tools that are not listed are refused", ""));
+        for list in [&self.resources, &self.prompts].into_iter().flatten() {
+            match list.allow.is_empty() {
+                true => rules.push(rule(None, &format!("{} are refused", list.key), &list.why)),
+                false => {
+                    let words = format!("only {} {} that were used", list.allow.len(), list.key);
+                    rules.push(rule(None, &words, ""));
+                }
+            }
+        }
+        rules.extend(self.other_methods.iter().map(|line| rule(None, &line.words, &line.why)));
+        rules
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -127,7 +211,8 @@ impl Draft {
         };
         for tool in &mut self.tools {
             let pointer = format!("/tools/{}", tool.name.replace('~', "~0").replace('/', "~1"));
-            if take(&mut tool.require, &format!("{pointer}/require"))
+            if take(&mut tool.deny_if, &format!("{pointer}/deny_if"))
+                || take(&mut tool.require, &format!("{pointer}/require"))
                 || take(&mut tool.limits, &format!("{pointer}/limits"))
             {
                 return true;
@@ -148,14 +233,17 @@ impl Draft {
 
     /// Closes the gaps: places in lists are counted anew from here on.
     pub(super) fn settle(&mut self) {
-        let tools = self.tools.iter_mut().flat_map(|tool| [&mut tool.require, &mut tool.limits]);
+        let tools =
+            self.tools.iter_mut().flat_map(|tool| [&mut tool.deny_if, &mut tool.require, &mut tool.limits]);
         tools.chain([&mut self.hide]).for_each(|lines| lines.retain(|line| !line.gone));
     }
 
     /// Nothing but the names of the tools.
     pub(super) fn bare(&mut self) {
         (self.hide, self.resources, self.prompts, self.other_methods) = (Vec::new(), None, None, None);
-        self.tools.iter_mut().for_each(|tool| (tool.require, tool.limits) = (Vec::new(), Vec::new()));
+        for tool in &mut self.tools {
+            (tool.deny_if, tool.require, tool.limits) = (Vec::new(), Vec::new(), Vec::new());
+        }
     }
 
     pub(super) fn render(&self) -> String {
@@ -186,14 +274,22 @@ impl Draft {
 }
 
 impl ToolLine {
+    /// Listed, and nothing more.
+    fn open(name: &str, why: String) -> ToolLine {
+        // Where one pattern character stands for itself, the other is closer to it than `*`.
+        let name = name.replace('*', "?");
+        ToolLine { name, why, deny_if: Vec::new(), require: Vec::new(), limits: Vec::new() }
+    }
+
     fn render(&self, text: &mut String) {
         let name = quoted(&self.name);
-        if self.require.is_empty() && self.limits.is_empty() {
+        if self.deny_if.is_empty() && self.require.is_empty() && self.limits.is_empty() {
             let _ = writeln!(text, "    {name}: {{}}, // {}", self.why);
             return;
         }
         let _ = writeln!(text, "    {name}: {{ // {}", self.why);
-        for (key, list) in [("require", &self.require), ("limits", &self.limits)] {
+        for (key, list) in [("deny_if", &self.deny_if), ("require", &self.require), ("limits", &self.limits)]
+        {
             if !list.is_empty() {
                 let _ = writeln!(text, "      \"{key}\": [");
                 lines(text, "        ", list);
@@ -225,28 +321,51 @@ fn lines(text: &mut String, indent: &str, lines: &[Line]) {
 
 fn tool_line(name: &str, tool: &ToolSeen, margin: u32) -> ToolLine {
     let calls = tool.let_through;
-    let mut require = Vec::new();
-    for (argument, values) in &tool.arguments {
-        if let (Some(path), Some(common)) = (path_to(argument), values.common(argument, calls)) {
-            let (op, value, why) = match common {
-                Common::Inside(folder) => ("inside", quoted(&folder), format!("all {calls} calls")),
-                Common::Origin(origin) => {
-                    let pattern = format!("^{}([/?#]|$)", regex::escape(&origin));
-                    ("regex", quoted(&pattern), format!("all {calls} calls"))
-                }
-                Common::OneOf(values) => {
-                    let why = format!("{} in {calls} calls", counted(values.len() as u64, "value"));
-                    ("in", format!("[{}]", values.join(", ")), why)
-                }
-            };
-            let json = format!("{{ \"path\": {}, \"op\": \"{op}\", \"value\": {value} }}", quoted(&path));
-            require.push(Line::new(json, why));
-        }
-    }
     let passed = counted(calls, "call");
     let why = if tool.refused == 0 { passed } else { format!("{passed}, {} more refused", tool.refused) };
-    // Where one pattern character stands for itself, the other is closer to it than `*`.
-    ToolLine { name: name.replace('*', "?"), why, require, limits: caps(name, tool, margin) }
+    let mut line = ToolLine::open(name, why);
+    for (argument, values) in &tool.arguments {
+        let (Some(path), Some(name)) = (path_to(argument), argument.last()) else { continue };
+        let condition = |op: &str, value: &str| {
+            format!("{{ \"path\": {}, \"op\": \"{op}\", \"value\": {value} }}", quoted(&path))
+        };
+        let (json, words, why) = match values.common(name, calls) {
+            Some(Common::Inside(folder)) => {
+                let words = format!("{path} only inside {folder}");
+                (condition("inside", &quoted(&folder)), words, format!("all {calls} calls"))
+            }
+            Some(Common::Origins(origins)) => {
+                let hosts: Vec<String> = origins.iter().map(|origin| regex::escape(origin)).collect();
+                let hosts = if hosts.len() == 1 { hosts.concat() } else { format!("({})", hosts.join("|")) };
+                let words = format!("{path} only at {}", origins.join(", "));
+                let why = match origins.len() {
+                    1 => format!("all {calls} calls"),
+                    several => format!("{} in {calls} calls", counted(several as u64, "host")),
+                };
+                (condition("regex", &quoted(&format!("^{hosts}([/?#]|$)"))), words, why)
+            }
+            // Values that are few may be so by chance: those inside objects, and names of things, are left open.
+            Some(Common::OneOf(values)) if argument.len() == 1 && !names_one_thing(name) => {
+                let why = format!("{} in {calls} calls", counted(values.len() as u64, "value"));
+                let values = values.join(", ");
+                (condition("in", &format!("[{values}]")), format!("{path} only {values}"), why)
+            }
+            Some(Common::OneOf(_)) => continue,
+            None => {
+                if let Some(folder) = values.folder(name) {
+                    let words = format!("{path} only inside {folder}, where it is given");
+                    let why = format!("{} of {calls} calls had it", values.calls);
+                    line.deny_if.push(Line::new(condition("not_inside", &quoted(&folder)), words, why));
+                }
+                continue;
+            }
+        };
+        line.require.push(Line::new(json, words, why));
+    }
+    if !only_reads(name) && !frees(name) {
+        line.limits = caps(name, tool, margin);
+    }
+    line
 }
 
 /// One cap by the minute, and one by a longer time where that says more.
@@ -270,7 +389,7 @@ fn caps(name: &str, tool: &ToolSeen, margin: u32) -> Vec<Line> {
         let json = format!(
             "{{ \"counter\": {counter}, \"window\": \"{window}\", \"max\": {max}, \"scope\": \"grant\" }}"
         );
-        Line::new(json, why)
+        Line::new(json, format!("at most {max} a {window}"), why)
     };
     let (minute, hour, day) = (cap(0), cap(1), cap(2));
     let often = tool.let_through >= OFTEN;
@@ -306,26 +425,41 @@ fn list(key: &'static str, named: &Named, span: &str, notes: &mut Vec<String>) -
     let allow = named
         .calls
         .iter()
-        .map(|(name, calls)| Line::new(quoted(name), format!("{} in {span}", counted(*calls, "call"))))
+        .map(|(name, calls)| {
+            Line::new(
+                quoted(name),
+                format!("{name} allowed"),
+                format!("{} in {span}", counted(*calls, "call")),
+            )
+        })
         .collect();
     Some(List { key, why: format!("0 calls in {span}"), allow })
 }
 
 /// Where an argument is, if the language can say it.
-fn path_to(argument: &str) -> Option<String> {
+fn path_to(argument: &[String]) -> Option<String> {
     let simple = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$');
-    if argument.is_empty()
-        || argument.len() > 200
-        || argument.contains("\"]")
-        || argument.chars().any(char::is_control)
-    {
-        return None;
+    let mut path = "args".to_owned();
+    for name in argument {
+        if name.is_empty() || name.len() > 200 || name.contains("\"]") || name.chars().any(char::is_control) {
+            return None;
+        }
+        match name.chars().all(simple) {
+            true => path.push_str(&format!(".{name}")),
+            false => path.push_str(&format!("[\"{name}\"]")),
+        }
     }
-    Some(if argument.chars().all(simple) {
-        format!("args.{argument}")
-    } else {
-        format!("args[\"{argument}\"]")
-    })
+    Some(path)
+}
+
+/// A few names, and how many more there are.
+fn several<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let shown: Vec<String> = names.take(NAMED).map(plain).collect();
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// Can a name stand in a policy as itself?

@@ -2,12 +2,13 @@
 //!
 //! The draft is held against the history that it was drawn from before anybody sees it, and whatever in it would have
 //! refused a call that was let through is taken out again. So a rule that a file system or a later version of the
-//! language reads otherwise than it was meant cannot end in the draft.
+//! language reads otherwise than it was meant cannot end in the draft. Only tools whose every call failed are left out.
 
 mod draft;
 mod peaks;
 mod seen;
 mod values;
+mod verbs;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -59,10 +60,25 @@ impl fmt::Debug for Wish<'_> {
 pub struct Suggestion {
     /// A policy file with comments.
     pub text: String,
+    /// Calls that were let through, which it is drawn from.
+    pub calls: u64,
     /// Was there enough to go on?
     pub enough: bool,
+    /// What it was drawn from, and whether that was enough; said in the text as well.
+    pub head: Vec<String>,
     /// What a person should know about it; said in the text as well.
     pub notes: Vec<String>,
+    /// What it says, rule by rule.
+    pub rules: Vec<ProposedRule>,
+}
+
+/// One rule of a draft in words, with the count behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProposedRule {
+    /// The tool that it is about; none: what counts for all others.
+    pub tool: Option<String>,
+    pub words: String,
+    pub why: String,
 }
 
 /// Drafts a policy that lets through what was let through, and as little else as can be said in a few lines.
@@ -79,11 +95,13 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
     let span = period(length_ms);
     let enough = seen.calls >= ENOUGH_CALLS && seen.days.len() >= ENOUGH_DAYS;
     let mut draft = Draft::new(&seen, wish, &span);
-    draft.head = head(&seen, &lately(length_ms), enough);
+    draft.head = head(&seen, &lately("in", length_ms), enough);
     let mut stuck = BTreeSet::new();
     let mut text = draft.render();
+    let failed: BTreeSet<&str> =
+        seen.tools.iter().filter(|(_, tool)| tool.only_failed()).map(|(name, _)| name.as_str()).collect();
     for _ in 0..ROUNDS {
-        let objections = objections(history, wish, &text)?;
+        let objections = objections(history, wish, &text, &failed)?;
         let (taken_out, left): (BTreeSet<_>, BTreeSet<_>) =
             objections.into_iter().partition(|rule| draft.without(rule));
         draft.settle();
@@ -110,11 +128,18 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
     if !stuck.is_empty() {
         text = draft.render();
     }
-    Ok(Suggestion { text, enough, notes: draft.notes().to_vec() })
+    let (head, notes, rules) = (draft.head.clone(), draft.notes().to_vec(), draft.rules());
+    Ok(Suggestion { text, calls: seen.calls, enough, head, notes, rules })
 }
 
-/// The rules of a draft that refuse something that was let through, or that cannot be read.
-fn objections(history: &History, wish: &Wish<'_>, text: &str) -> Result<BTreeSet<String>, ReviewError> {
+/// The rules of a draft that refuse something that was let through, or that cannot be read. Tools that only `failed` are
+/// left out on purpose.
+fn objections(
+    history: &History,
+    wish: &Wish<'_>,
+    text: &str,
+    failed: &BTreeSet<&str>,
+) -> Result<BTreeSet<String>, ReviewError> {
     let mut found = BTreeSet::new();
     let policy = match Policy::parse(text) {
         Ok(policy) => policy,
@@ -124,6 +149,7 @@ fn objections(history: &History, wish: &Wish<'_>, text: &str) -> Result<BTreeSet
         if let Row::Judged(judged) = row
             && judged.was_let_through()
             && judged.ruling.refuses()
+            && !failed.contains(judged.about())
             && found.len() < OBJECTIONS
             && !found.contains(judged.rule)
         {
@@ -138,7 +164,7 @@ fn head(seen: &Seen, lately: &str, enough: bool) -> Vec<String> {
     let mut head = vec![format!(
         "Drafted from {} of {} by {} {lately}. Read it before you use it.",
         counted(seen.calls, "call"),
-        counted(seen.tools.values().filter(|tool| tool.let_through > 0).count() as u64, "tool"),
+        counted(seen.tools.values().filter(|tool| tool.is_used()).count() as u64, "tool"),
         counted(seen.clients.len() as u64, "client"),
     )];
     if !enough {

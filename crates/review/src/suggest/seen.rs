@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callgate_protocol::json::Raw;
+use callgate_protocol::json::{Kind, Raw};
 use callgate_protocol::method::{Class, class};
+use callgate_store::Outcome;
 use callgate_store::history::{Arguments, Lack, Replayed};
 
 use super::day;
@@ -14,7 +15,9 @@ use crate::lacking::is_masked;
 
 /// More names than this are no list that a person would read; and names can be made up without end.
 pub(super) const TOOLS: usize = 2_000;
-const ARGUMENTS: usize = 32;
+const ARGUMENTS: usize = 64;
+/// How deep objects in arguments are looked into.
+const DEPTH: usize = 4;
 const NAMED: usize = 500;
 
 #[derive(Debug, Default)]
@@ -38,12 +41,15 @@ pub(super) struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct ToolSeen {
     pub(super) let_through: u64,
+    /// Let through, and answered with nothing but an error.
+    pub(super) failed: u64,
     pub(super) refused: u64,
     pub(super) hours: BTreeSet<i64>,
     pub(super) days: BTreeSet<i64>,
     pub(super) peaks: Peaks,
-    pub(super) arguments: BTreeMap<String, Values>,
-    /// The arguments of some call are not known whole, or are too many: none of them are drawn from.
+    /// By the names on the way to them.
+    pub(super) arguments: BTreeMap<Vec<String>, Values>,
+    /// The arguments of some call are not known whole: none of them are drawn from.
     pub(super) spoiled: bool,
 }
 
@@ -113,6 +119,10 @@ impl Seen {
             return;
         }
         tool.let_through += 1;
+        tool.failed += u64::from(matches!(
+            call.outcome,
+            Some(Outcome::ToolError | Outcome::RpcError | Outcome::NotDelivered)
+        ));
         tool.days.insert(day(call.at_ms));
         tool.hours.insert(call.at_ms.div_euclid(3_600_000));
         if !tool.spoiled {
@@ -122,6 +132,16 @@ impl Seen {
 }
 
 impl ToolSeen {
+    /// Was there a call that came to something, or may have?
+    pub(super) fn is_used(&self) -> bool {
+        self.let_through > self.failed
+    }
+
+    /// Every call that got to the server failed: it may not even have such a tool.
+    pub(super) fn only_failed(&self) -> bool {
+        self.let_through > 0 && !self.is_used()
+    }
+
     fn arguments(&mut self, arguments: Arguments<'_>) {
         let (text, masked) = match arguments {
             Arguments::Absent => return,
@@ -130,20 +150,31 @@ impl ToolSeen {
             Arguments::Unread | Arguments::Lacking { .. } => return self.spoil(),
         };
         let Ok(args) = Raw::parse(text) else { return self.spoil() };
-        for (name, value) in args.members() {
-            if !self.arguments.contains_key(name.as_ref()) {
-                if self.arguments.len() >= ARGUMENTS {
-                    return self.spoil();
-                }
-                self.arguments.insert(name.as_ref().to_owned(), Values::default());
-            }
-            let Some(values) = self.arguments.get_mut(name.as_ref()) else { continue };
-            if masked && (is_masked(value.text()) || is_masked(&name)) {
-                values.spoil()
+        self.members(&mut Vec::new(), args, masked);
+    }
+
+    fn members(&mut self, above: &mut Vec<String>, object: Raw<'_>, masked: bool) {
+        for (name, value) in object.members() {
+            above.push(name.as_ref().to_owned());
+            if value.kind() == Kind::Object && above.len() < DEPTH && !(masked && is_masked(&name)) {
+                self.members(above, value, masked);
             } else {
-                values.add(value)
+                self.value(above, value, masked && (is_masked(value.text()) || is_masked(&name)));
             }
+            above.pop();
         }
+    }
+
+    /// Of more arguments than these nothing is said.
+    fn value(&mut self, path: &[String], value: Raw<'_>, hidden: bool) {
+        if !self.arguments.contains_key(path) {
+            if self.arguments.len() >= ARGUMENTS {
+                return;
+            }
+            self.arguments.insert(path.to_owned(), Values::default());
+        }
+        let Some(values) = self.arguments.get_mut(path) else { return };
+        if hidden { values.spoil() } else { values.add(value) }
     }
 
     fn spoil(&mut self) {

@@ -6,10 +6,13 @@ use std::collections::BTreeSet;
 use callgate_protocol::json::{Kind, Raw, write_string};
 use callgate_store::mask::Masker;
 
-/// Calls that it takes for values of one kind, and for a set of them.
+/// Calls that it takes for a folder or a few hosts, for one value, and for a set of them.
+const OFTEN_FOR_A_PLACE: u64 = 3;
 const OFTEN: u64 = 5;
 const OFTEN_FOR_A_SET: u64 = 20;
 const SET: usize = 5;
+/// Hosts that are written out.
+const HOSTS: usize = 8;
 const LONGEST_TEXT: usize = 64;
 const LONGEST_PATH: usize = 512;
 const LONGEST_NUMBER: usize = 18;
@@ -21,8 +24,8 @@ const RANDOM: usize = 20;
 pub(super) enum Common {
     /// Paths below this folder.
     Inside(String),
-    /// Addresses that begin with this.
-    Origin(String),
+    /// Addresses that begin with one of these.
+    Origins(Vec<String>),
     /// JSON values, in order.
     OneOf(Vec<String>),
 }
@@ -37,16 +40,25 @@ pub(super) struct Values {
     distinct: BTreeSet<String>,
     /// There are more than could be listed.
     many: bool,
-    path: Fold<Folder>,
-    origin: Fold<String>,
+    path: Shared,
+    origins: Origins,
 }
 
-/// Something that all values share, as far as was seen.
+/// The folder that all values share, as far as was seen.
 #[derive(Debug, Default)]
-enum Fold<T> {
+enum Shared {
     #[default]
     Unseen,
-    Shared(T),
+    Folder(Folder),
+    Nothing,
+}
+
+/// The hosts of all values, as long as each is an address.
+#[derive(Debug, Default)]
+enum Origins {
+    #[default]
+    Unseen,
+    Few(BTreeSet<String>),
     Broken,
 }
 
@@ -71,31 +83,28 @@ impl Values {
         if self.spoiled {
             return;
         }
-        let text = match value.kind() {
-            Kind::String => value.as_str(),
+        match value.kind() {
+            Kind::String => match value.as_str() {
+                Some(text) => self.text(&text),
+                None => self.spoiled = true,
+            },
             Kind::Number if value.text().len() <= LONGEST_NUMBER && !value.text().contains(['e', 'E']) => {
-                None
+                self.scalar(value)
             }
-            Kind::Bool => None,
-            _ => {
-                self.spoiled = true;
-                return;
-            }
-        };
-        let Some(text) = text.as_deref() else {
-            if value.kind() == Kind::String {
-                self.spoiled = true;
-                return;
-            }
-            (self.path, self.origin) = (Fold::Broken, Fold::Broken);
-            return self.one_of(value.text().to_owned());
-        };
-        self.path.add(
-            steps(text),
-            |folder, (steps, separator)| folder.join(&steps, separator),
-            |(steps, separator)| Folder { steps, separator, single: true },
-        );
-        self.origin.add(origin(text).map(str::to_owned), |known, other| *known == other, |origin| origin);
+            Kind::Bool => self.scalar(value),
+            Kind::Array => self.list(value),
+            _ => self.spoiled = true,
+        }
+    }
+
+    fn scalar(&mut self, value: Raw<'_>) {
+        (self.path, self.origins) = (Shared::Nothing, Origins::Broken);
+        self.one_of(value.text().to_owned());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.path.add(text);
+        self.origins.add(origin(text));
         if text.len() > LONGEST_TEXT || text.chars().any(char::is_control) {
             // Not to be written down one by one.
             self.many = true;
@@ -106,6 +115,17 @@ impl Values {
         self.one_of(String::from_utf8(json).unwrap_or_default());
     }
 
+    /// A list of paths can be held to a folder; of other lists nothing can be said.
+    fn list(&mut self, value: Raw<'_>) {
+        (self.many, self.origins) = (true, Origins::Broken);
+        for item in value.items() {
+            match item.as_str().filter(|_| item.kind() == Kind::String) {
+                Some(text) => self.path.add(&text),
+                None => self.path = Shared::Nothing,
+            }
+        }
+    }
+
     fn one_of(&mut self, json: String) {
         if !self.many {
             self.distinct.insert(json);
@@ -113,21 +133,31 @@ impl Values {
         }
     }
 
-    /// What can be said of it in a rule, and how many values that was drawn from, if all calls had it.
+    /// The folder that all paths were in, also where not every call had one.
+    pub(super) fn folder(&self, name: &str) -> Option<String> {
+        match &self.path {
+            Shared::Folder(folder) if !self.spoiled && self.calls >= OFTEN_FOR_A_PLACE => {
+                folder.text().filter(|folder| is_plain(name, folder))
+            }
+            _ => None,
+        }
+    }
+
+    /// What can be said of it in a rule that asks for it, if all calls had it.
     pub(super) fn common(&self, name: &str, calls: u64) -> Option<Common> {
-        if self.spoiled || self.calls != calls || calls < OFTEN {
+        if self.spoiled || self.calls != calls {
             return None;
         }
-        if let Fold::Shared(folder) = &self.path {
-            let folder = folder.text()?;
-            return is_plain(name, &folder).then_some(Common::Inside(folder));
+        if matches!(self.path, Shared::Folder(_)) {
+            return self.folder(name).map(Common::Inside);
         }
-        if let Fold::Shared(origin) = &self.origin {
-            return is_plain(name, origin).then(|| Common::Origin(origin.clone()));
+        if let Origins::Few(origins) = &self.origins {
+            let plain = calls >= OFTEN_FOR_A_PLACE && origins.iter().all(|origin| is_plain(name, origin));
+            return plain.then(|| Common::Origins(origins.iter().cloned().collect()));
         }
         let both = self.distinct.contains("true") && self.distinct.contains("false");
         let few = match self.distinct.len() {
-            _ if self.many => false,
+            _ if self.many || calls < OFTEN => false,
             1 => true,
             2..=SET => calls >= OFTEN_FOR_A_SET && !both,
             _ => false,
@@ -137,15 +167,32 @@ impl Values {
     }
 }
 
-impl<T> Fold<T> {
-    fn add<S>(&mut self, found: Option<S>, join: impl FnOnce(&mut T, S) -> bool, start: impl FnOnce(S) -> T) {
-        *self = match (std::mem::take(self), found) {
-            (Fold::Unseen, Some(found)) => Fold::Shared(start(found)),
-            (Fold::Shared(mut shared), Some(found)) => match join(&mut shared, found) {
-                true => Fold::Shared(shared),
-                false => Fold::Broken,
+impl Shared {
+    fn add(&mut self, text: &str) {
+        *self = match (std::mem::take(self), steps(text)) {
+            (Shared::Unseen, Some((steps, separator))) => {
+                Shared::Folder(Folder { steps, separator, single: true })
+            }
+            (Shared::Folder(mut folder), Some((steps, separator))) => match folder.join(&steps, separator) {
+                true => Shared::Folder(folder),
+                false => Shared::Nothing,
             },
-            (Fold::Broken, _) | (_, None) => Fold::Broken,
+            (Shared::Nothing, _) | (_, None) => Shared::Nothing,
+        };
+    }
+}
+
+impl Origins {
+    fn add(&mut self, origin: Option<&str>) {
+        *self = match (std::mem::take(self), origin) {
+            (Origins::Broken, _) | (_, None) => Origins::Broken,
+            (Origins::Unseen, Some(origin)) => Origins::Few([origin.to_owned()].into()),
+            (Origins::Few(mut known), Some(origin)) => {
+                if !known.contains(origin) {
+                    known.insert(origin.to_owned());
+                }
+                if known.len() > HOSTS { Origins::Broken } else { Origins::Few(known) }
+            }
         };
     }
 }

@@ -32,12 +32,17 @@ fn paths_below_one_folder() {
         r#""/home/a/p/x""#,
     ];
     assert_eq!(common(&climbing), None);
-    assert_eq!(common(&three[..4]), None, "four are too few");
+    assert_eq!(common(&three[..2]), None, "two are too few");
+    let lists = [r#"["/home/a/p/x","/home/a/p/y"]"#, r#"["/home/a/p/z"]"#, r#""/home/a/p/z""#];
+    assert_eq!(common(&lists), inside("/home/a/p"), "lists of paths are held as one");
+    assert_eq!(common(&[lists[0], lists[1], r#"["/srv/x/y"]"#]), None);
+    assert_eq!(common(&[lists[0], lists[1], "[7]"]), None);
 }
 
 #[test]
-fn addresses_of_one_origin() {
-    let origin = |text: &str| Some(Common::Origin(text.to_owned()));
+fn addresses_of_a_few_hosts() {
+    let origins =
+        |texts: &[&str]| Some(Common::Origins(texts.iter().map(|text| (*text).to_owned()).collect()));
     let shop = [
         r#""https://shop.example:8443/a?b""#,
         r#""https://shop.example:8443""#,
@@ -45,10 +50,14 @@ fn addresses_of_one_origin() {
         r#""https://shop.example:8443/c""#,
         r#""https://shop.example:8443/d""#,
     ];
-    assert_eq!(common(&shop), origin("https://shop.example:8443"));
+    assert_eq!(common(&shop), origins(&["https://shop.example:8443"]));
     let mut other = shop.to_vec();
     other.push(r#""https://shop.example/a""#);
-    assert_eq!(common(&other), None, "another port is another origin");
+    let both = origins(&["https://shop.example", "https://shop.example:8443"]);
+    assert_eq!(common(&other), both, "another port is another origin");
+    let many: Vec<String> = (0..9).map(|host| format!("\"https://h{host}.example/\"")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(common(&many), None, "more hosts than a person would read");
     let mut sly = shop.to_vec();
     sly.push(r#""https://shop.example:8443\\@evil.example/""#);
     assert_eq!(common(&sly), None);
@@ -79,6 +88,9 @@ fn nothing_is_drawn_from_what_is_not_whole_or_not_always_there() {
     let mut seen = Values::default();
     (0..5).for_each(|_| seen.add(Raw::parse("1").unwrap()));
     assert_eq!(seen.common("name", 6), None, "one call had none");
+    let mut paths = Values::default();
+    (0..3).for_each(|_| paths.add(Raw::parse("\"/home/a/p/x\"").unwrap()));
+    assert_eq!((paths.common("name", 4), paths.folder("name").as_deref()), (None, Some("/home/a/p")));
     seen.spoil();
     assert_eq!(seen.common("name", 6), None, "one was masked");
 }

@@ -66,6 +66,8 @@ export interface Backend {
   propose(server: string, text: string): Promise<T.Proposal>;
   tryCall(server: string, text: string, client: string | null, tool: string, args: string): Promise<T.Tried>;
   effect(server: string, text: string, days: number): Promise<T.Effect>;
+  /** Rules drawn from what was used, on top of those in force; nothing is written. */
+  suggestRules(server: string, days: number): Promise<T.RuleSuggestion>;
   savePolicy(server: string, baseText: string, text: string): Promise<T.SaveAnswer>;
   versions(server: string): Promise<T.PolicyVersionView[]>;
   versionDiff(server: string, change: number): Promise<string>;

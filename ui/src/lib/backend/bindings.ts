@@ -40,6 +40,8 @@ export const commands = {
 	tryCall: (server: string, text: string, client: string | null, tool: string, args: string) => typedError<Tried, UiError>(__TAURI_INVOKE("try_call", { server, text, client, tool, args })),
 	/**  A newer question ends an older one. */
 	effect: (server: string, text: string, days: number) => typedError<Effect, UiError>(__TAURI_INVOKE("effect", { server, text, days })),
+	/**  A newer question ends an older one. */
+	suggestRules: (server: string, days: number) => typedError<RuleSuggestion, UiError>(__TAURI_INVOKE("suggest_rules", { server, days })),
 	savePolicy: (server: string, baseText: string, text: string) => typedError<SaveAnswer, UiError>(__TAURI_INVOKE("save_policy", { server, baseText, text })),
 	versions: (server: string) => typedError<PolicyVersionView[], UiError>(__TAURI_INVOKE("versions", { server })),
 	versionDiff: (server: string, change: number) => typedError<string, UiError>(__TAURI_INVOKE("version_diff", { server, change })),
@@ -540,15 +542,24 @@ export type DriftView = {
 	fix: DriftFix | null,
 };
 
-/**  "would have refused 4 of 312 calls in the last 7 days". */
+/**  What a text would have decided otherwise than the rules in force, over the calls of the last days. */
 export type Effect = {
 	days: number,
 	calls: number,
-	newlyRefused: number,
-	newlyPassed: number,
+	/**  Refused by the text and not by the rules in force. */
+	more: number,
+	/**  The other way round. */
+	fewer: number,
+	/**  "Refuses 12 calls more than today's rules, 0 fewer." */
 	words: string,
-	/**  Of the newly refused ones, else of the newly passed ones: at most 50, the newest first, as they went then. */
-	examples: CallLine[],
+	/**  The totals, and what cannot be told: a sentence each, for small print. */
+	details: string[],
+	/**  The tools with calls that differ, those with most first, at most 20. */
+	tools: ToolDifference[],
+	/**  Of those refused more: at most 50, the newest first, as they went then. */
+	moreCalls: CallLine[],
+	/**  Likewise of those refused no longer. */
+	fewerCalls: CallLine[],
 };
 
 /**  A dead session of another boot, or in another pid namespace: nothing of it can be seen or ended from here. */
@@ -986,6 +997,22 @@ export type RuleSource =
 /**  The rule for all tools. */
 "allTools" | "default";
 
+/**  Rules drawn from what was used, on top of those in force. */
+export type RuleSuggestion = {
+	/**  Calls that it was drawn from; 0: there is nothing to go on, and nothing proposed. */
+	calls: number,
+	/**  Were there enough of them, on enough days? */
+	enough: boolean,
+	/**  What it was drawn from, and whether that was too little: a sentence each. */
+	words: string[],
+	/**  What a person should know about it. */
+	notes: string[],
+	rules: SuggestedRule[],
+	/**  The rules in force with these in them. */
+	proposal: Proposal | null,
+	effect: Effect | null,
+};
+
 export type RulesView = {
 	server: string,
 	/**  It has a policy of its own; otherwise the default one counts, and the first change copies it. */
@@ -1204,6 +1231,15 @@ export type Strays = {
 	suspects: SuspectView[],
 };
 
+export type SuggestedRule = {
+	/**  None: what counts for all other tools and requests. */
+	tool: string | null,
+	/**  "allowed", "hidden", "at most 10 a minute", "args.path only inside /home/me/shots". */
+	words: string,
+	/**  The count behind it. */
+	why: string,
+};
+
 /**  An automation browser on a temporary profile that nobody owns any more. */
 export type SuspectView = {
 	/**  Names this very process, also when its number is used again. */
@@ -1241,6 +1277,12 @@ export type Theme = "system" | "light" | "dark";
 export type ToolChoice = {
 	server: string,
 	tool: string,
+};
+
+export type ToolDifference = {
+	tool: string,
+	more: number,
+	fewer: number,
 };
 
 /**  A tool, or a pattern of tools, and what the rules make of it. */

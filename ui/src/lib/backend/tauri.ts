@@ -134,6 +134,7 @@ export function tauriBackend(): Backend {
     propose: (server, text) => data(commands.propose(server, text)),
     tryCall: (server, text, client, tool, args) => data(commands.tryCall(server, text, client, tool, args)),
     effect: (server, text, days) => data(commands.effect(server, text, days)),
+    suggestRules: (server, days) => data(commands.suggestRules(server, days)),
     savePolicy: (server, baseText, text) => data(commands.savePolicy(server, baseText, text)),
     versions: (server) => data(commands.versions(server)),
     versionDiff: (server, change) => data(commands.versionDiff(server, change)),

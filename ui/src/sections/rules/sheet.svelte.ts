@@ -289,6 +289,17 @@ export class Sheet {
     }
   }
 
+  /** Saves a whole text that was proposed, by the road of every other edit. Open edits come first: then nothing is done. */
+  async apply(text: string): Promise<boolean> {
+    if (this.dirty || this.saving) return false;
+    this.form = null;
+    this.text = text;
+    const saved = await this.save();
+    // Somebody who said no has not edited anything. A conflict or an error is shown with the text that it is about.
+    if (!saved && this.view && !this.conflict && this.refusedFor.length === 0) this.text = this.view.text;
+    return saved;
+  }
+
   /** True when it is on disk. */
   async save(): Promise<boolean> {
     const view = this.view;

@@ -234,10 +234,13 @@ it('an answer to an older question is not shown beside newer edits', async () =>
   const effect = (words: string): Effect => ({
     days: 7,
     calls: 1,
-    newlyRefused: 0,
-    newlyPassed: 0,
+    more: 0,
+    fewer: 0,
     words,
-    examples: [],
+    details: [],
+    tools: [],
+    moreCalls: [],
+    fewerCalls: [],
   });
   sheet.text = `${sheet.text}// one\n`;
   sheet.wish();

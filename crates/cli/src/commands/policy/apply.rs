@@ -10,7 +10,7 @@ use callgate_review::{ToolChange, impact};
 use callgate_store::{Disk, Home, catalogue};
 use jiff::Timestamp;
 
-use super::prepared_home;
+use super::{prepared_home, simulate};
 use crate::args::ApplyArgs;
 use crate::change;
 use crate::commands::log;
@@ -57,10 +57,11 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Which tools change state, and which of them were used this week.
+/// Which tools change state, which of them were used this week, and which calls of it would have been decided otherwise.
 fn show(screen: &Screen, home: &Home, server: &str, planned: &Change) -> anyhow::Result<()> {
     let now_ms = Timestamp::now().as_millisecond();
-    let uses = log::current(home)?.tool_use(server, now_ms - WEEK_MS)?;
+    let history = log::current(home)?;
+    let uses = history.tool_use(server, now_ms - WEEK_MS)?;
     let mut usage: BTreeMap<String, u64> = BTreeMap::new();
     let mut clients: BTreeSet<&str> = BTreeSet::new();
     for tool_use in &uses {
@@ -94,6 +95,9 @@ fn show(screen: &Screen, home: &Home, server: &str, planned: &Change) -> anyhow:
         if changes.len() == 1 { "changes" } else { "change" },
         if used == 1 { "was" } else { "were" },
     ));
+    let in_force = planned.before().text();
+    let difference = simulate::difference(home, &history, server, in_force, new, now_ms - WEEK_MS)?;
+    simulate::print(screen, server, &difference);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `policy simulate`: what a policy would have done to the calls of the past.
+//! `policy simulate`: what a policy would have decided otherwise than the rules in force, over the calls of the past.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::ops::ControlFlow;
@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use callgate_policy::edit::{Edit, apply, merge};
 use callgate_policy::{Policy, Rate};
-use callgate_review::{Example, Progress, Simulation, simulate};
+use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
 use callgate_shim::gate::guard;
-use callgate_store::{Disk, Home};
+use callgate_store::{Disk, History, Home};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -21,20 +21,44 @@ use crate::commands::log;
 use crate::duration::{iso, local};
 use crate::screen::{self, Screen};
 
-/// How many rules and calls are shown.
+/// How many rules, tools and calls are shown.
 const SHOWN: usize = 12;
 
 pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
     let history = log::current(&home)?;
     let server = server(&home, args, &history.servers()?)?;
+    let in_force = change::current(&home, &server)?.1;
     let text = match &args.file {
         Some(file) => super::read(file)?,
-        None => changed(&change::current(&home, &server)?.1, &args.rule)?,
+        None => changed(&in_force, &args.rule)?,
     };
-    let mut policy =
+    let policy =
         Policy::parse(&text).context("this policy is broken; `callgate policy check` says all of it")?;
-    guard(&mut policy, home.path(), None);
+    let difference = difference(&home, &history, &server, &in_force, policy, args.since.0)?;
+    if args.json {
+        Screen::new().line(&as_json(&server, &difference).to_string());
+    } else if args.file.is_none() && args.rule.is_empty() {
+        print_present(&server, &difference.changed);
+    } else {
+        print(&Screen::new(), &server, &difference);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Holds a policy against the text in force, with the guard of Callgate's own folder in both.
+pub(super) fn difference(
+    home: &Home,
+    history: &History,
+    server: &str,
+    in_force: &str,
+    mut changed: Policy,
+    since_ms: i64,
+) -> anyhow::Result<Difference> {
+    // Broken rules refuse everything, and so they count.
+    let mut today = Policy::parse(in_force).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    guard(&mut today, home.path(), None);
+    guard(&mut changed, home.path(), None);
     let watched = stderr().is_terminal();
     let progress = |progress: Progress| {
         if watched {
@@ -48,16 +72,12 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<ExitCode> {
         }
         ControlFlow::Continue(())
     };
-    let simulation = simulate(&history, &policy, &server, args.since.0, &Disk::new(), progress)?;
+    let question = Question { server, since_ms, files: &Disk::new(), examples: SHOWN };
+    let difference = compare(history, &today, &changed, &question, progress)?;
     if watched {
         drop(write!(stderr(), "\r\u{1b}[K"));
     }
-    if args.json {
-        Screen::new().line(&as_json(&server, &simulation).to_string());
-    } else {
-        print(&server, &simulation);
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(difference)
 }
 
 /// Whose calls: as told, else by the file's name, else the only server there is.
@@ -115,12 +135,43 @@ fn edit(change: &str) -> anyhow::Result<Edit> {
     })
 }
 
-fn print(server: &str, simulation: &Simulation) {
+/// The difference first; what is the same under both is small print.
+pub(super) fn print(screen: &Screen, server: &str, difference: &Difference) {
+    let now_ms = Timestamp::now().as_millisecond();
+    let style = if difference.is_none() { screen::GOOD } else { screen::BOLD };
+    let headline = format!("{}: {}", screen::harmless(server), difference.headline(now_ms));
+    screen.line(&screen.paint(style, &headline));
+    for sentence in difference.details(now_ms) {
+        screen.line(&screen.paint(screen::DIM, &format!("  {}", screen::harmless(&sentence))));
+    }
+    let shown = difference.tools.iter().take(SHOWN);
+    let width = shown.clone().map(|one| one.tool.chars().count()).max().unwrap_or(0).min(40);
+    for one in shown {
+        screen.line(&format!(
+            "  {}  {} more, {} fewer",
+            screen::pad(&screen::harmless(&one.tool), width),
+            one.more,
+            one.fewer
+        ));
+    }
+    if difference.tools.len() > SHOWN {
+        screen.line(&format!("  … and {} tools more (--json has them all)", difference.tools.len() - SHOWN));
+    }
+    list(screen, "Refused by these rules, not by today's", &difference.more);
+    list(screen, "Refused by today's rules, not by these", &difference.fewer);
+}
+
+/// The rules in force over the same calls: there is nothing to compare them with.
+fn print_present(server: &str, simulation: &Simulation) {
     let screen = Screen::new();
     for (n, sentence) in simulation.sentences(Timestamp::now().as_millisecond()).iter().enumerate() {
         if n == 0 {
             let style = if simulation.refused == 0 { screen::GOOD } else { screen::BOLD };
-            let line = format!("Policy {} on {}: {sentence}.", simulation.policy, screen::harmless(server));
+            let line = format!(
+                "{}: the rules in force ({}) {sentence}.",
+                screen::harmless(server),
+                simulation.policy
+            );
             screen.line(&screen.paint(style, &line));
         } else {
             screen.line(&format!("  {}", screen::harmless(sentence)));
@@ -152,19 +203,17 @@ fn print(server: &str, simulation: &Simulation) {
     if simulation.rules.len() > SHOWN {
         screen.line(&format!("\n… and {} rules more (--json has them all)", simulation.rules.len() - SHOWN));
     }
-    let refused = (&simulation.newly_refused_examples, simulation.newly_refused);
-    list(&screen, "Let through then, refused by this policy", refused);
-    let passed = (&simulation.newly_passed_examples, simulation.newly_passed);
-    list(&screen, "Refused then, let through by this policy", passed);
 }
 
-fn list(screen: &Screen, title: &str, (examples, all): (&Vec<Example>, u64)) {
-    if examples.is_empty() {
+fn list(screen: &Screen, title: &str, apart: &CallsApart) {
+    if apart.examples.is_empty() {
         return;
     }
-    let which = if examples.len() as u64 == all { String::new() } else { format!(", the newest of {all}") };
+    let all = apart.calls;
+    let which =
+        if apart.examples.len() as u64 == all { String::new() } else { format!(", the newest of {all}") };
     screen.line(&format!("\n{title}{which}:"));
-    for example in examples {
+    for example in &apart.examples {
         screen.line(&format!(
             "  {}  {}  {}  {}  {}",
             local(example.at_ms).strftime("%m-%d %H:%M:%S"),
@@ -176,7 +225,8 @@ fn list(screen: &Screen, title: &str, (examples, all): (&Vec<Example>, u64)) {
     }
 }
 
-fn as_json(server: &str, simulation: &Simulation) -> Value {
+fn as_json(server: &str, difference: &Difference) -> Value {
+    let simulation = &difference.changed;
     let examples = |examples: &[Example]| -> Vec<Value> {
         let one = |example: &Example| {
             json!({
@@ -208,8 +258,25 @@ fn as_json(server: &str, simulation: &Simulation) -> Value {
             })
         })
         .collect();
+    let apart: Vec<Value> = difference
+        .tools
+        .iter()
+        .map(|one| json!({ "tool": one.tool, "more": one.more, "fewer": one.fewer }))
+        .collect();
+    let words: Vec<String> = {
+        let now_ms = Timestamp::now().as_millisecond();
+        std::iter::once(difference.headline(now_ms)).chain(difference.details(now_ms)).collect()
+    };
     json!({
-        "server": server, "policy": simulation.policy, "since": iso(simulation.since_ms), "calls": simulation.calls,
+        "server": server,
+        "difference": {
+            "words": words, "today": difference.today.policy, "refused_today": difference.today.refused,
+            "more": difference.more.calls, "fewer": difference.fewer.calls, "otherwise": difference.otherwise,
+            "noted": difference.noted, "cannot_tell": difference.unclear, "tools": apart,
+            "more_calls": examples(&difference.more.examples),
+            "fewer_calls": examples(&difference.fewer.examples),
+        },
+        "policy": simulation.policy, "since": iso(simulation.since_ms), "calls": simulation.calls,
         "passed": simulation.passed, "observed": simulation.observed, "refused": simulation.refused,
         "capped": simulation.capped, "asked": simulation.asked, "cannot_tell": simulation.untold,
         "unchecked": simulation.unchecked, "newly_refused": simulation.newly_refused,

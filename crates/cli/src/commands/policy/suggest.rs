@@ -1,11 +1,11 @@
 //! `policy suggest`: a draft that allows what was used, and little more.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use anyhow::bail;
-use callgate_review::{Wish, suggest};
-use callgate_store::{Disk, catalogue};
-use jiff::Timestamp;
+use callgate_desk::Desk;
+use callgate_store::clock::SystemClock;
+use callgate_store::{Origin, catalogue};
 
 use super::prepared_home;
 use crate::args::SuggestArgs;
@@ -14,23 +14,12 @@ use crate::screen;
 
 pub(super) fn run(args: &SuggestArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
-    let history = log::current(&home)?;
-    let known = history.servers()?;
-    if !known.contains(&args.server) {
-        bail!("nothing is on record about {:?} to learn from; known are: {}", args.server, known.join(", "));
-    }
-    let listed: Option<Vec<String>> = catalogue::read(&home, &args.server)?
-        .map(|known| known.tools.into_iter().map(|tool| tool.name).collect());
-    let wish = Wish {
-        server: &args.server,
-        catalogue: listed.as_deref(),
-        files: &Disk::new(),
-        since_ms: args.since.0,
-        now_ms: Timestamp::now().as_millisecond(),
-        margin: args.margin,
-    };
-    let draft = suggest(&history, &wish)?;
-    let records = listed.iter().flatten().any(|tool| tool == "start_codegen_session");
+    // What was recorded until now belongs to it.
+    drop(log::current(&home)?);
+    let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Cli);
+    let draft = desk.suggest_policy(&args.server, args.since.0, args.margin)?;
+    let records = matches!(catalogue::read(&home, &args.server), Ok(Some(known))
+        if known.tools.iter().any(|tool| tool.name == "start_codegen_session"));
     super::hand_out(&draft.text, args.out.as_deref())?;
     for note in &draft.notes {
         screen::hint(note);

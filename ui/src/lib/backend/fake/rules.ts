@@ -20,6 +20,7 @@ type Rules = Pick<
   | 'propose'
   | 'tryCall'
   | 'effect'
+  | 'suggestRules'
   | 'savePolicy'
   | 'versions'
   | 'versionDiff'
@@ -39,6 +40,7 @@ export function fakeRules(world: World): Rules & { policies: FakeRules } {
     propose: async (server, text) => rules.propose(server, text),
     tryCall: async (_server, text, client, tool, args) => tryCall(text, client, tool, args),
     effect: async (server, text, days) => rules.effect(server, text, days),
+    suggestRules: async (server, days) => rules.suggestRules(server, days),
     savePolicy: async (server, baseText, text) => rules.savePolicy(server, baseText, text),
     versions: async (server) => rules.versions(server),
     versionDiff: async (server, change) => rules.versionDiff(server, change),
@@ -176,28 +178,79 @@ export class FakeRules {
     const before = read(this.#of(server).text);
     const after = read(text);
     const calls = Math.max(12, Math.round(this.toolsOf(server).reduce((sum, tool) => sum + tool.calls, 0) / 26));
-    const examples: T.CallLine[] = [];
-    let newlyRefused = 0;
-    let newlyPassed = 0;
+    const apart = { moreCalls: [] as T.CallLine[], fewerCalls: [] as T.CallLine[] };
+    const tools: T.ToolDifference[] = [];
     for (const tool of this.toolsOf(server)) {
       const was = this.#verdict(before, tool.name);
       const will = this.#verdict(after, tool.name);
       if (was === will) continue;
-      if (will > was) {
-        const count = Math.max(1, Math.min(50, Math.round(tool.calls / 26) - (will === 1 ? tool.calls / 40 : 0)) | 0);
-        newlyRefused += count;
-        for (let i = 0; i < Math.min(count, 12); i += 1) examples.push(this.#example(server, tool.name, i));
-      } else newlyPassed += Math.max(1, Math.round(tool.hits / 26));
+      const stricter = will > was;
+      const count = stricter
+        ? Math.max(1, Math.min(50, Math.round(tool.calls / 26) - (will === 1 ? tool.calls / 40 : 0)) | 0)
+        : Math.max(1, Math.round(tool.hits / 26));
+      tools.push({ tool: tool.name, more: stricter ? count : 0, fewer: stricter ? 0 : count });
+      const calls = stricter ? apart.moreCalls : apart.fewerCalls;
+      for (let i = 0; i < Math.min(count, 12); i += 1)
+        calls.push(this.#example(server, tool.name, apart.moreCalls.length + apart.fewerCalls.length));
     }
-    const last = days === 1 ? 'in the last day' : `in the last ${days} days`;
-    const passed = newlyPassed > 0 ? `, and let ${newlyPassed} through that were refused` : '';
+    const sum = (of: 'more' | 'fewer') => tools.reduce((all, tool) => all + tool[of], 0);
+    const [more, fewer, today] = [sum('more'), sum('fewer'), sum('fewer') + 41];
+    const last = days === 1 ? 'the last day' : `the last ${days} days`;
     return {
       days,
       calls,
-      newlyRefused,
-      newlyPassed,
-      words: `would have refused ${newlyRefused} of ${calls} calls ${last}${passed}`,
-      examples,
+      more,
+      fewer,
+      words:
+        tools.length === 0
+          ? `No call of ${last} would have been decided differently.`
+          : `Refuses ${more} ${more === 1 ? 'call' : 'calls'} more than today's rules, ${fewer} fewer.`,
+      details: [`Of ${calls} calls in ${last}, today's rules refuse ${today}, these ${today + more - fewer}.`],
+      tools: tools.sort((a, b) => b.more + b.fewer - a.more - a.fewer),
+      ...apart,
+    };
+  }
+
+  /** As the real one says it: tools that were used, each with its count; the others hidden. */
+  suggestRules(server: string, days: number): T.RuleSuggestion {
+    const used = this.toolsOf(server).filter((tool) => tool.calls > tool.hits);
+    const calls = used.reduce((sum, tool) => sum + tool.calls, 0);
+    if (calls === 0) return { calls, enough: false, words: [], notes: [], rules: [], proposal: null, effect: null };
+    const unused = this.toolsOf(server).filter((tool) => tool.calls === 0);
+    const enough = calls >= 50;
+    const rules: T.SuggestedRule[] = used.flatMap((tool) => [
+      { tool: tool.name, words: 'allowed', why: `${tool.calls} calls` },
+      ...(/click|type|write|create/.test(tool.name)
+        ? [{ tool: tool.name, words: 'at most 20 a minute', why: 'at most 9 in any minute' }]
+        : []),
+    ]);
+    for (const tool of unused) rules.push({ tool: tool.name, words: 'hidden', why: `0 calls in ${days} days` });
+    rules.push({ tool: null, words: 'tools that are not listed are refused', why: '' });
+    let text = set(this.#of(server).text, ['default'], 'deny');
+    const known = read(text).tools ?? {};
+    for (const tool of used) if (!(tool.name in known)) text = set(text, ['tools', tool.name], {});
+    if (unused.length > 0) text = set(text, ['hide'], [...(read(text).hide ?? []), ...unused.map((tool) => tool.name)]);
+    const tools = `${used.length} ${used.length === 1 ? 'tool' : 'tools'}`;
+    return {
+      calls,
+      enough,
+      words: [
+        `Drafted from ${calls} calls of ${tools} by 2 clients in the last ${days} days. Read it before you use it.`,
+        ...(enough
+          ? []
+          : [
+              `Too little to go on: ${calls} calls on 1 day. Rules drawn from so little refuse ordinary work; watch for longer first.`,
+            ]),
+      ],
+      notes: used
+        .filter((tool) => tool.name.includes('evaluate'))
+        .map(
+          (tool) =>
+            `${tool.name} runs code that agents write (in function): no rule can tell what it will do; deny it if you can do without`,
+        ),
+      rules,
+      proposal: this.#proposal(this.#of(server).text, text),
+      effect: this.effect(server, text, days),
     };
   }
 
@@ -378,7 +431,7 @@ export class FakeRules {
     ];
     return {
       rev: 9000 - i,
-      id: `k3v9q${String.fromCharCode(97 + i)}-1z`,
+      id: `k3v9qa-${(i + 60).toString(36)}`,
       atMs: this.#world.now() - (37 + i * 211) * minute,
       server,
       client: this.#clientsOf(server)[i % Math.max(1, this.#clientsOf(server).length)] ?? null,
