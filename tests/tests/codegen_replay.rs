@@ -397,12 +397,9 @@ fn the_exported_test_of_every_action_compiles_runs_and_does_what_the_session_did
     let filled = |text: String| {
         text.replace("{site}", site.url("").as_str()).replace("{folder}", folder.to_str().unwrap())
     };
-    for (tool, args, says) in &steps {
-        let said = call(&mut session, tool, &filled(args.to_string())).to_text();
-        // Which of them a real server lacks is its business; what it says is what counts.
-        if real_server().is_some() && *says != No && said.contains("\"isError\":true") {
-            eprintln!("{tool}: {}", said.chars().take(300).collect::<String>());
-        }
+    for (tool, args, _) in &steps {
+        // Which of them a real server lacks is its business: what it answers is what counts.
+        call(&mut session, tool, &filled(args.to_string()));
     }
     for (tool, args) in UNRECORDED {
         call(&mut session, tool, args);

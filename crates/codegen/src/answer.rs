@@ -65,12 +65,8 @@ fn cut_member(start: &str, name: &str) -> Option<String> {
                 end = Some(at);
                 break;
             }
-            '\\' => {
-                // An escape of the inner JSON: its second half may be escaped itself.
-                if rest.next()?.1 == '\\' {
-                    rest.next()?;
-                }
-            }
+            // An escape of the inner JSON: its second half may be escaped itself.
+            '\\' if rest.next()?.1 == '\\' => drop(rest.next()?),
             _ => {}
         }
     }

@@ -21,7 +21,7 @@ impl Call<'_, '_> {
                     "unchecked" => "not.toBeChecked",
                     _ => return None,
                 };
-                self.expect_first(matcher, Vec::new(), Vec::new())?
+                self.expect_first(matcher, &[], Vec::new())?
             }
             "playwright_assert_element_count" | "playwright_wait_element_count" => self.count()?,
             "playwright_assert_text_content" => self.text_content()?,
@@ -29,20 +29,20 @@ impl Call<'_, '_> {
             "playwright_wait_attribute" => {
                 let mut values = vec![self.text("attribute")?];
                 values.extend(self.text("value"));
-                self.expect_first("toHaveAttribute", values, Vec::new())?
+                self.expect_first("toHaveAttribute", &values, Vec::new())?
             }
             "playwright_assert_css_property" => {
                 let property = self.text("property")?;
                 // Servers compare without blanks around it and without case.
                 let value = self.pattern("expectedValue", r"^\s*", r"\s*$", false)?;
-                self.expect_first("toHaveCSS", vec![property, value], Vec::new())?
+                self.expect_first("toHaveCSS", &[property, value], Vec::new())?
             }
             "playwright_assert_request_made" => return self.request_made(),
             "playwright_wait_smart" => return self.wait_smart(),
             "playwright_wait_network_idle" => {
                 format!("await page.waitForLoadState(\"networkidle\"{});", self.with_timeout(Vec::new()))
             }
-            "playwright_wait_element_hidden" => self.expect_first("toBeHidden", Vec::new(), Vec::new())?,
+            "playwright_wait_element_hidden" => self.expect_first("toBeHidden", &[], Vec::new())?,
             "playwright_wait_url" => {
                 format!(
                     "await page.waitForURL({}{});",
@@ -56,7 +56,7 @@ impl Call<'_, '_> {
     }
 
     /// `await expect(page.locator("#a").first()).toHaveText("b", { timeout: 5 });`
-    fn expect_first(&mut self, matcher: &str, values: Vec<String>, options: Vec<String>) -> Option<String> {
+    fn expect_first(&mut self, matcher: &str, values: &[String], options: Vec<String>) -> Option<String> {
         let selector = self.text("selector")?;
         let options = self.with_timeout(options);
         let mut all = values.join(", ");
@@ -91,21 +91,21 @@ impl Call<'_, '_> {
         match kind.as_deref().unwrap_or("contains") {
             "contains" => {
                 let text = self.text("expectedText")?;
-                self.expect_first("toContainText", vec![text], options)
+                self.expect_first("toContainText", &[text], options)
             }
             "exact" => {
                 let text = self.text("expectedText")?;
-                self.expect_first("toHaveText", vec![text], options)
+                self.expect_first("toHaveText", &[text], options)
             }
             "regex" => {
                 let flags = if any_case { ", \"i\"" } else { "" };
                 let pattern = format!("new RegExp({}{flags})", self.text("expectedText")?);
-                self.expect_first("toHaveText", vec![pattern], Vec::new())
+                self.expect_first("toHaveText", &[pattern], Vec::new())
             }
             kind => {
                 let (_, before, after) = ENDS.into_iter().find(|(word, ..)| *word == kind)?;
                 let pattern = self.pattern("expectedText", before, after, !any_case)?;
-                self.expect_first("toHaveText", vec![pattern], Vec::new())
+                self.expect_first("toHaveText", &[pattern], Vec::new())
             }
         }
     }
@@ -115,16 +115,16 @@ impl Call<'_, '_> {
         let any_case = self.flag("caseSensitive") == Some(false);
         let kind = self.word("matchType");
         match kind.as_deref().unwrap_or("exact") {
-            "exists" => self.expect_first("toHaveAttribute", vec![name], Vec::new()),
-            "notexists" => self.expect_first("not.toHaveAttribute", vec![name], Vec::new()),
+            "exists" => self.expect_first("toHaveAttribute", &[name], Vec::new()),
+            "notexists" => self.expect_first("not.toHaveAttribute", &[name], Vec::new()),
             "exact" => {
                 let value = self.text("expectedValue")?;
                 let options = if any_case { vec!["ignoreCase: true".to_owned()] } else { Vec::new() };
-                self.expect_first("toHaveAttribute", vec![name, value], options)
+                self.expect_first("toHaveAttribute", &[name, value], options)
             }
             "contains" => {
                 let value = self.pattern("expectedValue", "", "", !any_case)?;
-                self.expect_first("toHaveAttribute", vec![name, value], Vec::new())
+                self.expect_first("toHaveAttribute", &[name, value], Vec::new())
             }
             _ => None,
         }
@@ -175,12 +175,12 @@ impl Call<'_, '_> {
 
     fn wait_smart(&mut self) -> Option<Step> {
         let seen = if self.flag("visible") == Some(false) { "toBeAttached" } else { "toBeVisible" };
-        let mut lines = vec![self.expect_first(seen, Vec::new(), Vec::new())?];
+        let mut lines = vec![self.expect_first(seen, &[], Vec::new())?];
         if self.flag("interactive") == Some(true) {
-            lines.extend(self.expect_first("toBeEnabled", Vec::new(), Vec::new()));
+            lines.extend(self.expect_first("toBeEnabled", &[], Vec::new()));
         }
         if let Some(text) = self.text("hasText") {
-            lines.extend(self.expect_first("toContainText", vec![text], Vec::new()));
+            lines.extend(self.expect_first("toContainText", &[text], Vec::new()));
         }
         Some(Step::Code(lines))
     }

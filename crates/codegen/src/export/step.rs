@@ -112,13 +112,13 @@ impl Steps {
             }
             "playwright_assert_response" => {
                 let name = self.responses.get(&response_id(action)?)?;
-                Some(match call.text("value") {
+                let line = match call.text("value") {
                     Some(value) => {
                         format!("expect(JSON.stringify(await (await {name}).json())).toContain({value});")
                     }
                     None => call.succeeded(&format!("(await {name})")),
-                })
-                .map(Step::from)
+                };
+                Some(line.into())
             }
             _ => {
                 self.opened |= !ANSWERED_WITH_A_STATUS.contains(&tool);

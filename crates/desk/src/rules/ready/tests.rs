@@ -239,7 +239,7 @@ const HARMLESS: &[(&str, &str)] = &[
 /// Those of a schema, also inside objects and lists.
 fn arguments(tool: &str, schema: &Value, at: &[String], found: &mut Vec<Argument>) {
     for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
-        let here = [at, &[name.clone()]].concat();
+        let here = [at, std::slice::from_ref(name)].concat();
         let lower = name.to_lowercase();
         let url = lower.contains("url") || lower.contains("uri");
         let path = ["path", "dir", "file", "folder"].iter().any(|word| lower.contains(word))
