@@ -24,6 +24,7 @@ pub use methods::{ListRules, MethodRule, OtherMethods};
 pub(crate) use reader::options as json_with_comments;
 pub use rule::{Action, ToolRule};
 pub use settings::{AskSettings, LoopSettings, Mode, OnLimit, Pin, ProcessSettings, Record, Restart};
+pub use suggest::nearest;
 pub use tests::{Expectation, PolicyTest, TestedCall};
 
 use crate::problem::{Place, Problems, Report};

@@ -37,8 +37,8 @@ pub(super) fn key(unknown: &str, known: &[&str]) -> String {
     }
 }
 
-/// The known word that a slip of the finger away from this one, if there is one.
-pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+/// The known word that is a slip of the finger away from this one, if there is one.
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let wanted = plain(word);
     if wanted.is_empty() || wanted.len() > 64 {
         return None;
