@@ -16,6 +16,8 @@ mod record;
 #[cfg(all(test, unix))]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use callgate_clients::ledger;
 use callgate_store::Home;
 
@@ -30,6 +32,8 @@ struct Visit<'d> {
     clients: Look<'d>,
     /// There is a home; without one there are no policies and no record, and nothing is wrong with that.
     at_home: bool,
+    /// The servers that are known here; `None` if something that may know more could not be read.
+    servers: Option<BTreeSet<String>>,
 }
 
 impl Desk {
@@ -43,6 +47,7 @@ impl Desk {
             home,
             clients: self.look_by(ledger.unwrap_or_default()),
             at_home: home.path().symlink_metadata().is_ok(),
+            servers: self.inventory().every_server(),
         };
         let areas: [fn(&Visit<'_>) -> Vec<Finding>; 8] = [
             home::check,

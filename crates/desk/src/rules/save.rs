@@ -38,6 +38,5 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
         (true, false) => format!("Saved the rules of {shown}"),
     };
     let version = change.make(&held, &desk.maker(), None)?;
-    let (server, version) = (Some(server.to_owned()), Some(version));
-    Ok(SaveAnswer::Done(Done { words, undo: None, server, version, ends_ms: None }))
+    Ok(SaveAnswer::Done(Done { version: Some(version), ..Done::said(words, Some(server)) }))
 }

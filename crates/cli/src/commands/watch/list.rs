@@ -146,7 +146,7 @@ impl List {
             Key::Char('P') => return Some(Wish::Restrict(pause_all())),
             Key::Enter => return self.call().map(|line| Wish::Detail(line.id.clone())),
             Key::Char('b') => return self.restrict(|target| Restriction::Block { target, reason: None }),
-            Key::Char('h') => return self.restrict(|target| Restriction::Hide { target }),
+            Key::Char('h') => return self.restrict(|target| Restriction::Hide { target, note: None }),
             Key::Char('c') => return self.call().cloned().map(Wish::Advise),
             _ => {}
         }
