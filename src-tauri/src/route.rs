@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_question_travels_as_what_it_asks() {
-        let place = Place::Question { loosening: Loosening::Resume { server: None } };
+        let place = Place::Question { loosening: Loosening::Resume { server: None, client: None } };
         let expected = "#/activity?ask=%7B%22kind%22%3A%22resume%22%2C%22server%22%3Anull%7D";
         assert_eq!(address(&place).as_deref(), Some(expected));
     }
@@ -126,6 +126,9 @@ mod tests {
         for word in ["", "ask", "question:resume", "rules:", "call:", "settings:x"] {
             assert_eq!(named(word), None, "{word}");
         }
-        assert_eq!(name(&Place::Question { loosening: Loosening::Resume { server: None } }), None);
+        assert_eq!(
+            name(&Place::Question { loosening: Loosening::Resume { server: None, client: None } }),
+            None
+        );
     }
 }

@@ -150,11 +150,14 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-broken", "problem", "chmod u+rw,go-rwx", |person| {
         mode(person, ".callgate/policies/_default.json", 0o666)
     }),
+    ("policy-stray", "warning", "Rename the file", |person| {
+        ours(person, "policies/filesytem.json", r#"{ "version": "1", "default": "deny" }"#);
+    }),
     ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),
     ("paused", "warning", "callgate resume a", |person| {
-        assert_eq!(person.run(&["pause", "a"]).code, Some(0))
+        assert_eq!(person.run(&["pause", "a", "--new"]).code, Some(0))
     }),
     ("paused", "warning", "callgate resume", |person| assert_eq!(person.run(&["pause"]).code, Some(0))),
     ("pause-broken", "problem", "callgate resume", |person| ours(person, "control/paused.json", "{")),

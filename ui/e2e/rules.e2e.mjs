@@ -161,7 +161,7 @@ export const checks = () => ({
       await state(page, 'browser_evaluate').selectOption('allow');
       await page
         .getByTestId('review')
-        .getByText(/Looser/)
+        .getByText(/Lets more through/)
         .waitFor();
       await page.getByTestId('rule-save').click();
       await answer(page, 'no');

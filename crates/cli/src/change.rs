@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use callgate_desk::DeskError;
 use callgate_desk::change::{self as desk, Change, Maker, Present};
 use callgate_policy::edit::{EditError, Edited};
-use callgate_store::clock::{Clock, SystemClock};
+use callgate_store::clock::SystemClock;
 use callgate_store::home::Locked;
 use callgate_store::{Home, Origin};
 
@@ -16,18 +16,6 @@ use crate::screen::{self, Screen};
 
 /// What makes the new text out of the present one.
 pub(crate) type Edit<'e> = &'e dyn Fn(&str) -> anyhow::Result<Edited>;
-
-/// Makes a change that only restricts.
-pub(crate) fn restrict(
-    home: &Home,
-    server: &str,
-    edit: Edit<'_>,
-    undo: &str,
-    note: Option<&str>,
-) -> anyhow::Result<ExitCode> {
-    let held = desk::lock(home)?;
-    make(home, &held, &plan(home, server, edit)?, undo, note)
-}
 
 /// Makes a change that may loosen; `question` says what, if this one does, and a person types `word` to confirm it.
 pub(crate) fn loosen(
@@ -40,13 +28,13 @@ pub(crate) fn loosen(
 ) -> anyhow::Result<ExitCode> {
     let held = desk::lock(home)?;
     let change = plan(home, server, edit)?;
-    let Some(what) = question(&change)? else { return make(home, &held, &change, undo, None) };
+    let Some(what) = question(&change)? else { return make(home, &held, &change, undo) };
     // Not held while a person thinks: nobody else could restrict anything meanwhile.
     drop(held);
     confirm::loosening(&what, word)?;
     let held = desk::lock(home)?;
     // Made only if the policy is still what the person was asked about.
-    make(home, &held, &change, undo, None)
+    make(home, &held, &change, undo)
 }
 
 pub(crate) fn plan(home: &Home, server: &str, edit: Edit<'_>) -> anyhow::Result<Change> {
@@ -63,25 +51,15 @@ pub(crate) fn plan(home: &Home, server: &str, edit: Edit<'_>) -> anyhow::Result<
     Ok(present.to(edited)?)
 }
 
-/// Whoever makes changes with these commands.
-pub(crate) fn maker<'a>(home: &'a Home, clock: &'a dyn Clock) -> Maker<'a> {
-    Maker { home, clock, origin: Origin::Cli }
-}
-
-fn make(
-    home: &Home,
-    held: &Locked,
-    change: &Change,
-    undo: &str,
-    note: Option<&str>,
-) -> anyhow::Result<ExitCode> {
+fn make(home: &Home, held: &Locked, change: &Change, undo: &str) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let path = change.path().display();
     if !change.edited().changed {
         screen.line(&format!("Nothing to change: {path} says so already."));
         return Ok(ExitCode::SUCCESS);
     }
-    change.make(held, &maker(home, &SystemClock::default()), note).map_err(advised)?;
+    let clock = SystemClock::default();
+    change.make(held, &Maker { home, clock: &clock, origin: Origin::Cli }, None).map_err(advised)?;
     for line in &change.edited().summary {
         screen.line(&format!("{}  {}", screen.paint(screen::GOOD, "changed"), screen::harmless(line)));
     }

@@ -6,12 +6,34 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
+use callgate_desk::text::harmless;
+use callgate_desk::view::Question;
 use callgate_store::{Home, lease};
 use callgate_supervise::Ancestry;
 
 /// Asks a person to type `word`, after saying what it would do (`what`: "let agents call x").
 pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
     person(what, ("This loosens the gate: it would", "Loosening"), word)
+}
+
+/// Asks a person to type `word` in answer to the desk's questions, with all that they loosen.
+pub(crate) fn questions<'q>(all: impl IntoIterator<Item = &'q Question>, word: &str) -> anyhow::Result<()> {
+    let mut lines = Vec::new();
+    let mut asked = Vec::new();
+    for question in all {
+        asked.push(harmless(&question.words));
+        lines.push(harmless(&question.words));
+        lines.extend(question.loosened.iter().map(|line| format!("  - {}", harmless(line))));
+    }
+    typed(&format!("do this unasked: {}", asked.join(" ")), &lines.join("\n"), "Loosening", word)
+}
+
+/// Which of several is meant; `None` where nobody can be asked.
+pub(crate) fn choose(question: &str, answers: &str) -> anyhow::Result<Option<String>> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(None);
+    }
+    prompt(&format!("{question}\nType {answers}: ")).map(Some)
 }
 
 /// The same for what is no loosening, but nothing that an agent should do by the way either.
@@ -108,13 +130,18 @@ fn typed(what: &str, question: &str, subject: &str, word: &str) -> anyhow::Resul
              without pipes."
         );
     }
+    let answer = prompt(&format!("{question}\nType {word} to go on: "))?;
+    if answer != word {
+        bail!("{answer:?} is not {word:?}; nothing was changed");
+    }
+    Ok(())
+}
+
+fn prompt(words: &str) -> anyhow::Result<String> {
     let mut err = io::stderr();
-    write!(err, "{question}\nType {word} to go on: ").context("the terminal cannot be written")?;
+    write!(err, "{words}").context("the terminal cannot be written")?;
     err.flush().context("the terminal cannot be written")?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed).context("the terminal cannot be read")?;
-    if typed.trim() != word {
-        bail!("{:?} is not {word:?}; nothing was changed", typed.trim());
-    }
-    Ok(())
+    Ok(typed.trim().to_owned())
 }

@@ -3,6 +3,7 @@
 //! Thin on purpose: parse the words, call a crate, print. The one command that is different is `run`, which must
 //! start its keeper before any thread exists and leaves stdout to the protocol.
 
+mod act;
 mod args;
 mod change;
 mod commands;
@@ -85,14 +86,14 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Forget(args) => commands::forget::run(&args),
         Command::Policy(args) => commands::policy::run(args),
-        Command::Block(args) => commands::edit::block(args),
-        Command::Hide(args) => commands::edit::hide(args),
-        Command::Cap(args) => commands::edit::cap(args),
-        Command::Allow(args) => commands::edit::allow(args),
-        Command::Observe(args) => commands::allowance::observe(&args),
+        Command::Block(args) => commands::acts::block(&args),
+        Command::Hide(args) => commands::acts::hide(&args),
+        Command::Cap(args) => commands::acts::cap(&args),
+        Command::Allow(args) => commands::acts::allow(&args),
+        Command::Observe(args) => commands::acts::observe(&args),
         Command::Counters(args) => commands::counters::run(&args),
-        Command::Pause(args) => commands::pause::pause(&args),
-        Command::Resume(args) => commands::pause::resume(&args),
+        Command::Pause(args) => commands::acts::pause(&args),
+        Command::Resume(args) => commands::acts::resume(&args),
         Command::Codegen(args) => commands::codegen::run(args),
         Command::Stop(args) => commands::supervise::stop(&args),
         Command::Start(args) => commands::supervise::start(&args),

@@ -12,7 +12,7 @@ use common::Callgate;
 
 #[test]
 fn the_first_edit_gives_a_server_its_own_copy_of_the_default_policy() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let said = callgate.say(&["block", "pw", "evaluate", "--reason", "no scripts"]);
     assert!(
         said.contains("policy of its own") && said.contains("undo     callgate allow pw evaluate"),
@@ -30,7 +30,7 @@ fn the_first_edit_gives_a_server_its_own_copy_of_the_default_policy() {
 
 #[test]
 fn comments_and_order_survive_every_edit() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "s", "x"]);
     let path = callgate.folder.path().join("home/policies/s.json");
     let text =
@@ -50,7 +50,7 @@ fn comments_and_order_survive_every_edit() {
 
 #[test]
 fn blocks_at_the_same_time_are_all_in_the_file() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let tools: Vec<String> = (0..8).map(|n| format!("tool{n}")).collect();
     let blocks: Vec<_> = tools
         .iter()
@@ -71,7 +71,7 @@ fn blocks_at_the_same_time_are_all_in_the_file() {
 
 #[test]
 fn loosening_needs_a_person_at_a_terminal() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "s", "x"]);
     callgate.say(&["cap", "s", "y", "5/minute"]);
     callgate.say(&["pause"]);
@@ -90,7 +90,7 @@ fn loosening_needs_a_person_at_a_terminal() {
 
 #[test]
 fn a_person_who_types_the_word_loosens_and_it_is_on_record() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "s", "x"]);
     let (done, screen) = callgate.at_terminal(&["allow", "s", "x"], "perhaps");
     assert!(!done && screen.contains("nothing was changed"), "{screen}");
@@ -107,13 +107,14 @@ fn a_person_who_types_the_word_loosens_and_it_is_on_record() {
         .map(|line| serde_json::from_str(line).unwrap())
         .filter(|event: &Value| event["kind"] == "loosened")
         .collect();
-    assert_eq!(loosened.len(), 2, "{loosened:#?}");
+    let told = |words: &str| loosened.iter().any(|event| event["text"].as_str().unwrap().contains(words));
+    assert!(told("\"x\"") && told("server s resumed"), "{loosened:#?}");
     assert!(loosened.iter().all(|event| event["origin"] == "cli" && event["server"] == "s"));
 }
 
 #[test]
 fn below_a_gated_session_nothing_is_loosened_even_at_a_terminal() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "s", "x"]);
     let mut command = callgate.command(&["allow", "s", "x"]);
     let output = command.env("CALLGATE_SESSION", "abcdef").stdin(Stdio::null()).output().unwrap();
@@ -122,7 +123,7 @@ fn below_a_gated_session_nothing_is_loosened_even_at_a_terminal() {
 
 #[test]
 fn a_policy_check_names_every_error_with_its_place_and_its_fix() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let path = callgate.folder.path().join("bad.json");
     fs::write(&path, "{\n  \"version\": \"1\",\n  \"defalt\": \"deny\",\n  \"tools\": { \"x\": { \"limits\": [{ \"max\": 0 }] } }\n}\n").unwrap();
     let output = callgate.run(&["policy", "check", "--json", path.to_str().unwrap()]);
@@ -143,7 +144,7 @@ fn a_policy_check_names_every_error_with_its_place_and_its_fix() {
 
 #[test]
 fn warnings_are_told_and_the_policy_is_good_all_the_same() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let path = callgate.folder.path().join("hide.json");
     fs::write(&path, r#"{"version":"1","default":"deny","hide":["clear_codegen_session"]}"#).unwrap();
     let said = callgate.say(&["policy", "check", path.to_str().unwrap()]);
@@ -152,7 +153,7 @@ fn warnings_are_told_and_the_policy_is_good_all_the_same() {
 
 #[test]
 fn wrong_words_get_an_answer_that_helps() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     for (words, help) in [
         (["show", "nonsense"].as_slice(), "k3v9qa-1z"),
         (&["show", "aaaaaa-1"], "no call aaaaaa-1"),
@@ -171,7 +172,7 @@ fn wrong_words_get_an_answer_that_helps() {
 
 #[test]
 fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let shown = callgate.say(&["demo"]);
     for promise in [
         "sees 7: clear_codegen_session is hidden",

@@ -54,7 +54,7 @@ const OPEN: &str = "{\n  // mine\n  \"version\": \"1\",\n  \"default\": \"allow\
 
 #[test]
 fn a_whole_server_is_blocked_and_allowed_again() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let said = callgate.say(&["block", "pw", "--reason", "on holiday"]);
     assert!(said.contains("undo     callgate allow pw"), "{said}");
     let verdict = callgate.explain(&["--server", "pw", "--tool", "any"]);
@@ -67,7 +67,7 @@ fn a_whole_server_is_blocked_and_allowed_again() {
 
 #[test]
 fn tests_in_a_policy_are_run_by_test_and_by_check() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let good = r#"{ "version": "1", "default": "deny", "tools": { "a": { "rate_limit": "2/minute" } },
       "tests": [ { "tool": "a", "expect": "allow" }, { "tool": "a", "after": 2, "expect": "capped" },
                  { "tool": "b", "expect": "deny", "rule": "/default" } ] }"#;
@@ -87,7 +87,7 @@ fn tests_in_a_policy_are_run_by_test_and_by_check() {
 
 #[test]
 fn history_diff_and_revert_lead_back() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "pw", "one"]);
     fs::write(callgate.policy_path("pw"), OPEN).unwrap();
     callgate.say(&["block", "pw", "two"]);
@@ -114,7 +114,7 @@ fn history_diff_and_revert_lead_back() {
 
 #[test]
 fn applying_shows_what_changes_and_asks_where_it_loosens() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.calls("pw", &["get_codegen_session", "get_codegen_session", "start_codegen_session"]);
     let tight = callgate.file(
         "tight.json",
@@ -142,7 +142,7 @@ fn applying_shows_what_changes_and_asks_where_it_loosens() {
 
 #[test]
 fn a_simulation_says_what_a_change_would_have_refused() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.calls(
         "pw",
         &["get_codegen_session", "get_codegen_session", "start_codegen_session", "end_codegen_session"],
@@ -180,7 +180,7 @@ fn a_simulation_says_what_a_change_would_have_refused() {
 
 #[test]
 fn a_draft_from_use_can_be_simulated_and_applied() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.calls("pw", &["get_codegen_session"; 8]);
     let out = callgate.folder.path().join("draft.json");
     let out = out.to_str().unwrap();
@@ -195,7 +195,7 @@ fn a_draft_from_use_can_be_simulated_and_applied() {
 
 #[test]
 fn other_formats_come_in_and_go_out() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let yaml = "version: \"1\"\ndefault: deny\ntools:\n  create:\n    rules:\n      - name: few\n        rate_limit: 5/hour\n";
     let yaml = callgate.file("intercept.yaml", yaml);
     let output = callgate.run(&["policy", "import", &yaml]);
@@ -224,7 +224,7 @@ fn other_formats_come_in_and_go_out() {
 
 #[test]
 fn what_is_allowed_for_a_while_asks_first_and_shows_in_status() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "pw", "get_codegen_session"]);
     assert!(callgate.fail(&["allow", "pw", "get_codegen_session", "--for", "15m"]).contains("terminal"));
     let (ok, screen) = callgate.at_terminal(&["allow", "pw", "get_codegen_session", "--for", "15m"], "allow");
@@ -239,13 +239,13 @@ fn what_is_allowed_for_a_while_asks_first_and_shows_in_status() {
     let (ok, screen) = callgate.at_terminal(&["allow", "pw", "get_codegen_session", "--for", "8d"], "allow");
     assert!(!ok && screen.contains("7 days"), "{screen}");
     let said = callgate.say(&["block", "pw", "get_codegen_session"]);
-    assert!(said.contains("ended    \"get_codegen_session\" on pw is allowed"), "{said}");
+    assert!(said.contains("ended with it: get_codegen_session on pw is no longer allowed"), "{said}");
     assert!(!callgate.say(&["status"]).contains("is allowed"));
 }
 
 #[test]
 fn one_refused_call_is_allowed_once() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "pw", "get_codegen_session"]);
     let refused = callgate.calls("pw", &["get_codegen_session"]);
     let id = refused.split("(call ").nth(1).unwrap().split(')').next().unwrap().to_owned();
@@ -259,7 +259,7 @@ fn one_refused_call_is_allowed_once() {
 
 #[test]
 fn a_server_is_observed_for_a_while_and_enforced_again() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "pw", "get_codegen_session"]);
     let (ok, screen) = callgate.at_terminal(&["observe", "pw", "--for", "30m"], "observe");
     assert!(ok, "{screen}");
@@ -267,14 +267,14 @@ fn a_server_is_observed_for_a_while_and_enforced_again() {
     assert!(!callgate.calls("pw", &["get_codegen_session"]).contains("is denied"));
     let log = callgate.say(&["log"]);
     assert!(log.contains("would deny"), "{log}");
-    assert!(callgate.say(&["observe", "pw", "--off"]).contains("is enforced again"));
+    assert!(callgate.say(&["observe", "pw", "--off"]).contains("the rules of pw refuse again"));
     assert!(callgate.calls("pw", &["get_codegen_session"]).contains("is denied"));
     assert!(callgate.fail(&["observe", "pw"]).contains("--for"));
 }
 
 #[test]
 fn counters_are_listed_and_start_anew_when_a_person_says_so() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     let policy = r#"{ "tools": { "get_codegen_session": { "limits": [ { "counter": "ever", "kind": "total", "max": 1 } ] } } }"#;
     let policy = callgate.file("p.json", policy);
     callgate.say(&["policy", "apply", "pw", &policy, "--merge"]);
@@ -289,7 +289,7 @@ fn counters_are_listed_and_start_anew_when_a_person_says_so() {
 
 #[test]
 fn a_loosening_by_hand_between_two_sessions_is_on_record() {
-    let callgate = Callgate::new();
+    let callgate = Callgate::knowing(&["pw", "s"]);
     callgate.say(&["block", "pw", "get_codegen_session"]);
     callgate.calls("pw", &["start_codegen_session"]);
     fs::write(callgate.policy_path("pw"), OPEN).unwrap();

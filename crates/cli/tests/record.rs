@@ -57,7 +57,7 @@ fn an_agent_cannot_forget_what_it_did() {
 fn a_person_is_told_what_goes_and_the_word_makes_it_go_but_not_its_traces() {
     let callgate = Callgate::new();
     callgate.say(&["demo"]);
-    callgate.say(&["block", "callgate-demo", "x"]);
+    callgate.say(&["block", "callgate-demo", "x", "--new"]);
     let (done, screen) = callgate.at_terminal(&["allow", "callgate-demo", "x"], "allow");
     assert!(done, "{screen}");
     let changes = callgate.say(&["policy", "history", "callgate-demo", "--json"]);
@@ -145,7 +145,7 @@ fn a_session_and_an_end_choose_calls_and_events_have_kinds_and_servers() {
     let at = |time: &str| time.parse::<jiff::Timestamp>().unwrap();
     let before = all.iter().filter(|call| at(call["time"].as_str().unwrap()) < at(middle)).count();
     assert_eq!(count(&["log", "--json", "-n", "1000", "--until", middle]), before);
-    callgate.say(&["pause", "other"]);
+    callgate.say(&["pause", "other", "--new"]);
     assert_eq!(count(&["events", "--json", "--server", "other"]), 1);
     assert_eq!(count(&["events", "--json", "--server", "other", "--kind", "noise"]), 0);
     let complaint = callgate.fail(&["events", "--kind", "losened"]);

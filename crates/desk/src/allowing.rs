@@ -13,7 +13,7 @@ use callgate_store::{CallId, Decision, Disk, EventKind, History, Home};
 
 use crate::DeskError;
 use crate::change::{Maker, Present};
-use crate::text::name;
+use crate::text::{client_name, name};
 
 /// How long an allowance of one call waits for it, unless told otherwise.
 pub const ONCE: Duration = Duration::from_secs(10 * 60);
@@ -191,13 +191,28 @@ fn end_all(home: &Home, now: &Moment, which: &[Revoke<'_>]) -> Result<Vec<Allowa
 /// What is allowed, in words that are safe to show.
 pub fn described(granted: &Allowance) -> String {
     let server = name(&granted.server);
-    let whom = granted.client.as_deref().map(|client| format!(" for {}", name(client))).unwrap_or_default();
+    let whom =
+        granted.client.as_deref().map(|client| format!(" for {}", client_name(client))).unwrap_or_default();
     match &granted.what {
         What::Tool(tool) => format!("\"{}\" on {server} is allowed{whom}", name(tool)),
         What::Call { tool, call, .. } => {
             format!("one call of \"{}\" on {server} like {call} is allowed{whom}", name(tool))
         }
         What::Observe => format!("the policy of {server} is only observed{whom}"),
+    }
+}
+
+/// The same, when it is over.
+pub(crate) fn no_longer(ended: &Allowance) -> String {
+    let server = name(&ended.server);
+    let whom = ended.client.as_deref().map(|client| format!(", for {}", client_name(client)));
+    let whom = whom.unwrap_or_default();
+    match &ended.what {
+        What::Tool(tool) => format!("{} on {server} is no longer allowed for a while{whom}", name(tool)),
+        What::Call { tool, .. } => {
+            format!("no call of {} on {server} is allowed once any more{whom}", name(tool))
+        }
+        What::Observe => format!("the rules of {server} refuse again{whom}"),
     }
 }
 

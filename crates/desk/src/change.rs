@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_policy::edit::Edited;
+use callgate_policy::edit::{Edited, truthful};
 use callgate_policy::{Policy, compare};
 use callgate_store::clock::Clock;
 use callgate_store::history::{Noted, PolicyChange, PolicyEdit, note_edit};
@@ -59,10 +59,13 @@ impl Present {
             .map_err(|report| DeskError::BrokenPolicy { path: self.source.clone(), report })
     }
 
-    /// This, changed so.
-    pub fn to(self, edited: Edited) -> Result<Change, DeskError> {
+    /// This, changed so. A comment of ours on top that is no longer true goes with it.
+    pub fn to(self, mut edited: Edited) -> Result<Change, DeskError> {
         if self.server == "_default" {
             return Err(DeskError::DefaultPolicy { path: self.source });
+        }
+        if edited.changed {
+            edited.text = truthful(&edited.text);
         }
         Ok(Change { before: self, edited })
     }

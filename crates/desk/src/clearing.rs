@@ -27,7 +27,7 @@ impl Desk {
         }
         let id = id_of(found);
         let refused = |why: &str| Some(Clearing::Refused { reason: clip(&harmless(why), REASON) });
-        if let Some(reason) = pause::reason(&self.home, &found.server) {
+        if let Some(reason) = pause::reason_for(&self.home, &found.server, &found.session.client) {
             return refused(&reason);
         }
         let present = match Present::read(&self.home, &found.server) {

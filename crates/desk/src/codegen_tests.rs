@@ -233,7 +233,7 @@ fn a_pause_and_what_is_allowed_for_a_while_count_for_a_clear() {
     assert_eq!(said(&place), "passes, can be kept");
     place.desk.restrict(&keep()).unwrap();
     assert_eq!(said(&place), "kept", "observing is over with it");
-    place.desk.restrict(&Restriction::Pause { server: None, reason: None }).unwrap();
+    place.desk.restrict(&Restriction::Pause { server: None, client: None, reason: None }).unwrap();
     assert_eq!(said(&place), "refused");
 }
 

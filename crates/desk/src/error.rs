@@ -16,6 +16,7 @@ use callgate_secrets::KeychainError;
 use callgate_store::allowance::AllowanceError;
 use callgate_store::{HomeError, StoreError};
 
+use crate::inventory::UnknownName;
 use crate::text::harmless;
 use crate::view::{ErrorCode, UiError};
 
@@ -66,6 +67,8 @@ pub enum DeskError {
     Reopen(#[from] ReopenError),
     #[error(transparent)]
     Secrets(#[from] MoveError),
+    #[error(transparent)]
+    UnknownName(#[from] UnknownName),
     #[error("{0}. Nothing was changed.")]
     Keychain(KeychainError),
     #[error("{0}")]
@@ -115,7 +118,7 @@ impl DeskError {
             DeskError::Allowance(_) => ErrorCode::Failed,
             DeskError::NotConfirmed(_) => ErrorCode::NotConfirmed,
             DeskError::TooLate(_) => ErrorCode::TooLate,
-            DeskError::NotFound(_) => ErrorCode::NotFound,
+            DeskError::NotFound(_) | DeskError::UnknownName(_) => ErrorCode::NotFound,
             DeskError::Form(_)
             | DeskError::DefaultPolicy { .. }
             | DeskError::Adding(AddError::Bad { .. } | AddError::Taken { .. })

@@ -15,6 +15,7 @@ mod codegen;
 mod demo;
 pub mod doctor;
 mod error;
+pub mod inventory;
 mod log;
 pub mod login;
 mod news;

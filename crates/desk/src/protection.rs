@@ -87,7 +87,7 @@ impl<'h> Guards<'h> {
     }
 
     pub fn of(&mut self, lease: &Lease) -> Guarded {
-        if let Some(switched) = self.switched(&lease.server) {
+        if let Some(switched) = self.switched(&lease.server, lease.client.as_deref()) {
             return switched;
         }
         let problem = self.policy_problem(lease);
@@ -105,7 +105,7 @@ impl<'h> Guards<'h> {
 
     /// Of a server that does not run: what its next session would get.
     pub fn of_next_session(&mut self, server: &str) -> Guarded {
-        if let Some(switched) = self.switched(server) {
+        if let Some(switched) = self.switched(server, None) {
             return switched;
         }
         let path = self.path(server);
@@ -131,8 +131,12 @@ impl<'h> Guards<'h> {
     }
 
     /// By a person's pause, or for a while: then its policy does not matter.
-    fn switched(&self, server: &str) -> Option<Guarded> {
-        if let Some(reason) = pause::reason(self.home, server) {
+    fn switched(&self, server: &str, client: Option<&str>) -> Option<Guarded> {
+        let paused = match client {
+            Some(client) => pause::reason_for(self.home, server, client),
+            None => pause::reason(self.home, server),
+        };
+        if let Some(reason) = paused {
             return Some(Guarded {
                 protection: Protection::Paused,
                 problem: Some((Trouble::Paused, reason)),

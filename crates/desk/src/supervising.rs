@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_store::control::{self, Wish};
+use callgate_store::pause::Scope;
 use callgate_store::{Home, Lease, SessionId, Stand, catch_up, running};
 
 use crate::pausing;
@@ -200,7 +201,7 @@ impl Desk {
         let lost = if wish == Wish::Start { Vec::new() } else { self.at_stake(whom).unwrap_or_default() };
         let asked = ask(&self.home, whom, wish, self.clock.now().wall_ms)?;
         let words = with_lost(told(wish, &name(server), &self.await_all(wish, &asked)), &lost);
-        Ok(Done { words, undo: None, server: Some(server.to_owned()), version: None, ends_ms: None })
+        Ok(Done::said(words, Some(server)))
     }
 
     /// Waits until the sessions have dealt with what they were asked, for a bounded time.
@@ -239,7 +240,7 @@ impl Desk {
 
     /// Pauses every call, then stops every server: what runs is cancelled, and nothing is started by a client's next call.
     pub fn stop_all(&self) -> Result<StoppedAll, DeskError> {
-        pausing::pause(&self.maker(), None, None)?;
+        pausing::begin(&self.maker(), Scope::default(), None)?;
         // Nothing new begins from here on, and what cannot be told is no reason not to stop it.
         let lost = self.at_stake(Whom::default()).unwrap_or_default();
         let asked = match ask(&self.home, Whom::default(), Wish::Stop, self.clock.now().wall_ms) {
@@ -254,7 +255,7 @@ impl Desk {
     pub fn stop_everything(&self) -> Result<Done, DeskError> {
         let StoppedAll { became, lost } = self.stop_all()?;
         let words = with_lost(everything(&became), &lost);
-        Ok(Done { words, undo: None, server: None, version: None, ends_ms: None })
+        Ok(Done::said(words, None))
     }
 }
 

@@ -51,6 +51,19 @@ pub fn name(text: &str) -> String {
     clip(&harmless(text), NAME)
 }
 
+/// Does it stand for several tools: `write_*`?
+pub(crate) fn is_pattern(tool: &str) -> bool {
+    tool.contains(['*', '?'])
+}
+
+/// A client as people know it (`Claude Desktop`, for `claude-desktop`), for a sentence; as it calls itself where nobody
+/// knows it.
+pub fn client_name(client: &str) -> String {
+    let same = |known: &&callgate_clients::Client| callgate_policy::same_client(known.id, client);
+    let known = callgate_clients::table::clients().iter().find(same);
+    known.map_or_else(|| name(client), |known| known.name.to_owned())
+}
+
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);

@@ -6,6 +6,11 @@ use std::cmp::Reverse;
 
 use crate::name;
 
+/// Does the pattern, or the plain name, speak of this tool?
+pub fn fits(pattern: &str, tool: &str) -> bool {
+    pattern == tool || (name::is_pattern(pattern) && Glob::new(pattern).matches(tool))
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Glob {
     text: String,

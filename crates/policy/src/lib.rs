@@ -51,8 +51,9 @@ pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind,
 pub use codegen::{NoRecordings, Recording, Recordings};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
-pub use file::{OnLimit, ProcessSettings, Restart};
+pub use file::{OnLimit, ProcessSettings, Restart, nearest};
 pub use files::{AsWritten, Files, Flavour};
+pub use glob::fits;
 pub use judge_method::Listing;
 pub use limit::{Kind, Limit, Limits, Scope, Taking, UNIT};
 pub use name::same_client;

@@ -5,7 +5,7 @@ mod common;
 
 use std::num::NonZeroU32;
 
-use callgate_policy::edit::{Edit, EditError, apply};
+use callgate_policy::edit::{Edit, EditError, apply, apply_for};
 use callgate_policy::{Call, Circumstances, DEFAULT_POLICY, Judgement, Policy, Window, compare};
 
 fn block(tool: &str) -> Edit {
@@ -297,7 +297,9 @@ fn edits_that_cannot_be_made_say_why() {
     assert!(matches!(apply("{ \"version\": \"1\" ", &block("x")), Err(EditError::Broken(_))));
     assert!(matches!(apply("{ \"version\": \"1\" }", &block("x")), Err(EditError::Broken(_))));
     assert!(matches!(apply("", &block("x")), Err(EditError::Broken(_))));
-    assert!(matches!(apply(COMMENTED, &block("x*")), Err(EditError::NotATool(_))));
+    let when = callgate_policy::edit::When::StartsWith { path: "args.a".to_owned(), prefix: "b".to_owned() };
+    let refuse = Edit::Refuse { tool: Some("x*".to_owned()), when, reason: None };
+    assert!(matches!(apply(COMMENTED, &refuse), Err(EditError::NotATool(_))));
     assert!(matches!(apply(COMMENTED, &hide("a\nb")), Err(EditError::NotATool(_))));
     let hidden = r#"{ "version": "1", "default": "allow", "hide": ["*"] }"#;
     assert!(matches!(apply(hidden, &allow("x")), Err(EditError::StillRefused { .. })));
@@ -466,4 +468,83 @@ fn a_cap_does_not_bring_back_a_tool_whose_pattern_has_ended() {
     // Refused only between two moments.
     let between = r#"{ "version": "1", "default": "allow", "tools": { "xy*": { "until": "2020-01-01T00:00:00Z" }, "x*": { "action": "deny", "until": "2100-01-01T00:00:00Z" } } }"#;
     assert!(matches!(apply(between, &cap("xyz", 5)), Err(EditError::NotAllowed { .. })));
+}
+
+fn is_refused(text: &str, tool: &str) -> bool {
+    let refused = decision(text, tool);
+    refused.starts_with("Denied") || refused.starts_with("Hidden")
+}
+
+/// Rules for names of their own, which patterns do not reach by themselves.
+const OWN_RULES: &str = r#"{
+  "version": "1",
+  "default": "allow",
+  "tools": {
+    "write_file": { "limits": [ { "counter": "own", "window": "minute", "max": 2 } ] }
+  }
+}
+"#;
+
+#[test]
+fn a_blocked_pattern_blocks_every_tool_that_fits_also_one_with_a_rule_of_its_own() {
+    let blocked = apply(OWN_RULES, &block("write_*")).unwrap();
+    for tool in ["write_file", "write_x", "write_"] {
+        assert!(is_refused(&blocked.text, tool), "{tool}: {}", blocked.text);
+    }
+    assert!(!is_refused(&blocked.text, "read_file"));
+    assert!(!blocked.summary.iter().any(|line| line.starts_with("but ")), "{:?}", blocked.summary);
+    let allowed = apply(&blocked.text, &Edit::Allow { tool: "write_*".to_owned() }).unwrap();
+    assert_eq!(allowed.text, OWN_RULES, "allow is its inverse");
+    // A rule for more of the name takes its tools away, and that is said.
+    let more =
+        OWN_RULES.replace("\"tools\": {", "\"tools\": { \"*_link\": { \"rate_limit\": \"9/minute\" },");
+    let shorter = apply(&more, &block("w*")).unwrap();
+    assert!(shorter.summary.iter().any(|line| line.contains("\"*_link\"")), "{:?}", shorter.summary);
+    let hidden = apply(OWN_RULES, &Edit::Hide { tool: "write_*".to_owned() }).unwrap();
+    assert!(
+        is_refused(&hidden.text, "write_file") && is_refused(&hidden.text, "write_link"),
+        "{}",
+        hidden.text
+    );
+    let shown = apply(&hidden.text, &Edit::Allow { tool: "write_*".to_owned() }).unwrap();
+    assert_eq!(shown.text, OWN_RULES);
+}
+
+#[test]
+fn a_capped_pattern_counts_all_its_tools_together() {
+    let capped = apply(OWN_RULES, &cap("write_*", 10)).unwrap();
+    let policy = Policy::parse(&capped.text).unwrap();
+    for tool in ["write_file", "write_x"] {
+        let Judgement::Pass(pass) = policy.judge(&Call::tool("c", tool, None), &Circumstances::timeless())
+        else {
+            panic!("{tool} is refused")
+        };
+        assert!(
+            pass.limits.iter().any(|taking| taking.limit.counter == "write_*_cap"),
+            "{tool}: {}",
+            capped.text
+        );
+    }
+    let uncapped = apply(&capped.text, &Edit::Uncap { tool: "write_*".to_owned() }).unwrap();
+    assert_eq!(uncapped.text, OWN_RULES);
+    assert!(
+        matches!(
+            apply(r#"{"version":"1","default":"deny"}"#, &cap("a*", 1)),
+            Err(EditError::NotAllowed { .. })
+        ),
+        "a limit lists its tools, and listed is allowed"
+    );
+}
+
+#[test]
+fn allowing_a_tool_for_everyone_takes_back_what_was_blocked_for_single_clients() {
+    let text = r#"{ "version": "1", "default": "allow" }"#;
+    let mut blocked = text.to_owned();
+    for client in ["cursor", "claude-desktop"] {
+        blocked = apply_for(&blocked, Some(client), &block("x")).unwrap().text;
+    }
+    let allowed = apply(&blocked, &Edit::Allow { tool: "x".to_owned() }).unwrap();
+    assert_eq!(allowed.text, text);
+    let whole = apply_for(text, Some("cursor"), &Edit::BlockServer { reason: None }).unwrap();
+    assert_eq!(apply(&whole.text, &Edit::AllowServer).unwrap().text, text);
 }

@@ -64,7 +64,7 @@ impl Relay {
         if class(method) == Class::Harmless {
             return Ok(None);
         }
-        if let Some(reason) = &rules.paused {
+        if let Some(reason) = rules.paused_for(&client) {
             let (kind, rule) = (RefusalKind::Denied, "(paused)".to_owned());
             let refusal = Refusal { keep: pass.keep, ..Refusal::new(kind, rule, reason.to_string()) };
             return Err(refuse(batch, Decision::Paused, &refusal));

@@ -294,7 +294,7 @@ impl Group<'_> {
         }
         // What is no notification of the protocol may be a call under another name.
         if !method.starts_with("notifications/") {
-            if self.rules.paused.is_some() {
+            if self.rules.paused_for(&self.from.relay.client.name()).is_some() {
                 return self.drop_silently(Some(method), "calls are paused");
             }
             if let Err(reason) = self.may_pass(method, params) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use callgate_policy::Policy;
+use callgate_policy::{Policy, same_client};
 use callgate_store::allowance::{self, Allowance, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::home::read_private;
@@ -27,8 +27,10 @@ pub(crate) const MOMENT: Duration = Duration::from_millis(300);
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub policy: Arc<Policy>,
-    /// The reason, when calls are paused.
+    /// The reason, when calls of every client are paused.
     pub paused: Option<Arc<str>>,
+    /// Clients whose calls are paused, each with the reason.
+    pub paused_clients: Arc<[(String, Arc<str>)]>,
     /// What a person has allowed this server for a while; whether it still lasts is asked of each.
     pub allowances: Arc<[Allowance]>,
 }
@@ -39,7 +41,14 @@ impl Rules {
         self.policy.version() == other.policy.version()
             && self.policy.broken() == other.policy.broken()
             && self.paused == other.paused
+            && self.paused_clients == other.paused_clients
             && self.allowances == other.allowances
+    }
+
+    /// The reason, when calls of this client are paused.
+    pub fn paused_for(&self, client: &str) -> Option<&Arc<str>> {
+        let own = || self.paused_clients.iter().find(|(name, _)| same_client(name, client));
+        self.paused.as_ref().or_else(|| own().map(|(_, reason)| reason))
     }
 
     /// Has a person set the policy's refusals aside for a while, for this client?
@@ -153,6 +162,7 @@ impl Gate {
         let rules = Rules {
             policy: Arc::new(Policy::refuse_all("no policy was read yet")),
             paused: None,
+            paused_clients: Arc::new([]),
             allowances: Arc::new([]),
         };
         let seen = Seen {
@@ -266,7 +276,8 @@ impl Gate {
         if stamp == seen.pause {
             return;
         }
-        if stamp == Stamp::Missing && seen.rules.paused.is_some() {
+        let any = seen.rules.paused.is_some() || !seen.rules.paused_clients.is_empty();
+        if stamp == Stamp::Missing && any {
             self.put_pause_back(seen);
             return;
         }
@@ -279,6 +290,8 @@ impl Gate {
             _ => {}
         }
         seen.rules.paused = paused;
+        let of_client = |(client, reason): (String, String)| (client, reason.into());
+        seen.rules.paused_clients = switch.client_reasons(&self.server).into_iter().map(of_client).collect();
     }
 
     /// The switch was removed while calls were paused. Nobody resumes them so: a person who does leaves a switch that is off. It is

@@ -171,7 +171,8 @@ impl Group<'_> {
     }
 
     fn unless_paused(&self, ask: &Ask<'_>) -> Result<(), No> {
-        let Some(reason) = &self.rules.paused else { return Ok(()) };
+        let client = self.from.relay.client.name();
+        let Some(reason) = self.rules.paused_for(&client) else { return Ok(()) };
         let (decision, rule) = (Decision::Paused, "(paused)".to_owned());
         let (keep, next) = (self.keep(ask), NextStep::WaitForUser);
         Err(No { decision, rule, reason: reason.to_string(), keep, next })

@@ -78,7 +78,7 @@ pub struct Allowances {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revoke<'a> {
     Id(&'a str),
-    /// Whatever allows calls of this tool.
+    /// Whatever allows calls of this tool, or of one that fits this pattern.
     Tool {
         server: &'a str,
         tool: &'a str,
@@ -154,7 +154,9 @@ impl Allowance {
                 self.server == server
                     && self.reaches(client)
                     && match &self.what {
-                        What::Tool(allowed) | What::Call { tool: allowed, .. } => allowed == tool,
+                        What::Tool(allowed) | What::Call { tool: allowed, .. } => {
+                            callgate_policy::fits(tool, allowed)
+                        }
                         What::Observe => false,
                     }
             }

@@ -25,7 +25,7 @@ fn at_once(app: &AppHandle, act: impl FnOnce(&Desk) -> Result<Done, DeskError> +
     std::thread::spawn(move || {
         let state = app.state::<AppState>();
         let words = match act(&state.desk) {
-            Ok(done) => done.words,
+            Ok(done) => done.in_full(),
             Err(error) => format!("This was not done: {error}"),
         };
         state.pulse.wake();

@@ -51,3 +51,23 @@ describe('a cap', () => {
     expect(app.toasts.list.map((toast) => toast.words)).toEqual(['Mend the policy first.']);
   });
 });
+
+describe('an act at one of several servers of one name', () => {
+  it('offers the others, one click each, and not those that have had it', async () => {
+    const plain = fake.restrict.bind(fake);
+    fake.restrict = async (act) => {
+      const server = act.kind === 'block' ? act.target.server : '';
+      const siblings = ['github', 'github@cursor'].filter((name) => name !== server);
+      return { ...(await plain(act)), server, siblings };
+    };
+    await restrict(app, { kind: 'block', target, reason: null });
+    const offered = app.toasts.list.at(-1)!.also;
+    expect(offered.map((one) => one.server)).toEqual(['github@cursor']);
+    offered[0]!.run();
+    const blocked = (server: string) =>
+      fake.world.rules.some((rule) => rule.kind === 'block' && rule.target.server === server);
+    await vi.waitFor(() => expect(blocked('github') && blocked('github@cursor')).toBe(true));
+    await vi.waitFor(() => expect(app.toasts.list).toHaveLength(2));
+    expect(app.toasts.list.at(-1)!.also).toEqual([]);
+  });
+});

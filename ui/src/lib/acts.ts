@@ -13,10 +13,12 @@ const toldWhy: readonly Restriction['kind'][] = ['block', 'cap', 'refuse', 'paus
  * Acts at once; the toast offers undo and, where it makes sense, takes a reason for the agent. A cap that is higher than the
  * present one loosens: then the question comes first.
  */
-export async function restrict(app: App, restriction: Restriction): Promise<Done | null> {
+export async function restrict(app: App, restriction: Restriction, covered: string[] = []): Promise<Done | null> {
   try {
     const done = await app.backend.restrict(restriction);
-    tell(app, done, toldWhy.includes(restriction.kind)).act = restriction;
+    const toast = tell(app, done, toldWhy.includes(restriction.kind));
+    toast.act = restriction;
+    offer(toast, done, covered, (server, all) => void restrict(app, elsewhere(restriction, server), all));
     return done;
   } catch (thrown) {
     if (restriction.kind === 'cap' && BackendError.from(thrown).code === 'notConfirmed')
@@ -30,16 +32,13 @@ export async function restrict(app: App, restriction: Restriction): Promise<Done
 }
 
 /** Asks if it loosens, then acts. Answers what was done, or nothing if the person said no. */
-export async function loosen(app: App, loosening: Loosening): Promise<Done | null> {
+export async function loosen(app: App, loosening: Loosening, covered: string[] = []): Promise<Done | null> {
   try {
     const answer = await app.backend.loosen(loosening);
-    if (answer.kind === 'done') {
-      tell(app, answer, false);
-      return answer;
-    }
-    const done = await confirmed(app, answer, yesWord(loosening));
+    const done = answer.kind === 'done' ? answer : await confirmed(app, answer, yesWord(loosening));
     if (!done) return null;
-    tell(app, done, false);
+    const toast = tell(app, done, false);
+    offer(toast, done, covered, (server, all) => void loosen(app, elsewhere(loosening, server), all));
     return done;
   } catch (thrown) {
     app.fail(thrown);
@@ -48,6 +47,19 @@ export async function loosen(app: App, loosening: Loosening): Promise<Done | nul
     app.acts += 1;
     void app.refresh();
   }
+}
+
+/** Other servers of the same name are not covered by an act: each is one more click. */
+function offer(toast: Toast, done: Done, covered: string[], again: (server: string, covered: string[]) => void): void {
+  const all = done.server === null ? covered : [...covered, done.server];
+  const left = (done.siblings ?? []).filter((server) => !all.includes(server));
+  toast.also = left.map((server) => ({ server, run: () => again(server, all) }));
+}
+
+/** The same act at another server. */
+function elsewhere<A extends Restriction | Loosening>(act: A, server: string): A {
+  if ('target' in act) return { ...act, target: { ...act.target, server } };
+  return 'server' in act ? { ...act, server } : act;
 }
 
 /** Puts the gate's question. No is told as well: what was asked must not lie around until it expires. */

@@ -11,6 +11,8 @@ export interface Toast {
   back: (() => Promise<void>) | null;
   /** What a person does next, a line each. */
   next: readonly string[];
+  /** Other servers of this name, which the act does not cover: one click each. */
+  also: readonly { readonly server: string; readonly run: () => void }[];
   /** When undo was first offered: the start of the ring. */
   sinceMs: number;
   /** A reason for the agent can be given. */
@@ -56,6 +58,7 @@ export class Toasts {
       undo: null,
       back: null,
       next: [],
+      also: [],
       sinceMs: Date.now(),
       reason: false,
       draft: '',

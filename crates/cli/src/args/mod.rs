@@ -90,7 +90,7 @@ pub(crate) enum Command {
     /// Refuse every call, of one server or of all, until resumed
     Pause(PauseArgs),
     /// Let calls through again (asks first)
-    Resume(PauseArgs),
+    Resume(ResumeArgs),
     /// Codegen sessions of browser servers: what was recorded, also of those that were cleared or lost; write it as a test
     Codegen(CodegenArgs),
     /// End the processes of a server in the sessions that run; calls are refused until it is started. With --all: pause all, and end every server

@@ -120,6 +120,9 @@ pub(crate) struct ApplyArgs {
     /// Show what would change, and stop
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// The server's name is right although nobody here knows it yet
+    #[arg(long)]
+    pub(crate) new: bool,
 }
 
 #[derive(Debug, Args)]

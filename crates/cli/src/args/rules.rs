@@ -8,17 +8,36 @@ use clap::builder::NonEmptyStringValueParser;
 
 use crate::duration::Span;
 
+/// Whom an act is for, besides the server and the tool.
+#[derive(Debug, Args)]
+pub(crate) struct WhomArgs {
+    /// Only for this client, as `callgate log` names it (claude-desktop, cursor …); for every client when left out
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) client: Option<String>,
+    /// Every server of this name at once: filesystem, filesystem@cursor …
+    #[arg(long, conflicts_with = "only")]
+    pub(crate) all_named: bool,
+    /// Exactly the server that is named, whatever others have its name
+    #[arg(long)]
+    pub(crate) only: bool,
+    /// The name is right although nobody here knows it yet
+    #[arg(long)]
+    pub(crate) new: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct BlockArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// Name of the tool, as the server lists it; every tool when left out
+    /// Name of the tool, as the server lists it, or a pattern ('write_*'); every tool when left out
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: Option<String>,
     /// What the agent is told
     #[arg(long)]
     pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
 }
 
 #[derive(Debug, Args)]
@@ -26,12 +45,14 @@ pub(crate) struct HideArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// Name of the tool, as the server lists it
+    /// Name of the tool, as the server lists it, or a pattern ('write_*')
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
     /// For your own notes: kept with the change in the history, never told to the agent
     #[arg(long)]
     pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
 }
 
 #[derive(Debug, Args)]
@@ -39,11 +60,25 @@ pub(crate) struct CapArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// Name of the tool, as the server lists it
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) tool: String,
-    /// For example 10/minute, 100/day, 5/90s; "none" takes the cap back (asks first)
-    pub(crate) cap: CapTo,
+    /// Name of the tool, as the server lists it, or a pattern ('browser_*'), which counts its tools together; all tools
+    /// together when left out
+    #[arg(value_name = "[TOOL] RATE", num_args = 1..=2, required = true, value_parser = NonEmptyStringValueParser::new(),
+        long_help = "Name of the tool, as the server lists it, or a pattern ('browser_*'), which counts its tools together; all tools \
+            together when left out. Then the rate: for example 10/minute, 100/day, 5/90s; \"none\" takes the cap back (asks first)")]
+    pub(crate) tool_and_rate: Vec<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
+}
+
+impl CapArgs {
+    /// The tool, if one is named, and what it is capped at.
+    pub(crate) fn tool_and_cap(&self) -> anyhow::Result<(Option<String>, CapTo)> {
+        match self.tool_and_rate.as_slice() {
+            [tool, rate] => Ok((Some(tool.clone()), rate.parse()?)),
+            [rate] => Ok((None, rate.parse()?)),
+            _ => anyhow::bail!("say at what: callgate cap SERVER TOOL 10/minute"),
+        }
+    }
 }
 
 /// What a cap is set to.
@@ -66,19 +101,21 @@ pub(crate) struct AllowArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present_any = ["once", "end"])]
     pub(crate) server: Option<String>,
-    /// Name of the tool, as the server lists it; takes back a block of the whole server when left out
+    /// Name of the tool, as the server lists it, or a pattern; takes back a block of the whole server when left out
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: Option<String>,
     /// Only for so long (90s, 15m, 8h, at most 7d), without changing the policy
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) lasts: Option<Span>,
-    /// The next call that is identical to this refused one, once and by whatever client; within 10 minutes unless --for
-    /// says otherwise
-    #[arg(long, value_name = "CALL", conflicts_with_all = ["server", "tool"])]
+    /// The next call of the same client that is identical to this refused one, once; within 10 minutes unless --for says
+    /// otherwise
+    #[arg(long, value_name = "CALL", conflicts_with_all = ["server", "tool", "client", "all_named", "only", "new"])]
     pub(crate) once: Option<String>,
     /// End what was allowed for a while, by its id in `callgate status`; the policy stays as it is
-    #[arg(long, value_name = "ID", conflicts_with_all = ["server", "tool", "once", "lasts"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["server", "tool", "once", "lasts", "client", "all_named", "only", "new"])]
     pub(crate) end: Option<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +125,8 @@ pub(crate) struct ObserveArgs {
     pub(crate) server: String,
     #[command(flatten)]
     pub(crate) how_long: HowLong,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
 }
 
 #[derive(Debug, Args)]
@@ -119,4 +158,18 @@ pub(crate) struct PauseArgs {
     /// Only this server; all when left out
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
+    /// What the agent is told
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// Only this server; every pause when left out
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
 }

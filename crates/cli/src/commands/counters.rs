@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_desk::inventory::Purpose;
 use callgate_policy::{Limit, Policy, UNIT, Window};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::counters::CounterRow;
@@ -10,6 +11,7 @@ use callgate_store::history::record_event;
 use callgate_store::{CounterKind, EventKind, Home, Origin, counters};
 use serde_json::json;
 
+use crate::act;
 use crate::args::CountersArgs;
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -17,6 +19,7 @@ use crate::screen::{self, Screen};
 pub(crate) fn run(args: &CountersArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
+    act::known_server(&args.server, Purpose::Loosen)?;
     match &args.reset {
         Some(counter) => reset(&home, &args.server, counter),
         None => list(&home, args),

@@ -1,20 +1,18 @@
 //! One file a command.
 
-pub(crate) mod allowance;
+pub(crate) mod acts;
 pub(crate) mod clients;
 pub(crate) mod codegen;
 pub(crate) mod counters;
 pub(crate) mod demo;
 pub(crate) mod demo_server;
 pub(crate) mod doctor;
-pub(crate) mod edit;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod log;
 pub(crate) mod own;
-pub(crate) mod pause;
 pub(crate) mod policy;
 pub(crate) mod ps;
 pub(crate) mod run;

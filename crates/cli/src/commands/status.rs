@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use callgate_desk::allowing;
 use callgate_desk::protection::{Guarded, Guards};
+use callgate_desk::text::client_name;
 use callgate_desk::view::Protection;
-use callgate_store::allowance;
+use callgate_store::allowance::{self, Allowance};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::pause::{self, Switch};
 use callgate_store::{EventKind, History, Home, Lease, Settings, Stand, running};
@@ -13,7 +15,6 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::StatusArgs;
-use crate::commands::allowance::{described, ending};
 use crate::commands::log::current;
 use crate::duration::{iso, words};
 use crate::screen::{self, Screen};
@@ -160,6 +161,11 @@ fn summary(home: &Home, screen: &Screen, sessions: usize) {
                 );
                 screen.line(&screen.paint(screen::WARN, &text));
             }
+            for client in pauses.clients.keys() {
+                let (shown, quoted) = (client_name(client), screen::quoted(client));
+                let text = format!("Paused: {shown} (callgate resume --client {quoted})");
+                screen.line(&screen.paint(screen::WARN, &text));
+            }
         }
     }
 }
@@ -173,12 +179,17 @@ fn allowances(home: &Home, screen: &Screen) {
             continue;
         }
         let left = words(Duration::from_millis((granted.ends_ms - now.wall_ms).max(0).unsigned_abs()));
-        let text = format!("For {left} more, {} ({})", described(granted), ending(granted));
+        let text = format!("For {left} more, {} ({})", allowing::described(granted), ending(granted));
         screen.line(&screen.paint(screen::WARN, &text));
     }
     if let Some(problem) = &allowances.problem {
         screen.line(&screen.paint(screen::WARN, &screen::harmless(problem)));
     }
+}
+
+/// The command that ends an allowance before its time.
+fn ending(granted: &Allowance) -> String {
+    format!("callgate allow --end {}", granted.id)
 }
 
 fn age(started_ms: i64) -> String {

@@ -5,6 +5,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -69,12 +70,26 @@ impl Callgate {
         Callgate { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// With servers of these names in Callgate's own list, so that somebody knows them.
+    pub(crate) fn knowing(servers: &[&str]) -> Callgate {
+        let callgate = Callgate::new();
+        callgate.say(&["status"]);
+        let entries: serde_json::Map<String, Value> = servers
+            .iter()
+            .map(|name| ((*name).to_owned(), serde_json::json!({ "command": "true" })))
+            .collect();
+        let text = serde_json::json!({ "mcpServers": entries }).to_string();
+        fs::write(callgate.home().join("servers.json"), text).unwrap();
+        callgate
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
-        command
-            .args(words)
-            .env("CALLGATE_HOME", self.folder.path().join("home"))
-            .env_remove("CALLGATE_SESSION");
+        command.args(words).env("CALLGATE_HOME", self.home()).env_remove("CALLGATE_SESSION");
         command
     }
 

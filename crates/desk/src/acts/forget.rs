@@ -132,7 +132,7 @@ impl Desk {
         // Also if not all of it is gone.
         self.standing.lock().unwrap_or_else(PoisonError::into_inner).forget();
         let words = told(&forgotten?);
-        Ok(Done { words, undo: None, server: None, version: None, ends_ms: None })
+        Ok(Done::said(words, None))
     }
 
     /// Takes the demonstrations away, which nobody has to be asked about.

@@ -5,16 +5,16 @@ use std::time::Duration;
 use callgate_policy::Rate;
 use callgate_policy::edit::{self, Edit};
 use callgate_store::allowance::{self, What};
-use callgate_store::pause::{self as switch, Switch};
+use callgate_store::pause::{self as switch, Scope, Switch};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
-use super::words;
+use super::{inverse, obstacle, words};
 use crate::allowing::{self, NoHelp, ONCE, Repeatable};
 use crate::change::{self, Change, Present};
 use crate::pausing;
 use crate::protection::Unusable;
-use crate::text::name;
+use crate::text::{is_pattern, name};
 use crate::view::{Answer, Done, ErrorCode, Loosening, Question, Restriction, Target};
 use crate::{Desk, DeskError};
 
@@ -29,6 +29,8 @@ pub(crate) enum Plan {
     Change {
         change: Change,
         done: String,
+        /// The command that takes it back.
+        back: String,
     },
     Grant {
         server: String,
@@ -44,6 +46,7 @@ pub(crate) enum Plan {
     },
     Resume {
         server: Option<String>,
+        client: Option<String>,
         seen: Switch,
     },
     RestoreDefault {
@@ -62,17 +65,19 @@ impl Desk {
     /// Loosens, or asks first.
     pub fn loosen(&self, loosening: &Loosening) -> Result<Answer, DeskError> {
         match loosening {
-            Loosening::AllowNext { call } => self.allow_next(call),
-            Loosening::AllowFor { server, tool, client, minutes } => {
-                self.allow_for((server, client.as_deref()), tool, *minutes)
+            Loosening::AllowNext { call, seconds } => self.allow_next(call, *seconds),
+            Loosening::AllowFor { server, tool, client, seconds } => {
+                self.allow_for((server, client.as_deref()), tool, *seconds)
             }
-            Loosening::Observe { server, client, minutes } => {
-                self.observe((server, client.as_deref()), *minutes)
+            Loosening::Observe { server, client, seconds } => {
+                self.observe((server, client.as_deref()), *seconds)
             }
             Loosening::Allow { target } => self.allow(target),
             Loosening::Uncap { target } => self.uncap(target),
             Loosening::Cap { target, max, window } => self.raise_cap(target, *max, window),
-            Loosening::Resume { server } => self.ask_to_resume(server.as_deref()),
+            Loosening::Resume { server, client } => {
+                self.ask_to_resume(Scope { server: server.as_deref(), client: client.as_deref() })
+            }
             Loosening::Revert { server, change } => self.revert(server, *change),
             Loosening::RestoreDefault => self.ask_to_restore_default(),
         }
@@ -101,8 +106,19 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Question, DeskError> {
+        let back = inverse::of_last_change(change.server());
+        self.ask_to_make(change, words, done, back)
+    }
+
+    fn ask_to_make(
+        &self,
+        change: Change,
+        words: String,
+        done: String,
+        back: String,
+    ) -> Result<Question, DeskError> {
         let loosened = change.loosened()?;
-        self.ask(words, loosened, Plan::Change { change, done })
+        self.ask(words, loosened, Plan::Change { change, done, back })
     }
 
     pub(super) fn ask(
@@ -117,9 +133,11 @@ impl Desk {
 
     fn carry_out(&self, plan: &Plan) -> Result<Done, DeskError> {
         match plan {
-            Plan::Change { change, done } => {
+            Plan::Change { change, done, back } => {
                 let held = change::lock(&self.home)?;
-                self.make(&held, change, done.clone())
+                let done = self.make(&held, change, done.clone())?;
+                let siblings = self.siblings(change.server(), None);
+                Ok(Done { siblings, back: Some(back.clone()), ..done })
             }
             Plan::Grant { server, client, what, lasts, words, done, seen } => {
                 let _held = change::lock(&self.home)?;
@@ -131,16 +149,22 @@ impl Desk {
                 }
                 let granted =
                     allowing::grant(&self.maker(), (server, client.as_deref()), what.clone(), *lasts, words)?;
-                let (server, ends_ms) = (Some(server.clone()), Some(granted.ends_ms));
-                Ok(Done { words: done.clone(), undo: None, server, version: None, ends_ms })
+                let back = Some(format!("callgate allow --end {}", granted.id));
+                let siblings = self.siblings(server, client.as_deref());
+                let ends_ms = Some(granted.ends_ms);
+                Ok(Done { ends_ms, siblings, back, ..Done::said(done.clone(), Some(server)) })
             }
             Plan::RestoreDefault { seen } => self.restore_default(seen),
             Plan::Forget { what, place } => self.forget(what, place),
-            Plan::Resume { server, seen } => {
-                let scope = pausing::scope(server.as_deref());
-                pausing::resume_seen(&self.maker(), server.as_deref(), seen)?;
-                let words = format!("Resumed: calls of {scope} are judged by their rules again");
-                Ok(Done { words, undo: None, server: server.clone(), version: None, ends_ms: None })
+            Plan::Resume { server, client, seen } => {
+                let scope = Scope { server: server.as_deref(), client: client.as_deref() };
+                pausing::resume_seen(&self.maker(), scope, seen)?;
+                let mut words =
+                    format!("Resumed: calls of {} are judged by their rules again", pausing::describe(scope));
+                words.extend(self.still_paused(scope.server, scope.client));
+                let siblings = scope.server.map(|server| self.siblings(server, scope.client));
+                let back = Some(inverse::of_resumption(scope));
+                Ok(Done { siblings: siblings.unwrap_or_default(), back, ..Done::said(words, scope.server) })
             }
         }
     }
@@ -152,11 +176,12 @@ impl Desk {
         words: String,
     ) -> Result<Done, DeskError> {
         let version = Some(change.make(held, &self.maker(), None)?);
-        let server = Some(change.server().to_owned());
-        Ok(Done { words, undo: None, server, version, ends_ms: None })
+        Ok(Done { version, ..Done::said(words, Some(change.server())) })
     }
 
-    fn allow_next(&self, call: &str) -> Result<Answer, DeskError> {
+    fn allow_next(&self, call: &str, seconds: Option<u32>) -> Result<Answer, DeskError> {
+        let lasts = seconds.map_or(Ok(ONCE), span)?;
+        let within = words::seconds(u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX));
         let call = Repeatable::find(&self.history_now()?, call)?;
         let Repeatable { id, server, client, tool, .. } = &call;
         let (shown, on, whom) = (name(tool), name(server), words::client(client.as_deref()));
@@ -165,12 +190,12 @@ impl Desk {
             server: server.clone(),
             client: client.clone(),
             what: call.what(),
-            lasts: ONCE,
-            words: format!("let {once} pass once, for {whom}, within 10 minutes"),
-            done: format!("Allowed {once}: once, for {whom}, within 10 minutes"),
+            lasts,
+            words: format!("let {once} pass once, for {whom}, within {within}"),
+            done: format!("Allowed {once}: once, for {whom}, within {within}"),
             seen: Present::read(&self.home, server)?,
         };
-        let words = format!("Let {once} pass once, for {whom}, within 10 minutes?");
+        let words = format!("Let {once} pass once, for {whom}, within {within}?");
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
     }
 
@@ -178,26 +203,41 @@ impl Desk {
         &self,
         (server, client): (&str, Option<&str>),
         tool: &str,
-        minutes: u32,
+        seconds: u32,
     ) -> Result<Answer, DeskError> {
-        let lasts = span(minutes)?;
+        let lasts = span(seconds)?;
+        if is_pattern(tool) {
+            return Err(DeskError::BadInput(
+                "for a while one tool is allowed at a time: name it, or let everything of the server through with Only watch"
+                    .to_owned(),
+            ));
+        }
         let seen = Present::read(&self.home, server)?;
         let (shown, on, whom) = (name(tool), name(server), words::client(client));
         let no_help = allowing::would_help(&seen, client, tool, self.clock.now().wall_ms)?;
         match no_help {
             Some(NoHelp::AllowedAlready { limited }) => {
-                let within = if limited { ", within its limits" } else { "" };
+                let within = match limited {
+                    true => {
+                        ", within its limits (one refused call can be let through by its id, or the whole policy set aside with Only watch)"
+                    }
+                    false => "",
+                };
                 return Err(DeskError::BadInput(format!(
-                    "{shown} on {on} is allowed already{within}, for {whom}; nothing was changed"
+                    "{shown} on {on} is allowed already, for {whom}{within}; nothing was changed"
                 )));
             }
             Some(NoHelp::StillRefused { rule, reason }) => {
-                let by = words::sentence(&format!("{rule}: {reason}"));
-                return Err(DeskError::BadInput(format!("{shown} on {on} would still be refused by {by}")));
+                let target = Target {
+                    server: server.to_owned(),
+                    tool: Some(tool.to_owned()),
+                    client: client.map(str::to_owned),
+                };
+                return Err(obstacle::still_refused(&seen, &target, &rule, &reason));
             }
             None => {}
         }
-        let time = words::minutes(minutes);
+        let time = words::seconds(seconds);
         let plan = Plan::Grant {
             server: server.to_owned(),
             client: client.map(str::to_owned),
@@ -211,8 +251,8 @@ impl Desk {
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
     }
 
-    fn observe(&self, (server, client): (&str, Option<&str>), minutes: u32) -> Result<Answer, DeskError> {
-        let (lasts, time) = (span(minutes)?, words::minutes(minutes));
+    fn observe(&self, (server, client): (&str, Option<&str>), seconds: u32) -> Result<Answer, DeskError> {
+        let (lasts, time) = (span(seconds)?, words::seconds(seconds));
         let (shown, whom) = (name(server), words::client(client));
         let plan = Plan::Grant {
             server: server.to_owned(),
@@ -241,8 +281,43 @@ impl Desk {
             Some(_) => format!("Let {whom} call {what} from now on?"),
             None => format!("Take back the block of the whole server {}, for {whom}?", name(&target.server)),
         };
-        let done = format!("Allowed {what}, for {whom}");
-        self.loosen_by_rule(target, &edit, words, done, &format!("{what} is not denied by a rule for {whom}"))
+        let held = change::lock(&self.home)?;
+        let change =
+            self.plan(target, &edit).map_err(|error| obstacle::explained(&self.home, target, error))?;
+        let now_ms = self.clock.now().wall_ms;
+        let others = obstacle::others_refused(&change, target, now_ms)?;
+        let paused = self.still_paused(Some(&target.server), target.client.as_deref());
+        let paused = paused.unwrap_or_default();
+        if change.edited().changed {
+            drop(held);
+            let done = format!("Allowed {what}, for {whom}{others}{paused}");
+            let back = inverse::of_change(&change, target);
+            return self.ask_to_make(change, words, done, back).map(Answer::Ask);
+        }
+        if !others.is_empty() {
+            return Err(DeskError::BadInput(format!(
+                "nothing was changed: no rule for {whom} denies {what}{others}"
+            )));
+        }
+        let words = format!("Nothing to change: {what} is not denied by a rule for {whom}{paused}");
+        self.make(&held, &change, words).map(Answer::Done)
+    }
+
+    /// That calls stay paused, and what ends that.
+    fn still_paused(&self, server: Option<&str>, client: Option<&str>) -> Option<String> {
+        let switch = switch::read(&self.home);
+        let Switch::Readable(pauses) = &switch else {
+            return Some("; but all calls stay paused: callgate resume".to_owned());
+        };
+        let scopes = [
+            Scope::default(),
+            Scope { server, client: None },
+            Scope { server: None, client },
+            Scope { server, client },
+        ];
+        let paused = scopes.into_iter().find(|scope| pauses.get(*scope).is_some())?;
+        let command = inverse::of_pause(paused);
+        Some(format!("; but calls of {} stay paused: {command}", pausing::describe(paused)))
     }
 
     fn uncap(&self, target: &Target) -> Result<Answer, DeskError> {
@@ -255,7 +330,15 @@ impl Desk {
         let cap = present.map(|rate| format!(" of {}", words::rate(rate))).unwrap_or_default();
         let words = format!("Take the cap{cap} off {what}, for {whom}?");
         let done = format!("Took the cap{cap} off {what}, for {whom}");
-        self.loosen_by_rule(target, &edit, words, done, &format!("{what} has no cap of this kind for {whom}"))
+        let held = change::lock(&self.home)?;
+        let change = self.plan(target, &edit)?;
+        if !change.edited().changed {
+            let words = format!("Nothing to change: {what} has no cap of this kind for {whom}");
+            return self.make(&held, &change, words).map(Answer::Done);
+        }
+        drop(held);
+        let back = inverse::of_change(&change, target);
+        self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }
 
     fn raise_cap(&self, target: &Target, max: u32, window: &str) -> Result<Answer, DeskError> {
@@ -269,24 +352,9 @@ impl Desk {
                 .map(Answer::Done);
         }
         let words = format!("Let {whom} make up to {shown} calls of {what}?");
-        self.ask_to_change(change, words, format!("Capped {what} at {shown}, for {whom}")).map(Answer::Ask)
-    }
-
-    fn loosen_by_rule(
-        &self,
-        target: &Target,
-        edit: &Edit,
-        words: String,
-        done: String,
-        already: &str,
-    ) -> Result<Answer, DeskError> {
-        let held = change::lock(&self.home)?;
-        let change = self.plan(target, edit)?;
-        if !change.edited().changed {
-            return self.make(&held, &change, format!("Nothing to change: {already}")).map(Answer::Done);
-        }
-        drop(held);
-        self.ask_to_change(change, words, done).map(Answer::Ask)
+        let back = inverse::of_change(&change, target);
+        let done = format!("Capped {what} at {shown}, for {whom}");
+        self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }
 
     /// The cap that was set by a click or a command, for exactly this target.
@@ -295,23 +363,24 @@ impl Desk {
         Ok(edit::present_cap(present.text(), target.client.as_deref(), target.tool.as_deref()))
     }
 
-    fn ask_to_resume(&self, server: Option<&str>) -> Result<Answer, DeskError> {
+    fn ask_to_resume(&self, scope: Scope<'_>) -> Result<Answer, DeskError> {
         let seen = switch::read(&self.home);
-        let scope = pausing::scope(server);
-        if !pausing::is_paused(&seen, server) {
-            let words = format!("Nothing to change: no pause is set for {scope}");
-            let server = server.map(str::to_owned);
-            return Ok(Answer::Done(Done { words, undo: None, server, version: None, ends_ms: None }));
+        let shown = pausing::describe(scope);
+        if !pausing::is_paused(&seen, scope) {
+            let mut words = format!("Nothing to change: no pause is set for {shown}");
+            words.extend(self.still_paused(scope.server, scope.client));
+            return Ok(Answer::Done(Done::said(words, scope.server)));
         }
         let also = match &seen {
-            Switch::Readable(pauses) if server.is_some() && pauses.all.is_some() => {
+            Switch::Readable(pauses) if scope != Scope::default() && pauses.all.is_some() => {
                 " All servers are paused besides; that stays."
             }
             _ => "",
         };
-        let words = format!("Let calls of {scope} pass again, as their rules say, for every client?{also}");
-        let plan = Plan::Resume { server: server.map(str::to_owned), seen };
-        self.ask(words, Vec::new(), plan).map(Answer::Ask)
+        let whom = if scope.client.is_some() { "" } else { ", for every client" };
+        let words = format!("Let calls of {shown} pass again, as their rules say{whom}?{also}");
+        let (server, client) = (scope.server.map(str::to_owned), scope.client.map(str::to_owned));
+        self.ask(words, Vec::new(), Plan::Resume { server, client, seen }).map(Answer::Ask)
     }
 
     fn revert(&self, server: &str, id: i64) -> Result<Answer, DeskError> {
@@ -340,11 +409,11 @@ impl Desk {
     }
 }
 
-fn span(minutes: u32) -> Result<Duration, DeskError> {
-    let lasts = Duration::from_secs(u64::from(minutes) * 60);
-    if minutes == 0 || lasts > allowance::LONGEST {
+fn span(seconds: u32) -> Result<Duration, DeskError> {
+    let lasts = Duration::from_secs(u64::from(seconds));
+    if seconds == 0 || lasts > allowance::LONGEST {
         return Err(DeskError::BadInput(
-            "something can be allowed for a minute up to 7 days; for longer, change the rules".to_owned(),
+            "something can be allowed for a second up to 7 days; for longer, change the rules".to_owned(),
         ));
     }
     Ok(lasts)

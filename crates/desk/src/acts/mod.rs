@@ -5,7 +5,9 @@
 
 mod advice;
 mod forget;
+mod inverse;
 mod loosen;
+mod obstacle;
 mod restore;
 mod restrict;
 mod shelf;

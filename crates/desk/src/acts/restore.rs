@@ -17,7 +17,7 @@ impl Desk {
     pub(super) fn ask_to_restore_default(&self) -> Result<Answer, DeskError> {
         let Some(seen) = self.unusable_default() else {
             let words = "Nothing to change: the default policy is there and can be used".to_owned();
-            return Ok(Answer::Done(Done { words, undo: None, server: None, version: None, ends_ms: None }));
+            return Ok(Answer::Done(Done::said(words, None)));
         };
         let before = Policy::refuse_all("there is no default policy that can be used");
         let after = Policy::parse(DEFAULT_POLICY).map_err(DeskError::BrokenText)?;
@@ -52,7 +52,7 @@ impl Desk {
             "Put back the default policy as Callgate ships it{}",
             kept.as_deref().unwrap_or_default()
         );
-        Ok(Done { words, undo: None, server: None, version: None, ends_ms: None })
+        Ok(Done::said(words, None))
     }
 
     fn unusable_default(&self) -> Option<Unusable> {

@@ -6,17 +6,18 @@ use std::time::Duration;
 use callgate_codegen::Verb;
 use callgate_policy::edit::{Edit, apply_for};
 use callgate_policy::{Policy, Rate, Window};
+use callgate_store::EventKind;
 use callgate_store::allowance::{self, Allowance};
 use callgate_store::clock::Moment;
 use callgate_store::history::record_event;
-use callgate_store::{EventKind, allowance as allowances};
+use callgate_store::pause::Scope;
 
 use super::undo::{Act, Edits, Undoable};
-use super::words;
+use super::{inverse, words};
 use crate::allowing;
 use crate::change::{self, Change, Present};
 use crate::pausing;
-use crate::text::name;
+use crate::text::{client_name, name};
 use crate::view::{Done, Restriction, Target, Undo};
 use crate::{Desk, DeskError};
 
@@ -40,17 +41,23 @@ struct Restricting {
     defeated: Defeated,
     done: String,
     already: String,
+    /// For the record only.
+    note: Option<String>,
 }
 
 impl Desk {
     /// Restricts at once.
     pub fn restrict(&self, restriction: &Restriction) -> Result<Done, DeskError> {
         match restriction {
-            Restriction::Pause { server, reason } => self.pause(server.as_deref(), reason.as_deref()),
+            Restriction::Pause { server, client, reason } => {
+                let scope = Scope { server: server.as_deref(), client: client.as_deref() };
+                self.pause(scope, reason.as_deref())
+            }
             Restriction::EndAllowance { id } => self.end_allowance(id),
+            Restriction::Enforce { server, client } => self.enforce(server, client.as_deref()),
             Restriction::Block { target, .. }
             | Restriction::Cap { target, .. }
-            | Restriction::Hide { target }
+            | Restriction::Hide { target, .. }
             | Restriction::Refuse { target, .. } => self.restrict_by_rule(target, of(restriction)?),
             Restriction::KeepRecordings { server } => {
                 let tool = Some(Verb::Clear.tool().to_owned());
@@ -61,7 +68,7 @@ impl Desk {
     }
 
     fn restrict_by_rule(&self, target: &Target, restricting: Restricting) -> Result<Done, DeskError> {
-        let Restricting { edit, defeated, done, already } = restricting;
+        let Restricting { edit, defeated, done, already, note } = restricting;
         let now = self.clock.now();
         let held = change::lock(&self.home)?;
         let change = self.plan(target, &edit)?;
@@ -75,7 +82,7 @@ impl Desk {
             Defeated::ByAny => allowing::end_for_block(&self.home, &now, whose, target.tool.as_deref())?,
             Defeated::ByObserving => allowing::end_observing(&self.home, &now, whose)?,
         };
-        let version = match change.make(&held, &self.maker(), None) {
+        let version = match change.make(&held, &self.maker(), note.as_deref()) {
             Ok(version) => version,
             Err(error) => {
                 // Nothing was done, so nothing is over either.
@@ -94,10 +101,11 @@ impl Desk {
             true => Some(self.keep(&now, Undoable { words: words.clone(), act, ended })?),
             false => None,
         };
-        let server = Some(server.to_owned());
         // A cap that cannot come into play is enforced nowhere, and nobody is told so.
         let version = idle.is_none().then_some(version);
-        Ok(Done { words, undo, server, version, ends_ms: None })
+        let siblings = self.siblings(server, target.client.as_deref());
+        let back = changed.then(|| inverse::of_change(&change, target));
+        Ok(Done { undo, version, siblings, back, ..Done::said(words, Some(server)) })
     }
 
     /// What has to be said of a cap on something that is refused anyway.
@@ -120,20 +128,28 @@ impl Desk {
         present.to(edited)
     }
 
-    fn pause(&self, server: Option<&str>, reason: Option<&str>) -> Result<Done, DeskError> {
+    fn pause(&self, scope: Scope<'_>, reason: Option<&str>) -> Result<Done, DeskError> {
         let now = self.clock.now();
-        let paused = pausing::begin(&self.maker(), server, reason_of(reason)?.as_deref())?;
-        let words = match server {
-            Some(server) => {
-                let server = name(server);
+        let paused = pausing::begin(&self.maker(), scope, reason_of(reason)?.as_deref())?;
+        let (server, client) = (scope.server.map(name), scope.client.map(client_name));
+        let words = match (server, client) {
+            (Some(server), None) => {
                 format!("Paused {server}: every call of every client is refused until it is resumed")
             }
-            None => "Paused every server: every call is refused until they are resumed".to_owned(),
+            (None, None) => "Paused every server: every call is refused until they are resumed".to_owned(),
+            (Some(server), Some(client)) => {
+                format!("Paused {server} for {client}: its calls are refused until it is resumed")
+            }
+            (None, Some(client)) => {
+                format!("Paused {client}: its calls of every server are refused until it is resumed")
+            }
         };
+        // One that was there before is not brought back by a resumption.
+        let back = paused.before.is_none().then(|| inverse::of_pause(scope));
+        let siblings = scope.server.map(|server| self.siblings(server, scope.client)).unwrap_or_default();
         let act = Act::Pause(paused);
-        let undo = self.keep(&now, Undoable { words: words.clone(), act, ended: Vec::new() })?;
-        let server = server.map(str::to_owned);
-        Ok(Done { words, undo: Some(undo), server, version: None, ends_ms: None })
+        let undo = Some(self.keep(&now, Undoable { words: words.clone(), act, ended: Vec::new() })?);
+        Ok(Done { undo, siblings, back, ..Done::said(words, scope.server) })
     }
 
     fn end_allowance(&self, id: &str) -> Result<Done, DeskError> {
@@ -142,12 +158,29 @@ impl Desk {
         let ended = ended.ok_or_else(|| {
             DeskError::NotFound("this is over already: nothing is allowed by it".to_owned())
         })?;
-        self.note_ended(&now, std::slice::from_ref(&ended));
-        let words = format!("Over now: {}", allowing::described(&ended));
-        let server = Some(ended.server.clone());
-        let undoable = Undoable { words: words.clone(), act: Act::Nothing, ended: vec![ended] };
-        let undo = Some(self.keep(&now, undoable)?);
-        Ok(Done { words, undo, server, version: None, ends_ms: None })
+        self.ended(&now, vec![ended])
+    }
+
+    fn enforce(&self, server: &str, client: Option<&str>) -> Result<Done, DeskError> {
+        let now = self.clock.now();
+        let ended = allowing::end_observing(&self.home, &now, (server, client))?;
+        if ended.is_empty() {
+            let (shown, whom) = (name(server), words::client(client));
+            let words = format!("Nothing to change: the rules of {shown} are not set aside for {whom}");
+            return Ok(Done::said(words, Some(server)));
+        }
+        self.ended(&now, ended)
+    }
+
+    /// What was allowed for a while is over.
+    fn ended(&self, now: &Moment, ended: Vec<Allowance>) -> Result<Done, DeskError> {
+        self.note_ended(now, &ended);
+        let all: Vec<String> = ended.iter().map(allowing::no_longer).collect();
+        let words = format!("Ended: {}", all.join("; "));
+        let server = ended.first().map(|one| one.server.clone());
+        let undoable = Undoable { words: words.clone(), act: Act::Nothing, ended };
+        let undo = Some(self.keep(now, undoable)?);
+        Ok(Done { undo, ..Done::said(words, server.as_deref()) })
     }
 
     pub(super) fn keep(&self, now: &Moment, undoable: Undoable) -> Result<Undo, DeskError> {
@@ -157,7 +190,7 @@ impl Desk {
     }
 
     /// Ending restricts, so it holds whether it is on record or not.
-    fn note_ended(&self, now: &Moment, ended: &[allowances::Allowance]) {
+    fn note_ended(&self, now: &Moment, ended: &[Allowance]) {
         for one in ended {
             let words = format!("ended: {}", allowing::described(one));
             let _noted = record_event(
@@ -183,12 +216,13 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
                     Some(tool) => Edit::Block { tool, reason },
                     None => Edit::BlockServer { reason },
                 },
+                note: None,
                 defeated: Defeated::ByAny,
                 done: format!("Blocked {what}, for {whom}"),
                 already: format!("Nothing to change: {what} is blocked already, for {whom}"),
             }
         }
-        Restriction::Hide { target } => {
+        Restriction::Hide { target, note } => {
             let (what, whom) = (words::what(target), words::whom(target));
             let Some(tool) = target.tool.clone() else {
                 return Err(DeskError::BadInput(
@@ -197,6 +231,7 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
             };
             Restricting {
                 edit: Edit::Hide { tool },
+                note: reason_of(note.as_deref())?,
                 defeated: Defeated::ByAny,
                 done: format!("Hid {what} from {whom}"),
                 already: format!("Nothing to change: {what} is hidden from {whom} already"),
@@ -207,6 +242,7 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
             let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
             Restricting {
                 edit: cap(target, rate),
+                note: None,
                 defeated: Defeated::ByObserving,
                 done: format!("Capped {what} at {shown}, for {whom}"),
                 already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
@@ -218,6 +254,7 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
             let reason = reason_of(reason.as_deref())?;
             Restricting {
                 edit: Edit::Refuse { tool: target.tool.clone(), when: words::when(rule), reason },
+                note: None,
                 defeated: Defeated::ByObserving,
                 done: format!("Refusing {what} {when}, for {whom}"),
                 already: format!("Nothing to change: {what} is refused {when} already, for {whom}"),
@@ -227,6 +264,7 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
             let server = name(server);
             Restricting {
                 edit: Edit::KeepUnfinished,
+                note: None,
                 defeated: Defeated::ByAny,
                 done: format!(
                     "Clearing a recording on {server} is refused until it has ended, for every client"
@@ -236,7 +274,7 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
                 ),
             }
         }
-        Restriction::Pause { .. } | Restriction::EndAllowance { .. } => {
+        Restriction::Pause { .. } | Restriction::EndAllowance { .. } | Restriction::Enforce { .. } => {
             return Err(DeskError::BadInput("this is no rule".to_owned()));
         }
     })
@@ -280,6 +318,6 @@ pub(super) fn broken_where(error: callgate_policy::edit::EditError, present: &Pr
 fn told(done: String, change: &Change, ended: &[Allowance]) -> String {
     let buts = change.edited().summary.iter().filter(|line| line.starts_with("but "));
     let buts = buts.map(|line| words::sentence(line));
-    let over = ended.iter().map(|one| format!("over with it: {}", allowing::described(one)));
+    let over = ended.iter().map(|one| format!("ended with it: {}", allowing::no_longer(one)));
     std::iter::once(done).chain(buts).chain(over).collect::<Vec<_>>().join("; ")
 }

@@ -135,7 +135,7 @@ fn restrictions(client: Option<&str>) -> Vec<Restriction> {
     let starts = ArgumentRule::StartsWith { path: url.clone(), prefix: "file:".to_owned() };
     let equals = ArgumentRule::Equals { path: url.clone(), value: "\"x\"".to_owned() };
     let inside = ArgumentRule::OnlyInside { path: url, folder: "/srv".to_owned() };
-    let mut all = vec![Restriction::Hide { target: target(Some("x"), client) }];
+    let mut all = vec![Restriction::Hide { target: target(Some("x"), client), note: None }];
     for tool in [Some("x"), None] {
         let target = target(tool, client);
         all.push(Restriction::Block { target: target.clone(), reason: Some("because".to_owned()) });
@@ -154,7 +154,7 @@ fn a_block_holds_for_its_client_says_so_and_is_on_record() {
         target: target(Some("x"), Some("cursor")),
         reason: Some(" not now ".to_owned()),
     });
-    assert_eq!(done.words, "Blocked x on s, for cursor");
+    assert_eq!(done.words, "Blocked x on s, for Cursor");
     assert_eq!(room.judged("cursor", "x", "{}"), "Denied: not now");
     assert!(room.passes("claude", "x") && room.passes("cursor", "y"));
     assert_eq!(done.server.as_deref(), Some("s"));
@@ -183,7 +183,7 @@ fn every_restriction_restricts_and_undo_gives_every_byte_back() {
             if client.is_some() {
                 assert_eq!(room.judged("claude", "x", url), "passes 0", "{restriction:?}");
             }
-            let scope = if client.is_some() { "cursor" } else { "every client" };
+            let scope = if client.is_some() { "Cursor" } else { "every client" };
             assert!(done.words.contains(scope) && done.words.contains("s"), "{}", done.words);
             let old = Policy::parse(OPEN).unwrap();
             assert!(compare::loosened(&old, &room.policy()).is_empty());
@@ -203,7 +203,7 @@ fn a_higher_cap_is_not_a_restriction() {
     assert_eq!(code(room.desk.restrict(&cap("x", 6))), ErrorCode::NotConfirmed);
     assert_eq!(room.text(), capped);
     let lower = room.restrict(&cap("x", 4));
-    assert!(lower.words.contains("Capped x on s at 4 per minute, for cursor"), "{}", lower.words);
+    assert!(lower.words.contains("Capped x on s at 4 per minute, for Cursor"), "{}", lower.words);
     let raise =
         |max| Loosening::Cap { target: target(Some("x"), Some("cursor")), max, window: "minute".to_owned() };
     let question = room.ask(&raise(60));
@@ -267,14 +267,14 @@ fn what_makes_no_sense_or_cannot_be_edited_says_why_and_changes_nothing() {
     assert_eq!(room.text(), "{ \"version\": ");
     let room = Room::with(OPEN);
     let of = |tool: &str, client: Option<&str>| code(room.desk.restrict(&block(tool, client)));
-    assert_eq!(of("x*", None), ErrorCode::BadInput);
+    assert_eq!(of("x\ny", None), ErrorCode::BadInput);
     assert_eq!(of("x", Some("*")), ErrorCode::BadInput);
     for (max, window) in [(0, "minute"), (5, "often")] {
         let cap = Restriction::Cap { target: target(Some("x"), None), max, window: window.to_owned() };
         assert_eq!(code(room.desk.restrict(&cap)), ErrorCode::BadInput);
     }
     assert_eq!(
-        code(room.desk.restrict(&Restriction::Hide { target: target(None, None) })),
+        code(room.desk.restrict(&Restriction::Hide { target: target(None, None), note: None })),
         ErrorCode::BadInput
     );
     let default = Target { server: "_default".to_owned(), tool: None, client: None };
@@ -447,7 +447,7 @@ fn a_cap_on_what_is_refused_anyway_says_that_it_stays_refused() {
     room.restrict(&block("x", Some("cursor")));
     let done = room.restrict(&cap("x", 5));
     assert!(
-        done.words.starts_with("Capped x on s at 5 per minute, for cursor; but it stays refused by "),
+        done.words.starts_with("Capped x on s at 5 per minute, for Cursor; but it stays refused by "),
         "{}",
         done.words
     );

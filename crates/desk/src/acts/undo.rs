@@ -112,7 +112,8 @@ impl Desk {
                 let _over = allowance::revoke(&self.home, now, Revoke::Id(&one.id));
             }
         })?;
-        Ok(Done { words: format!("Undone: {words}"), undo: None, server, version, ends_ms: None })
+        let words = format!("Undone: {words}");
+        Ok(Done { version, ..Done::said(words, server.as_deref()) })
     }
 
     /// What was allowed for a while before is so again, for the rest of its time.
@@ -138,27 +139,24 @@ impl Desk {
     }
 
     fn take_pause_back(&self, now: &Moment, paused: &Paused) -> Result<(), DeskError> {
-        let server = paused.server.as_deref();
+        let scope = paused.scope();
         let changed = || {
             DeskError::Conflict(format!(
                 "the pause of {} was changed by somebody else meanwhile, and stays as it is",
-                pausing::scope(server)
+                pausing::describe(scope)
             ))
         };
         let stands = match switch::read(&self.home) {
-            Switch::Readable(pauses) => match server {
-                Some(server) => pauses.servers.get(server) == Some(&paused.made),
-                None => pauses.all.as_ref() == Some(&paused.made),
-            },
+            Switch::Readable(pauses) => pauses.get(scope) == Some(&paused.made),
             Switch::Broken(_) => false,
         };
         if !stands {
             return Err(changed());
         }
-        let words = format!("the pause of {} was undone", pausing::scope(server));
-        record_event(&self.home, now.wall_ms, EventKind::Loosened, server, Some(self.origin), &words)
+        let words = format!("the pause of {} was undone", pausing::describe(scope));
+        record_event(&self.home, now.wall_ms, EventKind::Loosened, scope.server, Some(self.origin), &words)
             .map_err(DeskError::Unrecorded)?;
-        match switch::put_back(&self.home, server, &paused.made, paused.before.as_ref()) {
+        match switch::put_back(&self.home, scope, &paused.made, paused.before.as_ref()) {
             Ok(true) => Ok(()),
             Ok(false) => Err(changed()),
             Err(error) => Err(DeskError::disk("the pause cannot be lifted", error)),
@@ -203,15 +201,14 @@ impl Desk {
                 }
                 let version = Some(change.make(&held, &self.maker(), None)?);
                 edits.add(&change);
-                let server = Some(edits.target.server.clone());
-                Ok(Done { words, undo: None, server, version, ends_ms: None })
+                Ok(Done { version, ..Done::said(words, Some(&edits.target.server)) })
             }
             Act::Pause(paused) => {
                 let before = paused.before.take();
-                let again = pausing::begin(&self.maker(), paused.server.as_deref(), Some(reason));
+                let again = pausing::begin(&self.maker(), paused.scope(), Some(reason));
                 paused.before = before;
                 paused.made = again?.made;
-                Ok(Done { words, undo: None, server: paused.server.clone(), version: None, ends_ms: None })
+                Ok(Done::said(words, paused.server.as_deref()))
             }
             Act::Nothing => Err(DeskError::BadInput("there is nothing here to give a reason for".to_owned())),
         }

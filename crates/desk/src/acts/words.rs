@@ -3,7 +3,7 @@
 use callgate_policy::Rate;
 use callgate_policy::edit::When;
 
-use crate::text::{clip, harmless, name};
+use crate::text::{client_name, clip, count, harmless, is_pattern, name};
 use crate::view::{ArgumentRule, Target};
 
 /// The longest part of a sentence that others had a hand in.
@@ -14,22 +14,25 @@ pub(super) fn sentence(text: &str) -> String {
     clip(&harmless(text), SENTENCE)
 }
 
-/// "delete_file on files", "every tool of files".
+/// "delete_file on files", "every tool of files that fits write_*", "every tool of files".
 pub(super) fn what(target: &Target) -> String {
     match &target.tool {
+        Some(tool) if is_pattern(tool) => {
+            format!("every tool of {} that fits {}", name(&target.server), name(tool))
+        }
         Some(tool) => format!("{} on {}", name(tool), name(&target.server)),
         None => format!("every tool of {}", name(&target.server)),
     }
 }
 
-/// "claude-ai", "every client".
+/// "Claude Desktop", "every client".
 pub(super) fn whom(target: &Target) -> String {
     client(target.client.as_deref())
 }
 
 /// The same of a client alone.
 pub(super) fn client(client: Option<&str>) -> String {
-    client.map_or_else(|| "every client".to_owned(), name)
+    client.map_or_else(|| "every client".to_owned(), client_name)
 }
 
 /// "10 per minute".
@@ -57,14 +60,12 @@ pub(super) fn when(rule: &ArgumentRule) -> When {
     }
 }
 
-/// "15 minutes", "2 hours".
-pub(super) fn minutes(minutes: u32) -> String {
-    let (count, unit) = match minutes {
-        m if m >= 1_440 && m.is_multiple_of(1_440) => (m / 1_440, "day"),
-        m if m >= 60 && m.is_multiple_of(60) => (m / 60, "hour"),
-        m => (m, "minute"),
-    };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+/// "90 seconds", "15 minutes", "2 hours".
+pub(super) fn seconds(seconds: u32) -> String {
+    const UNITS: [(u32, &str); 3] = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let unit = UNITS.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
+    let (unit, word) = unit.unwrap_or((1, "second"));
+    count(u64::from(seconds / unit), word)
 }
 
 #[cfg(test)]
@@ -88,12 +89,19 @@ mod tests {
 
     #[test]
     fn spans_and_rates_read_like_speech() {
-        let spoken = [1, 15, 60, 90, 120, 1_440, 10_080].map(minutes);
-        assert_eq!(
-            spoken,
-            ["1 minute", "15 minutes", "1 hour", "90 minutes", "2 hours", "1 day", "7 days"]
-                .map(str::to_owned)
-        );
+        let spoken = [1, 45, 60, 90, 900, 5_400, 7_200, 86_400, 604_800].map(seconds);
+        let read = [
+            "1 second",
+            "45 seconds",
+            "1 minute",
+            "90 seconds",
+            "15 minutes",
+            "90 minutes",
+            "2 hours",
+            "1 day",
+            "7 days",
+        ];
+        assert_eq!(spoken, read.map(str::to_owned));
         for (written, read) in
             [("10/minute", "10 per minute"), ("3/90s", "3 per 90s"), ("1/day", "1 per day")]
         {

@@ -16,6 +16,8 @@ mod record;
 #[cfg(all(test, unix))]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use callgate_clients::ledger;
 use callgate_store::Home;
 
@@ -30,6 +32,8 @@ struct Visit<'d> {
     clients: Look<'d>,
     /// There is a home; without one there are no policies and no record, and nothing is wrong with that.
     at_home: bool,
+    /// The servers that are known here; `None` if something that may know more could not be read.
+    servers: Option<BTreeSet<String>>,
 }
 
 impl Desk {
@@ -42,8 +46,12 @@ impl Desk {
             Ok(ledger) => (ledger, None),
             Err(error) => (Default::default(), Some(error)),
         };
-        let visit =
-            Visit { home, clients: self.look_by(ledger), at_home: home.path().symlink_metadata().is_ok() };
+        let visit = Visit {
+            home,
+            clients: self.look_by(ledger),
+            at_home: home.path().symlink_metadata().is_ok(),
+            servers: self.inventory().every_server(),
+        };
         let broken_ledger = broken.map(|error| clients::broken_ledger(&visit, &error));
         let areas: [fn(&Visit<'_>) -> Vec<Finding>; 8] = [
             home::check,

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use callgate_store::allowance;
+use callgate_store::history::DEMO_SERVER;
 use callgate_store::pause::{self, Switch};
 
 use super::home::accessible;
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
 use crate::protection::{Unusable, version_in};
-use crate::text::{count, name};
+use crate::text::{client_name, count, name};
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     if !visit.at_home {
@@ -25,6 +26,7 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
         );
         found.push(finding(visit, Code::PoliciesOk, Gravity::Ok, &visit.home.policies_dir(), &what));
     }
+    found.extend(files.iter().filter_map(|path| stray(visit, path)));
     found.extend(paused(visit));
     if let Some(problem) = allowance::read(visit.home).problem {
         let path = visit.home.allowances();
@@ -76,17 +78,29 @@ fn broken(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
     })
 }
 
+/// A mistyped name protects nothing.
+fn stray(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
+    let known = visit.servers.as_ref()?;
+    let demo = std::iter::once(DEMO_SERVER);
+    if known.iter().map(String::as_str).chain(demo).any(|server| visit.home.policy(server) == *path) {
+        return None;
+    }
+    let what =
+        "It is for no server that a client has, or that ever ran: it protects nothing. Is its name mistyped?";
+    let finding = finding(visit, Code::PolicyStray, Gravity::Warning, path, what);
+    Some(finding.by("Rename the file to the server's name, or remove it."))
+}
+
 fn paused(visit: &Visit<'_>) -> Vec<Finding> {
-    let told = |code, gravity, what: &str, server: Option<&str>| {
-        let mut command = vec!["callgate", "resume"];
-        command.extend(server);
+    let told = |code, gravity, what: &str, words: &[&str]| {
+        let command = [&["callgate", "resume"], words].concat();
         finding(visit, code, gravity, &visit.home.paused(), what).command("Let calls through again", &command)
     };
     match pause::read(visit.home) {
         Switch::Broken(why) => {
             let what = format!("Every call is refused, because {why}.");
             let path = visit.home.paused();
-            let finding = told(Code::PauseBroken, Gravity::Problem, &what, None);
+            let finding = told(Code::PauseBroken, Gravity::Problem, &what, &[]);
             // What cannot be read cannot be resumed either.
             vec![match std::fs::File::open(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -101,14 +115,18 @@ fn paused(visit: &Visit<'_>) -> Vec<Finding> {
                     Code::Paused,
                     Gravity::Warning,
                     "Every call is refused: a person paused everything.",
-                    None,
+                    &[],
                 )
             });
             let each = pauses.servers.keys().map(|server| {
                 let what = format!("Every call to {} is refused: a person paused it.", name(server));
-                told(Code::Paused, Gravity::Warning, &what, Some(server))
+                told(Code::Paused, Gravity::Warning, &what, &[server])
             });
-            all.chain(each).collect()
+            let clients = pauses.clients.keys().map(|client| {
+                let what = format!("Calls of {} are refused: a person paused it.", client_name(client));
+                told(Code::Paused, Gravity::Warning, &what, &["--client", client])
+            });
+            all.chain(each).chain(clients).collect()
         }
     }
 }

@@ -56,7 +56,7 @@ fn blocked(desk: &Desk, call: &CallRow) -> Option<Blocked> {
         tool: (!for_all).then(|| tool.to_owned()),
         client: call.client.clone().filter(|_| for_one),
     };
-    Some(Blocked { words: format!("Blocked by now: {}", clip(&harmless(&reason), 200)), target })
+    Some(Blocked { words: format!("This tool is blocked now: {}", clip(&harmless(&reason), 200)), target })
 }
 
 fn body(body: &BodyRow) -> Body {

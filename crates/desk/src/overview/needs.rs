@@ -11,7 +11,7 @@ use crate::DeskError;
 use crate::protection::{Guards, Trouble, Unusable};
 use crate::servers::listed;
 use crate::stopped::Broken;
-use crate::text::{clip, harmless, name, span};
+use crate::text::{client_name, clip, harmless, name, span};
 use crate::view::{Fix, Need};
 
 /// The longest sentence, in characters: parts of it were written by others.
@@ -38,18 +38,33 @@ pub(super) fn of_pauses(switch: &Switch) -> Vec<Need> {
     match switch {
         Switch::Broken(why) => {
             let words = format!("All calls are refused, because the pause switch is broken: {why}");
-            vec![need(&words, Some(Fix::Resume { server: None }), None, true)]
+            vec![need(&words, Some(Fix::Resume { server: None, client: None }), None, true)]
         }
         Switch::Readable(pauses) => {
             let all = pauses.all.iter().map(|pause| {
                 let words = format!("All calls are paused{}", because(&pause.reason));
-                need(&words, Some(Fix::Resume { server: None }), None, true)
+                need(&words, Some(Fix::Resume { server: None, client: None }), None, true)
             });
             let each = pauses.servers.iter().map(|(server, pause)| {
                 let words = format!("Calls to {} are paused{}", name(server), because(&pause.reason));
-                need(&words, Some(Fix::Resume { server: Some(server.clone()) }), Some(server), true)
+                let fix = Fix::Resume { server: Some(server.clone()), client: None };
+                need(&words, Some(fix), Some(server), true)
             });
-            all.chain(each).collect()
+            let clients = pauses.clients.iter().flat_map(|(client, pauses)| {
+                let all = pauses.all.iter().map(|pause| (None, pause));
+                let each = pauses.servers.iter().map(|(server, pause)| (Some(server), pause));
+                all.chain(each).map(|(server, pause)| {
+                    let whither = server.map(|server| format!(" to {}", name(server))).unwrap_or_default();
+                    let words = format!(
+                        "Calls of {}{whither} are paused{}",
+                        client_name(client),
+                        because(&pause.reason)
+                    );
+                    let fix = Fix::Resume { server: server.cloned(), client: Some(client.clone()) };
+                    need(&words, Some(fix), server.map(String::as_str), true)
+                })
+            });
+            all.chain(each).chain(clients).collect()
         }
     }
 }
@@ -94,8 +109,11 @@ pub(super) fn of_allowances(allowances: &Allowances, now: &Moment) -> Vec<Need> 
     let mut needs: Vec<Need> = observed
         .map(|one| {
             let left = std::time::Duration::from_millis((one.ends_ms - now.wall_ms).max(0).unsigned_abs());
-            let whom =
-                one.client.as_deref().map(|client| format!(" for {}", name(client))).unwrap_or_default();
+            let whom = one
+                .client
+                .as_deref()
+                .map(|client| format!(" for {}", client_name(client)))
+                .unwrap_or_default();
             let words = format!("{} is only watched{whom} for {} more", name(&one.server), span(left));
             need(&words, Some(Fix::EndAllowance { id: one.id.clone() }), Some(&one.server), true)
         })

@@ -100,7 +100,7 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     expect(
         "paused",
         IconState::NotProtecting,
-        Some(Fix::Resume { server: None }),
+        Some(Fix::Resume { server: None, client: None }),
         "All calls are paused: lunch",
     );
     assert!(place.desk.overview().unwrap().paused_all);
@@ -108,13 +108,18 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     quiet("resumed");
 
     pause::pause(&place.home, Some("files"), None, &now).unwrap();
-    let resume = Some(Fix::Resume { server: Some("files".to_owned()) });
+    let resume = Some(Fix::Resume { server: Some("files".to_owned()), client: None });
     expect("one paused", IconState::NotProtecting, resume, "Calls to files are paused");
     assert_eq!(place.desk.overview().unwrap().paused_servers, ["files"]);
     pause::resume(&place.home, None).unwrap();
 
     atomic::replace(&place.home.paused(), b"{").unwrap();
-    expect("switch", IconState::NotProtecting, Some(Fix::Resume { server: None }), "pause switch is broken");
+    expect(
+        "switch",
+        IconState::NotProtecting,
+        Some(Fix::Resume { server: None, client: None }),
+        "pause switch is broken",
+    );
     pause::resume(&place.home, None).unwrap();
 
     place.write_policy("files", "{");
@@ -398,10 +403,11 @@ fn a_pause_and_its_end_are_one_line_each_and_name_the_servers() {
             session.filed();
         }
     };
-    place.desk.restrict(&Restriction::Pause { server: None, reason: None }).unwrap();
+    place.desk.restrict(&Restriction::Pause { server: None, client: None, reason: None }).unwrap();
     told(EventKind::Paused, "paused by the user");
     place.clock.advance(Duration::from_secs(30));
-    let Answer::Ask(question) = place.desk.loosen(&Loosening::Resume { server: None }).unwrap() else {
+    let Answer::Ask(question) = place.desk.loosen(&Loosening::Resume { server: None, client: None }).unwrap()
+    else {
         panic!("loosening is asked about")
     };
     place.desk.confirm(&question.token).unwrap();

@@ -39,6 +39,5 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
     };
     let version = change.make(&held, &desk.maker(), None)?;
     let undo = change.edited().changed.then(|| desk.undo_of_text(&change, &words)).transpose()?;
-    let (server, version) = (Some(server.to_owned()), Some(version));
-    Ok(SaveAnswer::Done(Done { words, undo, server, version, ends_ms: None }))
+    Ok(SaveAnswer::Done(Done { undo, version: Some(version), ..Done::said(words, Some(server)) }))
 }

@@ -36,7 +36,7 @@ pub(super) fn of(
     if matches!(&judgement, Judgement::Pass(pass) if pass.validate.is_some()) && verdict.decision.allows() {
         words.push("its arguments also have to fit the tool's schema, which is not checked here".to_owned());
     }
-    if pause::reason(&desk.home, server).is_some() {
+    if pause::reason_for(&desk.home, server, client).is_some() {
         words.push(
             "the server is paused at this moment: until it is resumed every call is refused".to_owned(),
         );

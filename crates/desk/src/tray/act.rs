@@ -6,6 +6,7 @@
 use callgate_store::control::Wish;
 use serde::{Deserialize, Serialize};
 
+use crate::text::client_name;
 use crate::view::{Fix, Loosening, Place, Restriction, Target};
 
 /// One entry's act.
@@ -33,9 +34,11 @@ pub enum TrayAct {
     Pause {
         server: Option<String>,
     },
-    /// None: every pause.
+    /// Neither: every pause.
     Resume {
         server: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
     },
     Stop {
         server: String,
@@ -100,9 +103,11 @@ impl TrayAct {
             TrayAct::Cap { target, max: Some(max) } => {
                 Step::Restrict(Restriction::Cap { target, max, window: "minute".to_owned() })
             }
-            TrayAct::Pause { server } => Step::Restrict(Restriction::Pause { server, reason: None }),
-            TrayAct::Resume { server } => {
-                Step::Show(Place::Question { loosening: Loosening::Resume { server } })
+            TrayAct::Pause { server } => {
+                Step::Restrict(Restriction::Pause { server, client: None, reason: None })
+            }
+            TrayAct::Resume { server, client } => {
+                Step::Show(Place::Question { loosening: Loosening::Resume { server, client } })
             }
             TrayAct::RestoreDefault => Step::Show(Place::Question { loosening: Loosening::RestoreDefault }),
             TrayAct::Rules { server } => Step::Show(Place::Rules { server }),
@@ -118,10 +123,13 @@ impl TrayAct {
     pub(super) fn mends(fix: &Fix) -> (TrayAct, String) {
         let name = |server: &str| super::shown(server, super::NAME);
         match fix.clone() {
-            Fix::Resume { server: None } => (TrayAct::Resume { server: None }, "Resume all…".to_owned()),
-            Fix::Resume { server: Some(server) } => {
-                let text = format!("Resume {}…", name(&server));
-                (TrayAct::Resume { server: Some(server) }, text)
+            Fix::Resume { server, client } => {
+                let text = match (&server, &client) {
+                    (None, None) => "Resume all…".to_owned(),
+                    (Some(server), None) => format!("Resume {}…", name(server)),
+                    (_, Some(client)) => format!("Resume {}…", client_name(client)),
+                };
+                (TrayAct::Resume { server, client }, text)
             }
             Fix::OpenRules { server } => {
                 let text = format!("Open the rules of {}", name(&server));

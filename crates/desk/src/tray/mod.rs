@@ -260,7 +260,7 @@ fn server(
     }
     let one = Some(name.clone());
     items.push(match overview.paused_servers.contains(&name) {
-        true => MenuItem::entry(TrayAct::Resume { server: one }, "Resume server…"),
+        true => MenuItem::entry(TrayAct::Resume { server: one, client: None }, "Resume server…"),
         false => MenuItem::entry(TrayAct::Pause { server: one }, "Pause server"),
     });
     items.push(MenuItem::entry(TrayAct::Rules { server: name }, "Rules"));
@@ -304,7 +304,7 @@ fn state(protection: Protection) -> &'static str {
 /// What is about everything.
 fn whole(overview: &Overview, recorded: &Recorded) -> Vec<MenuItem> {
     let pause = match overview.paused_all {
-        true => MenuItem::entry(TrayAct::Resume { server: None }, "Resume all…"),
+        true => MenuItem::entry(TrayAct::Resume { server: None, client: None }, "Resume all…"),
         false => MenuItem::entry(TrayAct::Pause { server: None }, "Pause all"),
     };
     let mut items = vec![pause];

@@ -100,7 +100,7 @@ fn full() -> (Overview, Vec<ServerView>) {
     overview.needs = vec![
         Need {
             words: "Calls to files are paused".to_owned(),
-            fix: Some(Fix::Resume { server: Some("files".to_owned()) }),
+            fix: Some(Fix::Resume { server: Some("files".to_owned()), client: None }),
             server: Some("files".to_owned()),
             serious: true,
         },
@@ -237,8 +237,8 @@ fn restricting_acts_at_once_and_loosening_only_asks() {
     let (overview, servers) = full();
     for act in acts(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items) {
         match (&act, act.step()) {
-            (TrayAct::Resume { server }, step) => {
-                let loosening = Loosening::Resume { server: server.clone() };
+            (TrayAct::Resume { server, .. }, step) => {
+                let loosening = Loosening::Resume { server: server.clone(), client: None };
                 assert_eq!(step, Step::Show(Place::Question { loosening }));
             }
             (TrayAct::Block { .. }, Step::Restrict(Restriction::Block { target, .. })) => {

@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whom a rule is for: one tool or the whole server, one client or everyone.
+use crate::text::name;
+
+/// Whom a rule is for: one tool, those of a pattern or the whole server; one client or everyone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     pub server: String,
-    /// None: the whole server.
+    /// A name, or a pattern (`write_*`); none: the whole server.
     pub tool: Option<String>,
     /// None: every client.
     pub client: Option<String>,
@@ -31,6 +33,9 @@ pub enum Restriction {
     },
     Hide {
         target: Target,
+        /// For the record only: no agent is told.
+        #[serde(default)]
+        note: Option<String>,
     },
     /// From an argument: "refuse when `url` starts with `file:`".
     Refuse {
@@ -38,14 +43,23 @@ pub enum Restriction {
         rule: ArgumentRule,
         reason: Option<String>,
     },
-    /// None: every server.
     Pause {
+        /// None: every server.
         server: Option<String>,
+        /// None: every client.
+        #[serde(default)]
+        client: Option<String>,
         reason: Option<String>,
     },
     /// What was allowed for a while is over now.
     EndAllowance {
         id: String,
+    },
+    /// *Only watch* is over now: rules refuse again.
+    Enforce {
+        server: String,
+        /// None: whoever it was for.
+        client: Option<String>,
     },
     /// Codegen sessions that hold actions are not cleared before they have ended.
     KeepRecordings {
@@ -70,22 +84,24 @@ pub enum ArgumentRule {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Loosening {
-    /// The next call of the same client that is identical to this refused one, once, within 10 minutes.
+    /// The next call of the same client that is identical to this refused one, once, within 10 minutes or so many seconds.
     AllowNext {
         call: String,
+        #[serde(default)]
+        seconds: Option<u32>,
     },
     /// To one client, or to every one if none is named.
     AllowFor {
         server: String,
         tool: String,
         client: Option<String>,
-        minutes: u32,
+        seconds: u32,
     },
     /// Rules refuse one client, or every one, nothing for a while; what they would have refused is on record.
     Observe {
         server: String,
         client: Option<String>,
-        minutes: u32,
+        seconds: u32,
     },
     Allow {
         target: Target,
@@ -99,9 +115,11 @@ pub enum Loosening {
         max: u32,
         window: String,
     },
-    /// None: every pause.
+    /// Neither server nor client: every pause.
     Resume {
         server: Option<String>,
+        #[serde(default)]
+        client: Option<String>,
     },
     /// Takes back one change of the rules; asks only if that loosens.
     Revert {
@@ -133,11 +151,11 @@ pub struct Question {
     pub loosened: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct Done {
-    /// What was done, with its scope: "Blocked delete_file on files, for claude-ai".
+    /// What was done, with its scope: "Blocked delete_file on files, for Claude Desktop".
     pub words: String,
     /// The text of this restriction's reason can be set with `give_reason` while undo is possible.
     pub undo: Option<Undo>,
@@ -146,6 +164,30 @@ pub struct Done {
     pub version: Option<String>,
     /// When it ends by itself.
     pub ends_ms: Option<i64>,
+    /// Other servers of this name (`files@cursor`), which it does not cover.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub siblings: Vec<String>,
+    /// The command that takes exactly this back, also when `undo` is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<String>,
+}
+
+impl Done {
+    /// The words, with the servers of this name that are not covered: where nothing else can offer them.
+    pub fn in_full(&self) -> String {
+        match self.siblings.is_empty() {
+            true => self.words.clone(),
+            false => {
+                let others: Vec<String> = self.siblings.iter().map(|server| name(server)).collect();
+                format!("{}; not covered, though of the same name: {}", self.words, others.join(", "))
+            }
+        }
+    }
+
+    /// Nothing but words, about one server or about all.
+    pub fn said(words: String, server: Option<&str>) -> Done {
+        Done { words, server: server.map(str::to_owned), ..Done::default() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

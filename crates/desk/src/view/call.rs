@@ -30,7 +30,7 @@ pub struct CallDetail {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct Blocked {
-    /// "Blocked by now: not from an agent".
+    /// "This tool is blocked now: not from an agent".
     pub words: String,
     /// What to allow, to take it back.
     pub target: Target,

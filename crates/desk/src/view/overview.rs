@@ -60,6 +60,8 @@ pub struct Need {
 pub enum Fix {
     Resume {
         server: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
     },
     /// Open the rules of this server.
     OpenRules {

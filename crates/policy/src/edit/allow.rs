@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, New};
 use super::scope::Scope;
-use super::{EditError, judged};
+use super::{EditError, judged, pattern};
 use crate::call::Judgement;
 use crate::file::{Action, Body, DefaultAction, PolicyFile};
 use crate::glob::Glob;
@@ -18,31 +18,46 @@ pub(super) fn allow(
     summary: &mut Vec<String>,
 ) {
     let (body, whose) = (scope.body(file), scope.whose());
+    take_back(draft, scope, body, tool, summary);
+    let listed = body.tools.iter().any(|rule| rule.name == tool);
+    if !listed && has_to_be_listed(scope, file, tool) {
+        draft.set(&scope.path(&["tools", tool]), New::Object(Vec::new()));
+        summary.push(format!("{tool:?} is now on the list of allowed tools{whose}"));
+    }
+}
+
+/// Takes back what these rules themselves deny or hide.
+pub(super) fn take_back(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: &str,
+    summary: &mut Vec<String>,
+) {
+    let whose = scope.whose();
     // From the back, so that the positions of those before stay true.
-    for (i, _) in body.hide.iter().enumerate().rev().filter(|(_, name)| name.value == tool) {
-        draft.remove(&scope.path(&["hide", &i.to_string()]));
-        summary.push(format!("{tool:?} is no longer hidden{whose}"));
-    }
-    let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) else {
-        if has_to_be_listed(scope, file, tool) {
-            draft.set(&scope.path(&["tools", tool]), New::Object(Vec::new()));
-            summary.push(format!("{tool:?} is now on the list of allowed tools{whose}"));
-        }
-        return;
-    };
-    for (i, clause) in
-        rule.deny_if.iter().enumerate().rev().filter(|(_, clause)| clause.conditions.is_empty())
+    for (i, hidden) in
+        body.hide.iter().enumerate().rev().filter(|(_, name)| pattern::covers(tool, &name.value))
     {
-        draft.remove(&scope.path(&["tools", tool, "deny_if", &i.to_string()]));
-        let words = clause.on_deny.as_ref().map(|words| format!(" ({words:?})")).unwrap_or_default();
-        summary.push(format!("{tool:?} is no longer always denied{whose}{words}"));
+        draft.remove(&scope.path(&["hide", &i.to_string()]));
+        summary.push(format!("{:?} is no longer hidden{whose}", hidden.value));
     }
-    if matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask)) {
-        draft.remove(&scope.path(&["tools", tool, "action"]));
-        if rule.reason.is_some() {
-            draft.remove(&scope.path(&["tools", tool, "reason"]));
+    for tool in pattern::reached(body, tool) {
+        let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) else { continue };
+        for (i, clause) in
+            rule.deny_if.iter().enumerate().rev().filter(|(_, clause)| clause.conditions.is_empty())
+        {
+            draft.remove(&scope.path(&["tools", tool, "deny_if", &i.to_string()]));
+            let words = clause.on_deny.as_ref().map(|words| format!(" ({words:?})")).unwrap_or_default();
+            summary.push(format!("{tool:?} is no longer always denied{whose}{words}"));
         }
-        summary.push(format!("{tool:?} is no longer denied by its own rule{whose}"));
+        if matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask)) {
+            draft.remove(&scope.path(&["tools", tool, "action"]));
+            if rule.reason.is_some() {
+                draft.remove(&scope.path(&["tools", tool, "reason"]));
+            }
+            summary.push(format!("{tool:?} is no longer denied by its own rule{whose}"));
+        }
     }
 }
 

@@ -1,12 +1,25 @@
-//! One tool denied, or hidden.
+//! One tool, or those of a pattern, denied or hidden.
 
 use super::draft::{Draft, New};
-use super::effect;
 use super::scope::Scope;
+use super::{effect, pattern};
 use crate::file::{Action, Body};
 use crate::policy::Policy;
 
 pub(super) fn block(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: &str,
+    reason: Option<&str>,
+    summary: &mut Vec<String>,
+) {
+    for tool in pattern::reached(body, tool) {
+        deny(draft, scope, body, tool, reason, summary);
+    }
+}
+
+fn deny(
     draft: &mut Draft,
     scope: &Scope,
     body: &Body,
@@ -49,7 +62,9 @@ pub(super) fn hide(
         summary.push(format!("{tool:?} is now hidden{}", scope.whose()));
     }
     // What is only observed is listed and passes.
-    if let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) {
-        effect::enforce(draft, &scope.path(&["tools", tool]), rule, summary);
+    for name in pattern::reached(body, tool) {
+        if let Some(rule) = body.tools.iter().find(|rule| rule.name == name) {
+            effect::enforce(draft, &scope.path(&["tools", name]), rule, summary);
+        }
     }
 }

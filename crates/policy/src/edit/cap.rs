@@ -2,14 +2,14 @@
 
 use super::draft::{Draft, New};
 use super::scope::Scope;
-use super::{EditError, effect, judged, server};
+use super::{EditError, effect, judged, pattern, server};
 use crate::call::Judgement;
 use crate::file::{Body, LimitEntry, PolicyFile};
 use crate::limit;
 use crate::policy::Policy;
 use crate::window::Rate;
 
-/// Stands for all tools in the name of their counter; no tool that is capped by an edit has such a name.
+/// Stands for all tools in the name of their counter; the pattern that fits all of them is capped by the same.
 const ALL: &str = "*";
 
 /// The name of the counter that `Cap` sets, so that the next `Cap` finds it again.
@@ -29,7 +29,7 @@ pub fn present_cap(text: &str, client: Option<&str>, tool: Option<&str>) -> Opti
     let file = PolicyFile::parse(text).ok()?;
     let mut copied = Draft::new(text);
     let scope = Scope::open(&mut copied, &policy, client, &mut Vec::new()).ok()?;
-    let (_, limit) = own_cap(&scope, scope.body(&file), tool)?;
+    let (_, limit) = limit_of(scope.body(&file), tool, &counter_of(&scope, tool))?;
     limit.window.map(|window| Rate { max: limit.max, window })
 }
 
@@ -38,14 +38,18 @@ fn rule_path(tool: Option<&str>) -> Vec<&str> {
     tool.map_or_else(|| vec!["all_tools"], |tool| vec!["tools", tool])
 }
 
-/// The limit that an edit has set, by its place among the limits of its rule.
-fn own_cap<'f>(scope: &Scope, body: &'f Body, tool: Option<&str>) -> Option<(usize, &'f LimitEntry)> {
-    let counter = counter_of(scope, tool);
-    let rule = match tool {
+/// The rules that a cap is written into: that of the tool, or of the pattern and all that it covers, or of all tools.
+fn rules<'b>(body: &'b Body, tool: Option<&'b str>) -> Vec<Option<&'b str>> {
+    tool.map_or_else(|| vec![None], |tool| pattern::reached(body, tool).map(Some).collect())
+}
+
+/// The limit of this counter in a rule, by its place among the limits there.
+fn limit_of<'f>(body: &'f Body, rule: Option<&str>, counter: &str) -> Option<(usize, &'f LimitEntry)> {
+    let rule = match rule {
         Some(tool) => body.tools.iter().find(|rule| rule.name == tool)?,
         None => body.all_tools.as_ref()?,
     };
-    rule.limits.iter().enumerate().find(|(_, limit)| limit.counter.as_deref() == Some(&counter))
+    rule.limits.iter().enumerate().find(|(_, limit)| limit.counter.as_deref() == Some(counter))
 }
 
 /// A limit or a condition lists its tool, and listed is allowed: so it must not be what lets the tool through. At no
@@ -91,30 +95,34 @@ pub(super) fn cap(
     rate: Rate,
     summary: &mut Vec<String>,
 ) {
-    let said = format!("{} now capped at {rate}{}", subject(tool), scope.whose());
-    let limits = [rule_path(tool), vec!["limits"]].concat();
-    let Some((place, before)) = own_cap(scope, body, tool) else {
-        let members = [
-            ("counter", New::text(&counter_of(scope, tool))),
-            ("window", New::text(&rate.window.to_string())),
-            ("max", New::Number(rate.max.get())),
-            ("scope", New::text(limit::Scope::Grant.word())),
-        ];
-        let limit = New::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
-        draft.append(&scope.path(&limits), limit);
-        summary.push(said);
-        return;
-    };
-    let index = place.to_string();
-    let at = |key| scope.path(&limits).into_iter().chain([index.as_str(), key]).collect::<Vec<_>>();
-    if before.window != Some(rate.window) {
-        draft.set(&at("window"), New::text(&rate.window.to_string()));
+    let counter = counter_of(scope, tool);
+    let before = draft.text().to_owned();
+    for rule in rules(body, tool) {
+        let limits = [rule_path(rule), vec!["limits"]].concat();
+        let Some((place, before)) = limit_of(body, rule, &counter) else {
+            let members = [
+                ("counter", New::text(&counter)),
+                ("window", New::text(&rate.window.to_string())),
+                ("max", New::Number(rate.max.get())),
+                ("scope", New::text(limit::Scope::Grant.word())),
+            ];
+            let limit =
+                New::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
+            draft.append(&scope.path(&limits), limit);
+            continue;
+        };
+        let index = place.to_string();
+        let at = |key| scope.path(&limits).into_iter().chain([index.as_str(), key]).collect::<Vec<_>>();
+        if before.window != Some(rate.window) {
+            draft.set(&at("window"), New::text(&rate.window.to_string()));
+        }
+        if before.max != rate.max {
+            draft.set(&at("max"), New::Number(rate.max.get()));
+        }
     }
-    if before.max != rate.max {
-        draft.set(&at("max"), New::Number(rate.max.get()));
-    }
-    if before.window != Some(rate.window) || before.max != rate.max {
-        summary.push(said);
+    if draft.text() != before {
+        summary.push(format!("{} now capped at {rate}{}", subject(tool), scope.whose()));
+        summary.extend(tool.into_iter().flat_map(|tool| pattern::out_of_reach(body, tool, "capped")));
     }
 }
 
@@ -125,10 +133,17 @@ pub(super) fn uncap(
     tool: Option<&str>,
     summary: &mut Vec<String>,
 ) {
-    if let Some((place, _)) = own_cap(scope, body, tool) {
-        let index = place.to_string();
-        let at = [rule_path(tool), vec!["limits", &index]].concat();
-        draft.remove(&scope.path(&at));
+    let counter = counter_of(scope, tool);
+    let mut found = false;
+    for rule in rules(body, tool) {
+        if let Some((place, _)) = limit_of(body, rule, &counter) {
+            let index = place.to_string();
+            let at = [rule_path(rule), vec!["limits", &index]].concat();
+            draft.remove(&scope.path(&at));
+            found = true;
+        }
+    }
+    if found {
         let whose = scope.whose();
         summary.push(format!("{} no longer capped by \"callgate cap\"{whose}", subject(tool)));
     }
@@ -143,11 +158,17 @@ pub(super) fn explain(
     reason: &str,
     summary: &mut Vec<String>,
 ) {
-    let Some((place, cap)) = own_cap(scope, body, tool) else { return };
-    if cap.on_deny.as_deref() != Some(reason) {
-        let index = place.to_string();
-        let at = [rule_path(tool), vec!["limits", &index, "on_deny"]].concat();
-        draft.set(&scope.path(&at), New::text(reason));
+    let counter = counter_of(scope, tool);
+    let before = draft.text().to_owned();
+    for rule in rules(body, tool) {
+        let Some((place, cap)) = limit_of(body, rule, &counter) else { continue };
+        if cap.on_deny.as_deref() != Some(reason) {
+            let index = place.to_string();
+            let at = [rule_path(rule), vec!["limits", &index, "on_deny"]].concat();
+            draft.set(&scope.path(&at), New::text(reason));
+        }
+    }
+    if draft.text() != before {
         summary.push(format!("the reason is now {reason:?}"));
     }
 }

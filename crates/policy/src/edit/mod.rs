@@ -15,9 +15,11 @@ mod difference;
 mod draft;
 mod effect;
 pub mod form;
+mod header;
 mod layout;
 mod merge;
 mod observing;
+mod pattern;
 mod recordings;
 mod revert;
 mod scope;
@@ -41,9 +43,12 @@ pub use argument::When;
 pub(crate) use argument::is_scheme;
 pub use cap::{cap_counter, present_cap};
 pub use difference::difference;
+pub use header::truthful;
 pub use merge::{merge, replace};
 pub use revert::{RevertError, revert};
 
+/// `tool` is a name or, but for `Refuse`, a pattern (`write_*`). An edit of a pattern is about every rule that it covers, too:
+/// a rule for a name of its own takes the tool out of the pattern's reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Deny every call of the tool.
@@ -53,7 +58,8 @@ pub enum Edit {
     /// At most so many calls a window, counted per client with this server. A second time it may be a higher cap:
     /// `compare::loosened` tells, and then a person has to confirm it.
     Cap { tool: String, max: NonZeroU32, window: Window },
-    /// Take back what denies or hides the tool; its limits and conditions stay.
+    /// Take back what denies or hides the tool, for everyone also where it does so for single clients; its limits and
+    /// conditions stay.
     Allow { tool: String },
     /// Take back the cap that `Cap` has set; other limits stay.
     Uncap { tool: String },
@@ -109,7 +115,7 @@ pub enum EditError {
     Pasted(Report),
     #[error("together they would make no policy: {}", .0.headline())]
     Outcome(Report),
-    #[error("{0:?} is not the name of one tool")]
+    #[error("{0:?} is no name of a tool that this can be written for")]
     NotATool(String),
     #[error("{0:?} is not the name of one client")]
     NotAClient(String),
@@ -137,7 +143,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
 /// allowing takes back what is denied for this client alone.
 pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited, EditError> {
     if let Some(tool) = edit.tool()
-        && (name::unusable(tool).is_some() || name::is_pattern(tool))
+        && (name::unusable(tool).is_some() || (name::is_pattern(tool) && matches!(edit, Edit::Refuse { .. })))
     {
         return Err(EditError::NotATool(tool.to_owned()));
     }
@@ -189,7 +195,12 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     let but = match edit {
         Edit::Block { tool, .. } | Edit::Hide { tool } => {
             effect::refused_always(&new, &scope, tool)?;
-            effect::only_observed(&new, &scope, tool)
+            let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
+            let mut but = effect::only_observed(&new, &scope, tool);
+            if matches!(edit, Edit::Block { .. }) {
+                but.extend(pattern::out_of_reach(scope.body(&file), tool, "denied"));
+            }
+            but
         }
         Edit::BlockServer { .. } => {
             let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
@@ -217,11 +228,24 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
         Edit::CapServer { max, window } => {
             cap::cap(draft, scope, body, None, Rate { max: *max, window: *window }, summary);
         }
-        Edit::Allow { tool } => allow::allow(draft, scope, &file, tool, summary),
+        Edit::Allow { tool } => {
+            allow::allow(draft, scope, &file, tool, summary);
+            // Whoever lets everyone call it means those, too, for whom alone it was blocked.
+            for client in scope.clients(&file) {
+                allow::take_back(draft, &client, client.body(&file), tool, summary);
+                client.tidy(draft, Some(tool));
+            }
+        }
         Edit::Uncap { tool } => cap::uncap(draft, scope, body, Some(tool), summary),
         Edit::UncapServer => cap::uncap(draft, scope, body, None, summary),
         Edit::BlockServer { reason } => server::block(draft, scope, body, reason.as_deref(), summary),
-        Edit::AllowServer => server::allow(draft, scope, body, summary),
+        Edit::AllowServer => {
+            server::allow(draft, scope, body, summary);
+            for client in scope.clients(&file) {
+                server::allow(draft, &client, client.body(&file), summary);
+                client.tidy(draft, None);
+            }
+        }
         Edit::Refuse { tool, when, reason } => {
             if let Some(tool) = tool {
                 cap::may_be_listed(draft, scope, &file, &policy, tool)?;

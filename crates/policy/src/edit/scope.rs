@@ -51,6 +51,16 @@ impl Scope {
         Ok(Scope { client: Some(key) })
     }
 
+    /// For everyone: the scopes of those clients for whom the policy adds something. None, for a client's own.
+    pub(super) fn clients(&self, file: &PolicyFile) -> Vec<Scope> {
+        match self.client {
+            Some(_) => Vec::new(),
+            None => {
+                file.clients.iter().map(|overlay| Scope { client: Some(overlay.client.clone()) }).collect()
+            }
+        }
+    }
+
     pub(super) fn client(&self) -> Option<&str> {
         self.client.as_deref()
     }
@@ -96,10 +106,13 @@ impl Scope {
         }
     }
 
-    /// Takes out what an edit left empty in a client's rules: an empty rule there would list its tool for this client,
-    /// whatever the rules for everyone come to say. Stays if it closed anything.
+    /// Takes out what an edit left empty. In a client's rules an empty rule would list its tool for this client, whatever the
+    /// rules for everyone come to say; in those for everyone it would go on refusing names that look like its own. Stays if
+    /// it lets anything through.
     pub(super) fn tidy(&self, draft: &mut Draft, tool: Option<&str>) {
-        let Some(client) = self.client().filter(|_| draft.text_changed()) else { return };
+        if !draft.text_changed() {
+            return;
+        }
         let mut tidied = draft.clone();
         if let Some(tool) = tool {
             for list in ["limits", "deny_if"] {
@@ -111,8 +124,10 @@ impl Scope {
         for part in ["all_tools", "tools", "hide"] {
             tidied.remove_empty(&self.path(&[part]));
         }
-        tidied.remove_empty(&["clients", client]);
-        tidied.remove_empty(&["clients"]);
+        if let Some(client) = self.client() {
+            tidied.remove_empty(&["clients", client]);
+            tidied.remove_empty(&["clients"]);
+        }
         if let (Ok(with), Ok(without)) = (Policy::parse(draft.text()), Policy::parse(tidied.text()))
             && compare::loosened(&without, &with).is_empty()
         {

@@ -146,6 +146,11 @@ impl History {
         self.rows("SELECT DISTINCT server FROM sessions ORDER BY server", &[], |row| row.get(0))
     }
 
+    /// Every server that ever had a session, each with every client that had one with it.
+    pub fn server_clients(&self) -> Result<Vec<(String, Option<String>)>, StoreError> {
+        self.rows("SELECT DISTINCT server, client FROM sessions", &[], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// Is a session of this name on record?
     pub fn has_session(&self, name: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM sessions WHERE name = ?1 LIMIT 1";

@@ -185,7 +185,7 @@ export type Bar = {
 
 /**  What refuses calls of a tool by now. */
 export type Blocked = {
-	/**  "Blocked by now: not from an agent". */
+	/**  "This tool is blocked now: not from an agent". */
 	words: string,
 	/**  What to allow, to take it back. */
 	target: Target,
@@ -479,7 +479,7 @@ export type Diagnostic = {
 };
 
 export type Done = {
-	/**  What was done, with its scope: "Blocked delete_file on files, for claude-ai". */
+	/**  What was done, with its scope: "Blocked delete_file on files, for Claude Desktop". */
 	words: string,
 	/**  The text of this restriction's reason can be set with `give_reason` while undo is possible. */
 	undo: Undo | null,
@@ -488,6 +488,10 @@ export type Done = {
 	version: string | null,
 	/**  When it ends by itself. */
 	endsMs: number | null,
+	/**  Other servers of this name (`files@cursor`), which it does not cover. */
+	siblings?: string[],
+	/**  The command that takes exactly this back, also when `undo` is over. */
+	back?: string | null,
 };
 
 export type DraftPart = "name" | "command" | "variables" | 
@@ -667,7 +671,7 @@ export type FileDiff = {
 	entries: string[],
 };
 
-export type Fix = { kind: "resume"; server: string | null } | 
+export type Fix = { kind: "resume"; server: string | null; client?: string | null } | 
 /**  Open the rules of this server. */
 { kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "openClients" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
 /**  Put the default policy back: `Loosening::RestoreDefault`. */
@@ -782,16 +786,18 @@ export type LogPage = {
 
 /**  Takes a second step. */
 export type Loosening = 
-/**  The next call of the same client that is identical to this refused one, once, within 10 minutes. */
-{ kind: "allowNext"; call: string } | 
+/**
+ *  The next call of the same client that is identical to this refused one, once, within 10 minutes or so many seconds.
+ */
+{ kind: "allowNext"; call: string; seconds?: number | null } | 
 /**  To one client, or to every one if none is named. */
-{ kind: "allowFor"; server: string; tool: string; client: string | null; minutes: number } | 
+{ kind: "allowFor"; server: string; tool: string; client: string | null; seconds: number } | 
 /**  Rules refuse one client, or every one, nothing for a while; what they would have refused is on record. */
-{ kind: "observe"; server: string; client: string | null; minutes: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
+{ kind: "observe"; server: string; client: string | null; seconds: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
 /**  A cap that is higher than the present one; asks only if it is. */
 { kind: "cap"; target: Target; max: number; window: string } | 
-/**  None: every pause. */
-{ kind: "resume"; server: string | null } | 
+/**  Neither server nor client: every pause. */
+{ kind: "resume"; server: string | null; client?: string | null } | 
 /**  Takes back one change of the rules; asks only if that loosens. */
 { kind: "revert"; server: string; change: number } | 
 /**  Puts the default policy back as it is shipped; only if it is missing or broken. */
@@ -954,13 +960,22 @@ export type Restored = "done" |
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 
 /**  `window` as in policies: "minute", "hour", "day", "90s". */
-{ kind: "cap"; target: Target; max: number; window: string } | { kind: "hide"; target: Target } | 
+{ kind: "cap"; target: Target; max: number; window: string } | { kind: "hide"; target: Target; 
+/**  For the record only: no agent is told. */
+note?: string | null } | 
 /**  From an argument: "refuse when `url` starts with `file:`". */
 { kind: "refuse"; target: Target; rule: ArgumentRule; reason: string | null } | 
+{ kind: "pause"; 
 /**  None: every server. */
-{ kind: "pause"; server: string | null; reason: string | null } | 
+server: string | null; 
+/**  None: every client. */
+client?: string | null; reason: string | null } | 
 /**  What was allowed for a while is over now. */
 { kind: "endAllowance"; id: string } | 
+/**  *Only watch* is over now: rules refuse again. */
+{ kind: "enforce"; server: string; 
+/**  None: whoever it was for. */
+client: string | null } | 
 /**  Codegen sessions that hold actions are not cleared before they have ended. */
 { kind: "keepRecordings"; server: string };
 

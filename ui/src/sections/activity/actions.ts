@@ -153,14 +153,14 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
       label: 'Allow for 15 min…',
       hint: `for ${whom}`,
       testid: 'allow-for',
-      run: () => void loosen(app, { kind: 'allowFor', server, tool, client, minutes: 15 }),
+      run: () => void loosen(app, { kind: 'allowFor', server, tool, client, seconds: 15 * 60 }),
     });
   }
   entries.push({
     label: `Only watch ${server} for 30 min…`,
     hint: `for ${whom}`,
     testid: 'observe',
-    run: () => void loosen(app, { kind: 'observe', server, client, minutes: 30 }),
+    run: () => void loosen(app, { kind: 'observe', server, client, seconds: 30 * 60 }),
   });
   entries.push('line', {
     label: 'Allow…',

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use callgate_desk::change::Change;
+use callgate_desk::inventory::Purpose;
 use callgate_policy::edit::{EditError, Edited, merge, replace};
 use callgate_policy::{Circumstances, NoRecordings, Policy, Waived};
 use callgate_review::{ToolChange, impact};
 use callgate_store::{Disk, Home, catalogue};
 use jiff::Timestamp;
 
+use crate::act;
 use super::{prepared_home, simulate};
 use crate::args::ApplyArgs;
 use crate::change;
@@ -23,6 +25,9 @@ const SHOWN: usize = 60;
 
 pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
+    if !args.new {
+        act::known_server(&args.server, Purpose::Restrict)?;
+    }
     let pasted = super::read(&args.file)?;
     let edit = |current: &str| -> anyhow::Result<Edited> {
         let edited = if args.how.merge { merge(current, &pasted) } else { replace(current, &pasted) };

@@ -53,6 +53,7 @@ pub(super) fn import(args: &ImportArgs) -> anyhow::Result<ExitCode> {
 
 pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
+    crate::act::known_server(&args.server, callgate_desk::inventory::Purpose::Loosen)?;
     let (path, text) = change::current(&home, &args.server)?;
     let exported =
         policylayer::export(&text).with_context(|| format!("{} cannot be exported", path.display()))?;

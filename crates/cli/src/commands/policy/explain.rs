@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let files = Disk::new();
     let recordings = OnRecord::new(&home, &args.server, now.wall_ms);
     let circumstances = Circumstances { now_ms: now.wall_ms, files: &files, recordings: &recordings, waived };
-    let verdict = match pause::reason(&home, &args.server) {
+    let verdict = match pause::reason_for(&home, &args.server, &args.client) {
         Some(reason) => Verdict {
             decision: Decision::Deny,
             rule: "(paused)".to_owned(),

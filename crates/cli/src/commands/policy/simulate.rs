@@ -83,6 +83,7 @@ pub(super) fn difference(
 /// Whose calls: as told, else by the file's name, else the only server there is.
 fn server(home: &Home, args: &SimulateArgs, known: &[String]) -> anyhow::Result<String> {
     if let Some(server) = &args.server {
+        crate::act::known_server(server, callgate_desk::inventory::Purpose::Loosen)?;
         return Ok(server.clone());
     }
     let of_file = |file: &Path| {
@@ -123,7 +124,12 @@ fn edit(change: &str) -> anyhow::Result<Edit> {
         ["hide", name] => Edit::Hide { tool: tool(name) },
         ["allow"] => Edit::AllowServer,
         ["allow", name] => Edit::Allow { tool: tool(name) },
+        ["cap", "none"] => Edit::UncapServer,
         ["cap", name, "none"] => Edit::Uncap { tool: tool(name) },
+        ["cap", rate] => {
+            let Rate { max, window } = rate.parse().with_context(|| format!("{rate:?} is no rate"))?;
+            Edit::CapServer { max, window }
+        }
         ["cap", name, rate] => {
             let rate: Rate = rate.parse().with_context(|| format!("{rate:?} is no rate"))?;
             Edit::Cap { tool: tool(name), max: rate.max, window: rate.window }

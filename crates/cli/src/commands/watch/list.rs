@@ -191,7 +191,7 @@ impl List {
         };
         match key {
             Key::Char('b') => Some(Wish::Restrict(Restriction::Block { target, reason: None })),
-            Key::Char('h') => Some(Wish::Restrict(Restriction::Hide { target })),
+            Key::Char('h') => Some(Wish::Restrict(Restriction::Hide { target, note: None })),
             Key::Char('c') => Some(Wish::Advise(line.clone())),
             _ => None,
         }

@@ -140,7 +140,7 @@ impl<'d> Watch<'d> {
 
     fn done(&mut self, done: Done) {
         let hint = if done.undo.is_some() { "  (u takes it back, for 10 s)" } else { "" };
-        self.list.say(&format!("{}{hint}", done.words));
+        self.list.say(&format!("{}{hint}", done.in_full()));
         self.undo = done.undo.map(|undo| undo.token);
     }
 
@@ -161,5 +161,5 @@ fn target(line: &CallLine) -> Option<Target> {
 
 /// Every server, at once.
 fn pause_all() -> Restriction {
-    Restriction::Pause { server: None, reason: None }
+    Restriction::Pause { server: None, client: None, reason: None }
 }

@@ -132,7 +132,7 @@ fn an_opened_call_can_be_blocked_capped_and_hidden() {
     let line = call(1, "navigate", Decision::Allowed);
     let wishes = [
         ('b', Wish::Restrict(Restriction::Block { target: target(), reason: None })),
-        ('h', Wish::Restrict(Restriction::Hide { target: target() })),
+        ('h', Wish::Restrict(Restriction::Hide { target: target(), note: None })),
         ('c', Wish::Advise(line.clone())),
     ];
     for (key, wish) in wishes {

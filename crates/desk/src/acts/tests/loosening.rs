@@ -10,8 +10,8 @@ fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
     let server = || "s".to_owned();
     let asked: Vec<Question> = [
         Loosening::Allow { target: target(None, None) },
-        Loosening::Observe { server: server(), client: None, minutes: 30 },
-        Loosening::Resume { server: Some(server()) },
+        Loosening::Observe { server: server(), client: None, seconds: 1800 },
+        Loosening::Resume { server: Some(server()), client: None },
     ]
     .iter()
     .map(|loosening| room.ask(loosening))
@@ -44,7 +44,7 @@ fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
 #[test]
 fn a_question_is_forgotten_after_two_minutes_or_when_it_is_dismissed() {
     let room = Room::with(OPEN);
-    let observe = Loosening::Observe { server: "s".to_owned(), client: None, minutes: 5 };
+    let observe = Loosening::Observe { server: "s".to_owned(), client: None, seconds: 300 };
     let old = room.ask(&observe);
     room.clock.advance(Duration::from_secs(120));
     assert_eq!(code(room.desk.confirm(&old.token)), ErrorCode::TooLate);
@@ -66,7 +66,7 @@ fn a_yes_to_what_has_changed_since_is_a_conflict() {
         server: "s".to_owned(),
         tool: "x".to_owned(),
         client: None,
-        minutes: 5,
+        seconds: 300,
     });
     let text = {
         room.restrict(&block("y", None));
@@ -78,7 +78,7 @@ fn a_yes_to_what_has_changed_since_is_a_conflict() {
     }
     assert!(room.text() == text && room.open().is_empty());
     pause::pause(&room.home, None, None, &room.clock.now()).unwrap();
-    let resume = room.ask(&Loosening::Resume { server: None });
+    let resume = room.ask(&Loosening::Resume { server: None, client: None });
     pause::pause(&room.home, Some("s"), Some("theirs"), &room.clock.now()).unwrap();
     assert_eq!(code(room.desk.confirm(&resume.token)), ErrorCode::Conflict);
     assert!(pause::reason(&room.home, "s").is_some());
@@ -90,9 +90,9 @@ fn allowing_a_client_again_takes_back_its_block_and_no_more() {
     room.restrict(&block("x", Some("cursor")));
     room.restrict(&cap("z", 5));
     let question = room.ask(&Loosening::Allow { target: target(Some("x"), Some("cursor")) });
-    assert_eq!(question.words, "Let cursor call x on s from now on?");
+    assert_eq!(question.words, "Let Cursor call x on s from now on?");
     let done = room.desk.confirm(&question.token).unwrap();
-    assert_eq!(done.words, "Allowed x on s, for cursor");
+    assert_eq!(done.words, "Allowed x on s, for Cursor");
     assert!(room.passes("cursor", "x"));
     let question = room.ask(&Loosening::Uncap { target: target(Some("z"), Some("cursor")) });
     assert!(question.words.contains("5 per minute"), "{}", question.words);
@@ -111,28 +111,31 @@ fn allowing_a_client_again_takes_back_its_block_and_no_more() {
 #[test]
 fn an_allowance_that_would_not_help_is_not_offered() {
     let room = Room::with(OPEN);
-    let allow_for = |tool: &str, minutes| Loosening::AllowFor {
+    let allow_for = |tool: &str, seconds| Loosening::AllowFor {
         server: "s".to_owned(),
         tool: tool.to_owned(),
         client: None,
-        minutes,
+        seconds,
     };
     assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
     room.restrict(&Restriction::Block { target: target(None, None), reason: None });
     assert_eq!(code(room.desk.loosen(&allow_for("x", 5))), ErrorCode::BadInput);
     room.write(r#"{ "version": "1", "default": "deny" }"#);
-    for minutes in [0, 7 * 24 * 60 + 1, u32::MAX] {
-        assert_eq!(code(room.desk.loosen(&allow_for("x", minutes))), ErrorCode::BadInput);
+    for seconds in [0, 7 * 24 * 3_600 + 1, u32::MAX] {
+        assert_eq!(code(room.desk.loosen(&allow_for("x", seconds))), ErrorCode::BadInput);
     }
-    let question = room.ask(&allow_for("x", 15));
+    let question = room.ask(&allow_for("x", 900));
     assert_eq!(question.words, "Let every client call x on s for 15 minutes?");
     room.desk.confirm(&question.token).unwrap();
     assert!(matches!(room.open().as_slice(), [one] if one.what == What::Tool("x".to_owned())));
     assert_eq!(
-        code(room.desk.loosen(&Loosening::AllowNext { call: "aaaaaa-1".to_owned() })),
+        code(room.desk.loosen(&Loosening::AllowNext { call: "aaaaaa-1".to_owned(), seconds: None })),
         ErrorCode::NotFound
     );
-    assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call: "?".to_owned() })), ErrorCode::BadInput);
+    assert_eq!(
+        code(room.desk.loosen(&Loosening::AllowNext { call: "?".to_owned(), seconds: None })),
+        ErrorCode::BadInput
+    );
 }
 
 #[test]
@@ -174,9 +177,9 @@ fn the_next_call_like_a_refused_one_is_allowed_once_and_only_after_a_yes() {
     let passed = batch.admit(call("cursor", "x"), &[], b"{}").unwrap().id().to_string();
     batch.commit();
     for (call, expected) in [(nameless, ErrorCode::BadInput), (passed, ErrorCode::BadInput)] {
-        assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call })), expected);
+        assert_eq!(code(room.desk.loosen(&Loosening::AllowNext { call, seconds: None })), expected);
     }
-    let question = room.ask(&Loosening::AllowNext { call: refused.clone() });
+    let question = room.ask(&Loosening::AllowNext { call: refused.clone(), seconds: None });
     assert!(question.words.contains("once") && question.words.contains("10 minutes"), "{}", question.words);
     assert!(room.open().is_empty());
     let done = room.desk.confirm(&question.token).unwrap();
@@ -250,7 +253,7 @@ fn hostile_names_are_harmless_in_refusals_and_questions() {
     };
     let (server, tool) = (hostile.clone(), hostile.clone());
     let allow_for =
-        Loosening::AllowFor { server: server.clone(), tool, client: Some(hostile.clone()), minutes: 5 };
+        Loosening::AllowFor { server: server.clone(), tool, client: Some(hostile.clone()), seconds: 300 };
     told(room.desk.loosen(&allow_for));
     let text = format!(
         r#"{{"version":"1","default":"deny","hide":["*"],"clients":{{}},"all_tools":{{"action":"deny","reason":{}}}}}"#,
@@ -259,9 +262,9 @@ fn hostile_names_are_harmless_in_refusals_and_questions() {
     atomic::replace(&room.home.policy(&server), text.as_bytes()).unwrap();
     told(room.desk.loosen(&allow_for));
     told(room.desk.loosen(&Loosening::Revert { server: server.clone(), change: 99 }));
-    told(room.desk.loosen(&Loosening::Resume { server: Some(server.clone()) }));
-    pause::pause(&room.home, Some(&server), None, &room.clock.now()).unwrap();
-    told(room.desk.loosen(&Loosening::Resume { server: Some(server.clone()) }));
+    told(room.desk.loosen(&Loosening::Resume { server: Some(server.clone()), client: None }));
+    pause::pause(&room.home, Some(server.as_str()), None, &room.clock.now()).unwrap();
+    told(room.desk.loosen(&Loosening::Resume { server: Some(server.clone()), client: None }));
     let target = Target { server: server.clone(), tool: Some("x".to_owned()), client: None };
     told(room.desk.restrict(&Restriction::Block { target, reason: Some(hostile) }).map(Answer::Done));
     let history = History::open_reader(&room.home).unwrap();
@@ -278,23 +281,23 @@ fn what_is_allowed_for_a_while_is_for_the_client_that_was_refused_and_says_so() 
         Room::with(r#"{ "version": "1", "default": "allow", "tools": { "x": { "action": "deny" } } }"#);
     let cursor = || Some("cursor".to_owned());
     let allow_for =
-        Loosening::AllowFor { server: "s".to_owned(), tool: "x".to_owned(), client: cursor(), minutes: 15 };
+        Loosening::AllowFor { server: "s".to_owned(), tool: "x".to_owned(), client: cursor(), seconds: 900 };
     let question = room.ask(&allow_for);
-    assert_eq!(question.words, "Let cursor call x on s for 15 minutes?");
+    assert_eq!(question.words, "Let Cursor call x on s for 15 minutes?");
     let done = room.desk.confirm(&question.token).unwrap();
-    assert_eq!(done.words, "Allowed x on s, for cursor, for 15 minutes");
-    let observe = Loosening::Observe { server: "s".to_owned(), client: cursor(), minutes: 30 };
+    assert_eq!(done.words, "Allowed x on s, for Cursor, for 15 minutes");
+    let observe = Loosening::Observe { server: "s".to_owned(), client: cursor(), seconds: 1800 };
     let question = room.ask(&observe);
-    assert!(question.words.contains("refuse, for cursor, for 30 minutes"), "{}", question.words);
+    assert!(question.words.contains("refuse, for Cursor, for 30 minutes"), "{}", question.words);
     room.desk.confirm(&question.token).unwrap();
     assert!(room.open().iter().all(|one| one.client == cursor() && !one.is_for("zed")));
     let told: Vec<String> =
         room.desk.overview().unwrap().allowances.into_iter().map(|one| one.words).collect();
-    assert_eq!(told, ["\"x\" on s is allowed for cursor", "the policy of s is only observed for cursor"]);
+    assert_eq!(told, ["\"x\" on s is allowed for Cursor", "the policy of s is only observed for Cursor"]);
     let recorded: Vec<String> =
         room.events(EventKind::Loosened).into_iter().map(|event| event.text).collect();
     assert!(
-        recorded.iter().any(|words| words == "let cursor call \"x\" on server s for 15 minutes"),
+        recorded.iter().any(|words| words == "let Cursor call \"x\" on server s for 15 minutes"),
         "{recorded:?}"
     );
     // A block of another client is none of its business; one of its own ends it.
@@ -313,8 +316,8 @@ fn nothing_is_promised_to_a_client_that_it_would_not_get() {
         server: "s".to_owned(),
         tool: "x".to_owned(),
         client: Some(client.to_owned()),
-        minutes: 5,
+        seconds: 300,
     };
     assert_eq!(code(room.desk.loosen(&allow("cursor"))), ErrorCode::BadInput, "it passes as it is");
-    assert_eq!(room.ask(&allow("zed")).words, "Let zed call x on s for 5 minutes?");
+    assert_eq!(room.ask(&allow("zed")).words, "Let Zed call x on s for 5 minutes?");
 }

@@ -73,7 +73,7 @@ fn a_reason_can_be_given_while_undo_is_possible_and_is_undone_with_it() {
         assert_eq!(room.text(), OPEN, "{restriction:?}");
     }
     let room = Room::with(OPEN);
-    let done = room.restrict(&Restriction::Hide { target: target(Some("x"), None) });
+    let done = room.restrict(&Restriction::Hide { target: target(Some("x"), None), note: None });
     assert_eq!(code(room.desk.give_reason(token(&done), "r")), ErrorCode::BadInput);
     assert_eq!(code(room.desk.give_reason(token(&done), "  ")), ErrorCode::BadInput);
     room.desk.undo(token(&done)).unwrap();
@@ -96,6 +96,7 @@ fn a_pause_holds_at_once_and_undo_puts_back_what_was_there() {
     let room = Room::new();
     let pause_s = |reason: Option<&str>| Restriction::Pause {
         server: Some("s".to_owned()),
+        client: None,
         reason: reason.map(str::to_owned),
     };
     room.restrict(&pause_s(Some("lunch")));
@@ -104,7 +105,7 @@ fn a_pause_holds_at_once_and_undo_puts_back_what_was_there() {
     assert_eq!(pause::reason(&room.home, "s").unwrap(), "calls to s are paused by the user: dinner");
     room.desk.undo(token(&second)).unwrap();
     assert_eq!(pause::reason(&room.home, "s").unwrap(), "calls to s are paused by the user: lunch");
-    let all = room.restrict(&Restriction::Pause { server: None, reason: None });
+    let all = room.restrict(&Restriction::Pause { server: None, client: None, reason: None });
     assert!(pause::reason(&room.home, "other").is_some());
     room.desk.undo(token(&all)).unwrap();
     assert_eq!(pause::reason(&room.home, "other"), None);
@@ -126,7 +127,7 @@ fn a_block_ends_what_was_allowed_for_a_while_and_undo_brings_it_back() {
     let other = room.grant(What::Tool("y".to_owned()));
     let done = room.restrict(&block("x", None));
     assert!(matches!(room.open().as_slice(), [one] if one.id == other));
-    assert!(done.words.contains("over with it"), "{}", done.words);
+    assert!(done.words.contains("ended with it"), "{}", done.words);
     room.desk.undo(token(&done)).unwrap();
     let mut back: Vec<String> = room.open().into_iter().map(|one| one.id).collect();
     let mut all = vec![tool.clone(), observed, other];

@@ -72,14 +72,14 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
   const tooLate = (what: string) =>
     new BackendError({ code: 'tooLate', message: `It is too late to ${what}.`, detail: null });
 
-  const allowFor = (target: T.Target, minutes: number, what: string): T.Done => {
+  const allowFor = (target: T.Target, seconds: number, what: string): T.Done => {
     const { server, tool, client } = target;
     const words = client === null ? what : `${what} for ${client}`;
     const id = `allow-${next++}`;
-    const endsMs = world.now() + minutes * 60_000;
+    const endsMs = world.now() + seconds * 1000;
     world.allowances = [...world.allowances, { id, server, tool, client, words, endsMs }];
     world.happened('allowance', server, words);
-    setTimeout(() => (world.allowances = world.allowances.filter((one) => one.id !== id)), minutes * 60_000);
+    setTimeout(() => (world.allowances = world.allowances.filter((one) => one.id !== id)), seconds * 1000);
     return done(words, server, world.version(server), { endsMs });
   };
 
@@ -144,6 +144,11 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
           world.allowances = world.allowances.filter((one) => one !== found);
           return done(`Ended: ${found.words}`, found.server, world.version(found.server));
         }
+        case 'enforce': {
+          const { server } = restriction;
+          world.allowances = world.allowances.filter((one) => one.server !== server || one.tool !== null);
+          return done(`Ended: the rules of ${server} refuse again`, server, world.version(server));
+        }
       }
     },
 
@@ -185,19 +190,19 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
           );
         }
         case 'allowFor': {
-          const { server, tool, client, minutes } = loosening;
+          const { server, tool, client, seconds } = loosening;
           return ask(
-            `Let ${client ?? 'every client'} call ${tool} on ${server} for ${minutes} minutes?`,
-            [`Rules that refuse ${tool} do not count for ${minutes} minutes`],
-            () => allowFor({ server, tool, client }, minutes, `${tool} on ${server} is allowed`),
+            `Let ${client ?? 'every client'} call ${tool} on ${server} for ${seconds / 60} minutes?`,
+            [`Rules that refuse ${tool} do not count for ${seconds / 60} minutes`],
+            () => allowFor({ server, tool, client }, seconds, `${tool} on ${server} is allowed`),
           );
         }
         case 'observe': {
-          const { server, client, minutes } = loosening;
+          const { server, client, seconds } = loosening;
           return ask(
-            `Only watch ${server}, for ${client ?? 'every client'}, for ${minutes} minutes?`,
+            `Only watch ${server}, for ${client ?? 'every client'}, for ${seconds / 60} minutes?`,
             [`Nothing on ${server} is refused; what would have been is on record`],
-            () => allowFor({ server, tool: null, client }, minutes, `${server} is only watched`),
+            () => allowFor({ server, tool: null, client }, seconds, `${server} is only watched`),
           );
         }
         case 'allow':

@@ -29,7 +29,7 @@ function blockedNow(world: World, { server, tool, client, refused }: T.CallLine)
       (target.client === null || target.client === client),
   );
   if (!rule || refused || tool === null) return null;
-  return { words: `Blocked by now${rule.reason ? `: ${rule.reason}` : ''}`, target: rule.target };
+  return { words: `This tool is blocked now${rule.reason ? `: ${rule.reason}` : ''}`, target: rule.target };
 }
 
 /** Got to its server and ended with an error, or without an answer. */

@@ -1,0 +1,261 @@
+//! One act of a person at the terminal: the names are held against what is known, the desk does it, and what it says is
+//! printed. What loosens asks the person first.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{anyhow, bail};
+use callgate_desk::inventory::{Inventory, Purpose};
+use callgate_desk::view::{Answer, Done, Loosening, Question, Restriction, Target};
+use callgate_desk::{Desk, DeskError};
+use callgate_store::clock::SystemClock;
+use callgate_store::{Home, Origin};
+
+use crate::args::WhomArgs;
+use crate::confirm;
+use crate::duration::local;
+use crate::screen::{self, Screen};
+
+fn desk() -> anyhow::Result<Desk> {
+    let home = Home::locate()?;
+    home.prepare()?;
+    Ok(Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli))
+}
+
+/// An act as it was typed.
+pub(crate) struct Act<'a> {
+    pub(crate) verb: &'static str,
+    pub(crate) server: &'a str,
+    pub(crate) tool: Option<&'a str>,
+    /// Words that stand after the tool in this command: a rate.
+    pub(crate) tail: &'a [&'a str],
+    pub(crate) whom: &'a WhomArgs,
+}
+
+impl Act<'_> {
+    /// Restricts, at every server that is meant.
+    pub(crate) fn restrict(&self, make: impl Fn(Target) -> Restriction) -> anyhow::Result<ExitCode> {
+        self.restrict_known(Purpose::Restrict, make)
+    }
+
+    /// The same, for what was there before: names that only rules know will do.
+    pub(crate) fn restrict_known(
+        &self,
+        purpose: Purpose,
+        make: impl Fn(Target) -> Restriction,
+    ) -> anyhow::Result<ExitCode> {
+        let desk = desk()?;
+        let targets = self.targets(&desk, purpose)?;
+        let mut code = ExitCode::SUCCESS;
+        for target in &targets {
+            let first = is_first(&desk, &target.server);
+            match desk.restrict(&make(target.clone())) {
+                Ok(done) => self.tell(&desk, &done, first, targets.len()),
+                // Of several servers those that can be restricted are.
+                Err(error) if targets.len() > 1 => {
+                    screen::error(&told(error));
+                    code = ExitCode::FAILURE;
+                }
+                Err(error) => return Err(told(error)),
+            }
+        }
+        Ok(code)
+    }
+
+    /// Loosens, at every server that is meant, after one question for all of them.
+    pub(crate) fn loosen(&self, word: &str, make: impl Fn(Target) -> Loosening) -> anyhow::Result<ExitCode> {
+        self.loosen_known(Purpose::Loosen, word, make)
+    }
+
+    /// A cap restricts, unless it is higher than the one before.
+    pub(crate) fn cap(&self, make: impl Fn(Target) -> Loosening) -> anyhow::Result<ExitCode> {
+        self.loosen_known(Purpose::Restrict, "cap", make)
+    }
+
+    fn loosen_known(
+        &self,
+        purpose: Purpose,
+        word: &str,
+        make: impl Fn(Target) -> Loosening,
+    ) -> anyhow::Result<ExitCode> {
+        let desk = desk()?;
+        let targets = self.targets(&desk, purpose)?;
+        let mut questions: Vec<(Question, bool)> = Vec::new();
+        for target in &targets {
+            let first = is_first(&desk, &target.server);
+            match desk.loosen(&make(target.clone())).map_err(told)? {
+                Answer::Done(done) => self.tell(&desk, &done, first, targets.len()),
+                Answer::Ask(question) => questions.push((question, first)),
+            }
+        }
+        if questions.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        confirm::questions(questions.iter().map(|(question, _)| question), word)?;
+        for (question, first) in questions {
+            let done = desk.confirm(&question.token).map_err(told)?;
+            self.tell(&desk, &done, first, targets.len());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whom it is for: every name in it is known, or was said to be new.
+    fn targets(&self, desk: &Desk, purpose: Purpose) -> anyhow::Result<Vec<Target>> {
+        let mut inventory = desk.inventory();
+        let client = match (&self.whom.client, self.whom.new) {
+            (Some(client), false) => {
+                Some(inventory.check_client(self.server, client, purpose).map_err(told)?)
+            }
+            (client, _) => client.clone(),
+        };
+        let target = Target {
+            server: self.server.to_owned(),
+            tool: self.tool.map(str::to_owned),
+            client: client.clone(),
+        };
+        let target = if self.whom.new { target } else { inventory.check(&target, purpose).map_err(told)? };
+        let siblings = inventory.siblings(self.server, client.as_deref());
+        if siblings.is_empty() || self.whom.only {
+            return Ok(vec![target]);
+        }
+        let of = |server: &String| Target { server: server.clone(), ..target.clone() };
+        if self.whom.all_named {
+            return Ok(std::iter::once(target.clone()).chain(siblings.iter().map(of)).collect());
+        }
+        let whole = self.tool.is_none() && matches!(self.verb, "block" | "pause");
+        if !whole {
+            return Ok(vec![target]);
+        }
+        let chosen = self.ask_which(&inventory, &siblings)?;
+        Ok(chosen.iter().map(of).collect())
+    }
+
+    /// A whole server is meant, and several have the name.
+    fn ask_which(&self, inventory: &Inventory<'_>, siblings: &[String]) -> anyhow::Result<Vec<String>> {
+        let all: Vec<String> =
+            std::iter::once(self.server.to_owned()).chain(siblings.iter().cloned()).collect();
+        let named = all.iter().map(|server| {
+            let users = inventory.users(server).join(", ");
+            let users = if users.is_empty() { users } else { format!(" ({users})") };
+            screen::harmless(&format!("{server}{users}"))
+        });
+        let several = format!("several servers have this name: {}", named.collect::<Vec<_>>().join(", "));
+        let Some(typed) =
+            confirm::choose(&format!("To {} which one? {several}.", self.verb), "all, or one name")?
+        else {
+            bail!(
+                "{several}; nothing was changed. Say which:\n  {}\n  {}",
+                self.command(self.server, " --only"),
+                self.command(self.server, " --all-named")
+            );
+        };
+        match typed.as_str() {
+            "all" => Ok(all),
+            one if all.iter().any(|server| server == one) => Ok(vec![one.to_owned()]),
+            other => bail!("{other:?} is none of them; nothing was changed"),
+        }
+    }
+
+    /// This act, for a server.
+    fn command(&self, server: &str, option: &str) -> String {
+        let mut words = vec!["callgate".to_owned(), self.verb.to_owned(), screen::quoted(server)];
+        words.extend(self.tool.into_iter().chain(self.tail.iter().copied()).map(screen::quoted));
+        if let Some(client) = &self.whom.client {
+            words.extend(["--client".to_owned(), screen::quoted(client)]);
+        }
+        format!("{}{option}", words.join(" "))
+    }
+
+    /// What was done, where it stands, what takes it back, and whom it does not cover.
+    fn tell(&self, desk: &Desk, done: &Done, first: bool, covered: usize) {
+        let screen = Screen::new();
+        tell(&screen, desk, done, first);
+        if covered > 1 {
+            return;
+        }
+        for sibling in &done.siblings {
+            let words = format!("not for  {}, another server of this name: ", screen::harmless(sibling));
+            screen.line(&format!("{}{}", screen.paint(screen::WARN, &words), self.command(sibling, "")));
+        }
+        if !done.siblings.is_empty() {
+            screen.line(&format!("         all of them: {}", self.command(self.server, " --all-named")));
+        }
+    }
+}
+
+/// For commands that name a server and are no act: it has to be known, too. `purpose`: whether rules for it would do.
+pub(crate) fn known_server(server: &str, purpose: Purpose) -> anyhow::Result<()> {
+    desk()?.inventory().check_server(server, purpose).map_err(|error| match purpose {
+        Purpose::Restrict => told(error),
+        Purpose::Loosen => error.into(),
+    })
+}
+
+/// The client that is named, where no server is.
+pub(crate) fn client(whom: &WhomArgs, purpose: Purpose) -> anyhow::Result<Option<String>> {
+    match (&whom.client, whom.new) {
+        (Some(client), false) => {
+            Ok(Some(desk()?.inventory().check_client("", client, purpose).map_err(told)?))
+        }
+        (client, _) => Ok(client.clone()),
+    }
+}
+
+/// A restriction that names no server.
+pub(crate) fn end(restriction: &Restriction) -> anyhow::Result<ExitCode> {
+    let desk = desk()?;
+    let done = desk.restrict(restriction).map_err(told)?;
+    tell(&Screen::new(), &desk, &done, false);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A loosening that names no server.
+pub(crate) fn ask(loosening: &Loosening, word: &str) -> anyhow::Result<ExitCode> {
+    let desk = desk()?;
+    let done = match desk.loosen(loosening).map_err(told)? {
+        Answer::Done(done) => done,
+        Answer::Ask(question) => {
+            confirm::questions([&question], word)?;
+            desk.confirm(&question.token).map_err(told)?
+        }
+    };
+    tell(&Screen::new(), &desk, &done, false);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a server has no policy of its own yet.
+fn is_first(desk: &Desk, server: &str) -> bool {
+    !desk.home().policy(server).exists()
+}
+
+/// `first`: the server had no policy of its own before.
+fn tell(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
+    screen.line(&screen::harmless(&done.words));
+    let Some(back) = &done.back else { return };
+    if let (Some(server), Some(_)) = (&done.server, &done.version) {
+        if first {
+            let server = screen::harmless(server);
+            screen.line(&format!(
+                "         {server} now has a policy of its own; it had the default one before"
+            ));
+        }
+        screen.line(&format!("in       {}", desk.home().policy(server).display()));
+    }
+    if let Some(ends_ms) = done.ends_ms {
+        screen.line(&format!("until    {}", local(ends_ms).strftime("%Y-%m-%d %H:%M:%S")));
+    }
+    screen.line(&format!("undo     {back}"));
+}
+
+/// An error of the desk, with what helps at a terminal.
+fn told(error: DeskError) -> anyhow::Error {
+    match error {
+        DeskError::UnknownName(name) => anyhow!("{name}. If it is right all the same, add --new."),
+        DeskError::ChangedMeanwhile { .. } => anyhow!("{error}. Run the command again."),
+        DeskError::BrokenPolicy { path, report } => {
+            let first = format!("{} is broken; `callgate policy check` says all of it", path.display());
+            anyhow::Error::new(report).context(first)
+        }
+        other => other.into(),
+    }
+}

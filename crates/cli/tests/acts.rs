@@ -1,0 +1,484 @@
+//! A person's acts: the same from the window, the tray, `watch` and the command line; names that nobody knows; servers that
+//! have one name in common.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod common;
+
+use std::fs;
+use std::sync::Arc;
+
+use callgate_desk::Desk;
+use callgate_desk::tray::{Step, TrayAct};
+use callgate_desk::view::{Answer, Done, Loosening, Restriction, Target};
+use callgate_store::allowance::{self, What};
+use callgate_store::clock::SystemClock;
+use callgate_store::{History, Home, Origin, catch_up};
+use common::Callgate;
+
+const SERVER: &str = "callgate-demo";
+const CLIENT: &str = "demo-agent";
+const TOOL: &str = "get_codegen_session";
+
+/// What an act leaves: everything but its time and where it came from.
+#[derive(Debug, PartialEq)]
+struct Left {
+    policy: Option<String>,
+    changes: Vec<String>,
+    events: Vec<(String, Option<String>, String)>,
+    allowances: Vec<(String, Option<String>, What, i64)>,
+    paused: Option<String>,
+}
+
+/// A home in which the demonstration ran.
+struct Place {
+    callgate: Callgate,
+    home: Home,
+    desk: Desk,
+}
+
+/// One act of the table.
+#[derive(Clone)]
+enum Act {
+    Restrict(Restriction),
+    Loosen(Loosening),
+}
+
+struct Row {
+    act: Act,
+    /// Done before, in the window.
+    before: Vec<Act>,
+    tray: Option<TrayAct>,
+    /// Keys of `watch`, which shows the calls of the tool.
+    keys: Option<&'static str>,
+    words: Vec<String>,
+    /// What a person types.
+    typed: &'static str,
+}
+
+impl Place {
+    fn new() -> Place {
+        let callgate = Callgate::new();
+        callgate.say(&["demo"]);
+        let home = Home::at(callgate.home());
+        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Window);
+        Place { callgate, home, desk }
+    }
+
+    fn history(&self) -> History {
+        catch_up(&self.home, &SystemClock::default()).unwrap();
+        History::open_reader(&self.home).unwrap()
+    }
+
+    /// The refused or allowed call that a row is about.
+    fn call(&self) -> String {
+        let line = self.callgate.say(&["log", "--json", "--decision", "denied"]);
+        let call: serde_json::Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+        call["id"].as_str().unwrap().to_owned()
+    }
+
+    fn done(&self, act: &Act) -> Done {
+        match act {
+            Act::Restrict(restriction) => self.desk.restrict(restriction).unwrap(),
+            Act::Loosen(loosening) => match self.desk.loosen(loosening).unwrap() {
+                Answer::Done(done) => done,
+                Answer::Ask(question) => self.desk.confirm(&question.token).unwrap(),
+            },
+        }
+    }
+
+    /// Rows so far.
+    fn counted(&self) -> (usize, usize) {
+        let history = self.history();
+        (history.timeline(SERVER).unwrap().len(), history.events(None, 10_000).unwrap().len())
+    }
+
+    fn left(&self, (changes, events): (usize, usize)) -> Left {
+        let (history, call) = (self.history(), self.call());
+        let any = |text: &str| text.replace(&call, "CALL");
+        let changed = history.timeline(SERVER).unwrap().into_iter().skip(changes);
+        let mut happened = history.events(None, 10_000).unwrap();
+        happened.sort_by_key(|event| event.id);
+        let happened = happened.into_iter().skip(events);
+        let granted = allowance::read(&self.home).all.into_iter().map(|one| {
+            let what = match one.what {
+                // Which call, is another one in each home.
+                What::Call { tool, .. } => What::Tool(tool),
+                other => other,
+            };
+            (one.server, one.client, what, one.ends_ms - one.granted.wall_ms)
+        });
+        let paused = fs::read_to_string(self.home.paused()).ok();
+        Left {
+            policy: fs::read_to_string(self.home.policy(SERVER)).ok(),
+            changes: changed.map(|change| change.summary).collect(),
+            events: happened.map(|event| (event.kind.to_string(), event.server, any(&event.text))).collect(),
+            allowances: granted.collect(),
+            paused: paused.map(|text| text.chars().filter(|c| !c.is_ascii_digit()).collect()),
+        }
+    }
+}
+
+fn target(tool: Option<&str>, client: Option<&str>) -> Target {
+    Target { server: SERVER.to_owned(), tool: tool.map(str::to_owned), client: client.map(str::to_owned) }
+}
+
+fn cap(max: u32, client: Option<&str>) -> Restriction {
+    Restriction::Cap { target: target(Some(TOOL), client), max, window: "minute".to_owned() }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Every act that the command line has.
+fn table() -> Vec<Row> {
+    let one = || target(Some(TOOL), Some(CLIENT));
+    let every = || target(Some(TOOL), None);
+    let block = |target| Restriction::Block { target, reason: None };
+    let hide = |target| Restriction::Hide { target, note: None };
+    let observe = || Loosening::Observe { server: SERVER.to_owned(), client: None, seconds: 1_800 };
+    let pause = || Restriction::Pause { server: None, client: None, reason: None };
+    let row = |act, cli: &[&str]| Row {
+        act,
+        before: Vec::new(),
+        tray: None,
+        keys: None,
+        words: words(cli),
+        typed: "",
+    };
+    let restrict = |restriction, cli: &[&str]| row(Act::Restrict(restriction), cli);
+    let loosen = |loosening, typed, cli: &[&str]| Row { typed, ..row(Act::Loosen(loosening), cli) };
+    vec![
+        Row {
+            tray: Some(TrayAct::Block { target: one() }),
+            keys: Some("b"),
+            ..restrict(block(one()), &["block", SERVER, TOOL, "--client", CLIENT])
+        },
+        Row { keys: Some("h"), ..restrict(hide(one()), &["hide", SERVER, TOOL, "--client", CLIENT]) },
+        Row {
+            tray: Some(TrayAct::Cap { target: one(), max: Some(5) }),
+            keys: Some("c"),
+            ..restrict(cap(5, Some(CLIENT)), &["cap", SERVER, TOOL, "5/minute", "--client", CLIENT])
+        },
+        Row { tray: Some(TrayAct::Pause { server: None }), keys: Some("P"), ..restrict(pause(), &["pause"]) },
+        restrict(
+            Restriction::Block { target: every(), reason: Some("not now".to_owned()) },
+            &["block", SERVER, TOOL, "--reason", "not now"],
+        ),
+        restrict(block(target(Some("*_codegen_*"), None)), &["block", SERVER, "*_codegen_*"]),
+        restrict(block(target(None, Some(CLIENT))), &["block", SERVER, "--client", CLIENT]),
+        restrict(
+            Restriction::Hide { target: every(), note: Some("for me".to_owned()) },
+            &["hide", SERVER, TOOL, "--reason", "for me"],
+        ),
+        restrict(
+            Restriction::Cap { target: target(None, None), max: 7, window: "hour".to_owned() },
+            &["cap", SERVER, "7/hour"],
+        ),
+        restrict(
+            Restriction::Pause {
+                server: Some(SERVER.to_owned()),
+                client: Some(CLIENT.to_owned()),
+                reason: Some("lunch".to_owned()),
+            },
+            &["pause", SERVER, "--client", CLIENT, "--reason", "lunch"],
+        ),
+        // A cap, like a block, ends a time in which rules are set aside; the window did so, the command line did not.
+        Row {
+            before: vec![Act::Loosen(observe())],
+            ..restrict(cap(5, None), &["cap", SERVER, TOOL, "5/minute"])
+        },
+        Row {
+            before: vec![Act::Loosen(observe())],
+            ..restrict(
+                Restriction::Enforce { server: SERVER.to_owned(), client: None },
+                &["observe", SERVER, "--off"],
+            )
+        },
+        Row {
+            before: vec![Act::Restrict(block(one())), Act::Restrict(block(every()))],
+            ..loosen(Loosening::Allow { target: every() }, "allow", &["allow", SERVER, TOOL])
+        },
+        Row {
+            before: vec![Act::Restrict(block(target(None, None)))],
+            ..loosen(Loosening::Allow { target: target(None, None) }, "allow", &["allow", SERVER])
+        },
+        Row {
+            before: vec![Act::Restrict(block(every()))],
+            ..loosen(
+                Loosening::AllowFor {
+                    server: SERVER.to_owned(),
+                    tool: TOOL.to_owned(),
+                    client: Some(CLIENT.to_owned()),
+                    seconds: 90,
+                },
+                "allow",
+                &["allow", SERVER, TOOL, "--for", "90s", "--client", CLIENT],
+            )
+        },
+        loosen(observe(), "observe", &["observe", SERVER, "--for", "30m"]),
+        loosen(
+            Loosening::AllowNext { call: "CALL".to_owned(), seconds: Some(60) },
+            "once",
+            &["allow", "--once", "CALL", "--for", "60s"],
+        ),
+        Row {
+            before: vec![Act::Restrict(cap(5, None))],
+            ..loosen(
+                Loosening::Cap { target: every(), max: 50, window: "minute".to_owned() },
+                "cap",
+                &["cap", SERVER, TOOL, "50/minute"],
+            )
+        },
+        Row {
+            before: vec![Act::Restrict(cap(5, None))],
+            ..loosen(Loosening::Uncap { target: every() }, "uncap", &["cap", SERVER, TOOL, "none"])
+        },
+        Row {
+            before: vec![Act::Restrict(pause())],
+            ..loosen(Loosening::Resume { server: None, client: None }, "resume", &["resume"])
+        },
+    ]
+}
+
+/// What the window says and leaves.
+fn by_window(row: &Row) -> (String, Left) {
+    let place = Place::new();
+    row.before.iter().for_each(|act| drop(place.done(act)));
+    let counted = place.counted();
+    let call = place.call();
+    let act = match &row.act {
+        Act::Loosen(Loosening::AllowNext { seconds, .. }) => {
+            Act::Loosen(Loosening::AllowNext { call: call.clone(), seconds: *seconds })
+        }
+        other => other.clone(),
+    };
+    let done = place.done(&act);
+    (done.words.replace(&call, "CALL"), place.left(counted))
+}
+
+fn by_tray(row: &Row, act: &TrayAct) -> (String, Left) {
+    let place = Place::new();
+    row.before.iter().for_each(|act| drop(place.done(act)));
+    let counted = place.counted();
+    let act = TrayAct::parse(&act.id()).unwrap();
+    let Step::Restrict(restriction) = act.step() else { panic!("{act:?} is not done at once") };
+    let done = place.desk.restrict(&restriction).unwrap();
+    (done.words, place.left(counted))
+}
+
+fn by_watch(row: &Row, keys: &str) -> (String, Left) {
+    let place = Place::new();
+    row.before.iter().for_each(|act| drop(place.done(act)));
+    let counted = place.counted();
+    let mut terminal = place.callgate.terminal_of(200, &["watch", "--tool", TOOL]);
+    terminal.wait_for(TOOL);
+    terminal.press(keys);
+    if keys == "c" {
+        terminal.wait_for("5/min");
+        let advice = place.desk.cap_advice(&target(Some(TOOL), Some(CLIENT))).unwrap();
+        let choice = advice.choices.iter().position(|choice| choice.words == "5/min").unwrap();
+        terminal.press(&(choice + 1).to_string());
+    }
+    terminal.wait_for("takes it back");
+    terminal.press("q");
+    let (_, screen) = terminal.end();
+    (screen, place.left(counted))
+}
+
+fn by_command(row: &Row) -> (String, Left) {
+    let place = Place::new();
+    row.before.iter().for_each(|act| drop(place.done(act)));
+    let counted = place.counted();
+    let call = place.call();
+    let words: Vec<String> = row.words.iter().map(|word| word.replace("CALL", &call)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let said = match row.typed {
+        "" => place.callgate.say(&words),
+        typed => {
+            let (done, screen) = place.callgate.at_terminal(&words, typed);
+            assert!(done, "{words:?}: {screen}");
+            screen
+        }
+    };
+    (said.replace(&call, "CALL"), place.left(counted))
+}
+
+#[test]
+fn the_same_act_leaves_the_same_whoever_made_it() {
+    for row in table() {
+        let (said, left) = by_window(&row);
+        let (command, of_command) = by_command(&row);
+        assert!(command.contains(&said), "{:?}: {said:?} is not in {command:?}", row.words);
+        assert_eq!(of_command, left, "{:?}", row.words);
+        if let Some(act) = &row.tray {
+            assert_eq!(by_tray(&row, act), (said.clone(), by_window(&row).1), "{act:?}");
+        }
+        if let Some(keys) = row.keys {
+            let (screen, of_watch) = by_watch(&row, keys);
+            assert!(screen.contains(&said), "{keys}: {said:?} is not in {screen}");
+            assert_eq!(of_watch, left, "{keys}");
+        }
+    }
+}
+
+#[test]
+fn the_undo_line_of_every_restriction_leads_back() {
+    for row in table().into_iter().filter(|row| row.typed.is_empty() && row.words[0] != "observe") {
+        let place = Place::new();
+        row.before.iter().for_each(|act| drop(place.done(act)));
+        let before = fs::read_to_string(place.home.policy(SERVER)).ok();
+        let words: Vec<&str> = row.words.iter().map(String::as_str).collect();
+        let said = place.callgate.say(&words);
+        let undo = said.lines().find_map(|line| line.strip_prefix("undo     callgate ")).unwrap();
+        let typed = undo.split(' ').next().unwrap();
+        let typed = if undo.contains(" none") {
+            "uncap"
+        } else if typed == "policy" {
+            "revert"
+        } else {
+            typed
+        };
+        let plain = undo.replace('\'', "");
+        let (done, screen) = place.callgate.at_terminal(&plain.split(' ').collect::<Vec<_>>(), typed);
+        assert!(done, "{undo}: {screen}");
+        assert_eq!(fs::read_to_string(place.home.policy(SERVER)).ok(), before, "{undo}");
+        assert!(!place.callgate.say(&["status"]).contains("paused"), "{undo}");
+    }
+}
+
+#[test]
+fn a_lower_cap_is_undone_to_the_cap_that_was_and_a_shown_tool_to_hidden() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["cap", "s", "x", "3/minute"]);
+    let said = callgate.say(&["cap", "s", "x", "2/minute"]);
+    assert!(said.contains("undo     callgate cap s x 3/minute"), "{said}");
+    callgate.say(&["hide", "s", "y"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "y"], "allow");
+    assert!(done && screen.contains("undo     callgate hide s y"), "{screen}");
+}
+
+#[test]
+fn a_mistyped_name_is_refused_with_the_one_that_was_meant_and_nothing_is_written() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    for (words, meant) in [
+        (["block", "callgate-dem", TOOL].as_slice(), "did you mean \"callgate-demo\"?"),
+        (&["block", SERVER, "get_codegen_sesion"], "did you mean \"get_codegen_session\"?"),
+        (&["hide", SERVER, "get_codegen_sesion"], "did you mean \"get_codegen_session\"?"),
+        (&["cap", SERVER, "nothing_*", "3/minute"], "fits \"nothing_*\""),
+        (&["cap", "callgate-dem", "3/minute"], "did you mean \"callgate-demo\"?"),
+        (&["allow", SERVER, "get_codegen_sesion"], "did you mean \"get_codegen_session\"?"),
+        (&["observe", "callgate-dem", "--for", "1m"], "did you mean \"callgate-demo\"?"),
+        (&["pause", "callgate-dem"], "did you mean \"callgate-demo\"?"),
+        (&["block", SERVER, TOOL, "--client", "demo-agnt"], "did you mean \"demo-agent\"?"),
+        (&["pause", "--client", "demo-agnt"], "did you mean \"demo-agent\"?"),
+    ] {
+        let told = callgate.fail(words);
+        assert!(told.contains(meant) && told.contains("--new"), "{words:?}: {told}");
+    }
+    let policies: Vec<_> = fs::read_dir(callgate.home().join("policies")).unwrap().flatten().collect();
+    assert!(!policies.iter().any(|file| file.file_name().to_string_lossy().contains("callgate-dem.")));
+    assert!(!callgate.home().join("control/paused.json").exists());
+    let said = callgate.say(&["block", "callgate-dem", TOOL, "--new"]);
+    assert!(said.starts_with("Blocked get_codegen_session on callgate-dem"), "{said}");
+}
+
+#[test]
+fn the_right_first_use_before_any_session_says_nothing_else() {
+    let callgate = Callgate::knowing(&["ev"]);
+    let output = callgate.run(&["block", "ev", "echo"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// Two servers of one name.
+fn two() -> Callgate {
+    Callgate::knowing(&["files", "files@cursor"])
+}
+
+#[test]
+fn an_act_says_which_servers_of_the_name_it_does_not_cover() {
+    let callgate = two();
+    let said = callgate.say(&["block", "files", "write_file"]);
+    assert!(
+        said.contains(
+            "not for  files@cursor, another server of this name: callgate block files@cursor write_file"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("callgate block files write_file --all-named"), "{said}");
+    let said = callgate.say(&["cap", "files", "read_file", "5/minute", "--all-named"]);
+    assert!(!said.contains("not for") && callgate.policy("files").contains("read_file_cap"), "{said}");
+    assert_eq!(
+        callgate.explain(&["--server", "files@cursor", "--tool", "read_file"])["counters"][0]["max"],
+        5
+    );
+}
+
+#[test]
+fn to_pause_or_block_a_server_asks_which_one_when_several_have_the_name() {
+    let callgate = two();
+    for verb in ["pause", "block"] {
+        let told = callgate.fail(&[verb, "files"]);
+        for command in ["--only", "--all-named"].map(|option| format!("callgate {verb} files {option}")) {
+            assert!(told.contains(&command), "{told}");
+        }
+    }
+    assert!(!callgate.say(&["status"]).contains("Paused"));
+    let (done, screen) = callgate.at_terminal(&["pause", "files"], "files@cursor");
+    assert!(done && screen.contains("Paused files@cursor"), "{screen}");
+    let (done, screen) = callgate.at_terminal(&["block", "files"], "all");
+    assert!(done && screen.contains("Blocked every tool of files@cursor"), "{screen}");
+    assert_eq!(callgate.explain(&["--server", "files", "--tool", "x"])["decision"], "deny");
+    let said = callgate.say(&["pause", "files", "--only"]);
+    assert!(said.contains("Paused files:"), "{said}");
+}
+
+#[test]
+fn allow_takes_back_what_was_blocked_for_one_client_and_says_what_still_refuses() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x", "--client", "claude-desktop"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "x"], "allow");
+    assert!(done && screen.contains("Allowed x on s, for every client"), "{screen}");
+    let of_client = ["--server", "s", "--tool", "x", "--client", "claude-desktop"];
+    assert_eq!(callgate.explain(&of_client)["decision"], "allow");
+    // A whole server that is blocked, a pattern for one client, a pause: each is named, with what ends it.
+    callgate.say(&["block", "s"]);
+    assert!(callgate.fail(&["allow", "s", "x"]).contains("block of the whole server: callgate allow s"));
+    let (done, screen) = callgate.at_terminal(&["allow", "s"], "allow");
+    assert!(done, "{screen}");
+    callgate.say(&["block", "s", "x*", "--client", "cursor"]);
+    let told = callgate.fail(&["allow", "s", "x"]);
+    assert!(
+        told.contains("refused to Cursor") && told.contains("callgate allow s 'x*' --client cursor"),
+        "{told}"
+    );
+    callgate.say(&["block", "s", "y"]);
+    let told = callgate.fail(&["allow", "s", "y", "--client", "cursor"]);
+    assert!(told.contains("every client") && told.contains("callgate allow s y"), "{told}");
+    callgate.say(&["pause", "s"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "y"], "allow");
+    assert!(done && screen.contains("stay paused: callgate resume s"), "{screen}");
+}
+
+#[test]
+fn a_paused_client_is_refused_and_others_are_not() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["pause", "--client", "cursor", "--reason", "lunch"]);
+    let of = |client| callgate.explain(&["--server", "s", "--tool", "x", "--client", client]);
+    assert_eq!(of("cursor")["rule"], "(paused)");
+    assert_eq!(of("zed")["decision"], "allow");
+    assert!(callgate.say(&["status"]).contains("Paused: Cursor (callgate resume --client cursor)"));
+    let (done, screen) = callgate.at_terminal(&["resume", "--client", "cursor"], "resume");
+    assert!(done, "{screen}");
+    assert_eq!(of("cursor")["decision"], "allow");
+}
+
+#[test]
+fn a_policy_made_by_block_does_not_begin_with_watch_only() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x"]);
+    let policy = callgate.policy("s");
+    assert!(!policy.contains("Watch only") && !policy.contains("every call is let through"), "{policy}");
+}

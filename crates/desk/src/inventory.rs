@@ -1,0 +1,324 @@
+//! The servers, tools and clients that are known here: from sessions, clients' files, the ledger, `servers.json` and what
+//! servers listed. Names that a person types are held against it, and it knows which servers have one name in common.
+//!
+//! Only reads, and never waits for those who write: a person who blocks something must not wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use callgate_clients::ledger::{self, Ledger};
+use callgate_clients::survey::{State, entries, everything};
+use callgate_clients::{own, table};
+use callgate_policy::file::PolicyFile;
+use callgate_policy::{fits, nearest, same_client};
+use callgate_store::pause::{self, Switch};
+use callgate_store::{History, allowance, catalogue, running};
+
+use crate::change::Present;
+use crate::text::{client_name, is_pattern, name};
+use crate::view::Target;
+use crate::{Desk, DeskError};
+
+/// How long calls of the past are looked through for a tool that a server did not list.
+const PATIENCE: Duration = Duration::from_millis(30);
+/// Names that an answer lists at most.
+const SHOWN: usize = 6;
+
+/// What a name is typed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To protect: a name that nobody knows would protect nothing.
+    Restrict,
+    /// To take something back: what rules name is known, too.
+    Loosen,
+}
+
+/// A name that nobody knows.
+#[derive(Debug, thiserror::Error)]
+pub enum UnknownName {
+    #[error("no server {server:?} is known here{hint}; nothing was changed")]
+    Server { server: String, hint: String },
+    #[error("{server} has no tool {tool:?}{hint}; nothing was changed")]
+    Tool { server: String, tool: String, hint: String },
+    #[error("no tool of {server} that is known fits {pattern:?}{hint}; nothing was changed")]
+    Pattern { server: String, pattern: String, hint: String },
+    #[error("no client {client:?} is known here{hint}; nothing was changed")]
+    Client { client: String, hint: String },
+    #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}.")]
+    Elsewhere { client: String, server: String, other: String },
+}
+
+/// What is known at one moment.
+#[derive(Debug)]
+pub struct Inventory<'d> {
+    desk: &'d Desk,
+    /// Who has or had each server.
+    servers: BTreeMap<String, BTreeSet<String>>,
+    /// The name that several servers have in common, where their own does not tell.
+    families: BTreeMap<String, String>,
+    clients: BTreeSet<String>,
+    /// Something that may know more could not be read.
+    partial: bool,
+}
+
+impl Desk {
+    /// What is known without reading clients' files.
+    pub fn inventory(&self) -> Inventory<'_> {
+        let (ledger, lost) = match ledger::read(self.home.path()) {
+            Ok(ledger) => (ledger, false),
+            Err(_) => (Ledger::default(), true),
+        };
+        let mut inventory = Inventory {
+            desk: self,
+            servers: BTreeMap::new(),
+            families: BTreeMap::new(),
+            clients: BTreeSet::new(),
+            partial: lost,
+        };
+        inventory.add_sessions(&ledger);
+        for row in &ledger.rows {
+            inventory.add(&row.server, Some(&row.key.client));
+            inventory.families.insert(row.server.clone(), row.key.name.clone());
+        }
+        match own::commands(self.home.path()) {
+            Ok(own) => own.iter().for_each(|(server, _)| inventory.add(server, None)),
+            Err(_) => inventory.partial = true,
+        }
+        inventory
+    }
+
+    /// The other servers of this name: those that this client has, or any.
+    pub(crate) fn siblings(&self, server: &str, client: Option<&str>) -> Vec<String> {
+        self.inventory().siblings(server, client)
+    }
+}
+
+impl Inventory<'_> {
+    fn add(&mut self, server: &str, client: Option<&str>) {
+        let clients = self.servers.entry(server.to_owned()).or_default();
+        if let Some(client) = client.filter(|client| !client.is_empty()) {
+            clients.insert(client.to_owned());
+            self.clients.insert(client.to_owned());
+        }
+    }
+
+    /// Sessions that run or ran; those of an entry that a person took from behind the gate count no more.
+    fn add_sessions(&mut self, ledger: &Ledger) {
+        let given_up = |server: &str| {
+            ledger.former.iter().any(|row| row.server == server)
+                && !ledger.rows.iter().any(|row| row.server == server)
+        };
+        // One that is not there yet is not made by looking for it.
+        let there = self.desk.home.history_db().exists();
+        match there.then(|| History::open_reader(&self.desk.home)) {
+            None => {}
+            Some(Ok(history)) => {
+                for (server, client) in history.server_clients().unwrap_or_default() {
+                    if !given_up(&server) {
+                        self.add(&server, client.as_deref());
+                    }
+                }
+                self.clients.extend(history.clients().unwrap_or_default());
+            }
+            Some(Err(_)) => self.partial = true,
+        }
+        for lease in running(&self.desk.home) {
+            self.add(&lease.server, lease.client.as_deref());
+        }
+    }
+
+    /// Entries of clients' files, behind the gate or not: read only when a name is not known from elsewhere, since some
+    /// systems ask the person before a program may read another's files.
+    fn add_entries(&mut self) {
+        let ledger = ledger::read(self.desk.home.path()).unwrap_or_default();
+        let surveyed = everything(&self.desk.machine, &[], &ledger);
+        for entry in entries(&surveyed) {
+            let server = match &entry.state {
+                State::Protected { server } => server,
+                State::Open | State::NotCoverable(_) => &entry.key.name,
+            };
+            self.add(server, Some(&entry.key.client));
+        }
+    }
+
+    /// Every server that is known, also from clients' files; `None` if something that may know more cannot be read.
+    pub(crate) fn every_server(mut self) -> Option<BTreeSet<String>> {
+        self.add_entries();
+        (!self.partial).then(|| self.servers.into_keys().collect())
+    }
+
+    /// Every server that is known without these.
+    fn servers(&self) -> impl Iterator<Item = &str> {
+        self.servers.keys().map(String::as_str)
+    }
+
+    /// The other servers of this name: those that this client has, or any.
+    pub fn siblings(&self, server: &str, client: Option<&str>) -> Vec<String> {
+        let family = self.family(server);
+        let has = |clients: &BTreeSet<String>| {
+            client.is_none_or(|client| clients.iter().any(|one| same_client(one, client)))
+        };
+        let is = |(name, clients): &(&String, &BTreeSet<String>)| {
+            *name != server && self.family(name) == family && has(clients)
+        };
+        self.servers.iter().filter(is).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The name without what tells servers of one name apart: `files`, of `files@cursor-2`.
+    fn family<'n>(&'n self, server: &'n str) -> &'n str {
+        if let Some(family) = self.families.get(server) {
+            return family;
+        }
+        let Some((family, client)) = server.rsplit_once('@') else { return server };
+        let unnumbered = client.rsplit_once('-').filter(|(_, n)| n.parse::<u32>().is_ok()).map(|(id, _)| id);
+        let is_client = |id: &str| table::client(id).is_some();
+        if is_client(client) || unnumbered.is_some_and(is_client) { family } else { server }
+    }
+
+    /// Who has this server, as people know them.
+    pub fn users(&self, server: &str) -> Vec<String> {
+        self.servers.get(server).into_iter().flatten().map(|client| client_name(client)).collect()
+    }
+
+    /// The target as it is written, with its client by the name that the gate knows; an error if a part of it is known to
+    /// nobody.
+    pub fn check(&mut self, target: &Target, purpose: Purpose) -> Result<Target, DeskError> {
+        self.check_server(&target.server, purpose)?;
+        let client = match &target.client {
+            Some(client) => Some(self.check_client(&target.server, client, purpose)?),
+            None => None,
+        };
+        if let Some(tool) = &target.tool {
+            self.check_tool(&target.server, tool, purpose)?;
+        }
+        Ok(Target { client, ..target.clone() })
+    }
+
+    /// Is there a server of this name?
+    pub fn check_server(&mut self, server: &str, purpose: Purpose) -> Result<(), DeskError> {
+        if self.servers.contains_key(server) || (purpose == Purpose::Loosen && self.has_traces(server)) {
+            return Ok(());
+        }
+        self.add_entries();
+        if self.servers.contains_key(server) || self.partial {
+            return Ok(());
+        }
+        let siblings = self.siblings(server, None);
+        let hint = match siblings.is_empty() {
+            true => hint(server, self.servers()),
+            false => format!("; did you mean {}?", quoted_list(&siblings, " or ")),
+        };
+        Err(UnknownName::Server { server: server.to_owned(), hint }.into())
+    }
+
+    /// Is there anything of this server that could be taken back: rules, a pause, an allowance?
+    fn has_traces(&self, server: &str) -> bool {
+        let home = &self.desk.home;
+        let paused = match pause::read(home) {
+            Switch::Readable(pauses) => pauses.holds(Some(server).into()),
+            Switch::Broken(_) => true,
+        };
+        paused
+            || home.policy(server).exists()
+            || allowance::read(home).all.iter().any(|allowed| allowed.server == server)
+    }
+
+    /// The client by the name that the gate knows: also of one that was named as people know it.
+    pub fn check_client(&self, server: &str, client: &str, purpose: Purpose) -> Result<String, DeskError> {
+        let seen = self.clients.iter().find(|known| same_client(known, client)).cloned();
+        let by_name = || {
+            let same = |one: &&callgate_clients::Client| {
+                same_client(one.id, client) || same_client(one.name, client)
+            };
+            table::clients().iter().find(same).map(|client| client.id.to_owned())
+        };
+        let in_rules = || {
+            let rules = (purpose == Purpose::Loosen).then(|| self.rules(server)).flatten()?;
+            rules.clients.into_iter().map(|one| one.client).find(|known| same_client(known, client))
+        };
+        let Some(found) = seen.or_else(by_name).or_else(in_rules) else {
+            let known = self.clients.iter().map(String::as_str).chain(table::clients().iter().map(|c| c.id));
+            let hint = hint(client, known);
+            return Err(UnknownName::Client { client: client.to_owned(), hint }.into());
+        };
+        let has = |server: &str| {
+            self.servers.get(server).is_some_and(|users| users.iter().any(|one| same_client(one, &found)))
+        };
+        let other = self.siblings(server, Some(&found)).into_iter().next();
+        match other.filter(|_| purpose == Purpose::Restrict && !has(server)) {
+            Some(other) => {
+                let client = client_name(&found);
+                Err(UnknownName::Elsewhere { client, server: server.to_owned(), other }.into())
+            }
+            None => Ok(found),
+        }
+    }
+
+    /// Does the server have such a tool? Of one that never listed any, nobody can say.
+    fn check_tool(&self, server: &str, tool: &str, purpose: Purpose) -> Result<(), DeskError> {
+        let Ok(listed) = catalogue::read(&self.desk.home, server) else { return Ok(()) };
+        let mut tools: BTreeSet<String> = BTreeSet::new();
+        if let Some(listed) = &listed {
+            if listed.cut {
+                return Ok(());
+            }
+            tools.extend(listed.tools.iter().map(|tool| tool.name.clone()));
+        }
+        let is_known = |tools: &BTreeSet<String>| tools.iter().any(|known| fits(tool, known));
+        if is_known(&tools) {
+            return Ok(());
+        }
+        let called = History::open_reader(&self.desk.home).and_then(|all| all.tools_seen(server, PATIENCE));
+        tools.extend(called.map(|seen| seen.tools.into_keys().collect::<Vec<_>>()).unwrap_or_default());
+        if purpose == Purpose::Loosen {
+            tools.extend(self.rules(server).iter().flat_map(named_tools));
+        }
+        if listed.is_none() || is_known(&tools) {
+            return Ok(());
+        }
+        let hint = hint(tool, tools.iter().map(String::as_str));
+        let server = name(server);
+        Err(match is_pattern(tool) {
+            true => UnknownName::Pattern { server, pattern: tool.to_owned(), hint },
+            false => UnknownName::Tool { server, tool: tool.to_owned(), hint },
+        }
+        .into())
+    }
+
+    fn rules(&self, server: &str) -> Option<PolicyFile> {
+        PolicyFile::parse(Present::read(&self.desk.home, server).ok()?.text()).ok()
+    }
+}
+
+fn named_tools(file: &PolicyFile) -> Vec<String> {
+    let bodies = std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body));
+    let named = |body: &callgate_policy::file::Body| {
+        let rules = body.tools.iter().map(|rule| rule.name.clone());
+        rules.chain(body.hide.iter().map(|name| name.value.clone())).collect::<Vec<_>>()
+    };
+    bodies.flat_map(named).collect()
+}
+
+/// The name that was probably meant, else those that there are.
+fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
+    let known: BTreeSet<&str> = known.collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    if let Some(near) = nearest(typed, &known) {
+        return format!("; did you mean {:?}?", name(near));
+    }
+    if known.is_empty() {
+        return "; none is known yet".to_owned();
+    }
+    let more = known.len().saturating_sub(SHOWN);
+    let shown: Vec<String> = known.iter().take(SHOWN).map(|one| (*one).to_owned()).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("; known: {}{more}", quoted_list(&shown, ", "))
+}
+
+fn quoted_list(names: &[String], between: &str) -> String {
+    names.iter().map(|one| format!("{:?}", name(one))).collect::<Vec<_>>().join(between)
+}
+
+#[cfg(test)]
+#[path = "inventory_tests.rs"]
+mod tests;
