@@ -229,12 +229,14 @@ fn never_true(clause: &Clause, consequence: &str, problems: &mut Problems<'_>) {
     }
     let absent = |c: &&crate::file::Predicate| c.op == Operator::Exists && c.value == Value::Bool(false);
     for absent in clause.conditions.iter().filter(absent) {
-        let other = clause.conditions.iter().find(|c| c.path == absent.path && c.place != absent.place);
+        let other = clause.conditions.iter().find(|c| c.subject == absent.subject && c.place != absent.place);
         if let Some(other) = other
             && (other.op != Operator::Exists || other.value != absent.value)
         {
-            let message =
-                format!("{} cannot be absent and fit another condition, {consequence}", absent.path.text);
+            let message = format!(
+                "{} cannot be absent and fit another condition, {consequence}",
+                absent.subject.text()
+            );
             problems.warn(&absent.place, message, None);
         }
     }

@@ -213,5 +213,9 @@ pub(super) fn clause(clause: &Clause) -> FormClause {
 }
 
 fn condition(predicate: &Predicate) -> FormCondition {
-    FormCondition { path: predicate.path.text.clone(), op: predicate.op, value: predicate.value.clone() }
+    FormCondition {
+        path: predicate.subject.text().to_owned(),
+        op: predicate.op,
+        value: predicate.value.clone(),
+    }
 }
