@@ -5,7 +5,7 @@ pub(crate) mod limits;
 
 use crate::call::Keep;
 use crate::evaluate::{Clause, Quantifier};
-use crate::file::{self, Action, Body, DefaultAction, PolicyFile, Record, Spot, ToolRule};
+use crate::file::{self, Action, Body, DefaultAction, PolicyFile, Record, Spot, ToolRule, Unlisted};
 use crate::glob::Glob;
 use crate::layer::{Default, DefaultRule, Denial, Layer, Rule, Validate};
 use crate::lookup::HiddenGlob;
@@ -54,6 +54,11 @@ fn layer(body: &Body, label: &str) -> Layer {
             },
             pointer: said.place.pointer.clone(),
         }),
+        unlisted: body
+            .unlisted
+            .as_ref()
+            .filter(|said| said.value == Unlisted::Hide)
+            .map(|said| said.place.pointer.clone()),
         mode: body.mode.as_ref().map(|mode| mode.value),
         keep: keep(body.record.as_ref()),
         validate: validate(body.validate.as_ref()),

@@ -211,6 +211,15 @@ impl Condition {
         }
     }
 
+    pub(crate) fn is_about_kind(&self) -> bool {
+        self.kind.is_some()
+    }
+
+    /// For one value, wherever it stands; none if it cannot be judged.
+    pub(crate) fn holds_for(&self, value: Raw<'_>, files: &dyn Files) -> Option<bool> {
+        Probe { at: &self.path.text, condition: self }.passes(value, files).ok()
+    }
+
     /// What it asks for, where it does not hold: of several arguments, which is not so.
     pub(crate) fn wanted(&self, args: &Arguments<'_>) -> String {
         match self.first(args, false) {

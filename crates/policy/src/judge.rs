@@ -24,7 +24,9 @@ impl Policy {
     pub fn judge<'p>(&'p self, call: &Call<'_>, circumstances: &Circumstances<'_>) -> Judgement<'p> {
         let judged = match call.target {
             Target::Tool { name, args } => {
-                let args = Arguments { raw: args, files: circumstances.files, schema: call.schema };
+                let known = || self.tools.as_ref().and_then(|tools| tools.schema(name));
+                let schema = call.schema.or_else(known);
+                let args = Arguments { raw: args, files: circumstances.files, schema };
                 self.judge_tool(call.client, name, &args, circumstances)
             }
             Target::Method { method, params } => {

@@ -69,6 +69,11 @@ pub(crate) fn takes(part: &Part, kind: ArgumentKind) -> bool {
         || part.items.as_ref().is_some_and(|items| takes(items, kind))
 }
 
+/// Does an argument's name say that it is of this kind?
+pub(crate) fn is_named_so(kind: ArgumentKind, name: &str) -> bool {
+    is_meant(kind, name, None)
+}
+
 struct Walk<'a> {
     kind: ArgumentKind,
     label: String,

@@ -47,11 +47,13 @@ pub mod compare;
 pub mod diff;
 pub mod edit;
 pub mod file;
+pub mod lint;
 
 pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
 pub use codegen::{NoRecordings, Recording, Recordings};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
+pub use file::suggest::nearest;
 pub use file::{OnLimit, ProcessSettings, Restart};
 pub use files::{AsWritten, Files, Flavour};
 pub use judge_method::Listing;

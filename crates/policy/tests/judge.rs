@@ -179,6 +179,27 @@ fn a_rule_for_paths_holds_every_path_however_the_tool_calls_it() {
 }
 
 #[test]
+fn what_nobody_allowed_can_be_left_out_of_lists() {
+    run("unlisted.txt");
+    let text = |tools: &str, unlisted: &str| {
+        format!(
+            "{{\"version\":\"1\",\"default\":\"deny\",\"unlisted\":\"{unlisted}\",\"tools\":{{{tools}}}}}"
+        )
+    };
+    let policy = |tools: &str, unlisted: &str| Policy::parse(&text(tools, unlisted)).unwrap();
+    let hiding = policy("\"a\":{}", "hide");
+    assert!(hiding.hides_anything() && hiding.is_hidden("c", "b") && !hiding.is_hidden("c", "a"));
+    // Who has read a list is told when it is another.
+    assert_ne!(hiding.visibility("c"), policy("\"a\":{},\"b\":{}", "hide").visibility("c"));
+    assert_ne!(hiding.visibility("c"), policy("\"a\":{}", "show").visibility("c"));
+    assert_eq!(policy("\"a\":{}", "show").visibility("c"), policy("\"b\":{}", "show").visibility("c"));
+    // What a person allows comes back into the list.
+    let allow = callgate_policy::edit::Edit::Allow { tool: "b".to_owned() };
+    let allowed = callgate_policy::edit::apply(&text("\"a\":{}", "hide"), &allow).unwrap();
+    assert!(!Policy::parse(&allowed.text).unwrap().is_hidden("c", "b"), "{}", allowed.text);
+}
+
+#[test]
 fn operators_mean_what_the_table_says() {
     run("operators.txt");
 }

@@ -15,10 +15,10 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Say all that is wrong with a policy file, how to mend it, and whether its own tests pass
+    /// Say all that is wrong with a policy, how to mend it, which rules can never count, and whether its own tests pass
     Check(CheckArgs),
     /// Run the tests that a policy file carries
-    Test(CheckArgs),
+    Test(TestArgs),
     /// Say what would happen to a call now, and by which rule
     Explain(ExplainArgs),
     /// Say what a policy would have done to the calls of the past
@@ -43,6 +43,19 @@ pub(crate) enum PolicyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
+    /// A policy file ("-" is standard input), or a server's name; every policy when left out
+    #[arg(value_name = "FILE|SERVER")]
+    pub(crate) what: Option<PathBuf>,
+    /// Hold the file against the tools of this server, when its place does not tell
+    #[arg(long, requires = "what", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
     pub(crate) file: PathBuf,
     /// One JSON object a line
     #[arg(long)]
@@ -67,14 +80,13 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "what", required = true, multiple = true)]
 pub(crate) struct SimulateArgs {
     /// The policy to try out
-    #[arg(group = "what")]
+    #[arg(required_unless_present = "rule")]
     pub(crate) file: Option<PathBuf>,
     /// Instead of a file: the server's present policy, changed so. "block T", "hide T", "cap T 10/minute", "allow T", or
     /// a part of a policy as JSON. May be given several times
-    #[arg(long, group = "what", conflicts_with = "file", value_name = "CHANGE")]
+    #[arg(long, conflicts_with = "file", value_name = "CHANGE")]
     pub(crate) rule: Vec<String>,
     /// Whose calls; needed when the file's name does not tell
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
@@ -139,9 +151,9 @@ pub(crate) struct VersionsArgs {
 pub(crate) struct DiffArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// A version, as `policy history` lists it; the one before the last change when left out
+    /// A version, as `policy history` lists it, or what a change left ('#3'); the version before the last change when left out
     pub(crate) from: Option<String>,
-    /// Another version; the file as it is now when left out
+    /// Another version or change; the file as it is now when left out
     pub(crate) to: Option<String>,
 }
 

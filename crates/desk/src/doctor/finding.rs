@@ -141,6 +141,8 @@ codes! {
     GateOtherVersion "gate-other-version" "it is of another version than this program",
     PoliciesOk "policies-ok" "every policy can be used",
     PolicyBroken "policy-broken" "a policy cannot be used: everything it is for is refused",
+    PolicyMisses "policy-misses" "a rule of a policy can never count, as the server's tools are",
+    PolicyStray "policy-stray" "a policy is for a server that nobody knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
     Paused "paused" "calls are paused by a person",
     PauseBroken "pause-broken" "the pause switch cannot be understood, so everything is paused",

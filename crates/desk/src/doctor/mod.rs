@@ -30,6 +30,7 @@ struct Visit<'d> {
     clients: Look<'d>,
     /// There is a home; without one there are no policies and no record, and nothing is wrong with that.
     at_home: bool,
+    now_ms: i64,
 }
 
 impl Desk {
@@ -43,6 +44,7 @@ impl Desk {
             home,
             clients: self.look_by(ledger.unwrap_or_default()),
             at_home: home.path().symlink_metadata().is_ok(),
+            now_ms: self.clock.now().wall_ms,
         };
         let areas: [fn(&Visit<'_>) -> Vec<Finding>; 8] = [
             home::check,

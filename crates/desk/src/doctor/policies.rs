@@ -1,9 +1,16 @@
 //! The files that decide about calls: policies, the pause switch, what is allowed for a while.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use callgate_store::allowance;
+use callgate_clients::own;
+use callgate_clients::survey::State;
+use callgate_policy::lint::lint;
+use callgate_policy::nearest;
+use callgate_store::catalogue::{self, Catalogue};
+use callgate_store::home::read_private;
 use callgate_store::pause::{self, Switch};
+use callgate_store::{History, allowance, running};
 
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
@@ -24,6 +31,8 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
         );
         found.push(finding(visit, Code::PoliciesOk, Gravity::Ok, &visit.home.policies_dir(), &what));
     }
+    found.extend(files.iter().chain([&visit.home.default_policy()]).filter_map(|path| misses(visit, path)));
+    found.extend(stray(visit, &files));
     found.extend(paused(visit));
     if let Some(problem) = allowance::read(visit.home).problem {
         let path = visit.home.allowances();
@@ -73,6 +82,63 @@ fn broken(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
             finding.command("Make it yours alone", &["chmod", "u+rw,go-rwx", &path])
         }
     })
+}
+
+/// Rules that can never count, by what the server listed last.
+fn misses(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
+    let text = read_private(path).ok()?;
+    let known = catalogue::of_policy(visit.home, path);
+    let tools = known.as_ref().map(Catalogue::server_tools);
+    let told = lint(&text, tools.as_ref(), visit.now_ms);
+    let first = told.first()?;
+    let more = match told.len() {
+        1 => String::new(),
+        all => format!(" (and {} more)", all - 1),
+    };
+    let what = format!("Line {}: {}{more}", first.line, first.message);
+    let finding = finding(visit, Code::PolicyMisses, Gravity::Warning, path, &what);
+    Some(finding.command(
+        "See all of it, with how to mend it",
+        &["callgate", "policy", "check", &path.display().to_string()],
+    ))
+}
+
+/// Files of servers that nobody knows: a slip of the finger, mostly, by which the server that was meant goes without.
+fn stray(visit: &Visit<'_>, files: &[PathBuf]) -> Vec<Finding> {
+    let Some(names) = known_servers(visit) else { return Vec::new() };
+    let policies: BTreeMap<PathBuf, &str> =
+        names.iter().map(|name| (visit.home.policy(name), name.as_str())).collect();
+    let strays = files.iter().filter(|path| !policies.contains_key(*path));
+    let told = strays.map(|path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let meant =
+            nearest(&stem, &known).map(|near| format!(" Did you mean {}?", name(near))).unwrap_or_default();
+        let what = format!(
+            "No client, session or list knows a server of this name, so the policy holds nobody.{meant}"
+        );
+        let path_text = path.display().to_string();
+        finding(visit, Code::PolicyStray, Gravity::Warning, path, &what)
+            .command("If it is not needed, remove it", &["rm", &path_text])
+    });
+    told.collect()
+}
+
+/// Every name that a server has, had or will have; none if it cannot be told, for then nothing is stray.
+fn known_servers(visit: &Visit<'_>) -> Option<BTreeSet<String>> {
+    let mut names: BTreeSet<String> =
+        History::open_reader(visit.home).ok()?.servers().ok()?.into_iter().collect();
+    names.extend(running(visit.home).into_iter().map(|lease| lease.server));
+    for entry in visit.clients.surveyed.iter().flat_map(|file| file.entries()) {
+        names.insert(entry.key.name.clone());
+        if let State::Protected { server } = &entry.state {
+            names.insert(server.clone());
+        }
+    }
+    let ledger = &visit.clients.ledger;
+    names.extend(ledger.rows.iter().chain(&ledger.former).map(|row| row.server.clone()));
+    names.extend(own::commands(visit.home.path()).ok()?.into_iter().map(|(name, _)| name));
+    Some(names)
 }
 
 fn paused(visit: &Visit<'_>) -> Vec<Finding> {

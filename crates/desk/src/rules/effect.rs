@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use callgate_review::{ReviewError, simulate_naming};
 use callgate_store::history::Which;
-use callgate_store::{Disk, History};
+use callgate_store::{Disk, History, catalogue};
 
 use super::parsed;
 use crate::log::line;
@@ -22,7 +22,8 @@ pub(super) fn of(
     days: u32,
     cancelled: &(dyn Fn() -> bool + Send + Sync),
 ) -> Result<Effect, DeskError> {
-    let policy = parsed(text)?;
+    let mut policy = parsed(text)?;
+    catalogue::describe(&desk.home, server, &mut policy);
     if cancelled() {
         return Err(DeskError::Cancelled);
     }

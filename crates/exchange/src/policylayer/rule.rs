@@ -280,7 +280,10 @@ fn predicate(predicate: &Predicate) -> Result<Json, String> {
     let path = match &predicate.subject {
         Subject::Argument(path) => path,
         Subject::Every(kind) => {
-            return Err(format!("a condition on every argument of a kind (\"args\": {:?}) is not known there", kind.word()));
+            return Err(format!(
+                "a condition on every argument of a kind (\"args\": {:?}) is not known there",
+                kind.word()
+            ));
         }
     };
     let plain = |name: &str| !name.is_empty() && !name.contains(['.', '[']);

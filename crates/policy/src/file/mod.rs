@@ -15,7 +15,7 @@ mod settings;
 pub(crate) mod suggest;
 mod tests;
 
-pub use body::{Body, ClientOverlay, DefaultAction};
+pub use body::{Body, ClientOverlay, DefaultAction, Unlisted};
 pub use codegen::CodegenSettings;
 pub(crate) use condition::regex;
 pub use condition::{ArgumentKind, Clause, Operator, Path, Predicate, Step, Subject, Value};

@@ -38,7 +38,7 @@ pub(super) fn key(unknown: &str, known: &[&str]) -> String {
 }
 
 /// The known word that a slip of the finger away from this one, if there is one.
-pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let wanted = plain(word);
     if wanted.is_empty() || wanted.len() > 64 {
         return None;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use callgate_exchange::{Format, Note, claude, detect, intercept, policylayer};
 
-use super::prepared_home;
+use super::{is_known, prepared_home};
 use crate::args::{ExportArgs, ForeignFormat, ImportArgs};
 use crate::change;
 use crate::screen;
@@ -53,6 +53,17 @@ pub(super) fn import(args: &ImportArgs) -> anyhow::Result<ExitCode> {
 
 pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
+    if !home.policy(&args.server).exists() {
+        let shown = screen::harmless(&args.server);
+        if !is_known(&home, &args.server)? {
+            bail!(
+                "no server {shown} is known, so there is no policy of it to export; `callgate status` names them"
+            );
+        }
+        screen::hint(&format!(
+            "{shown} has no policy of its own: this is the default one, which counts for it"
+        ));
+    }
     let (path, text) = change::current(&home, &args.server)?;
     let exported =
         policylayer::export(&text).with_context(|| format!("{} cannot be exported", path.display()))?;

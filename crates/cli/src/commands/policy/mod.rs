@@ -12,10 +12,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_clients::{ledger, own};
 use callgate_policy::SCHEMA;
 use callgate_store::Home;
 
 use crate::args::{PolicyArgs, PolicyCommand};
+use crate::commands::log;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
@@ -42,6 +44,16 @@ fn prepared_home() -> anyhow::Result<Home> {
     let home = Home::locate()?;
     home.prepare()?;
     Ok(home)
+}
+
+/// Was there ever a server of this name: in a session, in a list of tools, behind the gate, in our own list?
+fn is_known(home: &Home, server: &str) -> anyhow::Result<bool> {
+    let rows = ledger::read(home.path()).map(|ledger| ledger.rows).unwrap_or_default();
+    let own = own::commands(home.path()).unwrap_or_default();
+    Ok(home.catalogue(server).exists()
+        || rows.iter().any(|row| row.server == server)
+        || own.iter().any(|(name, _)| name == server)
+        || log::current(home)?.servers()?.iter().any(|name| name == server))
 }
 
 /// A file of the person's own; "-" is standard input.

@@ -10,7 +10,7 @@ use callgate_policy::edit::{Edit, apply, merge};
 use callgate_policy::{Policy, Rate};
 use callgate_review::{Example, Progress, Simulation, simulate};
 use callgate_shim::gate::guard;
-use callgate_store::{Disk, Home};
+use callgate_store::{Disk, Home, catalogue};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -35,6 +35,7 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<ExitCode> {
     let mut policy =
         Policy::parse(&text).context("this policy is broken; `callgate policy check` says all of it")?;
     guard(&mut policy, home.path(), None);
+    catalogue::describe(&home, &server, &mut policy);
     let watched = stderr().is_terminal();
     let progress = |progress: Progress| {
         if watched {
