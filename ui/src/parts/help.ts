@@ -63,7 +63,11 @@ export const wants: readonly Want[] = [
     use: 'Rules, its row, Refuse when…',
     command: 'callgate policy apply',
   },
-  { want: 'keep a tool inside a folder', use: 'Rules, its row, Require… inside', command: 'callgate policy apply' },
+  {
+    want: 'keep a tool inside a folder',
+    use: 'Rules, its row, Require… any path argument, inside',
+    command: 'callgate policy apply',
+  },
   {
     want: 'know what a rule would have done',
     use: 'Rules: the effect is shown before saving',
