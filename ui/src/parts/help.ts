@@ -65,7 +65,7 @@ export const wants: readonly Want[] = [
   },
   {
     want: 'keep a tool inside a folder',
-    use: 'Rules, its row, Require… any path argument, inside',
+    use: 'Rules, its row, Require… any path, inside',
     command: 'callgate policy apply',
   },
   {

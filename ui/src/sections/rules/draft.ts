@@ -131,8 +131,8 @@ export function newLimit(max = 30, window = 'minute'): LimitDraft {
 
 /** Every argument of a kind, whatever the tool calls it: stands where the way to one argument would. */
 export const argumentKinds: readonly { kind: string; words: string; every: string; any: string; op: string }[] = [
-  { kind: 'paths', words: 'any path argument', every: 'every path', any: 'a path', op: 'inside' },
-  { kind: 'urls', words: 'any URL argument', every: 'every URL', any: 'a URL', op: 'regex' },
+  { kind: 'paths', words: 'any path', every: 'every path', any: 'a path', op: 'inside' },
+  { kind: 'urls', words: 'any URL', every: 'every URL', any: 'a URL', op: 'regex' },
 ];
 
 export function newCondition(path = 'args.'): Condition {
