@@ -149,6 +149,13 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-broken", "problem", "chmod u+rw,go-rwx", |person| {
         mode(person, ".callgate/policies/_default.json", 0o666)
     }),
+    ("policy-misses", "warning", "callgate policy check", |person| {
+        let over = r#"{"version":"1","default":"allow","tools":{"x":{"until":"2020-01-01T00:00:00Z"}}}"#;
+        ours(person, "policies/a.json", over);
+    }),
+    ("policy-stray", "warning", "rm ", |person| {
+        ours(person, "policies/nobody.json", r#"{"version":"1","default":"allow"}"#);
+    }),
     ("policy-default-missing", "problem", "window", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),

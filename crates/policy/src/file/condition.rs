@@ -362,7 +362,7 @@ fn operator(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Oper
         .collect();
     let fix = match word.as_str() {
         "startswith" | "beginswith" | "prefix" | "hasprefix" => {
-            "write \"op\": \"regex\" with ^ in front, such as \"value\": \"^https://\"; for folders there is \"inside\""
+            "write \"op\": \"regex\" with ^ in front, such as \"value\": \"^draft-\"; for folders there is \"inside\""
         }
         "endswith" | "suffix" | "hassuffix" => {
             "write \"op\": \"regex\" with $ at the end, such as \"value\": \"\\\\.pem$\""
