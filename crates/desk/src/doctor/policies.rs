@@ -10,7 +10,7 @@ use callgate_policy::nearest;
 use callgate_store::catalogue::{self, Catalogue};
 use callgate_store::home::read_private;
 use callgate_store::pause::{self, Switch};
-use callgate_store::{History, allowance, running};
+use callgate_store::{allowance, checkup, running};
 
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
@@ -105,6 +105,9 @@ fn misses(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
 
 /// Files of servers that nobody knows: a slip of the finger, mostly, by which the server that was meant goes without.
 fn stray(visit: &Visit<'_>, files: &[PathBuf]) -> Vec<Finding> {
+    if files.is_empty() {
+        return Vec::new();
+    }
     let Some(names) = known_servers(visit) else { return Vec::new() };
     let policies: BTreeMap<PathBuf, &str> =
         names.iter().map(|name| (visit.home.policy(name), name.as_str())).collect();
@@ -126,8 +129,7 @@ fn stray(visit: &Visit<'_>, files: &[PathBuf]) -> Vec<Finding> {
 
 /// Every name that a server has, had or will have; none if it cannot be told, for then nothing is stray.
 fn known_servers(visit: &Visit<'_>) -> Option<BTreeSet<String>> {
-    let mut names: BTreeSet<String> =
-        History::open_reader(visit.home).ok()?.servers().ok()?.into_iter().collect();
+    let mut names: BTreeSet<String> = checkup::servers(visit.home).ok()?.into_iter().collect();
     names.extend(running(visit.home).into_iter().map(|lease| lease.server));
     for entry in visit.clients.surveyed.iter().flat_map(|file| file.entries()) {
         names.insert(entry.key.name.clone());
