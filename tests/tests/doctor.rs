@@ -150,8 +150,12 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-broken", "problem", "chmod u+rw,go-rwx", |person| {
         mode(person, ".callgate/policies/_default.json", 0o666)
     }),
+    ("policy-misses", "warning", "callgate policy check", |person| {
+        let over = r#"{"version":"1","default":"allow","tools":{"x":{"until":"2020-01-01T00:00:00Z"}}}"#;
+        ours(person, "policies/a.json", over);
+    }),
     ("policy-stray", "warning", "Rename the file", |person| {
-        ours(person, "policies/filesytem.json", r#"{ "version": "1", "default": "deny" }"#);
+        ours(person, "policies/nobody.json", r#"{"version":"1","default":"allow"}"#);
     }),
     ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])

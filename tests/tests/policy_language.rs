@@ -225,6 +225,43 @@ fn a_stateless_server_is_asked_for_its_schema_in_its_own_words() {
     assert!(list.contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#), "{list}");
 }
 
+#[test]
+fn what_nobody_allowed_is_neither_listed_nor_there_until_it_is_allowed() {
+    let policy = r#"{ "version": "1", "default": "deny", "unlisted": "hide", "tools": { "safe": {} } }"#;
+    let bench = Bench::new(policy).unwrap();
+    let mut session = bench.session("", &[]).unwrap();
+    let list = listed(&mut session, 1);
+    assert!(list.contains("safe") && !list.contains("danger"), "{list}");
+    let hidden = request(&mut session, 2, "tools/call", r#"{"name":"danger","arguments":{}}"#).to_text();
+    let absent = request(&mut session, 3, "tools/call", r#"{"name":"no_such","arguments":{}}"#).to_text();
+    assert_eq!(hidden.replace("danger", "no_such").replace("\"id\":2", "\"id\":3"), absent);
+    std::fs::write(
+        home(&bench).policy(SERVER),
+        policy.replace(r#""safe": {}"#, r#""safe": {}, "danger": {}"#),
+    )
+    .unwrap();
+    assert_eq!(call(&mut session, 4, "danger", "{}"), "ran");
+    session.line_with("notifications/tools/list_changed").unwrap();
+    assert!(listed(&mut session, 5).contains("danger"));
+}
+
+#[test]
+fn a_rule_for_paths_holds_what_the_servers_schema_calls_a_path() {
+    let policy = r#"{ "version": "1", "default": "allow", "all_tools": { "require": [
+        { "args": "paths", "op": "inside", "value": "/nowhere/at/all" } ] } }"#;
+    let bench = Bench::new(policy).unwrap();
+    let mut session = bench.session("", &[]).unwrap();
+    assert!(
+        call(&mut session, 1, "safe", r#"{"paths":["/nowhere/at/all/x","/etc/passwd"]}"#)
+            .contains("args.paths[1]")
+    );
+    assert!(
+        call(&mut session, 2, "safe", r#"{"anything":{"deep":["/etc/passwd"]}}"#)
+            .contains("args.anything.deep[0]")
+    );
+    assert_eq!(call(&mut session, 3, "safe", r#"{"source":"/nowhere/at/all/y","text":"/etc"}"#), "ran");
+}
+
 fn home(bench: &Bench) -> Home {
     let home = Home::at(bench.home());
     home.prepare().unwrap();

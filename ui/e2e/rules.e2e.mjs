@@ -86,6 +86,21 @@ export const checks = () => ({
       await panel.waitFor({ state: 'detached' });
     }),
 
+  'every path argument is the first choice of a condition, and asks for folders': (env) =>
+    on(env, {}, async (page) => {
+      await tool(page, 'browser_type').getByTestId('rule-open').click();
+      await page.getByTestId('builder-add-require').click();
+      const choices = page.getByTestId('builder-argument').locator('option');
+      assert.deepEqual((await choices.allTextContents()).slice(0, 2), ['any path', 'any URL']);
+      await page.getByTestId('builder-argument').selectOption('paths');
+      assert.equal(await page.getByTestId('builder-path').count(), 0);
+      assert.equal(await page.getByTestId('builder-op').inputValue(), 'inside');
+      await page.getByTestId('builder-value').fill('~/projects');
+      await page.getByTestId('builder-words').getByText('Refused unless every path is inside “~/projects”').waitFor();
+      await page.getByTestId('diff').getByText('"paths"').waitFor();
+      if (process.env.SHOT) await page.screenshot({ path: process.env.SHOT });
+    }),
+
   'a description as long as a page leaves the form in the window': (env) =>
     on(env, { width: 980, height: 640, hash: '#/welcome' }, async (page) => {
       await page.evaluate(() => {

@@ -61,7 +61,7 @@ impl Policy {
     ) -> Applying<'p> {
         let overlay = overlay.map(|overlay| &overlay.layer);
         let for_all = overlay.and_then(|layer| layer.all_tools_at(now_ms));
-        Applying {
+        let mut applying = Applying {
             base: &self.base,
             overlay,
             rules: [own.rule, overlaid.rule, self.base.all_tools_at(now_ms), for_all],
@@ -69,7 +69,12 @@ impl Policy {
             hidden: own.hidden.or(overlaid.hidden),
             imitated: None,
             now_ms,
+        };
+        // Lists have no moment: a tool that was in them while its rule held is denied after, not hidden.
+        if applying.hidden.is_none() && !own.over && !overlaid.over {
+            applying.hidden = applying.unlisted().filter(|_| applying.default_action() == Default::Deny);
         }
+        applying
     }
 }
 
@@ -104,6 +109,12 @@ impl<'p> Applying<'p> {
     /// Pointer of the entry that hides the tool.
     pub(crate) fn hidden(&self) -> Option<&'p str> {
         self.hidden
+    }
+
+    /// Pointer of what hides the tools that the default denies.
+    pub(crate) fn unlisted(&self) -> Option<&'p str> {
+        let overlaid = || self.overlay.and_then(|layer| layer.unlisted.as_deref());
+        self.base.unlisted.as_deref().or_else(overlaid)
     }
 
     /// What the name looks like without being it.

@@ -6,12 +6,15 @@ use callgate_protocol::json::Raw;
 use crate::codegen::{NoRecordings, Recordings};
 use crate::files::{AsWritten, Files};
 use crate::limit::Limits;
+use crate::schema::ArgumentSchema;
 
 /// One request of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub client: &'a str,
     pub target: Target<'a>,
+    /// What the server says of the tool's arguments, if that is known: for rules about kinds of arguments.
+    pub schema: Option<&'a ArgumentSchema>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +32,17 @@ pub enum Target<'a> {
 
 impl<'a> Call<'a> {
     pub fn tool(client: &'a str, name: &'a str, args: Option<Raw<'a>>) -> Call<'a> {
-        Call { client, target: Target::Tool { name, args } }
+        Call { client, target: Target::Tool { name, args }, schema: None }
     }
 
     pub fn method(client: &'a str, method: &'a str, params: Option<Raw<'a>>) -> Call<'a> {
-        Call { client, target: Target::Method { method, params } }
+        Call { client, target: Target::Method { method, params }, schema: None }
+    }
+
+    /// The same call of a tool whose arguments are described like this.
+    #[must_use]
+    pub fn described_by(self, schema: Option<&'a ArgumentSchema>) -> Call<'a> {
+        Call { schema, ..self }
     }
 }
 

@@ -4,8 +4,8 @@ mod counters;
 pub(crate) mod limits;
 
 use crate::call::Keep;
-use crate::evaluate::Clause;
-use crate::file::{Action, Body, DefaultAction, PolicyFile, Record, Spot, ToolRule};
+use crate::evaluate::{Clause, Quantifier};
+use crate::file::{self, Action, Body, DefaultAction, PolicyFile, Record, Spot, ToolRule, Unlisted};
 use crate::glob::Glob;
 use crate::layer::{Default, DefaultRule, Denial, Layer, Rule, Validate};
 use crate::lookup::HiddenGlob;
@@ -54,6 +54,11 @@ fn layer(body: &Body, label: &str) -> Layer {
             },
             pointer: said.place.pointer.clone(),
         }),
+        unlisted: body
+            .unlisted
+            .as_ref()
+            .filter(|said| said.value == Unlisted::Hide)
+            .map(|said| said.place.pointer.clone()),
         mode: body.mode.as_ref().map(|mode| mode.value),
         keep: keep(body.record.as_ref()),
         validate: validate(body.validate.as_ref()),
@@ -123,7 +128,7 @@ fn tool_rule(rule: &ToolRule, label: &str) -> Rule {
         }
     }
     for clause in &rule.deny_if {
-        match Clause::compile(clause) {
+        match Clause::compile(clause, Quantifier::Any) {
             // No conditions: PolicyLayer's way to write a plain deny.
             Some(clause) if clause.conditions.is_empty() => {
                 let reason = clause.on_deny.or_else(|| rule.reason.clone());
@@ -133,8 +138,10 @@ fn tool_rule(rule: &ToolRule, label: &str) -> Rule {
             None => {}
         }
     }
-    compiled.require = rule.require.iter().filter_map(Clause::compile).collect();
-    compiled.ask_if = rule.ask_if.iter().filter_map(Clause::compile).collect();
+    let clauses =
+        |all: &[file::Clause], how| all.iter().filter_map(|clause| Clause::compile(clause, how)).collect();
+    compiled.require = clauses(&rule.require, Quantifier::Every);
+    compiled.ask_if = clauses(&rule.ask_if, Quantifier::Any);
     compiled.limits = limits::of(rule, label);
     compiled
 }

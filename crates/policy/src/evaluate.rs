@@ -10,10 +10,40 @@ use callgate_protocol::NextStep;
 use callgate_protocol::json::{Kind, Raw};
 use regex::Regex;
 
-use crate::file::{self, Operator, Path, Value};
+use crate::file::{self, ArgumentKind, Operator, Path, Subject, Value};
 use crate::files::Files;
+use crate::kinds;
 use crate::number::Decimal;
 use crate::path;
+use crate::schema::ArgumentSchema;
+
+/// A call's arguments, with what it takes to read them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arguments<'a> {
+    pub(crate) raw: Option<Raw<'a>>,
+    pub(crate) files: &'a dyn Files,
+    /// What the server says of them, if that is known.
+    pub(crate) schema: Option<&'a ArgumentSchema>,
+}
+
+/// How a condition on every argument of a kind is meant: what must hold has to hold of all of them, what denies denies
+/// for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantifier {
+    Every,
+    Any,
+}
+
+impl Quantifier {
+    pub(crate) fn words(self, kind: ArgumentKind) -> &'static str {
+        match (self, kind) {
+            (Quantifier::Every, ArgumentKind::Paths) => "every path",
+            (Quantifier::Any, ArgumentKind::Paths) => "a path",
+            (Quantifier::Every, ArgumentKind::Urls) => "every URL",
+            (Quantifier::Any, ArgumentKind::Urls) => "a URL",
+        }
+    }
+}
 
 /// Why a condition could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +79,9 @@ enum Test {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
+    /// The arguments that are read; all of them where every one of a kind is asked for.
     pub(crate) path: Path,
+    kind: Option<(ArgumentKind, Quantifier)>,
     test: Test,
     /// For comparing policies and for sentences: `args.url matches "^file:"`.
     pub(crate) words: String,
@@ -74,8 +106,9 @@ pub(crate) enum Standing {
 
 impl Clause {
     /// `None` when an operator cannot use its value; the file's reader has complained about it.
-    pub(crate) fn compile(clause: &file::Clause) -> Option<Clause> {
-        let conditions: Option<Vec<_>> = clause.conditions.iter().map(Condition::compile).collect();
+    pub(crate) fn compile(clause: &file::Clause, how: Quantifier) -> Option<Clause> {
+        let conditions: Option<Vec<_>> =
+            clause.conditions.iter().map(|condition| Condition::compile(condition, how)).collect();
         Some(Clause {
             pointer: clause.place.pointer.clone(),
             conditions: conditions?,
@@ -84,10 +117,10 @@ impl Clause {
     }
 
     /// A condition that fails settles the matter whatever the unclear ones would have said; so order does not matter.
-    pub(crate) fn standing(&self, args: Option<Raw<'_>>, files: &dyn Files) -> Standing {
+    pub(crate) fn standing(&self, args: &Arguments<'_>) -> Standing {
         let mut unclear = None;
         for (i, condition) in self.conditions.iter().enumerate() {
-            match condition.holds(args, files) {
+            match condition.holds(args) {
                 Ok(true) => {}
                 Ok(false) => return Standing::Fails(i),
                 Err(e) => unclear = unclear.or(Some(e)),
@@ -101,10 +134,23 @@ impl Clause {
         let words: Vec<&str> = self.conditions.iter().map(|c| c.words.as_str()).collect();
         words.join(" and ")
     }
+
+    /// The same for a clause that holds: of several arguments, those that make it so.
+    pub(crate) fn words_for(&self, args: &Arguments<'_>) -> String {
+        let words: Vec<String> = self
+            .conditions
+            .iter()
+            .map(|condition| match condition.first(args, true) {
+                Some(label) => format!("{} (here {label})", condition.words),
+                None => condition.words.clone(),
+            })
+            .collect();
+        words.join(" and ")
+    }
 }
 
 impl Condition {
-    fn compile(predicate: &file::Predicate) -> Option<Condition> {
+    pub(crate) fn compile(predicate: &file::Predicate, how: Quantifier) -> Option<Condition> {
         use Ordering::{Equal, Greater, Less};
         let value = predicate.value.clone();
         let list = |value: Value| match value {
@@ -129,16 +175,90 @@ impl Condition {
             Operator::Inside => Test::Inside(folders(value)),
             Operator::NotInside => Test::NotInside(folders(value)),
         };
-        Some(Condition { words: words(predicate), path: predicate.path.clone(), test })
+        let (path, kind) = match &predicate.subject {
+            Subject::Argument(path) => (path.clone(), None),
+            Subject::Every(kind) => (Path { text: "args".to_owned(), steps: Vec::new() }, Some((*kind, how))),
+        };
+        Some(Condition { words: words(predicate, how), path, kind, test })
     }
 
-    fn holds(&self, args: Option<Raw<'_>>, files: &dyn Files) -> Outcome {
-        let found = args.and_then(|args| resolve(args, &self.path));
-        let Some(found) = found else {
+    fn holds(&self, args: &Arguments<'_>) -> Outcome {
+        if let Some((kind, how)) = self.kind {
+            return self.holds_of(args, kind, how);
+        }
+        let Some(found) = args.raw.and_then(|raw| resolve(raw, &self.path)) else {
             // Absent arguments satisfy nothing but the wish that they be absent.
             return Ok(matches!(self.test, Test::Exists(false)));
         };
-        match &self.test {
+        Probe { at: &self.path.text, condition: self }.passes(found, args.files)
+    }
+
+    /// One value settles it: where every one has to fit, one that does not; where any will do, one that does. Else one that
+    /// cannot be judged leaves it open. A call without such a value has nothing that could be held against it.
+    fn holds_of(&self, args: &Arguments<'_>, kind: ArgumentKind, how: Quantifier) -> Outcome {
+        let given = kinds::given(args.raw, kind, args.schema)
+            .map_err(|unbounded| CannotJudge::new(unbounded.words(kind)))?;
+        if let Test::Exists(wanted) = self.test {
+            return Ok(given.is_empty() != wanted);
+        }
+        let settles = how == Quantifier::Any;
+        let mut unclear = None;
+        for given in &given {
+            match self.passes(given, args.files) {
+                Ok(holds) if holds == settles => return Ok(settles),
+                Ok(_) => {}
+                Err(why) => unclear = unclear.or(Some(why)),
+            }
+        }
+        unclear.map_or(Ok(!settles), Err)
+    }
+
+    fn passes(&self, given: &kinds::Given<'_>, files: &dyn Files) -> Outcome {
+        let probe = Probe { at: &given.label, condition: self };
+        match given.value() {
+            Some(value) => probe.passes(value, files),
+            None => Err(CannotJudge::new(format!("{} cannot be read", given.label))),
+        }
+    }
+
+    pub(crate) fn is_about_kind(&self) -> bool {
+        self.kind.is_some()
+    }
+
+    /// For one value, wherever it stands; none if it cannot be judged.
+    pub(crate) fn holds_for(&self, value: Raw<'_>, files: &dyn Files) -> Option<bool> {
+        Probe { at: &self.path.text, condition: self }.passes(value, files).ok()
+    }
+
+    /// What it asks for, where it does not hold: of several arguments, which is not so.
+    pub(crate) fn wanted(&self, args: &Arguments<'_>) -> String {
+        match self.first(args, false) {
+            Some(label) => format!("{}, which is not so for {label}", self.words),
+            None => self.words.clone(),
+        }
+    }
+
+    /// Of several arguments, the first that fits, or does not.
+    fn first(&self, args: &Arguments<'_>, fits: bool) -> Option<String> {
+        let (kind, _) = self.kind?;
+        let given = kinds::given(args.raw, kind, args.schema).ok()?;
+        if matches!(self.test, Test::Exists(_)) {
+            return None;
+        }
+        given.into_iter().find(|given| self.passes(given, args.files) == Ok(fits)).map(|given| given.label)
+    }
+}
+
+/// One condition held against one argument.
+struct Probe<'c> {
+    /// The way to the argument: `args.url`.
+    at: &'c str,
+    condition: &'c Condition,
+}
+
+impl Probe<'_> {
+    fn passes(&self, found: Raw<'_>, files: &dyn Files) -> Outcome {
+        match &self.condition.test {
             Test::Exists(wanted) => Ok(*wanted),
             Test::Eq(value) => self.equals(found, value),
             Test::Neq(value) => self.equals(found, value).map(|same| !same),
@@ -237,10 +357,10 @@ impl Condition {
         for item in found.items() {
             let inside = self.inside(item, folders, files)?;
             if *all.get_or_insert(inside) != inside {
-                let why = format!("{} holds paths inside and outside", self.path.text);
+                let why = format!("{} holds paths inside and outside", self.at);
                 return Err(CannotJudge::new(format!(
                     "{why}, which the rule \"{}\" cannot judge",
-                    self.words
+                    self.condition.words
                 )));
             }
         }
@@ -253,7 +373,7 @@ impl Condition {
         }
         let text = self.text(found)?;
         path::is_inside(&text, folders, files).map_err(|why| {
-            let argument = self.path.text.clone();
+            let argument = self.at.to_string();
             let why = format!("{argument} {why}");
             match path::is_plain(&text, files.flavour()) {
                 // It is not its spelling that stands in the way.
@@ -272,9 +392,9 @@ impl Condition {
 
     fn text<'a>(&self, found: Raw<'a>) -> Result<Cow<'a, str>, CannotJudge> {
         match found.kind() {
-            Kind::String => found.as_str().ok_or_else(|| {
-                CannotJudge::new(format!("{} holds text that is not valid Unicode", self.path.text))
-            }),
+            Kind::String => found
+                .as_str()
+                .ok_or_else(|| CannotJudge::new(format!("{} holds text that is not valid Unicode", self.at))),
             Kind::Number | Kind::Bool => Ok(Cow::Borrowed(found.text())),
             Kind::Null | Kind::Array | Kind::Object => Err(self.cannot(found)),
         }
@@ -284,7 +404,7 @@ impl Condition {
     fn decimal<'t>(&self, found: Raw<'_>, text: &'t str) -> Result<Option<Decimal<'t>>, CannotJudge> {
         let decimal = number(text);
         if decimal.is_none() && found.kind() == Kind::Number {
-            return Err(CannotJudge::new(format!("{} is a number out of reach", self.path.text)));
+            return Err(CannotJudge::new(format!("{} is a number out of reach", self.at)));
         }
         Ok(decimal)
     }
@@ -300,7 +420,7 @@ impl Condition {
         };
         CannotJudge::new(format!(
             "{} is {kind}, which cannot be judged by the rule \"{}\"",
-            self.path.text, self.words
+            self.at, self.condition.words
         ))
     }
 }
@@ -329,8 +449,13 @@ pub(crate) fn resolve<'a>(args: Raw<'a>, path: &Path) -> Option<Raw<'a>> {
     })
 }
 
-fn words(predicate: &file::Predicate) -> String {
-    let (path, value) = (&predicate.path.text, &predicate.value);
+fn words(predicate: &file::Predicate, how: Quantifier) -> String {
+    let value = &predicate.value;
+    let path = match &predicate.subject {
+        Subject::Argument(path) => path.text.as_str(),
+        Subject::Every(kind) if predicate.op == Operator::Exists => Quantifier::Any.words(*kind),
+        Subject::Every(kind) => how.words(*kind),
+    };
     match predicate.op {
         Operator::Eq => format!("{path} is {value}"),
         Operator::Neq => format!("{path} is not {value}"),

@@ -9,8 +9,7 @@ use crate::amount;
 use crate::applying::Applying;
 use crate::call::{Call, Circumstances, Judgement, Pass, Refusal, RefusalKind, Target, Waived};
 use crate::codegen;
-use crate::evaluate::{CannotJudge, Clause, Standing};
-use crate::files::Files;
+use crate::evaluate::{Arguments, CannotJudge, Clause, Standing};
 use crate::layer::{Default, Rule};
 use crate::limit::{Kind, Limit, Limits, Taking};
 use crate::name;
@@ -23,7 +22,12 @@ impl Policy {
     /// What the rules say about this call. Total: every call gets an answer, and what cannot be judged is refused.
     pub fn judge<'p>(&'p self, call: &Call<'_>, circumstances: &Circumstances<'_>) -> Judgement<'p> {
         let judged = match call.target {
-            Target::Tool { name, args } => self.judge_tool(call.client, name, args, circumstances),
+            Target::Tool { name, args } => {
+                let known = || self.tools.as_ref().and_then(|tools| tools.schema(name));
+                let schema = call.schema.or_else(known);
+                let args = Arguments { raw: args, files: circumstances.files, schema };
+                self.judge_tool(call.client, name, &args, circumstances)
+            }
             Target::Method { method, params } => {
                 self.judge_method(call.client, method, params, circumstances)
             }
@@ -38,7 +42,7 @@ impl Policy {
         &self,
         client: &str,
         tool: &str,
-        args: Option<Raw<'_>>,
+        args: &Arguments<'_>,
         circumstances: &Circumstances<'_>,
     ) -> Result<Pass<'_>, Refusal> {
         self.usable()?;
@@ -51,10 +55,11 @@ impl Policy {
         &'p self,
         applying: &Applying<'p>,
         (client, tool): (&str, &str),
-        args: Option<Raw<'_>>,
+        args: &Arguments<'_>,
         circumstances: &Circumstances<'_>,
     ) -> Result<Pass<'p>, Refusal> {
-        let Circumstances { files, recordings, waived, .. } = *circumstances;
+        let Circumstances { recordings, waived, .. } = *circumstances;
+        let raw = args.raw;
         spelled_right(applying, tool)?;
         let observing = applying.observing() || waived == Waived::Enforcement;
         let mut rules = Rules { observing, would: None };
@@ -62,12 +67,12 @@ impl Policy {
         if waived != Waived::Everything {
             rules.say(|| lets_in(applying, tool, waived))?;
         }
-        self.not_our_home(args)?;
+        self.not_our_home(raw)?;
         if waived != Waived::Everything {
-            rules.say(|| applying.rules().try_for_each(|rule| rule.conditions(tool, args, files)))?;
-            rules.say(|| codegen::judge(applying, client, tool, args, recordings))?;
+            rules.say(|| applying.rules().try_for_each(|rule| rule.conditions(tool, args)))?;
+            rules.say(|| codegen::judge(applying, client, tool, raw, recordings))?;
             for limit in applying.rules().flat_map(|rule| rule.limits_at(applying.now_ms)) {
-                match limit.taken_by(args) {
+                match limit.taken_by(raw) {
                     Ok(amount) => {
                         rules.say(|| fits_at_all(limit, amount, tool))?;
                         limits.push(Taking { limit, amount });
@@ -76,12 +81,12 @@ impl Policy {
                 }
             }
             if applying.says(|says| says.ask) || applying.default_action() == Default::Ask {
-                rules.say(|| asks(applying, tool, args, circumstances))?;
+                rules.say(|| asks(applying, tool, args, waived))?;
             }
         } else {
             // Nothing stands in its way, but it counts like every call that is made.
             for limit in applying.rules().flat_map(|rule| rule.limits_at(applying.now_ms)) {
-                limits.extend(limit.taken_by(args).ok().map(|amount| Taking { limit, amount }));
+                limits.extend(limit.taken_by(raw).ok().map(|amount| Taking { limit, amount }));
             }
         }
         let keep = applying.keep();
@@ -214,13 +219,7 @@ pub(crate) fn no_amount(limit: &Limit, tool: &str, why: &str) -> Refusal {
 }
 
 /// Rules that want a person to be asked. An allowance for the tool answers what its own rules ask without conditions.
-fn asks(
-    applying: &Applying<'_>,
-    tool: &str,
-    args: Option<Raw<'_>>,
-    circumstances: &Circumstances<'_>,
-) -> Verdict {
-    let Circumstances { files, waived, .. } = *circumstances;
+fn asks(applying: &Applying<'_>, tool: &str, args: &Arguments<'_>, waived: Waived) -> Verdict {
     let ask = |pointer: &str, said: Option<&String>| {
         let sentence = || format!("{tool:?} is refused because {}", Feature::Ask.sentence());
         Err(Refusal::new(RefusalKind::Ask, pointer, said.cloned().unwrap_or_else(sentence)))
@@ -232,7 +231,7 @@ fn asks(
     }
     applying.rules_for_all().try_for_each(always)?;
     for clause in applying.rules().flat_map(|rule| &rule.ask_if) {
-        match clause.standing(args, files) {
+        match clause.standing(args) {
             Standing::AllHold => return ask(&clause.pointer, clause.on_deny.as_ref()),
             Standing::Fails(_) => {}
             // Whether it has to be asked cannot be told: a person can.
@@ -258,11 +257,12 @@ impl Limit {
 }
 
 impl Rule {
-    fn conditions(&self, tool: &str, args: Option<Raw<'_>>, files: &dyn Files) -> Verdict {
+    fn conditions(&self, tool: &str, args: &Arguments<'_>) -> Verdict {
         for clause in &self.deny_if {
-            match clause.standing(args, files) {
+            match clause.standing(args) {
                 Standing::AllHold => {
-                    let reason = clause.reason(|| format!("{tool:?} is denied when {}", clause.words()));
+                    let reason =
+                        clause.reason(|| format!("{tool:?} is denied when {}", clause.words_for(args)));
                     // Without conditions nothing else can be tried.
                     let next = if clause.conditions.is_empty() {
                         NextStep::AskUser
@@ -276,11 +276,12 @@ impl Rule {
             }
         }
         for clause in &self.require {
-            match clause.standing(args, files) {
+            match clause.standing(args) {
                 Standing::AllHold => {}
                 Standing::Fails(which) => {
-                    let wanted = || clause.conditions.get(which).map_or("", |c| c.words.as_str());
-                    let reason = clause.reason(|| format!("{tool:?} is allowed only when {}", wanted()));
+                    let wanted = || clause.conditions.get(which).map(|failed| failed.wanted(args));
+                    let reason = clause
+                        .reason(|| format!("{tool:?} is allowed only when {}", wanted().unwrap_or_default()));
                     return Err(clause.refusal(reason, NextStep::OtherArguments));
                 }
                 Standing::Unclear(CannotJudge { why, next }) => return Err(clause.refusal(why, next)),

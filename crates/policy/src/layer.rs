@@ -4,7 +4,7 @@
 
 use crate::call::Keep;
 use crate::codegen;
-use crate::evaluate::Clause;
+use crate::evaluate::{Clause, Condition};
 use crate::file::Mode;
 use crate::limit::Limit;
 use crate::lookup::Names;
@@ -14,6 +14,8 @@ use crate::unbuilt::Unbuilt;
 pub(crate) struct Layer {
     /// Always said by the policy's own layer.
     pub(crate) default: Option<DefaultRule>,
+    /// Pointer of what hides tools that are not listed, where the default denies them.
+    pub(crate) unlisted: Option<String>,
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) validate: Option<Validate>,
@@ -33,6 +35,10 @@ pub(crate) struct Says {
     pub(crate) validate: bool,
     /// In rules alone.
     pub(crate) ask: bool,
+    /// When a rule is over.
+    pub(crate) ends: bool,
+    /// Something about every argument of a kind.
+    pub(crate) kinds: bool,
 }
 
 /// What happens to a tool that has no rule of its own.
@@ -98,6 +104,11 @@ impl Rule {
             && !self.validate.as_ref().is_some_and(|v| v.wanted)
     }
 
+    fn asks_for_kinds(&self) -> bool {
+        let clauses = self.require.iter().chain(&self.deny_if).chain(&self.ask_if);
+        clauses.flat_map(|clause| &clause.conditions).any(Condition::is_about_kind)
+    }
+
     /// The moments at which something in it ends.
     pub(crate) fn ends(&self) -> impl Iterator<Item = i64> {
         self.ends_ms.into_iter().chain(self.limits.iter().filter_map(|limit| limit.until_ms))
@@ -113,6 +124,8 @@ impl Layer {
             keep: self.keep != Keep::Full || self.every_rule().any(|rule| rule.keep != Keep::Full),
             validate: self.validate.is_some() || self.every_rule().any(|rule| rule.validate.is_some()),
             ask: self.every_rule().any(|rule| rule.ask.is_some() || !rule.ask_if.is_empty()),
+            ends: self.every_rule().any(|rule| rule.ends_ms.is_some()),
+            kinds: self.every_rule().any(Rule::asks_for_kinds),
         };
         self.says = says;
     }

@@ -45,6 +45,8 @@ pub(crate) struct Found<'p> {
     pub(crate) hidden: Option<&'p str>,
     /// The file holds exactly this name.
     pub(crate) exact: bool,
+    /// A rule for it was written, and is over.
+    pub(crate) over: bool,
 }
 
 /// A name or pattern of the file that a careless reader might take a tool's name for.
@@ -84,17 +86,25 @@ impl Layer {
         if let Some(named) = named
             && let Some(rule) = self.live_rule(named, now_ms)
         {
-            return Found { rule: Some(rule), hidden: named.hidden.as_deref(), exact: true };
+            return Found { rule: Some(rule), hidden: named.hidden.as_deref(), exact: true, over: false };
         }
         let hidden = match named {
             Some(named) => named.hidden.as_deref(),
             None => self.names.hidden.iter().find(|h| h.glob.matches(tool)).map(|h| h.pointer.as_str()),
         };
+        let rule = self.globs_in_force(now_ms).find(|(glob, _)| glob.matches(tool)).map(|(_, rule)| rule);
         Found {
-            rule: self.globs_in_force(now_ms).find(|(glob, _)| glob.matches(tool)).map(|(_, rule)| rule),
+            rule,
             hidden,
             exact: named.is_some_and(|named| named.hidden_by_name),
+            over: rule.is_none() && self.says.ends && self.ever_lists(tool),
         }
+    }
+
+    /// Is there a rule for this tool, in force or not?
+    fn ever_lists(&self, tool: &str) -> bool {
+        self.names.exact.get(tool).is_some_and(|named| named.rule.is_some())
+            || self.names.ruled.iter().any(|(glob, _)| glob.matches(tool))
     }
 
     /// Every rule with the name or pattern that it is for, in force or not.

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::file::{Mode, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
+use crate::lint::ServerTools;
 use crate::overlay::Overlays;
 use crate::problem::{Problem, Problems, Report};
 use crate::{compile, file, methods, warnings};
@@ -25,6 +26,8 @@ pub struct Policy {
     pub(crate) homes: Vec<HomeGuard>,
     /// How the server's process is kept; nothing of it decides about a call.
     pub(crate) process: ProcessSettings,
+    /// What is known of the server's tools, for calls that do not come with it.
+    pub(crate) tools: Option<ServerTools>,
 }
 
 impl Policy {
@@ -60,6 +63,7 @@ impl Policy {
             requests: methods::Layer::default(),
             homes: Vec::new(),
             process: ProcessSettings::default(),
+            tools: None,
         }
     }
 
@@ -70,6 +74,11 @@ impl Policy {
         if let Some(guard) = HomeGuard::new(home, working_in) {
             self.homes.push(guard);
         }
+    }
+
+    /// For whoever judges calls beside the server: what it listed last, which tells kinds of arguments.
+    pub fn know_tools(&mut self, tools: ServerTools) {
+        self.tools = Some(tools);
     }
 
     /// Twelve hex digits of the text's SHA-256.
@@ -89,6 +98,13 @@ impl Policy {
     /// Why every call is refused, if this is no usable policy.
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
+    }
+
+    /// Does a judgement get better with the tool's schema ([`Call::described_by`](crate::Call::described_by))?
+    pub fn asks_for_kinds(&self) -> bool {
+        std::iter::once(&self.base)
+            .chain(self.overlays.iter().map(|o| &o.layer))
+            .any(|layer| layer.says.kinds)
     }
 
     /// Does this policy refuse nothing except by caps (and Callgate's own built-in rules)?

@@ -4,7 +4,7 @@
 //! that call is judged.
 
 use crate::compile::limits;
-use crate::evaluate::Clause;
+use crate::evaluate::{Clause, Quantifier};
 use crate::file::{self, Action, Mode, Record, ToolRule};
 
 /// `denied: "not from an agent"`, `at most 10 calls per minute, per client; denied when args.url matches "^file:"`
@@ -25,9 +25,9 @@ pub fn rule_words(rule: &ToolRule) -> String {
     for limit in limits::of(rule, "") {
         said.push(format!("at most {}, {}", limit.words(), limit.scope.words()));
     }
-    said.extend(clauses(&rule.deny_if, "denied when"));
-    said.extend(clauses(&rule.require, "required that"));
-    said.extend(clauses(&rule.ask_if, "asked about when"));
+    said.extend(clauses(&rule.deny_if, "denied when", Quantifier::Any));
+    said.extend(clauses(&rule.require, "required that", Quantifier::Every));
+    said.extend(clauses(&rule.ask_if, "asked about when", Quantifier::Any));
     if rule.validate.as_ref().is_some_and(|validate| validate.value) {
         said.push("the arguments have to fit the tool's schema".to_owned());
     }
@@ -51,9 +51,13 @@ pub fn rule_words(rule: &ToolRule) -> String {
     }
 }
 
-fn clauses<'c>(clauses: &'c [file::Clause], verb: &'c str) -> impl Iterator<Item = String> + 'c {
+fn clauses<'c>(
+    clauses: &'c [file::Clause],
+    verb: &'c str,
+    how: Quantifier,
+) -> impl Iterator<Item = String> + 'c {
     clauses.iter().filter(|clause| !clause.conditions.is_empty()).filter_map(move |clause| {
-        let words = Clause::compile(clause)?.words();
+        let words = Clause::compile(clause, how)?.words();
         let told = clause.on_deny.as_ref().map(|told| format!(" ({told:?})")).unwrap_or_default();
         Some(format!("{verb} {words}{told}"))
     })

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::file::Mode;
 use crate::glob::Glob;
 use crate::layer::Layer;
+use crate::lookup::Found;
 use crate::overlay::Overlay;
 use crate::policy::Policy;
 
@@ -17,6 +18,8 @@ use crate::policy::Policy;
 pub struct Visibility {
     /// Names and patterns, none of them covered by another one.
     hidden: BTreeSet<String>,
+    /// Where all but listed tools are hidden: the names and patterns that list some.
+    listed: Option<BTreeSet<String>>,
     /// What decides whether hidden tools are observed, where patterns hide them and some rule says a mode.
     modes: BTreeMap<(usize, Place), Said>,
 }
@@ -63,7 +66,7 @@ impl Policy {
     pub fn hides_anything(&self) -> bool {
         std::iter::once(&self.base)
             .chain(self.overlays.iter().map(|overlay| &overlay.layer))
-            .any(|layer| layer.names.hide_anything())
+            .any(|layer| layer.names.hide_anything() || layer.unlisted.is_some())
     }
 
     /// What this client gets to see.
@@ -74,7 +77,7 @@ impl Policy {
         let says_mode = layers(self, overlay).flat_map(Layer::every_rule).any(|rule| rule.mode.is_some());
         let top = overlay.and_then(|o| o.layer.mode).or(self.base.mode);
         if !says_mode && top == Some(Mode::Observe) {
-            return Visibility { hidden: BTreeSet::new(), modes: BTreeMap::new() };
+            return Visibility { hidden: BTreeSet::new(), listed: None, modes: BTreeMap::new() };
         }
         // Of two that match the same names, the one that comes first in the alphabet stands for both.
         let redundant = |glob: &Glob| {
@@ -85,7 +88,14 @@ impl Policy {
         let names = names.filter(|name| self.is_hidden_with(overlay, name));
         let mut hidden: BTreeSet<String> = globs.collect();
         let mut modes = BTreeMap::new();
-        if says_mode && !hidden.is_empty() {
+        // Which tool that is not named here stands for all of them.
+        let unlisted =
+            self.applying_to(overlay, Found::default(), Found::default(), i64::MIN).hidden().is_some();
+        let listed = unlisted.then(|| {
+            let rules = layers(self, overlay).flat_map(Layer::named_rules);
+            rules.map(|(name, _)| name.to_owned()).collect()
+        });
+        if says_mode && (!hidden.is_empty() || unlisted) {
             // Exceptions cut into what a pattern hides: then all that could make one counts.
             hidden.extend(names.map(|name| name.to_string()));
             for (which, layer) in layers(self, overlay).enumerate() {
@@ -101,7 +111,7 @@ impl Policy {
             hidden
                 .extend(names.filter(|name| !hiding().any(|g| g.matches(name))).map(|name| name.to_string()));
         }
-        Visibility { hidden, modes }
+        Visibility { hidden, listed, modes }
     }
 }
 

@@ -6,7 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::edit::is_scheme;
 use crate::file::{
-    Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, ToolRule, Value,
+    Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, Spot, ToolRule, Unlisted,
+    Value,
 };
 use crate::glob::Glob;
 use crate::name;
@@ -24,6 +25,7 @@ pub(crate) fn look(file: &PolicyFile, problems: &mut Problems<'_>) {
         }
         opened_for_a_client(&file.body, &overlay.body, &overlay.client, problems);
     }
+    nothing_unlisted(file, problems);
     nothing_to_observe(file, problems);
     limits_of_the_process(file, problems);
     not_built(file, problems);
@@ -123,6 +125,26 @@ fn opened_for_a_client(base: &Body, overlay: &Body, client: &str, problems: &mut
     }
 }
 
+/// Only what the default denies is hidden by `unlisted`.
+fn nothing_unlisted(file: &PolicyFile, problems: &mut Problems<'_>) {
+    let denies = |body: &Body| body.default.as_ref().map(|default| default.value == DefaultAction::Deny);
+    let base = denies(&file.body).unwrap_or(false);
+    let for_clients = || file.clients.iter().any(|overlay| denies(&overlay.body) == Some(true));
+    let mut warn = |body: &Body, denied: bool| {
+        let hides = |said: &&Spot<Unlisted>| said.value == Unlisted::Hide;
+        if let Some(said) = body.unlisted.as_ref().filter(hides)
+            && !denied
+        {
+            let message = "`unlisted` hides nothing: the default does not deny what is not listed";
+            problems.warn(&said.place, message, "write \"default\": \"deny\" beside it".to_owned());
+        }
+    };
+    warn(&file.body, base || for_clients());
+    for overlay in &file.clients {
+        warn(&overlay.body, denies(&overlay.body).unwrap_or(base));
+    }
+}
+
 fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
     let Some(mode) = file.body.mode.as_ref().filter(|mode| mode.value == Mode::Observe) else { return };
     let refuses = |body: &Body| {
@@ -182,7 +204,9 @@ fn tool(rule: &ToolRule, what: &str, problems: &mut Problems<'_>) {
     let denied = rule.action.as_ref().is_some_and(|a| a.value == Action::Deny)
         || rule.deny_if.iter().any(|clause| clause.conditions.is_empty());
     let limited = !rule.limits.is_empty() || rule.rate_limit.is_some();
-    if denied && (limited || !rule.require.is_empty()) {
+    let asked = |clauses: &[Clause]| clauses.iter().any(|clause| !clause.conditions.is_empty());
+    let conditional = asked(&rule.require) || asked(&rule.deny_if) || asked(&rule.ask_if);
+    if denied && (limited || conditional) {
         let message = format!("{what} is always denied, so its limits and conditions are never reached");
         problems.warn(&rule.place, message, None);
     }
@@ -229,12 +253,14 @@ fn never_true(clause: &Clause, consequence: &str, problems: &mut Problems<'_>) {
     }
     let absent = |c: &&crate::file::Predicate| c.op == Operator::Exists && c.value == Value::Bool(false);
     for absent in clause.conditions.iter().filter(absent) {
-        let other = clause.conditions.iter().find(|c| c.path == absent.path && c.place != absent.place);
+        let other = clause.conditions.iter().find(|c| c.subject == absent.subject && c.place != absent.place);
         if let Some(other) = other
             && (other.op != Operator::Exists || other.value != absent.value)
         {
-            let message =
-                format!("{} cannot be absent and fit another condition, {consequence}", absent.path.text);
+            let message = format!(
+                "{} cannot be absent and fit another condition, {consequence}",
+                absent.subject.text()
+            );
             problems.warn(&absent.place, message, None);
         }
     }

@@ -3,7 +3,9 @@
 
 mod common;
 
-use callgate_policy::{Call, Circumstances, Judgement, Keep, Listing, Policy, Refusal, RefusalKind, Waived};
+use callgate_policy::{
+    ArgumentSchema, Call, Circumstances, Judgement, Keep, Listing, Policy, Refusal, RefusalKind, Waived,
+};
 use callgate_protocol::json::Raw;
 use common::disk::FakeDisk;
 use common::recordings::FakeRecordings;
@@ -13,10 +15,19 @@ use common::{Section, cases};
 /// (`@cursor`), when (`at 2026-03-01T18:00:00Z`), and what is waived (`waiving denials`, `waiving everything`).
 /// `list prompts name` asks whether it is listed.
 fn judge(policy: &Policy, call: &str) -> String {
-    judge_on(policy, call, &FakeDisk::default(), &FakeRecordings::default())
+    judge_on(policy, call, &FakeDisk::default(), &FakeRecordings::default(), &Schemas::default())
 }
 
-fn judge_on(policy: &Policy, call: &str, disk: &FakeDisk, recordings: &FakeRecordings) -> String {
+/// What the server says of its tools' arguments: `@schema: tool {…}`.
+type Schemas = std::collections::BTreeMap<String, ArgumentSchema>;
+
+fn judge_on(
+    policy: &Policy,
+    call: &str,
+    disk: &FakeDisk,
+    recordings: &FakeRecordings,
+    schemas: &Schemas,
+) -> String {
     let mut circumstances = Circumstances { files: disk, recordings, ..Circumstances::timeless() };
     let (client, mut call) = match call.strip_prefix('@') {
         Some(rest) => rest.split_once(' ').unwrap(),
@@ -53,7 +64,8 @@ fn judge_on(policy: &Policy, call: &str, disk: &FakeDisk, recordings: &FakeRecor
     } else {
         let (name, args) = name_and_args(call);
         let args = args.as_deref().map(|args| Raw::parse(args).unwrap_or_else(|e| panic!("{args}: {e}")));
-        shown(&policy.judge(&Call::tool(client, &name, args), &circumstances))
+        let call = Call::tool(client, &name, args).described_by(schemas.get(&name));
+        shown(&policy.judge(&call, &circumstances))
     }
 }
 
@@ -131,8 +143,13 @@ fn run(file: &str) {
     for Section { title, settings, policy, lines } in sections {
         let mut policy = Policy::parse(&policy).unwrap_or_else(|report| panic!("{file}: {title}:\n{report}"));
         let (mut disk, mut recordings) = (FakeDisk::default(), FakeRecordings::default());
+        let mut schemas = Schemas::new();
         for (name, value) in settings {
-            if !disk.set(&name, &value) && !recordings.set(&name, &value) {
+            if name == "schema" {
+                let (tool, schema) = value.split_once(' ').unwrap();
+                let schema = ArgumentSchema::read(Raw::parse(schema).unwrap()).unwrap();
+                schemas.insert(tool.to_owned(), schema);
+            } else if !disk.set(&name, &value) && !recordings.set(&name, &value) {
                 assert_eq!(name, "home", "{title}");
                 // `@home: FOLDER`, or `@home: FOLDER from WORKING DIRECTORY`.
                 match value.split_once(" from ") {
@@ -145,7 +162,7 @@ fn run(file: &str) {
         for line in lines {
             let (call, expected) =
                 line.rsplit_once(" -> ").unwrap_or_else(|| panic!("{file}: {title}: {line}"));
-            let found = judge_on(&policy, call.trim(), &disk, &recordings);
+            let found = judge_on(&policy, call.trim(), &disk, &recordings, &schemas);
             // The reason is checked where it is written down.
             let compared = if expected.contains(" | ") { &found } else { found.split(" | ").next().unwrap() };
             if compared != expected.trim() {
@@ -154,6 +171,32 @@ fn run(file: &str) {
         }
     }
     assert!(failures.is_empty(), "{file}:\n{}", failures.join("\n"));
+}
+
+#[test]
+fn a_rule_for_paths_holds_every_path_however_the_tool_calls_it() {
+    run("argument_kinds.txt");
+}
+
+#[test]
+fn what_nobody_allowed_can_be_left_out_of_lists() {
+    run("unlisted.txt");
+    let text = |tools: &str, unlisted: &str| {
+        format!(
+            "{{\"version\":\"1\",\"default\":\"deny\",\"unlisted\":\"{unlisted}\",\"tools\":{{{tools}}}}}"
+        )
+    };
+    let policy = |tools: &str, unlisted: &str| Policy::parse(&text(tools, unlisted)).unwrap();
+    let hiding = policy("\"a\":{}", "hide");
+    assert!(hiding.hides_anything() && hiding.is_hidden("c", "b") && !hiding.is_hidden("c", "a"));
+    // Who has read a list is told when it is another.
+    assert_ne!(hiding.visibility("c"), policy("\"a\":{},\"b\":{}", "hide").visibility("c"));
+    assert_ne!(hiding.visibility("c"), policy("\"a\":{}", "show").visibility("c"));
+    assert_eq!(policy("\"a\":{}", "show").visibility("c"), policy("\"b\":{}", "show").visibility("c"));
+    // What a person allows comes back into the list.
+    let allow = callgate_policy::edit::Edit::Allow { tool: "b".to_owned() };
+    let allowed = callgate_policy::edit::apply(&text("\"a\":{}", "hide"), &allow).unwrap();
+    assert!(!Policy::parse(&allowed.text).unwrap().is_hidden("c", "b"), "{}", allowed.text);
 }
 
 #[test]

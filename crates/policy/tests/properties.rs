@@ -16,8 +16,14 @@ use common::recordings::FakeRecordings;
 use made::{Made, NAMES, change, made, name, overlay, policy};
 use proptest::prelude::*;
 
-const ARGS: [&str; 5] =
-    ["{}", r#"{"a":1}"#, r#"{"a":2,"b":{"c":["x"]}}"#, r#"{"a":[1]}"#, r#"{"b":"x","a":-1}"#];
+const ARGS: [&str; 6] = [
+    "{}",
+    r#"{"a":1}"#,
+    r#"{"a":2,"b":{"c":["x"]}}"#,
+    r#"{"a":[1]}"#,
+    r#"{"b":"x","a":-1}"#,
+    r#"{"b":"/x","paths":["x","1"],"url":1}"#,
+];
 
 fn edit() -> impl Strategy<Value = Edit> {
     let rate = (1u32..6).prop_map(|max| NonZeroU32::new(max).unwrap());

@@ -80,12 +80,12 @@ struct State<'p> {
 impl<'p> State<'p> {
     fn of(policy: &'p Policy, client: &str, tool: &str, circumstances: &Circumstances<'_>) -> State<'p> {
         let reads = policy.reads(client, tool, circumstances.now_ms);
-        let mut state = State {
-            refused: None,
-            observing: false,
-            conditions: reads.iter().map(|read| read.words.clone()).collect(),
-            limits: policy.limits(client, tool, circumstances.now_ms),
-        };
+        let limits = policy.limits(client, tool, circumstances.now_ms);
+        // A sum reads an argument, too, and is told as the limit that it is.
+        let conditions =
+            reads.iter().filter(|read| !limits.iter().any(|limit| limit.pointer == read.pointer));
+        let conditions = conditions.map(|read| read.words.clone()).collect();
+        let mut state = State { refused: None, observing: false, conditions, limits };
         let refusal = match policy.judge(&Call::tool(client, tool, None), circumstances) {
             Judgement::Refuse(refusal) => Some(refusal),
             Judgement::Pass(pass) => {

@@ -4,6 +4,7 @@
 //! allow are a pause, a broken policy, and what Callgate refuses by itself.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
@@ -19,7 +20,7 @@ use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, S
 use crate::client::{Entered, Group};
 use crate::patience::Patience;
 use crate::pending::{Asked, Shut, What};
-use crate::schema::Misfit;
+use crate::schema::{Misfit, ToolSchema};
 use crate::toolbook::PATIENCE;
 use crate::unknown_tools::Unlisted;
 use crate::wording::{self, Expects};
@@ -241,7 +242,9 @@ impl Group<'_> {
         let relay = self.from.relay;
         let client = relay.client.name();
         let policy = self.rules.policy.clone();
-        let judged = policy.judge(&ask.call(&client), &relay.circumstances(&self.rules, leave.waived));
+        let described = self.described(ask);
+        let call = ask.call(&client).described_by(described.as_ref().and_then(|schema| schema.arguments()));
+        let judged = policy.judge(&call, &relay.circumstances(&self.rules, leave.waived));
         let mut pass = match judged {
             Judgement::Pass(pass) => pass,
             Judgement::Refuse(refusal) => return Err(refusal.into()),
@@ -267,7 +270,7 @@ impl Group<'_> {
         }
         self.unless_lost(ask, pass.keep)?;
         let under = match leave.rule {
-            None => relay.observed_under(&self.rules, &ask.call(&client)),
+            None => relay.observed_under(&self.rules, &call),
             Some(_) => None,
         };
         self.batch.observe_under(under);
@@ -307,6 +310,12 @@ impl Group<'_> {
                 Err(No { decision, rule, reason, keep: pass.keep, next })
             }
         }
+    }
+
+    /// What the server says of the tool's arguments, where a rule asks for kinds of them.
+    fn described(&self, ask: &Ask<'_>) -> Option<Arc<ToolSchema>> {
+        let asked = ask.expects == Expects::ToolResult && self.rules.policy.asks_for_kinds();
+        asked.then(|| self.from.relay.tools.schema(&ask.name)).flatten()
     }
 
     /// Do the arguments fit the tool's own schema? A server that has not listed its tools yet is asked to.

@@ -6,9 +6,12 @@
 //! refused. A misfit is told by its place and by what the schema wants there;
 //! values of the arguments are never repeated.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use callgate_policy::ArgumentSchema;
+use callgate_protocol::json::Raw;
 use jsonschema::{PatternOptions, Validator};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -44,17 +47,24 @@ pub(crate) struct ToolSchema {
     text: String,
     /// A check had to be ended: it is not tried again.
     too_costly: AtomicBool,
+    /// What it says about kinds of arguments, read when a rule first asks.
+    arguments: OnceLock<Option<ArgumentSchema>>,
 }
 
 impl ToolSchema {
     pub(crate) fn new(text: &str) -> ToolSchema {
         let text = if text.len() > LARGEST { String::new() } else { text.to_owned() };
-        ToolSchema { text, too_costly: AtomicBool::new(false) }
+        ToolSchema { text, too_costly: AtomicBool::new(false), arguments: OnceLock::new() }
     }
 
     /// Is it this one? Of those too large to be kept, nobody knows.
     pub(crate) fn is(&self, text: &str) -> bool {
         !self.text.is_empty() && self.text == text
+    }
+
+    /// What it says about kinds of arguments.
+    pub(crate) fn arguments(&self) -> Option<&ArgumentSchema> {
+        self.arguments.get_or_init(|| Raw::parse(&self.text).ok().and_then(ArgumentSchema::read)).as_ref()
     }
 
     /// What a check can be tried with, if anything.

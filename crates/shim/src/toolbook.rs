@@ -312,6 +312,11 @@ impl ToolBook {
         }
     }
 
+    /// What the server last said of the tool, current or not: for rules that only read it better with a schema.
+    pub(crate) fn schema(&self, tool: &str) -> Option<Arc<ToolSchema>> {
+        lock(&self.known.0).schemas.get(tool).cloned().flatten()
+    }
+
     /// Lets the clerk finish what it has, at the end of a session.
     pub(crate) fn finish(&self) {
         self.checker.finish();

@@ -1,8 +1,12 @@
 //! What a server listed last: `tools/<server>.json`. For people and for suggestions, when no session is there to ask;
 //! it decides nothing. Text of a server is hostile: masked, capped, and checked again when it is read.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
+use callgate_policy::lint::ServerTools;
+use callgate_policy::{ArgumentSchema, Policy};
 use callgate_protocol::json::Raw;
 
 use crate::atomic;
@@ -51,6 +55,40 @@ pub struct KnownTool {
     pub name: String,
     /// The tool's entry in the list: one JSON object, secrets masked.
     pub definition: String,
+}
+
+impl Catalogue {
+    /// What rules can be held against.
+    pub fn server_tools(&self) -> ServerTools {
+        let schema =
+            |tool: &KnownTool| Raw::parse(&tool.definition).ok().and_then(ArgumentSchema::of_definition);
+        ServerTools::new(self.tools.iter().map(|tool| (tool.name.clone(), schema(tool))), !self.cut)
+    }
+}
+
+/// Tells a policy that judges beside a server what that server listed last, if its rules ask for it. Without it they judge by
+/// names and looks alone.
+pub fn describe(home: &Home, server: &str, policy: &mut Policy) {
+    if policy.asks_for_kinds()
+        && let Ok(Some(known)) = read(home, server)
+    {
+        policy.know_tools(known.server_tools());
+    }
+}
+
+/// What the server of a policy file listed last, whatever that server is called: names cannot be told from file names.
+pub fn of_policy(home: &Home, policy: &Path) -> Option<Catalogue> {
+    let path = home.path().join("tools").join(policy.file_name()?);
+    let text = read_private_up_to(&path, MOST_BYTES as u64).ok()?;
+    let named: Named = serde_json::from_str(&text).ok()?;
+    let known = read(home, &named.server).ok().flatten();
+    known.filter(|known| home.policy(&known.server) == policy)
+}
+
+/// As much of a file as says whose it is.
+#[derive(Deserialize)]
+struct Named {
+    server: String,
 }
 
 /// Keeps what a server listed, given as names with the whole entries. Writes nothing if that is what it listed last;

@@ -17,8 +17,12 @@ pub(crate) async fn rules(state: State<'_, AppState>, server: String) -> Reply<R
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn check_policy(state: State<'_, AppState>, text: String) -> Reply<Vec<Diagnostic>> {
-    ask(&state, move |desk| Ok(desk.check_policy(&text))).await
+pub(crate) async fn check_policy(
+    state: State<'_, AppState>,
+    server: Option<String>,
+    text: String,
+) -> Reply<Vec<Diagnostic>> {
+    ask(&state, move |desk| Ok(desk.check_policy(server.as_deref(), &text))).await
 }
 
 #[tauri::command]

@@ -63,7 +63,11 @@ export const wants: readonly Want[] = [
     use: 'Rules, its row, Refuse when…',
     command: 'callgate policy apply',
   },
-  { want: 'keep a tool inside a folder', use: 'Rules, its row, Require… inside', command: 'callgate policy apply' },
+  {
+    want: 'keep a tool inside a folder',
+    use: 'Rules, its row, Require… any path, inside',
+    command: 'callgate policy apply',
+  },
   { want: 'have rules that fit what I do', use: 'Rules, Suggest rules from use', command: 'callgate policy suggest' },
   {
     want: 'know what a change of rules would have decided otherwise',

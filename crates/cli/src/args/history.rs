@@ -209,6 +209,9 @@ pub(crate) struct EventsArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "callgate forget CALL\n       callgate forget --server SERVER\n       callgate forget --before WHEN\n       callgate forget --demo"
+)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
     /// This one call

@@ -15,10 +15,10 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Say all that is wrong with a policy file, how to mend it, and whether its own tests pass
+    /// Say all that is wrong with a policy, how to mend it, which rules can never count, and whether its own tests pass
     Check(CheckArgs),
     /// Run the tests that a policy file carries
-    Test(CheckArgs),
+    Test(TestArgs),
     /// Say what would happen to a call now, and by which rule
     Explain(ExplainArgs),
     /// Say what a policy would have done to the calls of the past
@@ -52,6 +52,19 @@ pub(crate) struct DefaultArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
+    /// A policy file ("-" is standard input), or a server's name; every policy when left out
+    #[arg(value_name = "FILE|SERVER")]
+    pub(crate) what: Option<PathBuf>,
+    /// Hold the file against the tools of this server, when its place does not tell
+    #[arg(long, requires = "what", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
     pub(crate) file: PathBuf,
     /// One JSON object a line
     #[arg(long)]
@@ -149,9 +162,9 @@ pub(crate) struct VersionsArgs {
 pub(crate) struct DiffArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
-    /// A version, as `policy history` lists it; the one before the last change when left out
+    /// A version, as `policy history` lists it, or what a change left ('#3'); the version before the last change when left out
     pub(crate) from: Option<String>,
-    /// Another version; the file as it is now when left out
+    /// Another version or change; the file as it is now when left out
     pub(crate) to: Option<String>,
 }
 

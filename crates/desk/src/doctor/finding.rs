@@ -142,6 +142,7 @@ codes! {
     GateOtherVersion "gate-other-version" "it is of another version than this program",
     PoliciesOk "policies-ok" "every policy can be used",
     PolicyBroken "policy-broken" "a policy cannot be used: everything it is for is refused",
+    PolicyMisses "policy-misses" "a rule of a policy can never count, as the server's tools are",
     PolicyStray "policy-stray" "a policy is for no server that anybody here knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
     Paused "paused" "calls are paused by a person",

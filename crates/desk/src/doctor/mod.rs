@@ -34,6 +34,7 @@ struct Visit<'d> {
     at_home: bool,
     /// The servers that are known here; `None` if something that may know more could not be read.
     servers: Option<BTreeSet<String>>,
+    now_ms: i64,
 }
 
 impl Desk {
@@ -51,6 +52,7 @@ impl Desk {
             clients: self.look_by(ledger),
             at_home: home.path().symlink_metadata().is_ok(),
             servers: self.inventory().every_server(),
+            now_ms: self.clock.now().wall_ms,
         };
         let broken_ledger = broken.map(|error| clients::broken_ledger(&visit, &error));
         let areas: [fn(&Visit<'_>) -> Vec<Finding>; 8] = [

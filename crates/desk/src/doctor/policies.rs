@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_policy::lint::lint;
+use callgate_policy::nearest;
 use callgate_store::allowance;
+use callgate_store::catalogue::{self, Catalogue};
 use callgate_store::history::DEMO_SERVER;
+use callgate_store::home::read_private;
 use callgate_store::pause::{self, Switch};
 
 use super::home::accessible;
@@ -27,6 +31,7 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
         found.push(finding(visit, Code::PoliciesOk, Gravity::Ok, &visit.home.policies_dir(), &what));
     }
     found.extend(files.iter().filter_map(|path| stray(visit, path)));
+    found.extend(files.iter().chain([&visit.home.default_policy()]).filter_map(|path| misses(visit, path)));
     found.extend(paused(visit));
     if let Some(problem) = allowance::read(visit.home).problem {
         let path = visit.home.allowances();
@@ -85,10 +90,35 @@ fn stray(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
     if known.iter().map(String::as_str).chain(demo).any(|server| visit.home.policy(server) == *path) {
         return None;
     }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    let meant = match nearest(&stem, &names) {
+        Some(near) => format!("Did you mean {}?", name(near)),
+        None => "Is its name mistyped?".to_owned(),
+    };
     let what =
-        "It is for no server that a client has, or that ever ran: it protects nothing. Is its name mistyped?";
-    let finding = finding(visit, Code::PolicyStray, Gravity::Warning, path, what);
+        format!("It is for no server that a client has, or that ever ran: it protects nothing. {meant}");
+    let finding = finding(visit, Code::PolicyStray, Gravity::Warning, path, &what);
     Some(finding.by("Rename the file to the server's name, or remove it."))
+}
+
+/// Rules that can never count, by what the server listed last.
+fn misses(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
+    let text = read_private(path).ok()?;
+    let known = catalogue::of_policy(visit.home, path);
+    let tools = known.as_ref().map(Catalogue::server_tools);
+    let told = lint(&text, tools.as_ref(), visit.now_ms);
+    let first = told.first()?;
+    let more = match told.len() {
+        1 => String::new(),
+        all => format!(" (and {} more)", all - 1),
+    };
+    let what = format!("Line {}: {}{more}", first.line, first.message);
+    let finding = finding(visit, Code::PolicyMisses, Gravity::Warning, path, &what);
+    Some(finding.command(
+        "See all of it, with how to mend it",
+        &["callgate", "policy", "check", &path.display().to_string()],
+    ))
 }
 
 fn paused(visit: &Visit<'_>) -> Vec<Finding> {

@@ -113,6 +113,41 @@ fn an_entry_that_lost_its_gate_is_told_once_and_with_what_brings_it_back() {
 }
 
 #[test]
+fn a_policy_for_a_server_that_nobody_knows_is_told_with_what_was_meant() {
+    let world = World::with(r#"{"mcpServers":{"filesystem":{"command":"/bin/sh"}}}"#);
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    let write = |server: &str| {
+        let path = world.place.home.policy(server);
+        fs::write(&path, "{\"version\":\"1\",\"default\":\"allow\"}").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    write("filesystem");
+    assert_eq!(world.trouble(), Vec::<&str>::new());
+    write("filesytem");
+    assert_eq!(world.trouble(), ["policy-stray"]);
+    let found = world.desk.doctor();
+    let stray = found.iter().find(|finding| finding.code == Code::PolicyStray).unwrap();
+    assert!(stray.what.contains("Did you mean") && stray.what.contains("filesystem"), "{}", stray.what);
+    assert!(stray.fix.as_ref().unwrap().command.as_ref().unwrap().contains("filesytem.json"));
+}
+
+#[test]
+fn a_rule_that_misses_the_tools_of_its_server_is_told() {
+    use callgate_protocol::json::Raw;
+
+    let world = World::sound();
+    let path = world.place.home.policy("a");
+    let policy = r#"{"version":"1","default":"allow","tools":{"raed_file":{"action":"deny"}}}"#;
+    fs::write(&path, policy).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(world.trouble(), Vec::<&str>::new(), "nothing is known of its tools yet");
+    let masker = callgate_store::mask::Masker::default();
+    let tools = [("read_file", Raw::parse("{}").unwrap())];
+    callgate_store::catalogue::write(&world.place.home, &masker, "a", 1, tools).unwrap();
+    assert_eq!(world.trouble(), ["policy-misses"]);
+}
+
+#[test]
 fn a_gate_of_another_version_is_told_by_which_is_newer() {
     let world = World::sound();
     for (said, gravity) in [("0.0.1", Gravity::Warning), ("99.0.0", Gravity::Note)] {

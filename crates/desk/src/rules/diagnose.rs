@@ -2,17 +2,15 @@
 //!
 //! The words and places are the policy's own: what is fine here is fine for the gate.
 
-use callgate_policy::{Policy, Problem, Severity};
+use callgate_policy::lint::{ServerTools, diagnose};
+use callgate_policy::{Problem, Severity};
 
 use crate::view;
 use crate::view::Diagnostic;
 
-pub(super) fn check(text: &str) -> Vec<Diagnostic> {
-    let problems = match Policy::parse(text) {
-        Ok(policy) => policy.warnings().to_vec(),
-        Err(report) => report.problems,
-    };
-    of(text, &problems)
+/// `tools`: what is known of the server that the text is for.
+pub(super) fn check(text: &str, tools: Option<&ServerTools>, now_ms: i64) -> Vec<Diagnostic> {
+    of(text, &diagnose(text, tools, now_ms))
 }
 
 pub(super) fn of(text: &str, problems: &[Problem]) -> Vec<Diagnostic> {
@@ -111,7 +109,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let found = check(text);
+            let found = check(text, None, 0);
             let shown: Vec<(String, &str)> =
                 found.iter().map(|d| (marked(text, d), d.message.as_str())).collect();
             assert_eq!(shown.len(), expected.len(), "{text}: {shown:?}");

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use callgate_policy::edit::form::{Form, FormAction, FormClause, FormCondition, FormLimit};
-use callgate_policy::file::{self, Operator, Path, Value};
+use callgate_policy::edit::form::{self, Form, FormAction, FormClause, FormCondition, FormLimit, Whose};
+use callgate_policy::file::{self, Operator, PolicyFile, Subject, Value};
 use callgate_policy::{Scope, Window};
 
 use crate::DeskError;
@@ -73,6 +73,31 @@ pub(super) fn form(draft: &RuleDraft) -> Result<Form, DeskError> {
     })
 }
 
+/// Gives new limits a counter with a name of its own: without one, a count starts anew when its window is changed. Those
+/// that are written without a name stay so, as every byte that nobody changed.
+pub(super) fn name_counters(form: &mut Form, text: &str, whose: Whose<'_>) {
+    let present = PolicyFile::parse(text).ok().and_then(|file| form::read(&file, whose).form);
+    let mut unnamed: Vec<FormLimit> = present.map(|form| form.limits).unwrap_or_default();
+    unnamed.retain(|limit| limit.counter.is_none());
+    let own = whose.client.map_or("cap", |_| "client_cap");
+    let base = format!("{}_{own}", whose.tool.unwrap_or("*"));
+    for at in 0..form.limits.len() {
+        let limit = form.limits[at].clone();
+        if limit.counter.is_some() {
+            continue;
+        }
+        let same = |other: &FormLimit| other.kind == limit.kind && other.scope == limit.scope;
+        if let Some(old) = unnamed.iter().position(same) {
+            unnamed.remove(old);
+            continue;
+        }
+        let taken = |name: &str| form.limits.iter().any(|one| one.counter.as_deref() == Some(name));
+        let mut names = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}_{n}")));
+        form.limits[at].counter =
+            names.find(|name| name.len() > 256 || !taken(name)).filter(|name| name.len() <= 256);
+    }
+}
+
 fn limit(draft: &LimitDraft) -> Result<FormLimit, DeskError> {
     let windowed = draft.limit == LimitKind::Calls;
     let window = draft.window.as_deref().filter(|_| windowed);
@@ -104,7 +129,7 @@ fn clause(draft: &DenyIf) -> Result<FormClause, DeskError> {
 }
 
 fn condition(draft: &Condition) -> Result<FormCondition, DeskError> {
-    if let Err(fix) = Path::parse(&draft.path) {
+    if let Err(fix) = Subject::parse(&draft.path) {
         return Err(bad(format!("{:?} is no path into the arguments: {fix}", draft.path)));
     }
     let op = Operator::of_word(&draft.op).ok_or_else(|| {
@@ -155,8 +180,9 @@ mod tests {
             ("exists", Some("false")),
             ("inside", Some("\"~/a\"")),
         ]);
-        ops.prop_map(|(op, value)| Condition {
-            path: "args[\"a.b\"].0".to_owned(),
+        let paths = prop::sample::select(vec!["args[\"a.b\"].0", "paths", "urls"]);
+        (ops, paths).prop_map(|((op, value), path)| Condition {
+            path: path.to_owned(),
             op: op.to_owned(),
             value: value.map(str::to_owned),
         })

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use callgate_policy::Policy;
 use callgate_review::{Difference, Example, Question, ReviewError, compare};
 use callgate_store::history::Which;
-use callgate_store::{Disk, History};
+use callgate_store::{Disk, History, catalogue};
 
 use super::{parsed, present};
 use crate::log::line;
@@ -24,10 +24,14 @@ pub(super) fn of(
     days: u32,
     cancelled: &(dyn Fn() -> bool + Send + Sync),
 ) -> Result<Effect, DeskError> {
-    let changed = parsed(text)?;
+    let mut changed = parsed(text)?;
     let present = present::read(desk, server)?;
     // Broken rules refuse everything, and so they count.
-    let today = Policy::parse(present.text()).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    let mut today =
+        Policy::parse(present.text()).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    for policy in [&mut changed, &mut today] {
+        catalogue::describe(&desk.home, server, policy);
+    }
     if cancelled() {
         return Err(DeskError::Cancelled);
     }

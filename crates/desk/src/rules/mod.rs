@@ -31,9 +31,11 @@ impl Desk {
         table::of(self, server)
     }
 
-    /// Everything that is wrong or odd in a text, as the gate sees it.
-    pub fn check_policy(&self, text: &str) -> Vec<Diagnostic> {
-        diagnose::check(text)
+    /// Everything that is wrong or odd in a text, as the gate sees it; with a server, held against its tools.
+    pub fn check_policy(&self, server: Option<&str>, text: &str) -> Vec<Diagnostic> {
+        let known = server.and_then(|server| catalogue::read(&self.home, server).ok().flatten());
+        let tools = known.map(|known| known.server_tools());
+        diagnose::check(text, tools.as_ref(), self.clock.now().wall_ms)
     }
 
     /// What could stand at this UTF-16 offset.
@@ -44,7 +46,9 @@ impl Desk {
     /// The text with one tool's rule (for everyone or one client) as the form says, all else untouched.
     pub fn draft_rule(&self, text: &str, target: &Target, draft: &RuleDraft) -> Result<Proposal, DeskError> {
         let whose = Whose { tool: target.tool.as_deref(), client: target.client.as_deref() };
-        let Edited { text: new, summary, .. } = form::write(text, whose, &drafts::form(draft)?)?;
+        let mut wanted = drafts::form(draft)?;
+        drafts::name_counters(&mut wanted, text, whose);
+        let Edited { text: new, summary, .. } = form::write(text, whose, &wanted)?;
         proposal(text, new, summary)
     }
 

@@ -9,7 +9,7 @@ use callgate_policy::file::{
 };
 use callgate_policy::{Policy, rule_words};
 use callgate_protocol::json::Raw;
-use callgate_store::catalogue::KnownTool;
+use callgate_store::catalogue::{Catalogue, KnownTool};
 use callgate_store::history::{ToolHits, ToolsSeen};
 use callgate_store::{History, catalogue, running};
 
@@ -57,8 +57,9 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
     }
     let seen = History::open_reader(&desk.home)?.tools_seen(server, PATIENCE)?;
     // What a server listed is for people; without it the table is only shorter.
-    let listed =
-        catalogue::read(&desk.home, server).ok().flatten().map(|known| known.tools).unwrap_or_default();
+    let known = catalogue::read(&desk.home, server).ok().flatten();
+    let server_tools = known.as_ref().map(Catalogue::server_tools);
+    let listed = known.map(|known| known.tools).unwrap_or_default();
     let running = running(&desk.home);
     let connected =
         running.iter().filter(|lease| lease.server == server).filter_map(|lease| lease.client.clone());
@@ -67,7 +68,7 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
     match (Policy::parse(&view.text), PolicyFile::parse(&view.text)) {
         (Ok(policy), Ok(file)) => {
             clients.extend(file.clients.iter().map(|overlay| overlay.client.clone()));
-            view.diagnostics = diagnose::of(&view.text, policy.warnings());
+            view.diagnostics = diagnose::check(&view.text, server_tools.as_ref(), desk.clock.now().wall_ms);
             view.version = Some(policy.version().to_owned());
             view.default_action = default_action(&file.body);
             view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
@@ -246,6 +247,7 @@ fn words(read: &Read<'_>) -> String {
         (None, Some(rule)) => rule_words(rule),
         (None, None) => match read.form.as_ref().map(|form| form.action) {
             Some(FormAction::Deny) => "denied".to_owned(),
+            Some(FormAction::Hide) => "hidden: no rule allows it".to_owned(),
             Some(FormAction::Ask) => "asked about".to_owned(),
             _ => "allowed".to_owned(),
         },

@@ -7,7 +7,7 @@ use callgate_policy::{CounterView, Decision as Said, wait_words};
 use callgate_protocol::json::{Kind, Raw};
 use callgate_store::history::OnRecord;
 use callgate_store::limits::Readings;
-use callgate_store::{Disk, pause};
+use callgate_store::{Disk, catalogue, pause};
 
 use super::parsed;
 use crate::view::{Decision, Tried};
@@ -23,6 +23,7 @@ pub(super) fn of(
 ) -> Result<Tried, DeskError> {
     let mut policy = parsed(text)?;
     guard(&mut policy, desk);
+    catalogue::describe(&desk.home, server, &mut policy);
     let args = arguments(args)?;
     let usage = Readings::open(&desk.home, server, client, desk.clock.clone())?;
     let call = Call::tool(client, tool, args);

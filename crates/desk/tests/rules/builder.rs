@@ -1,7 +1,8 @@
 //! The form: a draft becomes a text, and a text a draft.
 
 use callgate_desk::view::{
-    Action, Condition, DenyIf, ErrorCode, LimitDraft, LimitKind, RuleDraft, SaveAnswer, Target, UiError,
+    Action, Condition, DenyIf, ErrorCode, LimitDraft, LimitKind, RuleDraft, SaveAnswer, Target, ToolState,
+    UiError,
 };
 
 use crate::world::{SERVER, World};
@@ -35,6 +36,88 @@ fn draft() -> RuleDraft {
     }
 }
 
+/// As it reads back: a new limit has got a name for its counter.
+fn named(counter: &str) -> RuleDraft {
+    let mut draft = draft();
+    draft.limits[0].counter = Some(counter.to_owned());
+    draft
+}
+
+#[test]
+fn the_builder_writes_nothing_that_its_own_checker_warns_about() {
+    let world = World::with(POLICY);
+    let two = RuleDraft { limits: [draft().limits, draft().limits].concat(), ..draft() };
+    let two = RuleDraft { deny_if: Vec::new(), require: Vec::new(), ..two };
+    for target in [target("y", None), target("y", Some("cursor")), Target { tool: None, ..target("", None) }]
+    {
+        let proposal =
+            world.desk.draft_rule(POLICY, &target, &RuleDraft { deny_if: Vec::new(), ..draft() }).unwrap();
+        let told = world.desk.check_policy(Some(SERVER), &proposal.text);
+        assert!(told.is_empty(), "{told:?} in {}", proposal.text);
+        let proposal = world.desk.draft_rule(POLICY, &target, &two).unwrap();
+        assert!(proposal.text.contains("_cap\"") && proposal.text.contains("_cap_2\""), "{}", proposal.text);
+    }
+    // What somebody wrote without a name stays as it is.
+    let unnamed = POLICY.replace("\"y\": {}", "\"y\": {\"limits\":[{\"window\":\"minute\",\"max\":10}]}");
+    let same = RuleDraft { deny_if: Vec::new(), require: Vec::new(), ..draft() };
+    assert_eq!(world.desk.draft_rule(&unnamed, &target("y", None), &same).unwrap().text, unnamed);
+}
+
+#[test]
+fn every_path_argument_is_a_choice_of_the_form() {
+    let world = World::with(POLICY);
+    let condition = Condition {
+        path: "paths".to_owned(),
+        op: "inside".to_owned(),
+        value: Some("\"~/projects\"".to_owned()),
+    };
+    let draft = RuleDraft { require: vec![condition], deny_if: Vec::new(), limits: Vec::new(), ..draft() };
+    let proposal = world.desk.draft_rule(POLICY, &target("y", None), &draft).unwrap();
+    assert!(proposal.text.contains("\"args\": \"paths\""), "{}", proposal.text);
+    world.write(&proposal.text);
+    let view = world.desk.rules(SERVER).unwrap();
+    let y = view.tools.iter().find(|tool| tool.name == "y").unwrap();
+    assert_eq!(
+        (y.draft.as_ref(), y.words.as_str()),
+        (Some(&draft), "required that every path is inside \"~/projects\"")
+    );
+    let tried =
+        world.desk.try_call(SERVER, &proposal.text, None, "y", r#"{"paths":["/etc/passwd"]}"#).unwrap();
+    assert!(!tried.passes && tried.words.contains("args.paths[0]"), "{}", tried.words);
+}
+
+#[test]
+fn the_editor_holds_rules_against_the_tools_of_the_server() {
+    let world = World::with(POLICY);
+    let schema =
+        r#"{"name":"read_files","inputSchema":{"type":"object","properties":{"paths":{"type":"array"}}}}"#;
+    world.lists(&[("read_files", schema), ("x", "{}"), ("y", "{}")]);
+    let text = r#"{"version":"1","default":"allow","tools":{"read_files":{"deny_if":[{"path":"args.path","op":"inside","value":"~/.ssh"}]},"raed":{}}}"#;
+    let told: Vec<String> =
+        world.desk.check_policy(Some(SERVER), text).into_iter().map(|one| one.message).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("has no argument args.path, so this never denies anything"), "{told:?}");
+    assert!(told[1].contains("the server has no tool \"raed\""), "{told:?}");
+    assert!(world.desk.check_policy(None, text).is_empty());
+    world.write(text);
+    assert_eq!(world.desk.rules(SERVER).unwrap().diagnostics.len(), 2, "the table tells it too");
+}
+
+#[test]
+fn what_nobody_allowed_is_shown_as_hidden_where_it_is() {
+    let policy = r#"{"version":"1","default":"deny","unlisted":"hide","tools":{"y":{}}}"#;
+    let world = World::with(policy);
+    world.lists(&[("x", "{}"), ("y", "{}")]);
+    let view = world.desk.rules(SERVER).unwrap();
+    let state = |name: &str| view.tools.iter().find(|tool| tool.name == name).map(|tool| tool.state);
+    assert_eq!((state("x"), state("y")), (Some(ToolState::Hide), Some(ToolState::Allow)));
+    let allow = RuleDraft { limits: Vec::new(), require: Vec::new(), deny_if: Vec::new(), ..draft() };
+    let proposal = world.desk.draft_rule(policy, &target("x", None), &allow).unwrap();
+    world.write(&proposal.text);
+    let view = world.desk.rules(SERVER).unwrap();
+    assert!(view.tools.iter().all(|tool| tool.state == ToolState::Allow), "{}", proposal.text);
+}
+
 #[test]
 fn a_rule_is_built_without_touching_the_rest_and_reads_back() {
     let world = World::with(POLICY);
@@ -46,7 +129,7 @@ fn a_rule_is_built_without_touching_the_rest_and_reads_back() {
     world.write(&proposal.text);
     let view = world.desk.rules(SERVER).unwrap();
     let x = view.tools.iter().find(|tool| tool.name == "x").unwrap();
-    assert_eq!(x.draft.as_ref(), Some(&draft()));
+    assert_eq!(x.draft.as_ref(), Some(&named("x_cap")));
     let again = world.desk.draft_rule(&proposal.text, &target("x", None), &draft()).unwrap();
     assert_eq!((again.text, again.diff, again.summary.len()), (proposal.text, String::new(), 0));
 }
@@ -61,11 +144,12 @@ fn a_clients_rule_and_the_rule_of_all_tools_are_built_too() {
     let view = world.desk.rules(SERVER).unwrap();
     let y = view.tools.iter().find(|tool| tool.name == "y").unwrap();
     assert_eq!(y.draft.as_ref().unwrap().action, Action::Allow);
+    let deny = RuleDraft { action: Action::Deny, ..named("y_client_cap") };
     assert_eq!((y.clients[0].client.as_str(), y.clients[0].draft.as_ref()), ("cursor", Some(&deny)));
     let all = Target { server: SERVER.to_owned(), tool: None, client: None };
     let proposal = world.desk.draft_rule(POLICY, &all, &draft()).unwrap();
     world.write(&proposal.text);
-    assert_eq!(world.desk.rules(SERVER).unwrap().for_all.unwrap().draft, Some(draft()));
+    assert_eq!(world.desk.rules(SERVER).unwrap().for_all.unwrap().draft, Some(named("*_cap")));
 }
 
 #[test]

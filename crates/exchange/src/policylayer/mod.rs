@@ -244,6 +244,8 @@ impl Exporter<'_> {
         out.extend(body.record.iter().map(|r| (&r.place, record.to_owned())));
         out.extend(body.pin.iter().map(|p| (&p.place, "`pin` has no place there".to_owned())));
         out.extend(body.loops.iter().map(|l| (&l.place, "`loop` has no place there".to_owned())));
+        let unlisted = "`unlisted` has no place there: what is not allowed is listed";
+        out.extend(body.unlisted.iter().map(|u| (&u.place, unlisted.to_owned())));
         let codegen = "`codegen` is lost: their policies know nothing of sessions";
         out.extend(body.codegen.iter().map(|c| (&c.place, codegen.to_owned())));
         out.extend(body.ask.iter().map(|a| (&a.place, "`ask` has no place there".to_owned())));

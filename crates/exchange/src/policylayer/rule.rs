@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use callgate_policy::file::{
-    Action, Clause, LimitEntry, LimitKind, Mode, Operator, Predicate, ToolRule, Value,
+    Action, Clause, LimitEntry, LimitKind, Mode, Operator, Predicate, Subject, ToolRule, Value,
 };
 use callgate_policy::{Place, Scope, Window};
 
@@ -277,7 +277,15 @@ fn predicate(predicate: &Predicate) -> Result<Json, String> {
     if matches!(predicate.op, Operator::Inside | Operator::NotInside) {
         return Err(format!("the operator {} is not known there", predicate.op.word()));
     }
-    let path = &predicate.path;
+    let path = match &predicate.subject {
+        Subject::Argument(path) => path,
+        Subject::Every(kind) => {
+            return Err(format!(
+                "a condition on every argument of a kind (\"args\": {:?}) is not known there",
+                kind.word()
+            ));
+        }
+    };
     let plain = |name: &str| !name.is_empty() && !name.contains(['.', '[']);
     if path.steps.is_empty() || path.steps.iter().any(|step| step.index.is_some() || !plain(&step.name)) {
         return Err(format!("the path {:?} cannot be written there", path.text));

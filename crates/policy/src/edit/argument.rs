@@ -7,9 +7,10 @@ use super::draft::{Draft, New};
 use super::effect;
 use super::scope::Scope;
 use super::source::Origin;
-use crate::file::{Body, Clause, Operator, Path, Value};
+use crate::evaluate::Quantifier;
+use crate::file::{ArgumentKind, Body, Clause, Operator, Subject, Value};
 
-/// When a call is refused. Paths as in policies: `args.url`.
+/// When a call is refused. Paths as in policies: `args.url`; or `paths`, `urls` for every argument of that kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
     /// The argument starts with this text. Schemes (`file:`) are known in any case and behind blanks, as those who open
@@ -24,7 +25,7 @@ pub enum When {
 /// A condition as it is written, and as it is read again.
 struct Condition {
     list: &'static str,
-    path: Path,
+    subject: Subject,
     op: Operator,
     value: Value,
     written: New,
@@ -39,7 +40,7 @@ pub(super) fn refuse(
     reason: Option<&str>,
     summary: &mut Vec<String>,
 ) -> Result<(), EditError> {
-    let Condition { list, path, op, value, written } = condition(when)?;
+    let Condition { list, subject, op, value, written } = condition(when)?;
     let rule = match tool {
         Some(tool) => body.tools.iter().find(|rule| rule.name == tool),
         None => body.all_tools.as_ref(),
@@ -50,12 +51,12 @@ pub(super) fn refuse(
     }
     let clauses = rule.map_or(&[][..], |rule| if list == "require" { &rule.require } else { &rule.deny_if });
     let same = |clause: &Clause| match clause.conditions.as_slice() {
-        [one] => one.path.steps == path.steps && one.op == op && one.value == value,
+        [one] => is_same(&one.subject, &subject) && one.op == op && one.value == value,
         _ => false,
     };
     let Some(place) = clauses.iter().position(same) else {
         let mut members = vec![
-            ("path".to_owned(), New::text(&path.text)),
+            (subject.key().to_owned(), New::text(subject.text())),
             ("op".to_owned(), New::text(op.word())),
             ("value".to_owned(), written),
         ];
@@ -77,14 +78,22 @@ pub(super) fn refuse(
     Ok(())
 }
 
+/// Two spellings of one path are the same.
+fn is_same(one: &Subject, other: &Subject) -> bool {
+    match (one, other) {
+        (Subject::Argument(one), Subject::Argument(other)) => one.steps == other.steps,
+        _ => one == other,
+    }
+}
+
 fn condition(when: &When) -> Result<Condition, EditError> {
     let path = |text: &str| {
         let wrong = |fix| EditError::NotARule(format!("{text:?} is no path into the arguments: {fix}"));
-        Path::parse(text).map_err(wrong)
+        Subject::parse(text).map_err(wrong)
     };
-    let text = |list, path, op, value: String| Condition {
+    let text = |list, subject, op, value: String| Condition {
         list,
-        path,
+        subject,
         op,
         written: New::Text(value.clone()),
         value: Value::Text(value),
@@ -100,7 +109,7 @@ fn condition(when: &When) -> Result<Condition, EditError> {
         }
         When::Equals { path: at, value } => {
             let (value, written) = scalar(value)?;
-            Ok(Condition { list: "deny_if", path: path(at)?, op: Operator::Eq, value, written })
+            Ok(Condition { list: "deny_if", subject: path(at)?, op: Operator::Eq, value, written })
         }
         When::NotInside { path: at, folder } => {
             Ok(text("require", path(at)?, Operator::Inside, folder.clone()))
@@ -146,12 +155,20 @@ fn scalar(json: &str) -> Result<(Value, New), EditError> {
 fn words(scope: &Scope, tool: Option<&str>, when: &When) -> String {
     let what = tool.map_or_else(|| "every tool".to_owned(), |tool| format!("{tool:?}"));
     let whose = scope.whose();
+    let said = |path: &str, how: Quantifier| match ArgumentKind::of_word(path) {
+        Some(kind) => how.words(kind).to_owned(),
+        None => path.to_owned(),
+    };
     match when {
         When::StartsWith { path, prefix } => {
+            let path = said(path, Quantifier::Any);
             format!("{what} is now denied{whose} when {path} starts with {prefix:?}")
         }
-        When::Equals { path, value } => format!("{what} is now denied{whose} when {path} is {value}"),
+        When::Equals { path, value } => {
+            format!("{what} is now denied{whose} when {} is {value}", said(path, Quantifier::Any))
+        }
         When::NotInside { path, folder } => {
+            let path = said(path, Quantifier::Every);
             format!("{what} is now denied{whose} unless {path} is inside {folder:?}")
         }
     }

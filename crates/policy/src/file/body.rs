@@ -19,11 +19,21 @@ pub enum DefaultAction {
 const DEFAULTS: &[(&str, DefaultAction)] =
     &[("allow", DefaultAction::Allow), ("deny", DefaultAction::Deny), ("ask", DefaultAction::Ask)];
 
+/// Whether tools that are not listed, and denied by the default, are in the server's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    Show,
+    Hide,
+}
+
+const UNLISTED: &[(&str, Unlisted)] = &[("show", Unlisted::Show), ("hide", Unlisted::Hide)];
+
 const CLASSES: &[&str] = &["read", "write", "execute", "destructive", "financial"];
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     pub default: Option<Spot<DefaultAction>>,
+    pub unlisted: Option<Spot<Unlisted>>,
     pub mode: Option<Spot<Mode>>,
     pub hide: Vec<Spot<String>>,
     pub all_tools: Option<ToolRule>,
@@ -47,6 +57,7 @@ impl Body {
     /// What a client without rules of its own has.
     pub(crate) const NOTHING: Body = Body {
         default: None,
+        unlisted: None,
         mode: None,
         hide: Vec::new(),
         all_tools: None,
@@ -77,6 +88,7 @@ pub struct ClientOverlay {
 
 pub(super) const KEYS: &[&str] = &[
     "default",
+    "unlisted",
     "mode",
     "hide",
     "all_tools",
@@ -99,6 +111,7 @@ pub(super) const KEYS: &[&str] = &[
 pub(super) fn read(reader: &mut Reader<'_, '_, '_>, fields: &Fields<'_>) -> Body {
     Body {
         default: fields.get("default").and_then(|c| reader.choice(c, "`default`", DEFAULTS)),
+        unlisted: fields.get("unlisted").and_then(|c| reader.choice(c, "`unlisted`", UNLISTED)),
         mode: fields.get("mode").and_then(|c| settings::mode(reader, c)),
         hide: fields.get("hide").map(|c| hide(reader, c)).unwrap_or_default(),
         all_tools: fields.get("all_tools").and_then(|c| {

@@ -153,7 +153,16 @@ impl Path {
     /// The steps below `args`, or what is wrong and how it should be written.
     pub fn parse(text: &str) -> Result<Path, String> {
         let Some(mut rest) = text.strip_prefix("args") else {
-            return Err(format!("write \"args.{}\"", text.trim_start_matches(['$', '.'])));
+            // `$.args.url`, `$.url` and `.url` are how others write it.
+            let bare = text.trim_start_matches(['$', '.']);
+            let below = ["args", "arguments", "params.arguments"].iter().find_map(|root| {
+                bare.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            });
+            return Err(match below {
+                Some(rest) => format!("write \"args{rest}\""),
+                None if bare.starts_with('[') => format!("write \"args{bare}\""),
+                None => format!("write \"args.{bare}\""),
+            });
         };
         let mut steps = Vec::new();
         while !rest.is_empty() {
@@ -187,10 +196,65 @@ impl Path {
     }
 }
 
-/// `{ "path": …, "op": …, "value": … }`
+/// A kind of argument, whatever it is called: every path, every URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    Paths,
+    Urls,
+}
+
+const ARGUMENT_KINDS: &[(&str, ArgumentKind)] =
+    &[("paths", ArgumentKind::Paths), ("urls", ArgumentKind::Urls)];
+
+impl ArgumentKind {
+    pub fn of_word(word: &str) -> Option<ArgumentKind> {
+        ARGUMENT_KINDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)
+    }
+
+    pub fn word(self) -> &'static str {
+        ARGUMENT_KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
+    }
+}
+
+/// What of a call's arguments a condition is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// `"path": "args.url"`
+    Argument(Path),
+    /// `"args": "paths"`: every argument of a kind, at any depth.
+    Every(ArgumentKind),
+}
+
+impl Subject {
+    /// `args.url`, or the word for a kind. No path is spelled like one.
+    pub fn text(&self) -> &str {
+        match self {
+            Subject::Argument(path) => &path.text,
+            Subject::Every(kind) => kind.word(),
+        }
+    }
+
+    /// The way back.
+    pub fn parse(text: &str) -> Result<Subject, String> {
+        match ArgumentKind::of_word(text) {
+            Some(kind) => Ok(Subject::Every(kind)),
+            None => Path::parse(text).map(Subject::Argument),
+        }
+    }
+
+    /// The member of a condition that says it.
+    pub(crate) fn key(&self) -> &'static str {
+        match self {
+            Subject::Argument(_) => "path",
+            Subject::Every(_) => "args",
+        }
+    }
+}
+
+/// `{ "path": …, "op": …, "value": … }`, or `"args"` in place of `"path"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicate {
-    pub path: Path,
+    pub subject: Subject,
     pub op: Operator,
     pub value: Value,
     pub place: Place,
@@ -249,27 +313,75 @@ fn predicate(
 ) -> Option<(Predicate, Option<String>)> {
     // Inside `conditions` the words for a refusal belong to the group.
     let known: &[&str] = if what == "a condition" {
-        &["path", "op", "value"]
+        &["path", "args", "op", "value"]
     } else {
-        &["path", "op", "value", "on_deny", "conditions"]
+        &["path", "args", "op", "value", "on_deny", "conditions"]
     };
     let fields = reader.fields(cursor, what, known)?;
     let on_deny = fields.get("on_deny").and_then(|c| reader.string(c, "`on_deny`"));
-    let path = match fields.get("path") {
-        Some(c) => path(reader, c),
-        None => missing(reader, &fields.place, what, "path", "\"path\": \"args.url\""),
+    let subject = match (fields.get("path"), fields.get("args")) {
+        (Some(c), None) => path(reader, c).map(Subject::Argument),
+        (None, Some(c)) => reader.choice(c, "`args`", ARGUMENT_KINDS).map(|kind| Subject::Every(kind.value)),
+        (Some(_), Some(c)) => {
+            let fix = "keep \"path\" for one argument, or \"args\" for every one of a kind".to_owned();
+            reader.error(&c.place, "`path` and `args` do not go together", Some(fix));
+            None
+        }
+        (None, None) => missing(reader, &fields.place, what, "path", "\"path\": \"args.url\""),
     };
     let op = match fields.get("op") {
-        Some(c) => reader.choice(c, "`op`", OPERATORS),
+        Some(c) => operator(reader, c),
         None => missing(reader, &fields.place, what, "op", "\"op\": \"eq\""),
     };
-    let op = op?.value;
+    let op = op?;
+    if let Some(c) = fields.get("op")
+        && subject == Some(Subject::Every(ArgumentKind::Urls))
+        && matches!(op, Operator::Inside | Operator::NotInside)
+    {
+        let message = format!("{} is for paths, and these are URLs", op.word());
+        let fix = "use \"op\": \"regex\", as in \"(?i)^https://example\\\\.com(/|$)\"".to_owned();
+        reader.error(&c.place, message, Some(fix));
+        return None;
+    }
     let value = match fields.get("value") {
         Some(c) => value(reader, c, op),
         None if op == Operator::Exists => Some(Value::Bool(true)),
         None => missing(reader, &fields.place, what, "value", "\"value\": …"),
     };
-    Some((Predicate { path: path?, op, value: value?, place: cursor.place.clone() }, on_deny))
+    Some((Predicate { subject: subject?, op, value: value?, place: cursor.place.clone() }, on_deny))
+}
+
+/// What others call an operator of its own is said with `regex` here.
+fn operator(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Operator> {
+    let word: String = cursor
+        .as_str()
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    let fix = match word.as_str() {
+        "startswith" | "beginswith" | "prefix" | "hasprefix" => {
+            "write \"op\": \"regex\" with ^ in front, such as \"value\": \"^draft-\"; for folders there is \"inside\""
+        }
+        "endswith" | "suffix" | "hassuffix" => {
+            "write \"op\": \"regex\" with $ at the end, such as \"value\": \"\\\\.pem$\""
+        }
+        "notcontains" | "doesnotcontain" | "excludes" => {
+            "write \"op\": \"contains\" in the other list: \"deny_if\" in place of \"require\", or the other way round"
+        }
+        "notregex" | "notmatches" | "nomatch" => {
+            "write \"op\": \"regex\" in the other list: \"deny_if\" in place of \"require\", or the other way round"
+        }
+        "substring" | "icontains" => "write \"op\": \"contains\", or \"regex\" with (?i) for any case",
+        "glob" | "like" | "wildcard" => "write \"op\": \"regex\": .* stands for any text",
+        "isnull" | "missing" | "absent" => "write \"op\": \"exists\", \"value\": false",
+        "between" | "range" => "write two conditions, with \"gte\" and \"lte\"",
+        _ => return reader.choice(cursor, "`op`", OPERATORS).map(|op| op.value),
+    };
+    let shown = cursor.as_str().unwrap_or_default();
+    reader.error(&cursor.place, format!("{shown:?} is no operator"), Some(fix.to_owned()));
+    None
 }
 
 fn missing<T>(

@@ -12,13 +12,13 @@ mod methods;
 mod reader;
 mod rule;
 mod settings;
-mod suggest;
+pub(crate) mod suggest;
 mod tests;
 
-pub use body::{Body, ClientOverlay, DefaultAction};
+pub use body::{Body, ClientOverlay, DefaultAction, Unlisted};
 pub use codegen::CodegenSettings;
 pub(crate) use condition::regex;
-pub use condition::{Clause, Operator, Path, Predicate, Step, Value};
+pub use condition::{ArgumentKind, Clause, Operator, Path, Predicate, Step, Subject, Value};
 pub use limit::{LimitEntry, LimitKind, RateLimit};
 pub use methods::{ListRules, MethodRule, OtherMethods};
 pub(crate) use reader::{options as json_with_comments, parse as parse_tree};

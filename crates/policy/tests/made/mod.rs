@@ -65,7 +65,10 @@ fn clause() -> impl Strategy<Value = String> {
         r#""op":"exists","value":false"#,
     ]);
     let path = one_of(&["args.a", "args.b", "args.b.c", "args.b.c.0", "args"]);
-    let predicate = (path, op).prop_map(|(path, op)| format!("{{\"path\":\"{path}\",{op}}}"));
+    let one = (path, op.clone()).prop_map(|(path, op)| format!("{{\"path\":\"{path}\",{op}}}"));
+    let every =
+        (one_of(&["paths", "urls"]), op).prop_map(|(kind, op)| format!("{{\"args\":\"{kind}\",{op}}}"));
+    let predicate = prop_oneof![5 => one, 1 => every];
     prop_oneof![
         4 => predicate.clone(),
         2 => prop::collection::vec(predicate, 0..3)
@@ -137,9 +140,11 @@ fn body(counters: [&'static str; 2]) -> impl Strategy<Value = Body> {
         prop::option::weighted(0.1, one_of(&["true", "false"])),
         prop::option::weighted(0.1, Just("{\"read\": {}}".to_owned())),
         prop::option::weighted(0.25, one_of(&CODEGEN)),
+        prop::option::weighted(0.25, one_of(&["\"hide\"", "\"show\""])),
     )
-        .prop_map(|(default, mode, record, validate, classes, codegen)| {
+        .prop_map(|(default, mode, record, validate, classes, codegen, unlisted)| {
             let fields = [
+                ("unlisted", unlisted),
                 ("mode", mode),
                 ("record", record),
                 ("validate", validate),

@@ -57,7 +57,7 @@ export interface Backend {
   capAdvice(target: T.Target): Promise<T.CapAdvice>;
 
   rules(server: string): Promise<T.RulesView>;
-  checkPolicy(text: string): Promise<T.Diagnostic[]>;
+  checkPolicy(server: string | null, text: string): Promise<T.Diagnostic[]>;
   complete(server: string, text: string, offset: number): Promise<T.Completion[]>;
   draftRule(text: string, target: T.Target, draft: T.RuleDraft): Promise<T.Proposal>;
   draftDefault(text: string, action: T.Action): Promise<T.Proposal>;

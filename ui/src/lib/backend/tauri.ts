@@ -126,7 +126,7 @@ export function tauriBackend(): Backend {
     enforcement: (server, version) => data(commands.enforcement(server, version)),
     capAdvice: (target) => data(commands.capAdvice(target)),
     rules: (server) => data(commands.rules(server)),
-    checkPolicy: (text) => data(commands.checkPolicy(text)),
+    checkPolicy: (server, text) => data(commands.checkPolicy(server, text)),
     complete: (server, text, offset) => data(commands.complete(server, text, offset)),
     draftRule: (text, target, draft) => data(commands.draftRule(text, target, draft)),
     draftDefault: (text, action) => data(commands.draftDefault(text, action)),

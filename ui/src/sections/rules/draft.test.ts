@@ -36,6 +36,22 @@ function tool(draft: RuleDraft | null, state: ToolState): ToolRule {
   };
 }
 
+describe('every argument of a kind', () => {
+  const inside = { path: 'paths', op: 'inside', value: '"~/projects"' };
+  it('is required of every one, and refused for any', () => {
+    expect(sentences({ ...emptyDraft(), require: [inside] })[0]).toBe(
+      'Refused unless every path is inside “~/projects”.',
+    );
+    const refused = { conditions: [{ path: 'urls', op: 'regex', value: '"^file:"' }], reason: null };
+    expect(sentences({ ...emptyDraft(), denyIf: [refused] })[0]).toBe('Refused when a URL matches “^file:”.');
+  });
+
+  it('is a whole condition without the way to one argument', () => {
+    expect(missing({ ...emptyDraft(), require: [inside] })).toEqual([]);
+    expect(missing({ ...emptyDraft(), require: [{ ...inside, path: 'path' }] })).toHaveLength(1);
+  });
+});
+
 describe('choosing a state', () => {
   it('makes the draft that has this state, from every other one', () => {
     for (const from of states) {

@@ -129,6 +129,12 @@ export function newLimit(max = 30, window = 'minute'): LimitDraft {
   return { counter: null, limit: 'calls', max, window, scope: 'grant' };
 }
 
+/** Every argument of a kind, whatever the tool calls it: stands where the way to one argument would. */
+export const argumentKinds: readonly { kind: string; words: string; every: string; any: string; op: string }[] = [
+  { kind: 'paths', words: 'any path', every: 'every path', any: 'a path', op: 'inside' },
+  { kind: 'urls', words: 'any URL', every: 'every URL', any: 'a URL', op: 'regex' },
+];
+
 export function newCondition(path = 'args.'): Condition {
   return { path, op: 'eq', value: null };
 }
@@ -206,7 +212,8 @@ export function missing(draft: RuleDraft): Missing[] {
       found.push({ at: `limits.${String(i)}.window`, words: 'For example minute, hour, day, 90s, 15m, 2h.' });
   });
   const condition = (one: Condition, at: string) => {
-    if (!/^args(\.[^.\s[\]]+|\["[^"]+"\])*$/.test(one.path))
+    const ofKind = argumentKinds.some(({ kind }) => kind === one.path);
+    if (!ofKind && !/^args(\.[^.\s[\]]+|\["[^"]+"\])*$/.test(one.path))
       found.push({ at: `${at}.path`, words: 'The way to an argument, such as args.url.' });
     if (one.value === null && operator(one.op).shape !== 'existence')
       found.push({ at: `${at}.value`, words: 'Something to compare with.' });
@@ -242,10 +249,12 @@ function windowWords(window: string | null): string {
   return windows.includes(window) ? `a ${window}` : `in ${/^\d+$/.test(window) ? `${window}s` : window}`;
 }
 
-/** "args.url matches ^file:". */
-export function conditionWords(condition: Condition): string {
+/** "args.url matches ^file:"; what is required has to hold for every argument of a kind, what refuses for one. */
+export function conditionWords(condition: Condition, required = false): string {
   const { words, shape } = operator(condition.op);
-  const path = condition.path === '' || condition.path === 'args.' ? '…' : condition.path;
+  const kind = argumentKinds.find((known) => known.kind === condition.path);
+  const one = condition.path === '' || condition.path === 'args.' ? '…' : condition.path;
+  const path = kind ? (required && shape !== 'existence' ? kind.every : kind.any) : one;
   if (shape === 'existence') return `${path} is ${condition.value === 'false' ? 'missing' : 'there'}`;
   const values = condition.value === null ? [] : fromJson(condition.op, condition.value).split('\n');
   // In quotes: a value may end in a colon or a full stop.
@@ -264,9 +273,9 @@ export function sentences(draft: RuleDraft, about: About = 'tool'): string[] {
   if (draft.action === 'hide') return ["Not on the agent's list; every call is refused."];
   if (draft.action === 'ask') return ['A person would be asked. That is not there yet: every call is refused.'];
   const said = [
-    ...draft.require.map((one) => `Refused unless ${conditionWords(one)}.`),
+    ...draft.require.map((one) => `Refused unless ${conditionWords(one, true)}.`),
     ...draft.denyIf.map((entry) => {
-      const when = entry.conditions.map(conditionWords).join(' and ');
+      const when = entry.conditions.map((one) => conditionWords(one)).join(' and ');
       return `Refused when ${when === '' ? 'called' : when}${entry.reason ? `: ${entry.reason}` : '.'}`;
     }),
     ...draft.limits.map((limit) => {

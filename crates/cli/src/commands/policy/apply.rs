@@ -6,13 +6,16 @@ use std::process::ExitCode;
 use callgate_desk::change::Change;
 use callgate_desk::inventory::Purpose;
 use callgate_policy::edit::{EditError, Edited, merge, replace};
+use callgate_policy::lint::lint;
 use callgate_policy::{Circumstances, NoRecordings, Policy, Waived};
 use callgate_review::{ToolChange, impact};
-use callgate_store::{Disk, Home, catalogue};
+use callgate_store::catalogue::{self, Catalogue};
+use callgate_store::{Disk, Home};
 use jiff::Timestamp;
 
-use crate::act;
+use super::check::print_problem;
 use super::{prepared_home, simulate};
+use crate::act;
 use crate::args::ApplyArgs;
 use crate::change;
 use crate::commands::log;
@@ -45,6 +48,7 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     if planned.edited().changed {
         show(&screen, &home, &args.server, &planned)?;
     }
+    warn(&screen, &home, args, &planned);
     if args.dry_run {
         for line in &planned.edited().summary {
             screen.line(&format!("would change  {}", screen::harmless(line)));
@@ -60,6 +64,16 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         let loosened = change.loosened()?;
         Ok((!loosened.is_empty()).then(|| format!("loosen server {}: {}", args.server, loosened.join("; "))))
     })
+}
+
+/// What the policy would say that can never count, as far as the server's tools are known.
+fn warn(screen: &Screen, home: &Home, args: &ApplyArgs, planned: &Change) {
+    let known = catalogue::read(home, &args.server).ok().flatten();
+    let tools = known.as_ref().map(Catalogue::server_tools);
+    let now_ms = Timestamp::now().as_millisecond();
+    for problem in lint(&planned.edited().text, tools.as_ref(), now_ms) {
+        print_problem(screen, "the policy", &problem);
+    }
 }
 
 /// Which tools change state, which of them were used this week, and which calls of it would have been decided otherwise.

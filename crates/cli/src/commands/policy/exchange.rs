@@ -54,6 +54,12 @@ pub(super) fn import(args: &ImportArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
     crate::act::known_server(&args.server, callgate_desk::inventory::Purpose::Loosen)?;
+    if !home.policy(&args.server).exists() {
+        let shown = screen::harmless(&args.server);
+        screen::hint(&format!(
+            "{shown} has no policy of its own: this is the default one, which counts for it"
+        ));
+    }
     let (path, text) = change::current(&home, &args.server)?;
     let exported =
         policylayer::export(&text).with_context(|| format!("{} cannot be exported", path.display()))?;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use callgate_policy::{Call, Circumstances, Decision, Policy, Target, Verdict, Waived, decide, wait_words};
+use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
 use callgate_shim::gate::guard;
 use callgate_store::allowance::{self, What};
@@ -11,7 +11,7 @@ use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::OnRecord;
 use callgate_store::home::read_private;
 use callgate_store::limits::Readings;
-use callgate_store::{Disk, Home, pause};
+use callgate_store::{Disk, Home, catalogue, pause};
 use serde_json::json;
 
 use crate::args::ExplainArgs;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let policy = effective(&home, &args.server);
     let usage =
         Readings::open(&home, &args.server, &args.client, std::sync::Arc::new(SystemClock::default()))?;
-    let call = Call { client: &args.client, target: Target::Tool { name: &args.tool, args: raw } };
+    let call = Call::tool(&args.client, &args.tool, raw);
     let clock = SystemClock::default();
     let now = clock.now();
     // What a person has allowed for a while counts as in a session; a single call does not, because it is used up by that.
@@ -62,6 +62,7 @@ fn effective(home: &Home, server: &str) -> Policy {
     match parsed {
         Ok(mut policy) => {
             guard(&mut policy, home.path(), None);
+            catalogue::describe(home, server, &mut policy);
             policy
         }
         Err(reason) => Policy::refuse_all(format!("{}: {reason}", path.display())),

@@ -10,7 +10,7 @@ use callgate_policy::edit::{Edit, apply, merge};
 use callgate_policy::{Policy, Rate};
 use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
 use callgate_shim::gate::guard;
-use callgate_store::{Disk, History, Home};
+use callgate_store::{Disk, History, Home, catalogue};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -57,8 +57,10 @@ pub(super) fn difference(
 ) -> anyhow::Result<Difference> {
     // Broken rules refuse everything, and so they count.
     let mut today = Policy::parse(in_force).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
-    guard(&mut today, home.path(), None);
-    guard(&mut changed, home.path(), None);
+    for policy in [&mut today, &mut changed] {
+        guard(policy, home.path(), None);
+        catalogue::describe(home, server, policy);
+    }
     let watched = stderr().is_terminal();
     let progress = |progress: Progress| {
         if watched {

@@ -16,6 +16,9 @@ use crate::commands::log;
 use crate::duration::{iso, local};
 use crate::screen::{self, Screen};
 
+/// To below the words of a change.
+const INDENT: &str = "                                                 ";
+
 pub(super) fn history(args: &VersionsArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
     let changes = log::current(&home)?.timeline(&args.server)?;
@@ -42,14 +45,20 @@ pub(super) fn history(args: &VersionsArgs) -> anyhow::Result<ExitCode> {
 
 fn print(screen: &Screen, number: usize, change: &PolicyChange) {
     let style = if change.origin == Origin::File { screen::WARN } else { screen::DIM };
+    let summary = screen::harmless(&change.summary);
+    let mut parts = summary.split("; ");
     screen.line(&format!(
         "{}  {}  {}  {}  {}",
         screen::pad(&format!("#{number}"), 4),
         local(change.at_ms).strftime("%Y-%m-%d %H:%M:%S"),
         screen.paint(screen::ACCENT, &change.version),
         screen.paint(style, &screen::pad(change.origin.word(), 8)),
-        screen::harmless(&change.summary),
+        parts.next().unwrap_or_default(),
     ));
+    // One thing a line: a change can have dozens of parts.
+    for part in parts {
+        screen.line(&format!("{INDENT}{part}"));
+    }
 }
 
 pub(super) fn diff(args: &DiffArgs) -> anyhow::Result<ExitCode> {
@@ -153,8 +162,12 @@ fn last_change(history: &History, server: &str) -> anyhow::Result<PolicyChange> 
     })
 }
 
+/// A version by its first characters, or what a change left by the change's number (`#3`), as `revert` takes it.
 fn text_of(history: &History, server: &str, version: &str) -> anyhow::Result<Named> {
-    let version = full_version(history, server, version)?;
+    let version = match version.starts_with('#') {
+        true => change_named(history, server, version)?.version,
+        false => full_version(history, server, version)?,
+    };
     let found = history.policy_text(&version, server)?;
     let found = found.with_context(|| format!("the text of version {version} is no longer kept"))?;
     Ok(Named { name: format!("version {version}"), text: found.text })

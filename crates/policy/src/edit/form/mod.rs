@@ -56,6 +56,7 @@ pub struct FormLimit {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormCondition {
+    /// `args.url`; or `paths`, `urls`: every argument of that kind.
     pub path: String,
     pub op: Operator,
     pub value: Value,

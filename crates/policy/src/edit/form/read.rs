@@ -3,7 +3,7 @@
 use super::{Form, FormAction, FormClause, FormCondition, FormLimit, Whose};
 use crate::file::{
     Action, Body, Clause, ClientOverlay, DefaultAction, LimitEntry, LimitKind, PolicyFile, Predicate,
-    RateLimit, ToolRule,
+    RateLimit, ToolRule, Unlisted,
 };
 use crate::glob::Glob;
 use crate::limit::Scope;
@@ -143,7 +143,9 @@ fn hiding<'b>(body: &'b Body, tool: &str) -> Option<&'b str> {
 
 fn default(body: &Body, base: Option<&Body>) -> FormAction {
     let said = body.default.as_ref().or_else(|| base.and_then(|base| base.default.as_ref()));
+    let hides = |body: &Body| body.unlisted.as_ref().is_some_and(|said| said.value == Unlisted::Hide);
     match said.map(|said| said.value) {
+        Some(DefaultAction::Deny) if hides(body) || base.is_some_and(hides) => FormAction::Hide,
         Some(DefaultAction::Allow) => FormAction::Allow,
         Some(DefaultAction::Ask) => FormAction::Ask,
         Some(DefaultAction::Deny) | None => FormAction::Deny,
@@ -213,5 +215,9 @@ pub(super) fn clause(clause: &Clause) -> FormClause {
 }
 
 fn condition(predicate: &Predicate) -> FormCondition {
-    FormCondition { path: predicate.path.text.clone(), op: predicate.op, value: predicate.value.clone() }
+    FormCondition {
+        path: predicate.subject.text().to_owned(),
+        op: predicate.op,
+        value: predicate.value.clone(),
+    }
 }

@@ -7,7 +7,9 @@ use crate::edit::draft::{Draft, New};
 use crate::edit::merge::edited;
 use crate::edit::scope::Scope;
 use crate::edit::source::{Fresh, Origin};
-use crate::file::{Action, DefaultAction, LimitEntry, LimitKind, Operator, PolicyFile, ToolRule, Value};
+use crate::file::{
+    Action, DefaultAction, LimitEntry, LimitKind, Operator, PolicyFile, Subject, ToolRule, Value,
+};
 use crate::name;
 use crate::policy::Policy;
 
@@ -340,10 +342,9 @@ fn written_clause(clause: &FormClause) -> New {
 }
 
 fn condition_members(condition: &FormCondition) -> Vec<(String, New)> {
-    let mut members = vec![
-        ("path".to_owned(), New::text(&condition.path)),
-        ("op".to_owned(), New::text(condition.op.word())),
-    ];
+    let key = Subject::parse(&condition.path).map_or("path", |subject| subject.key());
+    let mut members =
+        vec![(key.to_owned(), New::text(&condition.path)), ("op".to_owned(), New::text(condition.op.word()))];
     // Present is what is meant when nothing is said.
     if condition.op != Operator::Exists || condition.value != Value::Bool(true) {
         let value = condition.value.to_json();

@@ -32,7 +32,7 @@ export function fakeRules(world: World): Rules & { policies: FakeRules } {
   return {
     policies: rules,
     rules: async (server) => rules.rules(server),
-    checkPolicy: async (text) => checkPolicy(text),
+    checkPolicy: async (_server, text) => checkPolicy(text),
     complete: async (server, text, offset) => complete(rules.toolsOf(server), text, offset),
     draftRule: async (text, target, draft) => rules.draftRule(text, target, draft),
     draftDefault: async (text, action) => rules.draftDefault(text, action),

@@ -1,0 +1,410 @@
+//! Which of a call's arguments are paths, and which are URLs, however they are called and wherever they stand.
+//!
+//! Three things tell: the tool's schema, where it is known; the argument's name; and what the value looks like. Each of them
+//! can only add: a value that looks like a path is one whatever it is called, unless its name says that it holds words.
+//! Servers differ in what they take, so this errs on the side of too many.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use callgate_protocol::json::{Kind, Raw, write_string};
+
+use crate::file::ArgumentKind;
+use crate::schema::{ArgumentSchema, Meaning, Part};
+
+/// More of them in one call cannot be judged: each path is looked up on the disk.
+const MOST: usize = 1_000;
+/// Arguments that are deeper cannot be judged.
+const DEEPEST: usize = 64;
+/// Longer texts look like nothing: no system takes such a path, and no browser such an address.
+const LONGEST: usize = 64 << 10;
+
+/// One value of the kind, with the way to it: `args.paths[1]`.
+#[derive(Debug)]
+pub(crate) struct Given<'a> {
+    pub(crate) label: String,
+    json: Cow<'a, str>,
+}
+
+impl Given<'_> {
+    pub(crate) fn value(&self) -> Option<Raw<'_>> {
+        Raw::parse(&self.json).ok()
+    }
+}
+
+/// Why the values of a kind could not be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unbounded {
+    TooMany,
+    TooDeep,
+}
+
+impl Unbounded {
+    pub(crate) fn words(self, kind: ArgumentKind) -> String {
+        match self {
+            Unbounded::TooMany => {
+                format!("args holds more than {MOST} {}, too many to be judged", kind.word())
+            }
+            Unbounded::TooDeep => format!("args is nested too deeply to look for {}", kind.word()),
+        }
+    }
+}
+
+/// Every value of this kind in the arguments.
+pub(crate) fn given<'a>(
+    args: Option<Raw<'a>>,
+    kind: ArgumentKind,
+    schema: Option<&ArgumentSchema>,
+) -> Result<Vec<Given<'a>>, Unbounded> {
+    let mut walk = Walk { kind, label: "args".to_owned(), found: Vec::new() };
+    if let Some(args) = args {
+        walk.value(args, "", schema.map(ArgumentSchema::root), 0)?;
+    }
+    Ok(walk.found)
+}
+
+/// Is there an argument that is meant to be of this kind, by its name or by the schema's word?
+pub(crate) fn takes(part: &Part, kind: ArgumentKind) -> bool {
+    part.members.iter().any(|(name, member)| is_meant(kind, name, Some(member)) || takes(member, kind))
+        || part.items.as_ref().is_some_and(|items| takes(items, kind))
+}
+
+/// Does an argument's name say that it is of this kind?
+pub(crate) fn is_named_so(kind: ArgumentKind, name: &str) -> bool {
+    is_meant(kind, name, None)
+}
+
+struct Walk<'a> {
+    kind: ArgumentKind,
+    label: String,
+    found: Vec<Given<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    /// `name`: of the argument or member that it is, or that it is a list's item of.
+    fn value(&mut self, at: Raw<'a>, name: &str, part: Option<&Part>, depth: usize) -> Result<(), Unbounded> {
+        if depth > DEEPEST {
+            return Err(Unbounded::TooDeep);
+        }
+        let end = self.label.len();
+        match at.kind() {
+            Kind::String => {
+                // What cannot be read may be anything.
+                let looks = || at.as_str().is_none_or(|text| is_alike(self.kind, name, &text));
+                if is_meant(self.kind, name, part) || looks() {
+                    self.add(Cow::Borrowed(at.text()))?;
+                }
+            }
+            // A server that wants a text may well take a number for one.
+            Kind::Number if is_meant(self.kind, name, part) => {
+                self.add(Cow::Owned(format!("{:?}", at.text())))?
+            }
+            Kind::Array => {
+                let items = part.and_then(|part| part.items.as_deref());
+                for (i, item) in at.items().enumerate() {
+                    // Writing into a String does not fail.
+                    let _written = write!(self.label, "[{i}]");
+                    self.value(item, name, items, depth + 1)?;
+                    self.label.truncate(end);
+                }
+            }
+            Kind::Object => {
+                let meant =
+                    is_meant(self.kind, name, None) && part.is_none_or(|part| part.members.is_empty());
+                for (key, member) in at.members() {
+                    push_step(&mut self.label, &key);
+                    // Members of an object can be named by paths: `{ "files": { "src/a.js": "…" } }`.
+                    if is_alike(self.kind, "", &key) || (meant && key.contains(['/', '\\'])) {
+                        let mut json = Vec::new();
+                        write_string(&mut json, &key);
+                        self.add(Cow::Owned(String::from_utf8_lossy(&json).into_owned()))?;
+                    }
+                    self.value(member, &key, part.and_then(|part| part.member(&key)), depth + 1)?;
+                    self.label.truncate(end);
+                }
+            }
+            Kind::Number | Kind::Bool | Kind::Null => {}
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, json: Cow<'a, str>) -> Result<(), Unbounded> {
+        if self.found.len() == MOST {
+            return Err(Unbounded::TooMany);
+        }
+        self.found.push(Given { label: self.label.clone(), json });
+        Ok(())
+    }
+}
+
+/// As paths in policies are written.
+fn push_step(label: &mut String, key: &str) {
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'));
+    // Names are the agent's words, too.
+    let shown: String = key.chars().take(60).collect();
+    let _written = if plain { write!(label, ".{shown}") } else { write!(label, "[{shown:?}]") };
+}
+
+/// By what the schema says, else by the name.
+fn is_meant(kind: ArgumentKind, name: &str, part: Option<&Part>) -> bool {
+    let said = part.map_or(Meaning::Unsaid, |part| match part.meaning {
+        // A list is described as a whole, or by its items.
+        Meaning::Unsaid => part.items.as_ref().map_or(Meaning::Unsaid, |items| items.meaning),
+        said => said,
+    });
+    match (said, kind) {
+        (Meaning::Path, ArgumentKind::Paths) | (Meaning::Url, ArgumentKind::Urls) => true,
+        (Meaning::Unsaid, ArgumentKind::Paths) => is_path_name(name),
+        (Meaning::Unsaid, ArgumentKind::Urls) => is_url_name(name),
+        _ => false,
+    }
+}
+
+/// By what the value looks like.
+fn is_alike(kind: ArgumentKind, name: &str, text: &str) -> bool {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    if text.len() > LONGEST || text.contains(['\n', '\r']) || holds_words(name) {
+        return false;
+    }
+    match kind {
+        ArgumentKind::Paths => looks_like_path(text),
+        ArgumentKind::Urls => looks_like_url(text),
+    }
+}
+
+/// Absolute, in the home folder, or going up.
+fn looks_like_path(text: &str) -> bool {
+    const STARTS: [&str; 8] = ["/", "~/", "~\\", "./", ".\\", "../", "..\\", "\\\\"];
+    const UPWARDS: [&str; 3] = ["/../", "\\..\\", "/..\\"];
+    let drive = matches!(text.as_bytes(), [c, b':', b'/' | b'\\', ..] if c.is_ascii_alphabetic());
+    let variable = text.starts_with(['$', '%']) && text.contains(['/', '\\']);
+    drive
+        || variable
+        || text == "~"
+        || text == ".."
+        || text.ends_with("/..")
+        || STARTS.iter().any(|start| text.starts_with(start))
+        || UPWARDS.iter().any(|up| text.contains(up))
+        || scheme(text).is_some_and(|(scheme, _)| scheme == "file")
+}
+
+/// With a scheme, as those who open addresses read it.
+fn looks_like_url(text: &str) -> bool {
+    const BARE: [&str; 7] = ["file", "data", "javascript", "blob", "about", "view-source", "chrome"];
+    const LENIENT: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
+    scheme(text).is_some_and(|(scheme, rest)| {
+        rest.starts_with("//")
+            || BARE.contains(&scheme.as_str())
+            || (LENIENT.contains(&scheme.as_str()) && rest.starts_with(['/', '\\']))
+    })
+}
+
+fn scheme(text: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    let good = scheme.len() > 1
+        && scheme.len() <= 32
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    good.then(|| (scheme.to_ascii_lowercase(), rest))
+}
+
+fn is_path_name(name: &str) -> bool {
+    const LAST: [&str; 25] = [
+        "path",
+        "paths",
+        "filepath",
+        "filepaths",
+        "pathname",
+        "file",
+        "files",
+        "filename",
+        "filenames",
+        "dir",
+        "dirs",
+        "directory",
+        "directories",
+        "folder",
+        "folders",
+        "cwd",
+        "workdir",
+        "basedir",
+        "outdir",
+        "root",
+        "roots",
+        "outfile",
+        "infile",
+        "savepath",
+        "outputpath",
+    ];
+    /// Words that stand for much else behind another one: `data_source`.
+    const ALONE: [&str; 7] = ["source", "sources", "src", "destination", "destinations", "dest", "dst"];
+    /// Paths into other things than a disk.
+    const ELSEWHERE: [&str; 5] = ["x", "json", "css", "key", "object"];
+    let words = words(name);
+    match words.as_slice() {
+        [only] => LAST.contains(&only.as_str()) || ALONE.contains(&only.as_str()),
+        [.., before, last] => {
+            LAST.contains(&last.as_str()) && !(last == "path" && ELSEWHERE.contains(&before.as_str()))
+        }
+        [] => false,
+    }
+}
+
+fn is_url_name(name: &str) -> bool {
+    const LAST: [&str; 11] =
+        ["url", "urls", "uri", "uris", "href", "hrefs", "link", "links", "endpoint", "endpoints", "baseurl"];
+    words(name).last().is_some_and(|last| LAST.contains(&last.as_str()))
+}
+
+/// Arguments of these names hold words, or places in a page, not places on a disk or the net.
+fn holds_words(name: &str) -> bool {
+    const LAST: [&str; 18] = [
+        "content",
+        "contents",
+        "text",
+        "body",
+        "message",
+        "html",
+        "markdown",
+        "title",
+        "description",
+        "comment",
+        "prompt",
+        "selector",
+        "selectors",
+        "xpath",
+        "locator",
+        "css",
+        "subject",
+        "summary",
+    ];
+    let words = words(name);
+    words.last().is_some_and(|last| LAST.contains(&last.as_str()))
+        || words.as_slice() == ["value"]
+        || words.ends_with(&["x".to_owned(), "path".to_owned()])
+}
+
+/// `outputPath`, `output_path`, `OUTPUT-PATH` are the same two words.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut fresh, mut lower) = (true, false);
+    for c in name.chars().take(200) {
+        if !c.is_alphanumeric() {
+            fresh = true;
+            continue;
+        }
+        if fresh || (lower && c.is_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+        (fresh, lower) = (false, c.is_lowercase() || c.is_numeric());
+    }
+    words
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    fn found(kind: ArgumentKind, args: &str, schema: Option<&str>) -> Vec<String> {
+        let schema = schema.map(|text| ArgumentSchema::read(Raw::parse(text).unwrap()).unwrap());
+        let all = given(Some(Raw::parse(args).unwrap()), kind, schema.as_ref()).unwrap();
+        all.into_iter().map(|given| given.label).collect()
+    }
+
+    #[test]
+    fn names_of_paths_are_known_in_every_spelling() {
+        for name in [
+            "path",
+            "paths",
+            "Path",
+            "file_path",
+            "filePath",
+            "FILE-PATH",
+            "outputPath",
+            "savePath",
+            "downloadsDir",
+            "source",
+            "destination",
+            "root",
+            "cwd",
+            "filename",
+            "project_root",
+            "working_directory",
+            "files",
+        ] {
+            assert!(is_path_name(name), "{name}");
+        }
+        for name in
+            ["xpath", "xPath", "json_path", "profile", "data_source", "url", "selector", "dirty", "", "_"]
+        {
+            assert!(!is_path_name(name), "{name}");
+        }
+        for name in ["url", "baseUrl", "base_url", "uri", "href", "link", "API-endpoint"] {
+            assert!(is_url_name(name), "{name}");
+        }
+        for name in ["curl", "linked", "urlencoded", "path"] {
+            assert!(!is_url_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_path_is_found_at_any_depth() {
+        use ArgumentKind::{Paths, Urls};
+        for (kind, args, wanted) in [
+            (Paths, r#"{"path":"a"}"#, vec!["args.path"]),
+            (Paths, r#"{"paths":["a","b"]}"#, vec!["args.paths[0]", "args.paths[1]"]),
+            (Paths, r#"{"source":"a","destination":"b"}"#, vec!["args.source", "args.destination"]),
+            (Paths, r#"{"options":{"outputPath":"x"},"n":1}"#, vec!["args.options.outputPath"]),
+            (Paths, r#"{"files":[{"path":"a","content":"/x"}]}"#, vec!["args.files[0].path"]),
+            (Paths, r#"{"where":"/etc/passwd"}"#, vec!["args.where"]),
+            (Paths, r#"{"where":"~/.ssh"}"#, vec!["args.where"]),
+            (Paths, r#"{"where":"a/../../b"}"#, vec!["args.where"]),
+            (Paths, r#"{"where":"C:\\x","url":"FILE:///etc"}"#, vec!["args.where", "args.url"]),
+            (Paths, r#"{"files":{"src/a.js":"x"}}"#, vec![r#"args.files["src/a.js"]"#]),
+            (Paths, r#"{"map":{"/etc/passwd":1}}"#, vec![r#"args.map["/etc/passwd"]"#]),
+            (Paths, r#"{"path":5,"root":true,"file":null,"dir":[]}"#, vec!["args.path"]),
+            (Paths, r#"{"selector":"//div","content":"/* x */","text":"/etc","message":"../x"}"#, vec![]),
+            (Paths, r#"{"code":"// a comment\nx","n":"a/b","q":"x"}"#, vec![]),
+            (Urls, r#"{"url":"example.com","q":"https://x"}"#, vec!["args.url", "args.q"]),
+            (
+                Urls,
+                r#"{"q":" JavaScript:alert(1)","r":"http:\\x","s":"a:b","t":"file:/x"}"#,
+                vec!["args.q", "args.r", "args.t"],
+            ),
+        ] {
+            assert_eq!(found(kind, args, None), wanted, "{args}");
+        }
+    }
+
+    #[test]
+    fn a_schema_adds_what_names_do_not_tell_and_takes_away_what_cannot_be() {
+        use ArgumentKind::{Paths, Urls};
+        let schema = r##"{"type":"object","properties":{
+            "target":{"type":"string","description":"Absolute path of the file"},
+            "where":{"type":"array","items":{"type":"string","format":"path"}},
+            "source":{"type":"string","enum":["web","news"]},
+            "file":{"type":"integer"},
+            "page":{"anyOf":[{"type":"string","format":"uri"},{"type":"null"}]},
+            "deep":{"$ref":"#/$defs/d"}},
+            "$defs":{"d":{"type":"object","properties":{"it":{"type":"string","description":"Path to it"}}}}}"##;
+        let args = r#"{"target":"x","where":["y"],"source":"web","file":3,"page":"z","deep":{"it":"w"}}"#;
+        assert_eq!(found(Paths, args, Some(schema)), ["args.target", "args.where[0]", "args.deep.it"]);
+        assert_eq!(found(Urls, args, Some(schema)), ["args.page"]);
+        // What looks like a path is one, whatever the schema makes of it.
+        assert_eq!(found(Paths, r#"{"source":"/etc/passwd"}"#, Some(schema)), ["args.source"]);
+    }
+
+    #[test]
+    fn too_much_of_it_is_told_instead_of_being_overlooked() {
+        let many = format!(r#"{{"paths":[{}"a"]}}"#, r#""a","#.repeat(MOST));
+        let many = given(Some(Raw::parse(&many).unwrap()), ArgumentKind::Paths, None);
+        assert_eq!(many.unwrap_err(), Unbounded::TooMany);
+        let deep = format!("{}{}", r#"{"a":"#.repeat(100) + "1", "}".repeat(100));
+        let deep = given(Some(Raw::parse(&deep).unwrap()), ArgumentKind::Paths, None);
+        assert_eq!(deep.unwrap_err(), Unbounded::TooDeep);
+    }
+}
