@@ -21,6 +21,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::followed,
             log::unfollow,
             log::call,
+            log::access,
             log::choices,
             log::runs,
             log::runs_matching,

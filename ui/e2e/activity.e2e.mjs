@@ -115,12 +115,13 @@ export const checks = () => ({
     }),
 
   'block by key on a refused call says that it is refused': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=denied' }, async (page) => {
+    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
       await page.keyboard.press('k');
+      await page.getByTestId('row-blocked').waitFor();
       await page.keyboard.press('b');
       await page
         .getByTestId('toast')
-        .getByText(/is refused already/)
+        .getByText(/is blocked already/)
         .waitFor();
     }),
 
@@ -132,6 +133,48 @@ export const checks = () => ({
       const before = await scrollTop(page);
       await page.getByTestId('new-pill').waitFor();
       assert.equal(await scrollTop(page), before);
+    }),
+
+  'rows hold still for as long as the pointer rests on one, and the pill says what waits': (env) =>
+    on(env, { query: '?rate=30' }, async (page) => {
+      await passed(page).last().hover();
+      const at = () =>
+        page.evaluate(() => {
+          const row = document.querySelector('[data-testid=row]:hover');
+          return [row?.dataset.call, row?.getBoundingClientRect().top];
+        });
+      const before = await at();
+      assert.ok(before[0], 'the pointer is on a row');
+      const waits = async () => Number.parseInt((await page.getByTestId('new-pill').textContent()) ?? '0', 10);
+      await page.getByTestId('new-pill').waitFor();
+      // At thirty a second this is some six seconds.
+      await until(async () => (await waits()) > 180, 'many new ones');
+      assert.deepEqual(await at(), before);
+      await away(page);
+      await until(async () => (await page.getByTestId('new-pill').count()) === 0, 'following again');
+    }),
+
+  'buttons of a row cover neither its decision nor its tool, at any width': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed' }, async (page) => {
+      for (const width of [1280, 980, 720]) {
+        await page.setViewportSize({ width, height: 640 });
+        await away(page);
+        await passed(page).last().hover();
+        await page.keyboard.press('k');
+        const boxes = await page.evaluate(() => {
+          const row = document.querySelector('[data-testid=row][aria-selected=true]');
+          const box = (part) => row.querySelector(part).getBoundingClientRect();
+          const [acts, decision, tool] = ['.acts', '.decision', '.tool'].map(box);
+          const top = document.elementFromPoint(decision.left + 12, decision.top + decision.height / 2);
+          return { acts, decision, tool, seen: top?.closest('.decision') !== null };
+        });
+        assert.ok(boxes.seen, `the decision is seen at ${width}`);
+        assert.ok(boxes.acts.right <= boxes.decision.left + 1, `${width}: ${JSON.stringify(boxes)}`);
+        assert.ok(
+          boxes.acts.left + 28 >= boxes.tool.left + 40,
+          `${width}: the tool is named: ${JSON.stringify(boxes)}`,
+        );
+      }
     }),
 
   'block acts at once, is enforced, takes a reason, and the next call is refused': (env) =>
@@ -184,12 +227,14 @@ export const checks = () => ({
 
   'a tool that is blocked by now is not offered to be blocked again': (env) =>
     on(env, { query: '?rate=0', hash: '#/activity?decision=allowed&server=files' }, async (page) => {
-      await calls(page).last().click();
+      await calls(page)
+        .last()
+        .click({ position: { x: 40, y: 14 } });
       await page.getByTestId('drawer-block').click();
-      await page.getByTestId('drawer-unblock').waitFor();
+      await page.getByTestId('drawer-blocked').getByText('Blocked now').waitFor();
       assert.equal(await page.getByTestId('drawer-block').count(), 0);
-      await page.getByTestId('drawer-blocked').getByText('Blocked by now').waitFor();
-      await page.getByTestId('drawer-unblock').click();
+      await page.getByTestId('drawer-allow').click();
+      await page.getByTestId('allow').click();
       await answer(page, 'yes');
       await page.getByTestId('drawer-block').waitFor();
     }),

@@ -48,7 +48,7 @@ use callgate_store::{Home, Origin};
 pub use acts::Forgetting;
 pub use demo::Program;
 pub use error::DeskError;
-pub use log::{CallObject, Follower, gist};
+pub use log::{CallObject, Follower, fold_key, gist};
 pub use servers::{StderrEntry, StderrFollower};
 
 /// One person's view of one home. Every answer is read afresh from the disk; only what waits for a second step is kept.

@@ -1,8 +1,8 @@
 //! The log.
 
 use callgate_desk::view::{
-    CallDetail, Choices, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage, PageFrom, Run,
-    RunPage, SinceLastLook,
+    AccessQuery, CallDetail, Choices, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage,
+    PageFrom, Run, RunPage, SinceLastLook, ToolAccess,
 };
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _, State};
@@ -74,6 +74,12 @@ pub(crate) async fn unfollow(state: State<'_, AppState>, follower: u32) -> Reply
 #[specta::specta]
 pub(crate) async fn call(state: State<'_, AppState>, id: String) -> Reply<CallDetail> {
     ask(&state, move |desk| desk.call(&id)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn access(state: State<'_, AppState>, queries: Vec<AccessQuery>) -> Reply<Vec<ToolAccess>> {
+    ask(&state, move |desk| Ok(desk.access(&queries))).await
 }
 
 #[tauri::command]

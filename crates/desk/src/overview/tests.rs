@@ -9,7 +9,7 @@ use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic};
 use super::*;
 use crate::notices::{Notice, Telling};
 use crate::testing::{BY, POLICY, Place, Session};
-use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom};
+use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom, ToolAccess};
 
 fn words(overview: &Overview) -> Vec<&str> {
     overview.needs.iter().map(|need| need.words.as_str()).collect()
@@ -430,11 +430,11 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
     place.write_policy("files", POLICY);
     let session = place.session("files");
     session.calls("read", 1);
-    let blocked = || {
+    let access = || {
         let id = place.desk.overview().unwrap().recent[0].id.clone();
-        place.desk.call(&id).unwrap().blocked
+        place.desk.call(&id).unwrap().access
     };
-    assert_eq!(blocked(), None);
+    assert_eq!(access(), ToolAccess::Open);
     let target = |tool: Option<&str>, client: Option<&str>| Target {
         server: "files".to_owned(),
         tool: tool.map(str::to_owned),
@@ -449,7 +449,7 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
     for scope in scopes {
         let reason = Some("not now".to_owned());
         place.desk.restrict(&Restriction::Block { target: scope.clone(), reason }).unwrap();
-        let found = blocked().unwrap();
+        let ToolAccess::Blocked(found) = access() else { panic!("{scope:?} is blocked") };
         assert_eq!(found.target, scope);
         assert!(found.words.contains("not now"), "{}", found.words);
         let Answer::Ask(question) = place.desk.loosen(&Loosening::Allow { target: found.target }).unwrap()
@@ -457,6 +457,6 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
             panic!("loosening is asked about")
         };
         place.desk.confirm(&question.token).unwrap();
-        assert_eq!(blocked(), None, "{scope:?}");
+        assert_eq!(access(), ToolAccess::Open, "{scope:?}");
     }
 }

@@ -45,6 +45,9 @@ fn line(tool: &str, decision: Decision, outcome: Option<Outcome>) -> CallLine {
         demo: false,
         times: 1,
         first_rev: 7,
+        first_ms: NOW,
+        tools: Vec::new(),
+        fold_key: None,
         repeatable: false,
     }
 }

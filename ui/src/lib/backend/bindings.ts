@@ -16,6 +16,7 @@ export const commands = {
 	/**  Nobody wants to know what is new for this one any more. */
 	unfollow: (follower: number) => typedError<null, UiError>(__TAURI_INVOKE("unfollow", { follower })),
 	call: (id: string) => typedError<CallDetail, UiError>(__TAURI_INVOKE("call", { id })),
+	access: (queries: AccessQuery[]) => typedError<ToolAccess[], UiError>(__TAURI_INVOKE("access", { queries })),
 	choices: () => typedError<Choices, UiError>(__TAURI_INVOKE("choices")),
 	runs: (beforeMs: number | null, count: number) => typedError<Run[], UiError>(__TAURI_INVOKE("runs", { beforeMs, count })),
 	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
@@ -189,6 +190,27 @@ export type Blocked = {
 	target: Target,
 };
 
+/**  One tool for one client, and the rule that refused a call of it, if one did. */
+export type AccessQuery = {
+	server: string,
+	client: string | null,
+	tool: string | null,
+	rule: string | null,
+};
+
+/**  How a tool stands for a client at this moment. */
+export type ToolAccess = 
+/**  Nothing that is known would refuse such a call. */
+{ kind: "open" } | 
+/**  The rule that refused the call still stands; it looks at arguments, or counts. */
+{ kind: "ruled" } | 
+/**  Every call is refused, whatever it is called with. */
+{ kind: "blocked" } & Blocked | 
+/**  Every call of its server is refused until a person resumes it. */
+{ kind: "paused" } | 
+/**  There is no usable policy. */
+{ kind: "unknown" };
+
 /**  Arguments or a result as they were kept. */
 export type Body = {
 	/**  JSON, unless it was cut. */
@@ -206,8 +228,8 @@ export type CallDetail = {
 	args: Body | null,
 	result: Body | null,
 	why: Why,
-	/**  It was let through, and would be refused now. */
-	blocked: Blocked | null,
+	/**  How its tool stands for its client now. */
+	access: ToolAccess,
 	session: SessionView | null,
 	/**  Calls of the same session just before and after it, oldest first, itself included. */
 	siblings: CallLine[],
@@ -215,7 +237,7 @@ export type CallDetail = {
 	json: string,
 };
 
-/**  One call, or the newest of several equal refusals in a row. */
+/**  One call, or the newest of several refusals of one session by one rule in a row. */
 export type CallLine = {
 	rev: number,
 	id: string,
@@ -238,10 +260,15 @@ export type CallLine = {
 	/**  Of arguments and result together, as they came. */
 	bytes: number,
 	demo: boolean,
-	/**  So many equal refusals in a row, this one the newest. */
+	/**  So many refusals in a row, this one the newest. */
 	times: number,
 	/**  Of the oldest of them. */
 	firstRev: number,
+	firstMs: number,
+	/**  The names that were called, oldest first, at most 20; empty if there was only one. */
+	tools: string[],
+	/**  Lines in a row that have the same are one line; none of a call that was let through. */
+	foldKey: string | null,
 	/**  The next identical call can be allowed. */
 	repeatable: boolean,
 };
@@ -756,6 +783,8 @@ export type LogFilter = {
 	/**  Before this time. */
 	untilMs?: number | null,
 	only?: Only | null,
+	/**  Each call as a line of its own; for what is inside of one that stands for several. */
+	unfolded?: boolean,
 };
 
 /**  Entries, oldest first. There may be few or none and still somewhere to go on: when much was looked through for little. */

@@ -34,6 +34,9 @@ fn call(rev: i64, tool: &str, decision: Decision) -> CallLine {
         demo: false,
         times: 1,
         first_rev: rev,
+        first_ms: 1_000 * rev,
+        tools: Vec::new(),
+        fold_key: None,
         repeatable: refused,
     }
 }
@@ -119,6 +122,7 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
     };
     let journal = Journal::open(&home, &info, clock.clone()).unwrap();
     let refuse = |tool: &str, times: usize| {
+        let rule = format!("/tools/{tool}");
         let mut batch = journal.batch();
         for _ in 0..times {
             batch.refuse(Refused {
@@ -126,7 +130,7 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
                 method: "tools/call",
                 tool,
                 client: "cursor",
-                rule: "/tools/x",
+                rule: &rule,
                 ..Refused::default()
             });
         }

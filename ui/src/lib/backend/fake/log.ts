@@ -11,6 +11,7 @@ type Log = Pick<
   | 'count'
   | 'follow'
   | 'call'
+  | 'access'
   | 'choices'
   | 'runs'
   | 'runsMatching'
@@ -19,17 +20,22 @@ type Log = Pick<
   | 'exportLog'
 >;
 
-/** What refuses a call like this by now, if it was let through then. */
-function blockedNow(world: World, { server, tool, client, refused }: T.CallLine): T.Blocked | null {
-  const rule = world.rules.find(
-    ({ kind, target }) =>
-      (kind === 'block' || kind === 'hide') &&
-      target.server === server &&
-      (target.tool === null || target.tool === tool) &&
-      (target.client === null || target.client === client),
-  );
-  if (!rule || refused || tool === null) return null;
-  return { words: `Blocked by now${rule.reason ? `: ${rule.reason}` : ''}`, target: rule.target };
+/** How a tool stands for a client by the rules in force. */
+function access(world: World, { server, tool, client, rule }: T.AccessQuery): T.ToolAccess {
+  if (world.pausedAll || world.pausedServers.has(server)) return { kind: 'paused' };
+  const of = ({ target }: FakeRule) =>
+    target.server === server &&
+    (target.tool === null || target.tool === tool) &&
+    (target.client === null || target.client === client);
+  const blocks = world.rules.find((one) => (one.kind === 'block' || one.kind === 'hide') && of(one));
+  if (blocks && tool !== null)
+    return {
+      kind: 'blocked',
+      words: `Blocked now${blocks.reason ? `: ${blocks.reason}` : ''}`,
+      target: blocks.target,
+    };
+  const stands = rule !== null && world.rules.some((one) => of(one) && pointer(one) === rule);
+  return { kind: stands ? 'ruled' : 'open' };
 }
 
 /** Got to its server and ended with an error, or without an answer. */
@@ -79,7 +85,7 @@ function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count
     const entry = entries[index]!;
     if (!matches(filter, entry)) continue;
     const last = lines.at(-1);
-    if (last && sameRefusal(last, entry.line))
+    if (last && !filter.unfolded && sameRefusal(last, entry.line))
       lines[lines.length - 1] = step > 0 ? merged(last, entry.line) : merged(entry.line, last);
     else if (lines.length >= count) return { lines, edge };
     else lines.push(entry.line);
@@ -179,6 +185,8 @@ export function fakeLog(world: World): Log {
       }
       return structuredClone(detail(world, entry, entry.line));
     },
+
+    access: async (queries) => queries.map((query) => access(world, query)),
 
     choices: async () => ({
       servers: world.servers.map((server) => server.name),
@@ -301,7 +309,7 @@ function detail(world: World, entry: Entry, line: T.CallLine & { kind: 'call' })
           : null,
       changedSince: line.rule !== null && !rule,
     },
-    blocked: blockedNow(world, line),
+    access: access(world, { ...line, rule: line.refused ? line.rule : null }),
     session: world.sessions.find((one) => one.session === line.session) ?? null,
     siblings: same.slice(Math.max(0, at - 5), at + 6).map(({ kind: __, ...one }) => one),
     json: JSON.stringify({ ...plain, args: JSON.parse(entry.args ?? 'null'), gist: gist({}) || undefined }, null, 2),

@@ -209,6 +209,9 @@ export class World {
       demo: false,
       times: 1,
       firstRev: rev,
+      firstMs: atMs,
+      tools: [],
+      foldKey: refused ? `${session.session} ${verdict.decision} ${verdict.rule}` : null,
       repeatable: refused,
     };
     session.calls += 1;
