@@ -22,6 +22,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::unfollow,
             log::call,
             log::access,
+            log::cancel_call,
             log::choices,
             log::runs,
             log::runs_matching,

@@ -94,6 +94,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pause(args) => commands::pause::pause(&args),
         Command::Resume(args) => commands::pause::resume(&args),
         Command::Codegen(args) => commands::codegen::run(args),
+        Command::Cancel(args) => commands::supervise::cancel(&args),
         Command::Stop(args) => commands::supervise::stop(&args),
         Command::Start(args) => commands::supervise::start(&args),
         Command::Restart(args) => commands::supervise::restart(&args),

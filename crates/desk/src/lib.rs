@@ -8,6 +8,7 @@
 mod acts;
 pub mod alarms;
 pub mod allowing;
+mod cancel;
 pub mod change;
 mod clearing;
 pub mod clients;

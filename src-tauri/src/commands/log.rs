@@ -1,7 +1,7 @@
 //! The log.
 
 use callgate_desk::view::{
-    AccessQuery, CallDetail, Choices, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage,
+    AccessQuery, CallDetail, Choices, Done, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage,
     PageFrom, Run, RunPage, SinceLastLook, ToolAccess,
 };
 use tauri::ipc::Channel;
@@ -80,6 +80,13 @@ pub(crate) async fn call(state: State<'_, AppState>, id: String) -> Reply<CallDe
 #[specta::specta]
 pub(crate) async fn access(state: State<'_, AppState>, queries: Vec<AccessQuery>) -> Reply<Vec<ToolAccess>> {
     ask(&state, move |desk| Ok(desk.access(&queries))).await
+}
+
+/// Cancels a call that runs, and waits until it is over.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn cancel_call(state: State<'_, AppState>, id: String) -> Reply<Done> {
+    ask(&state, move |desk| desk.cancel_call(&id)).await
 }
 
 #[tauri::command]

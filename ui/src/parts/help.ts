@@ -54,6 +54,7 @@ export const wants: readonly Want[] = [
     command: 'callgate stop --all',
   },
   { want: 'slow a loop down', use: 'Cap', command: 'callgate cap' },
+  { want: 'end one call that hangs', use: 'Cancel, in its drawer', command: 'callgate cancel' },
   { want: "keep a tool from an agent's mind", use: 'Hide', command: 'callgate hide' },
   { want: 'let one refused call through', use: 'Allow the next identical call', command: 'callgate allow --once' },
   { want: 'let a tool through for a while', use: 'Allow for 15 min', command: 'callgate allow --for' },

@@ -3,6 +3,7 @@
 use callgate_policy::Rate;
 use callgate_policy::edit::When;
 
+use crate::DeskError;
 use crate::text::{clip, harmless, name};
 use crate::view::{ArgumentRule, Target};
 
@@ -55,6 +56,13 @@ pub(super) fn when(rule: &ArgumentRule) -> When {
         ArgumentRule::Equals { path, value } => When::Equals { path, value },
         ArgumentRule::OnlyInside { path, folder } => When::NotInside { path, folder },
     }
+}
+
+/// A moment as policies write it, to the second.
+pub(super) fn moment(wall_ms: i64) -> Result<String, DeskError> {
+    let at = jiff::Timestamp::from_second(wall_ms.div_euclid(1_000))
+        .map_err(|error| DeskError::BadInput(format!("no such time: {error}")))?;
+    Ok(at.to_string())
 }
 
 /// "15 minutes", "2 hours".

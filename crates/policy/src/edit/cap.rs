@@ -40,12 +40,15 @@ fn rule_path(tool: Option<&str>) -> Vec<&str> {
 
 /// The limit that an edit has set, by its place among the limits of its rule.
 fn own_cap<'f>(scope: &Scope, body: &'f Body, tool: Option<&str>) -> Option<(usize, &'f LimitEntry)> {
-    let counter = counter_of(scope, tool);
+    named(body, tool, &counter_of(scope, tool))
+}
+
+fn named<'f>(body: &'f Body, tool: Option<&str>, counter: &str) -> Option<(usize, &'f LimitEntry)> {
     let rule = match tool {
         Some(tool) => body.tools.iter().find(|rule| rule.name == tool)?,
         None => body.all_tools.as_ref()?,
     };
-    rule.limits.iter().enumerate().find(|(_, limit)| limit.counter.as_deref() == Some(&counter))
+    rule.limits.iter().enumerate().find(|(_, limit)| limit.counter.as_deref() == Some(counter))
 }
 
 /// A limit or a condition lists its tool, and listed is allowed: so it must not be what lets the tool through. At no
@@ -94,14 +97,7 @@ pub(super) fn cap(
     let said = format!("{} now capped at {rate}{}", subject(tool), scope.whose());
     let limits = [rule_path(tool), vec!["limits"]].concat();
     let Some((place, before)) = own_cap(scope, body, tool) else {
-        let members = [
-            ("counter", New::text(&counter_of(scope, tool))),
-            ("window", New::text(&rate.window.to_string())),
-            ("max", New::Number(rate.max.get())),
-            ("scope", New::text(limit::Scope::Grant.word())),
-        ];
-        let limit = New::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
-        draft.append(&scope.path(&limits), limit);
+        draft.append(&scope.path(&limits), limit(&counter_of(scope, tool), rate, None));
         summary.push(said);
         return;
     };
@@ -116,6 +112,38 @@ pub(super) fn cap(
     if before.window != Some(rate.window) || before.max != rate.max {
         summary.push(said);
     }
+}
+
+/// A cap that ends by itself stands beside the others, under a counter of its own, and takes its own place again.
+pub(super) fn cap_until(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: Option<&str>,
+    rate: Rate,
+    until: &str,
+    summary: &mut Vec<String>,
+) {
+    let counter = format!("{}_until", counter_of(scope, tool));
+    let limits = [rule_path(tool), vec!["limits"]].concat();
+    if let Some((place, _)) = named(body, tool, &counter) {
+        let index = place.to_string();
+        draft.remove(&scope.path(&[limits.clone(), vec![index.as_str()]].concat()));
+    }
+    draft.append(&scope.path(&limits), limit(&counter, rate, Some(until)));
+    summary.push(format!("{} now capped at {rate} until {until}{}", subject(tool), scope.whose()));
+}
+
+/// A limit as an edit writes it.
+fn limit(counter: &str, rate: Rate, until: Option<&str>) -> New {
+    let members = [
+        ("counter", Some(New::text(counter))),
+        ("window", Some(New::text(&rate.window.to_string()))),
+        ("max", Some(New::Number(rate.max.get()))),
+        ("scope", Some(New::text(limit::Scope::Grant.word()))),
+        ("until", until.map(New::text)),
+    ];
+    New::Object(members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect())
 }
 
 pub(super) fn uncap(

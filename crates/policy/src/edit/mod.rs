@@ -66,6 +66,9 @@ pub enum Edit {
     CapServer { max: NonZeroU32, window: Window },
     /// Take back the cap that `CapServer` has set.
     UncapServer,
+    /// A cap that ends by itself, beside every other: a limit of its own with an `until`. A second time it takes the place of
+    /// the first.
+    CapUntil { tool: Option<String>, max: NonZeroU32, window: Window, until: String },
     /// Deny calls of the tool, or of all, by one of their arguments.
     Refuse { tool: Option<String>, when: When, reason: Option<String> },
     /// What a caller is told by the cap that `Cap` or `CapServer` has set.
@@ -83,7 +86,9 @@ impl Edit {
             | Edit::Cap { tool, .. }
             | Edit::Allow { tool }
             | Edit::Uncap { tool } => Some(tool),
-            Edit::Refuse { tool, .. } | Edit::ExplainCap { tool, .. } => tool.as_deref(),
+            Edit::Refuse { tool, .. } | Edit::ExplainCap { tool, .. } | Edit::CapUntil { tool, .. } => {
+                tool.as_deref()
+            }
             Edit::BlockServer { .. }
             | Edit::AllowServer
             | Edit::CapServer { .. }
@@ -183,6 +188,7 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
         | Edit::Uncap { .. }
         | Edit::CapServer { .. }
         | Edit::UncapServer
+        | Edit::CapUntil { .. }
         | Edit::ExplainCap { .. } => {}
     }
     let changed = draft.text() != text;
@@ -216,6 +222,13 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
         }
         Edit::CapServer { max, window } => {
             cap::cap(draft, scope, body, None, Rate { max: *max, window: *window }, summary);
+        }
+        Edit::CapUntil { tool, max, window, until } => {
+            if let Some(tool) = tool {
+                cap::may_be_listed(draft, scope, &file, &policy, tool)?;
+            }
+            let rate = Rate { max: *max, window: *window };
+            cap::cap_until(draft, scope, body, tool.as_deref(), rate, until, summary);
         }
         Edit::Allow { tool } => allow::allow(draft, scope, &file, tool, summary),
         Edit::Uncap { tool } => cap::uncap(draft, scope, body, Some(tool), summary),

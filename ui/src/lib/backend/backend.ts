@@ -38,6 +38,8 @@ export interface Backend {
   /** What comes after this `rev`. A newer follower ends an older one. */
   follow(filter: T.LogFilter, rev: number, on: (batch: T.LogBatch) => void, failed: Failed): Stop;
   call(id: string): Promise<T.CallDetail>;
+  /** Cancels a call that runs: its server and the agent are told. Done when it is over. */
+  cancelCall(id: string): Promise<T.Done>;
   /** How tools stand for clients now, in the order of the questions. */
   access(queries: T.AccessQuery[]): Promise<T.ToolAccess[]>;
   choices(): Promise<T.Choices>;

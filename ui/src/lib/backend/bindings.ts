@@ -17,6 +17,8 @@ export const commands = {
 	unfollow: (follower: number) => typedError<null, UiError>(__TAURI_INVOKE("unfollow", { follower })),
 	call: (id: string) => typedError<CallDetail, UiError>(__TAURI_INVOKE("call", { id })),
 	access: (queries: AccessQuery[]) => typedError<ToolAccess[], UiError>(__TAURI_INVOKE("access", { queries })),
+	/**  Cancels a call that runs, and waits until it is over. */
+	cancelCall: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("cancel_call", { id })),
 	choices: () => typedError<Choices, UiError>(__TAURI_INVOKE("choices")),
 	runs: (beforeMs: number | null, count: number) => typedError<Run[], UiError>(__TAURI_INVOKE("runs", { beforeMs, count })),
 	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
@@ -834,7 +836,7 @@ export type NotificationSettings = {
 export type Only = "calls" | "changes" | "events";
 
 /**  How a call ended. */
-export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out";
+export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out" | "cancelled_by_user";
 
 export type Overview = {
 	icon: IconState,
@@ -972,7 +974,9 @@ export type Restored = "done" |
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 
 /**  `window` as in policies: "minute", "hour", "day", "90s". */
-{ kind: "cap"; target: Target; max: number; window: string } | { kind: "hide"; target: Target } | 
+{ kind: "cap"; target: Target; max: number; window: string } | 
+/**  A cap beside every other that ends by itself after so long. */
+{ kind: "capFor"; target: Target; max: number; window: string; minutes: number } | { kind: "hide"; target: Target } | 
 /**  From an argument: "refuse when `url` starts with `file:`". */
 { kind: "refuse"; target: Target; rule: ArgumentRule; reason: string | null } | 
 /**  None: every server. */

@@ -111,6 +111,7 @@ export function tauriBackend(): Backend {
       counting((channel) => commands.logCount(filter, channel), commands.stopCount, on, failed),
     follow: following,
     call: (id) => data(commands.call(id)),
+    cancelCall: (id) => data(commands.cancelCall(id)),
     access: (queries) => data(commands.access(queries)),
     choices: () => data(commands.choices()),
     runs: (beforeMs, count) => data(commands.runs(beforeMs, count)),

@@ -402,4 +402,70 @@ describe('Activity', () => {
     // Where text is typed, cut and paste stay.
     expect(await fireEvent.contextMenu(screen.getByTestId('search'))).toBe(true);
   });
+
+  /** A loop over three tools that its server's cap refuses. */
+  function loop(times: number) {
+    const session = backend.world.sessions.find((one) => one.server === 'github' && one.endedMs === null)!;
+    const { tools } = backend.world.server('github')!;
+    for (let n = 0; n < times; n += 1) {
+      backend.world.makeCall(session, tools[n % 3]!, { n }, Date.now(), false);
+      const { line } = backend.world.entries.at(-1)!;
+      const foldKey = `${session.session} capped /all_tools/limits/0`;
+      Object.assign(line, {
+        decision: 'capped',
+        refused: true,
+        outcome: 'not_sent',
+        rule: '/all_tools/limits/0',
+        foldKey,
+      });
+    }
+    return session;
+  }
+
+  it('a loop over several tools is one row, opens into its calls by key, and can be capped for an hour', async () => {
+    show('#/activity?server=github');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
+    const session = loop(6);
+    const row = () => rows().find((one) => one.textContent.includes('× 6'))!;
+    await waitFor(() => expect(row()).toBeTruthy());
+    expect(row().textContent).toContain('3 tools');
+    await fireEvent.keyDown(document.body, { key: 'k' });
+    await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowRight' });
+    const parts = () => rows().filter((one) => one.dataset.part !== undefined);
+    await waitFor(() => expect(parts().length).toBe(6));
+    expect(new Set(rows().map((one) => one.dataset.call)).size).toBeGreaterThanOrEqual(6);
+    await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowDown' });
+    await waitFor(() => expect(parts()[0]!.getAttribute('aria-selected')).toBe('true'));
+    expect(row().getAttribute('aria-selected')).toBe('false');
+    await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowLeft' });
+    await waitFor(() => expect(parts().length).toBe(0));
+    expect(row().getAttribute('aria-selected')).toBe('true');
+    // By mouse, too.
+    await fireEvent.pointerMove(row());
+    await fireEvent.click(within(row()).getByTestId('row-fold'));
+    await waitFor(() => expect(parts().length).toBe(6));
+    const acts = vi.spyOn(backend, 'restrict');
+    await fireEvent.contextMenu(row(), { clientX: 30, clientY: 30 });
+    await fireEvent.click(screen.getByTestId('menu-cap-loop'));
+    const target = { server: 'github', tool: null, client: session.client };
+    expect(acts).toHaveBeenCalledWith({ kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 });
+  });
+
+  it('a call that runs can be cancelled from its drawer', async () => {
+    show('#/activity?server=fetch');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(1));
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = { ...backend.world.server('fetch')!.tools[0]!, ms: 600_000 };
+    const call = backend.world.makeCall(session, tool, { url: 'https://slow.example' }, Date.now(), true);
+    app.router.go(`#/activity?call=${call.id}`);
+    await fireEvent.click(await screen.findByTestId('drawer-cancel'));
+    await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain('Cancelled by you'));
+    expect(screen.queryByTestId('drawer-cancel')).toBeNull();
+    expect(
+      screen
+        .getAllByTestId('toast')
+        .map((one) => one.textContent)
+        .join(),
+    ).toContain('the agent were told');
+  });
 });

@@ -64,6 +64,18 @@ export function rowMenu(app: App, call: CallLine, place: MenuPlace, access: Tool
   const offer = offerOf(call, access);
   const entries: MenuEntry[] = [];
   if (offer === 'allow' || offer === 'both') entries.push(...allowEntries(app, call, access), 'line');
+  if (isLoop(call))
+    entries.push(
+      {
+        label: 'Cap this loop for an hour',
+        hint: `${loopCap.max}/min`,
+        icon: Gauge,
+        strong: true,
+        testid: 'menu-cap-loop',
+        run: () => capLoop(app, call),
+      },
+      'line',
+    );
   if (offer === 'restrict' || offer === 'both') {
     entries.push(...blockEntries(app, call), 'line', {
       label: 'Cap…',
@@ -154,6 +166,18 @@ function blockEntries(app: App, call: CallLine): MenuEntry[] {
   });
   return entries;
 }
+
+/** Calls a minute that a loop is slowed down to, and for how many minutes. */
+const loopCap = { max: 10, window: 'minute', minutes: 60 };
+
+/** A loop of one tool, or of several: then of everything on its server. Ends by itself. */
+export function capLoop(app: App, call: CallLine): void {
+  const target = { ...targetOf(call), tool: call.tools.length > 1 ? null : call.tool };
+  void restrict(app, { kind: 'capFor', target, ...loopCap });
+}
+
+/** Refused again and again because it came too often. */
+export const isLoop = (call: CallLine): boolean => call.decision === 'capped' && call.times > 1;
 
 /** So long a menu waits for advice from own use. */
 const ADVICE_MS = 400;

@@ -11,6 +11,7 @@ type Log = Pick<
   | 'count'
   | 'follow'
   | 'call'
+  | 'cancelCall'
   | 'access'
   | 'choices'
   | 'runs'
@@ -40,7 +41,7 @@ function access(world: World, { server, tool, client, rule }: T.AccessQuery): T.
 
 /** Got to its server and ended with an error, or without an answer. */
 function hasFailed({ outcome }: T.CallLine): boolean {
-  return outcome !== null && !['ok', 'cancelled', 'not_sent'].includes(outcome);
+  return outcome !== null && !['ok', 'cancelled', 'cancelled_by_user', 'not_sent'].includes(outcome);
 }
 
 export function matches(filter: T.LogFilter, { line, args, result }: Entry): boolean {
@@ -184,6 +185,20 @@ export function fakeLog(world: World): Log {
         });
       }
       return structuredClone(detail(world, entry, entry.line));
+    },
+
+    async cancelCall(id) {
+      const entry = world.entries.find(({ line }) => line.kind === 'call' && line.id === id);
+      const call = entry?.line.kind === 'call' ? entry.line : null;
+      if (!call || call.outcome !== null)
+        throw new BackendError({
+          code: 'conflict',
+          message: `${call?.tool ?? 'The call'} is over already: there is nothing to cancel.`,
+          detail: null,
+        });
+      world.cancel(entry!);
+      const words = `Cancelled ${call.tool} on ${call.server}: its server and the agent were told`;
+      return { words, undo: null, server: call.server, version: null, endsMs: null };
     },
 
     access: async (queries) => queries.map((query) => access(world, query)),
