@@ -29,6 +29,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::since_last_look,
             log::looked,
             log::export_log,
+            log::reveal,
             acts::restrict,
             acts::undo,
             acts::give_reason,

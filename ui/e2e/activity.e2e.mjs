@@ -481,6 +481,72 @@ export const checks = () => ({
       await until(async () => page.url().includes('session='), 'the calls of the run');
     }),
 
+  'End and Home take the selection along': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await away(page);
+      for (const key of ['k', 'k', 'k', 'k', 'k']) await page.keyboard.press(key);
+      const chosen = page.locator('[data-testid=row][aria-selected=true]');
+      await page.getByTestId('log').focus();
+      await page.keyboard.press('Home');
+      await until(
+        async () => (await chosen.count()) === 1 && (await chosen.getAttribute('aria-rowindex')) === '2',
+        'the first',
+      );
+      await page.keyboard.press('End');
+      const last = await page.evaluate(() => globalThis.callgateFake.world.entries.at(-1).line);
+      await until(
+        async () => (await chosen.count()) === 1 && (await chosen.getAttribute('data-call')) === last.id,
+        'the last',
+      );
+    }),
+
+  'the ring around the list is whole': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await page.getByTestId('log').focus();
+      await page.keyboard.press('ArrowUp');
+      const ring = await page.getByTestId('log').evaluate((log) => {
+        const style = getComputedStyle(log.parentElement, '::after');
+        return [style.borderTopWidth, style.borderLeftWidth, Number(style.zIndex) > 2];
+      });
+      assert.deepEqual(ring, ['2px', '2px', true]);
+    }),
+
+  'the search does not jump when nothing matches, and a toast covers no row': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      const top = async () => (await page.getByTestId('search').boundingBox()).y;
+      const before = await top();
+      await page.getByTestId('search').fill('nothing-is-called-like-this');
+      await page.getByText('Nothing matches').waitFor();
+      assert.equal(await top(), before);
+      await page.getByTestId('search').fill('');
+      await passed(page).last().hover();
+      await page.getByTestId('row-block').first().click();
+      const toast = await page.getByTestId('toast').first().boundingBox();
+      const log = await page.getByTestId('log').boundingBox();
+      assert.ok(toast.y + toast.height <= log.y + 28, `${JSON.stringify({ toast, log })}`);
+    }),
+
+  'a row of several calls opens and closes by a click': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
+      const row = page.locator('[data-testid=row]', { hasText: /× 4\d\d/ }).first();
+      await row.getByTestId('row-fold').click();
+      await page.locator('[data-testid=row][data-part]').first().waitFor();
+      await row.getByTestId('row-fold').click();
+      await until(async () => (await page.locator('[data-testid=row][data-part]').count()) === 0, 'closed again');
+    }),
+
+  'a verb and a tool typed into the palette is the act': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').fill('block query');
+      await page.getByTestId('block-postgres-query').waitFor();
+      await page.keyboard.press('Enter');
+      await page
+        .getByTestId('toast')
+        .getByText(/^Blocked query on postgres/)
+        .waitFor();
+    }),
+
   // How smoothly is measured in the real app, by `cargo xtask bench`.
   'two hundred calls a second leave few rows in the page and the newest in sight': (env) =>
     on(env, { query: '?rate=200' }, async (page) => {

@@ -1,5 +1,7 @@
 //! The log.
 
+use std::path::Path;
+
 use callgate_desk::view::{
     AccessQuery, CallDetail, Choices, Done, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage,
     PageFrom, Run, RunPage, SinceLastLook, ToolAccess,
@@ -8,7 +10,7 @@ use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, folder_for_files};
+use crate::state::{AppState, ask, folder_for_files, sorry};
 
 #[tauri::command]
 #[specta::specta]
@@ -134,4 +136,12 @@ pub(crate) async fn export_log(
 ) -> Reply<Exported> {
     let folder = folder_for_files(&app)?;
     ask(&state, move |desk| desk.export(&filter, format, &folder)).await
+}
+
+/// Shows an exported file in its folder.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn reveal(path: String) -> Reply<()> {
+    crate::reveal::reveal(Path::new(&path))
+        .map_err(|error| sorry(format!("{path} cannot be shown in its folder: {error}")))
 }

@@ -116,6 +116,7 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['j', 'k', '↓', '↑'], does: 'move; also in Runs' },
       { keys: ['Page ↓', 'Page ↑'], does: 'move further' },
       { keys: ['Home', 'End'], does: 'to the oldest, to the newest' },
+      { keys: ['→', '←'], does: 'open a row of several calls, close it' },
       { keys: ['Enter'], does: 'open the call, or the run' },
       { keys: ['/'], does: 'filter; Esc empties and leaves it' },
       { keys: ['f'], does: 'follow the newest' },

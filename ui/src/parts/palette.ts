@@ -3,7 +3,7 @@
 export interface Line {
   /** Stable, for keys and tests. */
   id: string;
-  group: 'Go to' | 'Do' | 'Server' | 'Tool' | 'Filter';
+  group: 'Go to' | 'Do' | 'Server' | 'Tool' | 'Filter' | 'Act';
   words: string;
   hint: string;
   /** Found by these too. */
@@ -11,7 +11,21 @@ export interface Line {
   run: () => void;
 }
 
-const order: readonly Line['group'][] = ['Go to', 'Do', 'Server', 'Filter', 'Tool'];
+const order: readonly Line['group'][] = ['Go to', 'Do', 'Server', 'Filter', 'Act', 'Tool'];
+
+/** What can be done to a tool by typing it. */
+export const verbs = ['Block', 'Cap', 'Hide', 'Allow'] as const;
+export type Verb = (typeof verbs)[number];
+
+/** The verbs that something typed may begin: "blo", "block send", "send cap". Only then there are lines for them: there are
+ *  as many tools as servers like. */
+export function verbsIn(typed: string): Verb[] {
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word.length > 1);
+  return verbs.filter((verb) => words.some((word) => verb.toLowerCase().startsWith(word)));
+}
 
 /**
  * How well it fits; null if it does not. Every word has to be there, in any order: at the start of the line is best, then

@@ -19,10 +19,11 @@ fn words(overview: &Overview) -> Vec<&str> {
 fn the_status_line_counts_right() {
     let cases = [
         (0, 0, 0, "no servers running"),
-        (0, 5, 1, "no servers running, 5 calls today, 1 blocked"),
+        (0, 5, 1, "no servers running, 5 calls today, 1 refused"),
         (1, 0, 0, "1 server, no calls today"),
-        (1, 1, 0, "1 server, 1 call today, 0 blocked"),
-        (3, 214, 2, "3 servers, 214 calls today, 2 blocked"),
+        (1, 1, 0, "1 server, 1 call today, 0 refused"),
+        (3, 214, 2, "3 servers, 214 calls today, 2 refused"),
+        (3, 2_099, 1_042, "3 servers, 2,099 calls today, 1,042 refused"),
     ];
     for (servers, calls, refused, line) in cases {
         assert_eq!(status(servers, calls, refused), line);
@@ -48,7 +49,7 @@ fn numbers_follow_the_calls_and_start_anew_each_day() {
     one.calls("read", 3);
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.servers_running, overview.sessions_running), (1, 2));
-    assert_eq!(overview.status, "1 server, 3 calls today, 0 blocked");
+    assert_eq!(overview.status, "1 server, 3 calls today, 0 refused");
     assert_eq!(overview.icon, IconState::Quiet);
     assert!(!overview.first_run);
 

@@ -49,6 +49,8 @@ export interface Backend {
   sinceLastLook(): Promise<T.SinceLastLook>;
   looked(): Promise<void>;
   exportLog(filter: T.LogFilter, format: T.ExportFormat): Promise<T.Exported>;
+  /** Shows an exported file in its folder. */
+  reveal(path: string): Promise<void>;
 
   restrict(restriction: T.Restriction): Promise<T.Done>;
   undo(token: string): Promise<T.Done>;

@@ -25,6 +25,8 @@ export const commands = {
 	sinceLastLook: () => typedError<SinceLastLook, UiError>(__TAURI_INVOKE("since_last_look")),
 	looked: () => typedError<null, UiError>(__TAURI_INVOKE("looked")),
 	exportLog: (filter: LogFilter, format: ExportFormat) => typedError<Exported, UiError>(__TAURI_INVOKE("export_log", { filter, format })),
+	/**  Shows an exported file in its folder. */
+	reveal: (path: string) => typedError<null, UiError>(__TAURI_INVOKE("reveal", { path })),
 	restrict: (restriction: Restriction) => typedError<Done, UiError>(__TAURI_INVOKE("restrict", { restriction })),
 	undo: (token: string) => typedError<Done, UiError>(__TAURI_INVOKE("undo", { token })),
 	giveReason: (token: string, reason: string) => typedError<Done, UiError>(__TAURI_INVOKE("give_reason", { token, reason })),

@@ -119,6 +119,7 @@ export function tauriBackend(): Backend {
     sinceLastLook: () => data(commands.sinceLastLook()),
     looked: () => nothing(commands.looked()),
     exportLog: (filter, format) => data(commands.exportLog(filter, format)),
+    reveal: (path) => nothing(commands.reveal(path)),
     restrict: (restriction) => data(commands.restrict(restriction)),
     undo: (token) => data(commands.undo(token)),
     giveReason: (token, reason) => data(commands.giveReason(token, reason)),

@@ -19,6 +19,7 @@ type Log = Pick<
   | 'sinceLastLook'
   | 'looked'
   | 'exportLog'
+  | 'reveal'
 >;
 
 /** How a tool stands for a client by the rules in force. */
@@ -231,6 +232,8 @@ export function fakeLog(world: World): Log {
     looked: async () => {
       world.lookedMs = world.now();
     },
+
+    reveal: async () => undefined,
 
     exportLog: async (filter, format) => {
       const calls = world.entries.filter((entry) => entry.line.kind === 'call' && matches(filter, entry)).length;
