@@ -46,5 +46,6 @@ it('a verb and part of a name is an act on that tool', () => {
   expect(verbsIn('block send')).toEqual(['Block']);
   expect(verbsIn('send')).toEqual([]);
   const acts = [line('Act', 'Block send_email', 'tickets'), line('Tool', 'send_email', 'tickets'), ...lines];
-  expect(found(acts, 'block send')[0]!.words).toBe('Block send_email');
+  acts.push(line('Act', 'Block list_entries_and_so_on', 'tickets'));
+  expect(found(acts, 'block sen').map((one) => one.words)).toEqual(['Block send_email']);
 });

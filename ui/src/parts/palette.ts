@@ -45,6 +45,15 @@ export function fit(line: Pick<Line, 'words' | 'also'>, typed: string): number |
   return score;
 }
 
+/** Is a word of it only there as letters in order? */
+function loosely(line: Pick<Line, 'words' | 'also'>, typed: string): boolean {
+  const text = `${line.words} ${line.also ?? ''}`.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .some((word) => !text.includes(word));
+}
+
 function inOrder(text: string, letters: string): boolean {
   let from = 0;
   for (const letter of letters) {
@@ -64,9 +73,9 @@ export function found(lines: readonly Line[], typed: string, most = 40): Line[] 
       (one): one is typeof one & { score: number } => one.score !== null && !(nothing && one.line.group === 'Tool'),
     );
   // Letters in order are the last resort: beside a real find they are noise.
-  const real = fitting.some((one) => one.score > 1);
+  const real = fitting.some((one) => !loosely(one.line, typed));
   return fitting
-    .filter((one) => nothing || !real || one.score > 1)
+    .filter((one) => nothing || !real || !loosely(one.line, typed))
     .sort((a, b) => b.score - a.score || order.indexOf(a.line.group) - order.indexOf(b.line.group) || a.at - b.at)
     .slice(0, most)
     .map((one) => one.line);

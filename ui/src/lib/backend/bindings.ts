@@ -119,6 +119,14 @@ export const commands = {
 };
 
 /* Types */
+/**  One tool for one client, and the rule that refused a call of it, if one did. */
+export type AccessQuery = {
+	server: string,
+	client: string | null,
+	tool: string | null,
+	rule: string | null,
+};
+
 export type Action = "allow" | "deny" | "hide" | "ask";
 
 /**  More calls than this person's own history makes likely. */
@@ -186,34 +194,13 @@ export type Bar = {
 	capped: number,
 };
 
-/**  What refuses calls of a tool by now. */
+/**  What refuses every call of a tool. */
 export type Blocked = {
-	/**  "Blocked by now: not from an agent". */
+	/**  "Blocked now: not from an agent". */
 	words: string,
 	/**  What to allow, to take it back. */
 	target: Target,
 };
-
-/**  One tool for one client, and the rule that refused a call of it, if one did. */
-export type AccessQuery = {
-	server: string,
-	client: string | null,
-	tool: string | null,
-	rule: string | null,
-};
-
-/**  How a tool stands for a client at this moment. */
-export type ToolAccess = 
-/**  Nothing that is known would refuse such a call. */
-{ kind: "open" } | 
-/**  The rule that refused the call still stands; it looks at arguments, or counts. */
-{ kind: "ruled" } | 
-/**  Every call is refused, whatever it is called with. */
-{ kind: "blocked" } & Blocked | 
-/**  Every call of its server is refused until a person resumes it. */
-{ kind: "paused" } | 
-/**  There is no usable policy. */
-{ kind: "unknown" };
 
 /**  Arguments or a result as they were kept. */
 export type Body = {
@@ -844,7 +831,7 @@ export type Overview = {
 	icon: IconState,
 	/**  What needs a person, worst first. */
 	needs: Need[],
-	/**  "3 servers, 214 calls today, 2 blocked". */
+	/**  "3 servers, 214 calls today, 2 refused". */
 	status: string,
 	serversRunning: number,
 	sessionsRunning: number,
@@ -1272,6 +1259,21 @@ export type Target = {
 };
 
 export type Theme = "system" | "light" | "dark";
+
+/**  How a tool stands for a client at this moment. */
+export type ToolAccess = 
+/**  Nothing that is known would refuse such a call. */
+{ kind: "open" } | 
+/**  The rule that refused the call still stands; it looks at arguments, or counts. */
+{ kind: "ruled" } | 
+/**  Every call is refused, whatever it is called with. */
+{
+	kind: "blocked",
+} & Blocked | 
+/**  Every call of its server is refused until a person resumes it. */
+{ kind: "paused" } | 
+/**  There is no usable policy. */
+{ kind: "unknown" };
 
 export type ToolChoice = {
 	server: string,
