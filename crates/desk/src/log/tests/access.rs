@@ -1,6 +1,8 @@
 //! What rows of the log can offer: how their tools stand at this moment, not when they were called.
 
-use callgate_store::Decision;
+use callgate_protocol::json::Raw;
+use callgate_store::mask::Masker;
+use callgate_store::{Decision, catalogue};
 
 use crate::testing::Place;
 use crate::view::{AccessQuery, Answer, Loosening, Restriction, Target, ToolAccess};
@@ -83,4 +85,16 @@ fn what_is_allowed_for_a_while_is_open_and_its_limits_go_on_counting() {
         Loosening::Observe { server: "files".to_owned(), client: Some("claude-ai".to_owned()), minutes: 30 };
     confirm(&place, &observe);
     assert_eq!(place.desk.access(&rows), [ToolAccess::Open, ToolAccess::Open]);
+}
+
+#[test]
+fn a_tool_that_was_listed_and_never_called_can_be_chosen() {
+    let place = Place::new();
+    place.write_policy("tickets", POLICY);
+    let session = place.session("tickets");
+    session.calls("get_ticket", 1);
+    let definition = Raw::parse(r#"{"name":"send_email"}"#).unwrap();
+    catalogue::write(&place.home, &Masker::new(&[]), "tickets", 1, [("send_email", definition)]).unwrap();
+    let tools: Vec<String> = place.desk.choices().unwrap().tools.into_iter().map(|one| one.tool).collect();
+    assert_eq!(tools, ["get_ticket", "send_email"]);
 }
