@@ -14,6 +14,7 @@ mod guard;
 mod instance;
 mod notify;
 mod pulse;
+mod reveal;
 mod route;
 mod say;
 mod start;

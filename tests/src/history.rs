@@ -17,6 +17,10 @@ impl Row {
         self.text("decision")
     }
 
+    pub fn id(&self) -> &str {
+        self.text("id")
+    }
+
     pub fn tool(&self) -> &str {
         self.text("tool")
     }

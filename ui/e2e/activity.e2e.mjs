@@ -115,12 +115,13 @@ export const checks = () => ({
     }),
 
   'block by key on a refused call says that it is refused': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=denied' }, async (page) => {
+    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
       await page.keyboard.press('k');
+      await page.getByTestId('row-blocked').waitFor();
       await page.keyboard.press('b');
       await page
         .getByTestId('toast')
-        .getByText(/is refused already/)
+        .getByText(/is blocked already/)
         .waitFor();
     }),
 
@@ -132,6 +133,48 @@ export const checks = () => ({
       const before = await scrollTop(page);
       await page.getByTestId('new-pill').waitFor();
       assert.equal(await scrollTop(page), before);
+    }),
+
+  'rows hold still for as long as the pointer rests on one, and the pill says what waits': (env) =>
+    on(env, { query: '?rate=30' }, async (page) => {
+      await passed(page).last().hover();
+      const at = () =>
+        page.evaluate(() => {
+          const row = document.querySelector('[data-testid=row]:hover');
+          return [row?.dataset.call, row?.getBoundingClientRect().top];
+        });
+      const before = await at();
+      assert.ok(before[0], 'the pointer is on a row');
+      const waits = async () => Number.parseInt((await page.getByTestId('new-pill').textContent()) ?? '0', 10);
+      await page.getByTestId('new-pill').waitFor();
+      // At thirty a second this is some six seconds.
+      await until(async () => (await waits()) > 180, 'many new ones');
+      assert.deepEqual(await at(), before);
+      await away(page);
+      await until(async () => (await page.getByTestId('new-pill').count()) === 0, 'following again');
+    }),
+
+  'buttons of a row cover neither its decision nor its tool, at any width': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed' }, async (page) => {
+      for (const width of [1280, 980, 720]) {
+        await page.setViewportSize({ width, height: 640 });
+        await away(page);
+        await passed(page).last().hover();
+        await page.keyboard.press('k');
+        const boxes = await page.evaluate(() => {
+          const row = document.querySelector('[data-testid=row][aria-selected=true]');
+          const box = (part) => row.querySelector(part).getBoundingClientRect();
+          const [acts, decision, tool] = ['.acts', '.decision', '.tool'].map(box);
+          const top = document.elementFromPoint(decision.left + 12, decision.top + decision.height / 2);
+          return { acts, decision, tool, seen: top?.closest('.decision') !== null };
+        });
+        assert.ok(boxes.seen, `the decision is seen at ${width}`);
+        assert.ok(boxes.acts.right <= boxes.decision.left + 1, `${width}: ${JSON.stringify(boxes)}`);
+        assert.ok(
+          boxes.acts.left + 28 >= boxes.tool.left + 40,
+          `${width}: the tool is named: ${JSON.stringify(boxes)}`,
+        );
+      }
     }),
 
   'block acts at once, is enforced, takes a reason, and the next call is refused': (env) =>
@@ -184,12 +227,14 @@ export const checks = () => ({
 
   'a tool that is blocked by now is not offered to be blocked again': (env) =>
     on(env, { query: '?rate=0', hash: '#/activity?decision=allowed&server=files' }, async (page) => {
-      await calls(page).last().click();
+      await calls(page)
+        .last()
+        .click({ position: { x: 40, y: 14 } });
       await page.getByTestId('drawer-block').click();
-      await page.getByTestId('drawer-unblock').waitFor();
+      await page.getByTestId('drawer-blocked').getByText('Blocked now').waitFor();
       assert.equal(await page.getByTestId('drawer-block').count(), 0);
-      await page.getByTestId('drawer-blocked').getByText('Blocked by now').waitFor();
-      await page.getByTestId('drawer-unblock').click();
+      await page.getByTestId('drawer-allow').click();
+      await page.getByTestId('allow').click();
       await answer(page, 'yes');
       await page.getByTestId('drawer-block').waitFor();
     }),
@@ -434,6 +479,72 @@ export const checks = () => ({
       assert.equal(await runs.nth(1).locator(':focus').count(), 1, 'the second run');
       await page.keyboard.press('Enter');
       await until(async () => page.url().includes('session='), 'the calls of the run');
+    }),
+
+  'End and Home take the selection along': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await away(page);
+      for (const key of ['k', 'k', 'k', 'k', 'k']) await page.keyboard.press(key);
+      const chosen = page.locator('[data-testid=row][aria-selected=true]');
+      await page.getByTestId('log').focus();
+      await page.keyboard.press('Home');
+      await until(
+        async () => (await chosen.count()) === 1 && (await chosen.getAttribute('aria-rowindex')) === '2',
+        'the first',
+      );
+      await page.keyboard.press('End');
+      const last = await page.evaluate(() => globalThis.callgateFake.world.entries.at(-1).line);
+      await until(
+        async () => (await chosen.count()) === 1 && (await chosen.getAttribute('data-call')) === last.id,
+        'the last',
+      );
+    }),
+
+  'the ring around the list is whole': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await page.getByTestId('log').focus();
+      await page.keyboard.press('ArrowUp');
+      const ring = await page.getByTestId('log').evaluate((log) => {
+        const style = getComputedStyle(log.parentElement, '::after');
+        return [style.borderTopWidth, style.borderLeftWidth, Number(style.zIndex) > 2];
+      });
+      assert.deepEqual(ring, ['2px', '2px', true]);
+    }),
+
+  'the search does not jump when nothing matches, and a toast covers no row': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      const top = async () => (await page.getByTestId('search').boundingBox()).y;
+      const before = await top();
+      await page.getByTestId('search').fill('nothing-is-called-like-this');
+      await page.getByText('Nothing matches').waitFor();
+      assert.equal(await top(), before);
+      await page.getByTestId('search').fill('');
+      await passed(page).last().hover();
+      await page.getByTestId('row-block').first().click();
+      const toast = await page.getByTestId('toast').first().boundingBox();
+      const log = await page.getByTestId('log').boundingBox();
+      assert.ok(toast.y + toast.height <= log.y + 28, `${JSON.stringify({ toast, log })}`);
+    }),
+
+  'a row of several calls opens and closes by a click': (env) =>
+    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
+      const row = page.locator('[data-testid=row]', { hasText: /× 4\d\d/ }).first();
+      await row.getByTestId('row-fold').click();
+      await page.locator('[data-testid=row][data-part]').first().waitFor();
+      await row.getByTestId('row-fold').click();
+      await until(async () => (await page.locator('[data-testid=row][data-part]').count()) === 0, 'closed again');
+    }),
+
+  'a verb and a tool typed into the palette is the act': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').fill('block query');
+      await page.getByTestId('block-postgres-query').waitFor();
+      await page.keyboard.press('Enter');
+      await page
+        .getByTestId('toast')
+        .getByText(/^Blocked query on postgres/)
+        .waitFor();
     }),
 
   // How smoothly is measured in the real app, by `cargo xtask bench`.

@@ -95,6 +95,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pause(args) => commands::acts::pause(&args),
         Command::Resume(args) => commands::acts::resume(&args),
         Command::Codegen(args) => commands::codegen::run(args),
+        Command::Cancel(args) => commands::supervise::cancel(&args),
         Command::Stop(args) => commands::supervise::stop(&args),
         Command::Start(args) => commands::supervise::start(&args),
         Command::Restart(args) => commands::supervise::restart(&args),

@@ -79,7 +79,7 @@ pub(crate) fn always_refused(
 }
 
 /// A rule that neither looks at arguments or sessions nor counts.
-fn is_by_itself(rule: &str) -> bool {
+pub(crate) fn is_by_itself(rule: &str) -> bool {
     !["/require/", "/deny_if/", "/codegen/", "/limits/"].iter().any(|part| rule.contains(part))
 }
 

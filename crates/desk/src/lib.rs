@@ -8,6 +8,7 @@
 mod acts;
 pub mod alarms;
 pub mod allowing;
+mod cancel;
 pub mod change;
 mod clearing;
 pub mod clients;
@@ -49,7 +50,7 @@ use callgate_store::{Home, Origin};
 pub use acts::Forgetting;
 pub use demo::Program;
 pub use error::DeskError;
-pub use log::{CallObject, Follower, gist};
+pub use log::{CallObject, Follower, fold_key, gist};
 pub use servers::{StderrEntry, StderrFollower};
 pub use settings::{SettingChange, SettingValue};
 

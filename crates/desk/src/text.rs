@@ -85,9 +85,22 @@ pub fn subject(method: Option<&str>, tool: Option<&str>) -> String {
     }
 }
 
-/// `1 call`, `2 calls`.
-pub fn count(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// `1 call`, `2,099 calls`.
+pub fn count(many: u64, what: &str) -> String {
+    format!("{} {what}{}", number(many), if many == 1 { "" } else { "s" })
+}
+
+/// `12`, `2,099`: as the window writes numbers.
+pub fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// `15 min`, `2 h 5 min`, `3 days`: rounded down.

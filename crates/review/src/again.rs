@@ -360,7 +360,7 @@ fn ends(call: &Replayed<'_>) -> impl Iterator<Item = (i64, u64, End)> {
     let took = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let known = call.outcome.filter(|outcome| *outcome != Outcome::Unknown).zip(call.duration);
     let seen = known.map(|(outcome, duration)| {
-        let end = if outcome == Outcome::Cancelled { End::Cancelled } else { End::Over };
+        let end = if outcome.is_given_up() { End::Cancelled } else { End::Over };
         (call.at_ms.saturating_add(took(duration)), number, end)
     });
     let own = match let_through(call.decision) {

@@ -7,6 +7,7 @@
 mod above;
 mod asks;
 mod bounds;
+mod cancel;
 mod checker;
 mod checker_process;
 mod client;

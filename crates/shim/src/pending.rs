@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
-use callgate_store::CallRef;
+use callgate_store::{CallId, CallRef};
 
 use crate::patience::Patience;
 use crate::unknown_tools::Unlisted;
@@ -319,18 +319,22 @@ impl Pending {
         };
         let ids: Vec<IdKey> =
             table.waiting.iter().filter(|(_, asked)| is_overdue(asked)).map(|(id, _)| id.clone()).collect();
-        let mut overdue = Vec::new();
-        for id in ids {
-            let Some(asked) = table.waiting.remove(&id) else { continue };
-            if let What::Call(call, expects) = &asked.what {
-                overdue.push((id.clone(), *call, *expects));
-            }
-            if table.late.len() < MAX_PENDING {
-                table.late.insert(id, Asked { late: true, ..asked });
-            }
-        }
+        let overdue = ids.into_iter().filter_map(|id| table.give_up(id)).collect();
         self.tell(table);
         overdue
+    }
+
+    /// Under which id the client waits for this call, if it does.
+    pub(crate) fn id_of(&self, call: CallId) -> Option<IdKey> {
+        self.table().id_of(call)
+    }
+
+    /// Nobody is to wait for this call any longer. From here on it counts as answered, by whoever asks this.
+    pub(crate) fn give_up(&self, call: CallId) -> Option<(IdKey, CallRef, Expects)> {
+        let mut table = self.table();
+        let given_up = table.id_of(call).and_then(|id| table.give_up(id));
+        self.tell(table);
+        given_up
     }
 
     /// Whether anybody waits for what a server is there for, and how many ever did: tells whether it is used.
@@ -442,6 +446,24 @@ impl Table {
             return Err(NotEntered::TooMany);
         }
         Ok(())
+    }
+
+    fn id_of(&self, call: CallId) -> Option<IdKey> {
+        let is_it = |asked: &Asked| matches!(&asked.what, What::Call(one, _) if one.id() == call);
+        self.waiting.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone())
+    }
+
+    /// Its answer may still come, and is not wanted. None if it is not a call, or does not wait.
+    fn give_up(&mut self, id: IdKey) -> Option<(IdKey, CallRef, Expects)> {
+        let asked = self.waiting.remove(&id)?;
+        let call = match &asked.what {
+            What::Call(call, expects) => Some((id.clone(), *call, *expects)),
+            _ => None,
+        };
+        if self.late.len() < MAX_PENDING {
+            self.late.insert(id, Asked { late: true, ..asked });
+        }
+        call
     }
 
     /// Is there an answer that is owed, or that may still come?

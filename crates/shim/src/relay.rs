@@ -15,7 +15,7 @@ use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
 use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::clock::wall_ms;
 use callgate_store::control::Request;
-use callgate_store::{Admitted, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
+use callgate_store::{Admitted, CallId, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
 use callgate_supervise::Ending;
 
 use crate::codegen::Codegen;
@@ -59,6 +59,8 @@ pub(crate) enum News {
     Rules,
     /// A person wants the server to be stopped, started, started again.
     Asked(Request),
+    /// A person does not want this call to go on.
+    Cancel(CallId),
     /// Somebody wants us gone.
     Signal(i32),
 }

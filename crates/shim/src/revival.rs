@@ -125,17 +125,19 @@ impl Session {
 
     /// When something is due without anything having happened.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        match &self.standing {
+        let standing = match &self.standing {
             Standing::Waiting { at, .. } => self.gone.then_some(*at),
             Standing::Greeting { until, .. } => Some(*until),
             Standing::Serving => self.next_look(),
             Standing::Resting | Standing::Stopped | Standing::Down => None,
-        }
+        };
+        standing.into_iter().chain(self.next_cancelled()).min()
     }
 
     /// Does what is due.
     pub(crate) fn due(&mut self) -> Option<Farewell> {
         let now = Instant::now();
+        self.finish_cancelled(now);
         match &self.standing {
             Standing::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
             Standing::Serving => self.look_after(now),

@@ -20,7 +20,9 @@ use callgate_secrets::Secret;
 use callgate_store::catalogue;
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::mask::{Masker, secret_values};
-use callgate_store::{Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo};
+use callgate_store::{
+    CallId, Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
+};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
 use crate::client::FromClient;
@@ -133,6 +135,8 @@ pub(crate) struct Session {
     /// The request that is being dealt with.
     pub(crate) turn: Option<u64>,
     pub(crate) watched: Watched,
+    /// Calls that a person cancelled, and when the client is answered if the server does not.
+    pub(crate) cancelling: Vec<(Instant, CallId)>,
 }
 
 impl Session {
@@ -227,6 +231,7 @@ impl Session {
             restarts: Restarts::default(),
             turn: None,
             watched: Watched::new(),
+            cancelling: Vec::new(),
         })
     }
 
@@ -252,6 +257,10 @@ impl Session {
                 Some(News::TreeGone(generation)) => self.tree_gone(generation),
                 Some(News::Greeted(generation, reply)) if self.is_current(generation) => self.greeted(reply),
                 Some(News::Asked(request)) => self.asked(&request),
+                Some(News::Cancel(call)) => {
+                    self.cancel(call);
+                    None
+                }
                 Some(News::ToolsDiffer) => {
                     self.relay.tell_list_changed();
                     None

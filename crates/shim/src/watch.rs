@@ -1,16 +1,17 @@
-//! Makes rule changes arrive while nobody calls, and what a person asks of the server.
+//! Makes rule changes arrive while nobody calls, and what a person asks of the server and of single calls.
 //!
 //! Enforcement does not depend on this: each group of lines looks for itself. But a client should hear at once that
 //! its list of tools changed. Requests about the server are looked for here alone, because they change no judgement. Where
 //! no watcher can be had (inotify instances run out), the files are looked at every 50 ms.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use callgate_store::{Home, control};
+use callgate_store::{CallId, Home, control};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::gate::MOMENT;
@@ -35,6 +36,7 @@ impl Watch {
         });
         let every = if watcher.is_some() { ROUND } else { POLL };
         let (home, mut dealt_with) = (home.clone(), 0);
+        let mut cancelled: HashSet<CallId> = HashSet::new();
         thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(512 * 1024)
@@ -47,6 +49,12 @@ impl Watch {
                         dealt_with = request.turn;
                         relay.tell(News::Asked(request));
                     }
+                    let named = control::cancellations(&home, relay.journal.session());
+                    named.iter().filter(|call| !cancelled.contains(call)).for_each(|call| {
+                        relay.tell(News::Cancel(*call));
+                    });
+                    // What the file no longer names is not asked for again.
+                    cancelled = named.into_iter().collect();
                     // What is told only if it lasts is looked at again when it has.
                     let every = if relay.gate.has_untold() { every.min(MOMENT) } else { every };
                     match woken.recv_timeout(every) {

@@ -1,4 +1,5 @@
-//! What a person asks of one running session's server: `control/session-<session>.json`.
+//! What a person asks of one running session's server: `control/session-<session>.json`; and which of its calls are to be
+//! cancelled: `control/session-<session>.cancel.json`, beside it, so that neither request takes the other's place.
 //!
 //! The file holds the last request, numbered. Its content at this moment counts: a session that finds another number than
 //! the one it dealt with last does what it says. It speaks of one session, so a session that starts later is not affected,
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::atomic;
 use crate::home::{Home, lock_file, read_private};
-use crate::id::SessionId;
+use crate::id::{CallId, SessionId};
 
 /// What is to be done with the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,41 @@ pub fn ask(home: &Home, session: SessionId, wish: Wish, at_ms: i64) -> io::Resul
     Ok(request)
 }
 
+/// Calls that a file of cancellations names at most: the newest.
+const MOST: usize = 256;
+
+/// The calls of a session that are to be cancelled, by their numbers. A file that cannot be read cancels nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancellations {
+    calls: Vec<u64>,
+}
+
+/// Which calls of this session are to be cancelled, the newest request last.
+pub fn cancellations(home: &Home, session: SessionId) -> Vec<CallId> {
+    let named = read_cancellations(home, session).calls;
+    named.into_iter().map(|seq| session.call(seq)).collect()
+}
+
+fn read_cancellations(home: &Home, session: SessionId) -> Cancellations {
+    let text = read_private(&home.cancellations(session)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Asks that a call be cancelled. Asking twice changes nothing more.
+pub fn cancel(home: &Home, call: CallId) -> io::Result<()> {
+    let _alone = lock_file(&home.requests_lock())?;
+    let mut named = read_cancellations(home, call.session);
+    if !named.calls.contains(&call.seq) {
+        named.calls.push(call.seq);
+        let old = named.calls.len().saturating_sub(MOST);
+        named.calls.drain(..old);
+        let text = serde_json::to_vec(&named).map_err(io::Error::other)?;
+        atomic::replace(&home.cancellations(call.session), &text)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
@@ -67,5 +103,24 @@ mod tests {
         assert_eq!(read(&home, other), None);
         atomic::replace(&home.requests(one), b"{").unwrap();
         assert_eq!(read(&home, one), None, "a broken file asks for nothing");
+    }
+
+    #[test]
+    fn a_cancellation_takes_no_other_requests_place_and_is_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.prepare().unwrap();
+        let session = SessionId::random();
+        ask(&home, session, Wish::Stop, 1).unwrap();
+        for seq in [4, 7, 4] {
+            cancel(&home, session.call(seq)).unwrap();
+        }
+        assert_eq!(cancellations(&home, session), [session.call(4), session.call(7)]);
+        assert_eq!(read(&home, session).unwrap().wish, Wish::Stop);
+        assert!(cancellations(&home, SessionId::random()).is_empty());
+        (0..600).for_each(|seq| cancel(&home, session.call(seq)).unwrap());
+        assert_eq!(cancellations(&home, session).len(), MOST);
+        atomic::replace(&home.cancellations(session), b"{").unwrap();
+        assert!(cancellations(&home, session).is_empty(), "a broken file cancels nothing");
     }
 }

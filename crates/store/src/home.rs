@@ -128,6 +128,11 @@ impl Home {
         self.control_dir().join(format!("session-{session}.json"))
     }
 
+    /// Calls of a running session that a person wants to be cancelled.
+    pub fn cancellations(&self, session: SessionId) -> PathBuf {
+        self.control_dir().join(format!("session-{session}.cancel.json"))
+    }
+
     /// Held while a request is written.
     pub(crate) fn requests_lock(&self) -> PathBuf {
         self.control_dir().join("requests.lock")

@@ -159,6 +159,7 @@ pub(crate) fn write(home: &Home, lease: &Lease) -> Result<(), StoreError> {
 pub(crate) fn remove(home: &Home, session: SessionId, held: Held) {
     let _gone = fs::remove_file(home.lease(session));
     let _gone = fs::remove_file(home.requests(session));
+    let _gone = fs::remove_file(home.cancellations(session));
     let _gone = fs::remove_file(home.lease_lock(session));
     drop(held);
 }

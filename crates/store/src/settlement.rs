@@ -30,7 +30,7 @@ impl<'j> Settlement<'j> {
     pub fn add(&mut self, call: &CallRef, outcome: Outcome, took: Duration, result: Option<Raw<'_>>) {
         let Some(group) = &mut self.group else { return };
         if call.holds {
-            self.freed.push((call.seq, outcome == Outcome::Cancelled));
+            self.freed.push((call.seq, outcome.is_given_up()));
         }
         let text = result.map(Raw::text);
         let private = call.keep != Keep::Full;

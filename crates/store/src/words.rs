@@ -96,12 +96,14 @@ vocabulary! {
         Unknown = "unknown",
         /// It took longer than its policy lets a call take, and was given up.
         TimedOut = "timed_out",
+        /// A person cancelled it.
+        CancelledByUser = "cancelled_by_user",
     }
 }
 
 impl Outcome {
     /// It got on its way to its server and came to no good end: an error, or no answer at all. What was refused, or given up
-    /// by the client, did not fail.
+    /// by the client or a person, did not fail.
     pub fn is_failed(self) -> bool {
         match self {
             Outcome::ToolError
@@ -111,8 +113,13 @@ impl Outcome {
             | Outcome::Unusable
             | Outcome::Unknown
             | Outcome::TimedOut => true,
-            Outcome::Ok | Outcome::Cancelled | Outcome::NotSent => false,
+            Outcome::Ok | Outcome::Cancelled | Outcome::CancelledByUser | Outcome::NotSent => false,
         }
+    }
+
+    /// Nobody waits for it any more, and its server may still be at it.
+    pub fn is_given_up(self) -> bool {
+        matches!(self, Outcome::Cancelled | Outcome::CancelledByUser)
     }
 
     /// The words of those, as a list in SQL.

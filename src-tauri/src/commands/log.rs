@@ -1,14 +1,16 @@
 //! The log.
 
+use std::path::Path;
+
 use callgate_desk::view::{
-    CallDetail, Choices, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage, PageFrom, Run,
-    RunPage, SinceLastLook,
+    AccessQuery, CallDetail, Choices, Done, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage,
+    PageFrom, Run, RunPage, SinceLastLook, ToolAccess,
 };
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, folder_for_files};
+use crate::state::{AppState, ask, folder_for_files, sorry};
 
 #[tauri::command]
 #[specta::specta]
@@ -78,6 +80,19 @@ pub(crate) async fn call(state: State<'_, AppState>, id: String) -> Reply<CallDe
 
 #[tauri::command]
 #[specta::specta]
+pub(crate) async fn access(state: State<'_, AppState>, queries: Vec<AccessQuery>) -> Reply<Vec<ToolAccess>> {
+    ask(&state, move |desk| Ok(desk.access(&queries))).await
+}
+
+/// Cancels a call that runs, and waits until it is over.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn cancel_call(state: State<'_, AppState>, id: String) -> Reply<Done> {
+    ask(&state, move |desk| desk.cancel_call(&id)).await
+}
+
+#[tauri::command]
+#[specta::specta]
 pub(crate) async fn choices(state: State<'_, AppState>) -> Reply<Choices> {
     ask(&state, move |desk| desk.choices()).await
 }
@@ -121,4 +136,12 @@ pub(crate) async fn export_log(
 ) -> Reply<Exported> {
     let folder = folder_for_files(&app)?;
     ask(&state, move |desk| desk.export(&filter, format, &folder)).await
+}
+
+/// Shows an exported file in its folder.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn reveal(path: String) -> Reply<()> {
+    crate::reveal::reveal(Path::new(&path))
+        .map_err(|error| sorry(format!("{path} cannot be shown in its folder: {error}")))
 }

@@ -31,6 +31,56 @@ fn a_call_that_hangs_is_given_up_and_its_late_answer_is_dropped() {
 }
 
 #[test]
+fn a_call_that_a_person_cancels_is_told_to_server_and_agent_and_on_record() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    session.call("3", "later", r#"{"ms":3000}"#).unwrap();
+    let id = eventually("the call is on record", PATIENCE, || {
+        rows(&bench).unwrap().iter().find(|row| row.tool() == "later").map(|row| row.id().to_owned())
+    });
+    let said = callgate(&bench, &["cancel", &id]);
+    assert!(said.starts_with("Cancelled later on corpus: its server and the agent were told"), "{said}");
+    let answer = session.answer("3").unwrap();
+    assert!(is_refusal(&answer), "{answer:?}");
+    let said = result_text(&answer).unwrap();
+    assert!(said.contains("cancelled by the user while it ran") && said.contains(&id), "{said}");
+    let told = |line: &String| {
+        line.contains("notifications/cancelled")
+            && line.contains("\"requestId\":3")
+            && line.contains("cancelled by the user")
+    };
+    assert!(bench.server_lines().iter().any(told), "{:?}", bench.server_lines());
+    assert_eq!(result_text(&session.ask("4", "safe", "{}").unwrap()), Some("safe ran"), "the server goes on");
+    eventually("the late answer is dropped", PATIENCE, || {
+        callgate(&bench, &["events"]).contains("when it had been given up, and was dropped").then_some(())
+    });
+    let again = bench.callgate(["cancel", &id]).unwrap().output().unwrap();
+    assert!(!again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("over already"), "{again:?}");
+    assert_one_answer_each(&session, &["3", "4"]);
+    session.finish().unwrap();
+    let rows = rows(&bench).unwrap();
+    assert!(rows.iter().any(|row| row.tool() == "later" && row.outcome() == "cancelled_by_user"));
+    let left = std::fs::read_dir(bench.home().join("control")).unwrap();
+    assert!(!left.flatten().any(|file| file.file_name().to_string_lossy().starts_with("session-")));
+}
+
+#[test]
+fn a_server_that_answers_when_it_is_cancelled_has_the_last_word() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = opened(&bench, "");
+    session.call("3", "later", r#"{"ms":1500}"#).unwrap();
+    let id = eventually("the call is on record", PATIENCE, || {
+        rows(&bench).unwrap().iter().find(|row| row.tool() == "later").map(|row| row.id().to_owned())
+    });
+    assert_eq!(result_text(&session.answer("3").unwrap()), Some("later ran"));
+    let late = bench.callgate(["cancel", &id]).unwrap().output().unwrap();
+    assert!(!late.status.success(), "nothing is left to cancel");
+    assert_one_answer_each(&session, &["3"]);
+    session.finish().unwrap();
+}
+
+#[test]
 fn progress_keeps_a_long_call_alive() {
     let bench = limited(r#"{ "call_time": "2s" }"#);
     let mut session = opened(&bench, "");

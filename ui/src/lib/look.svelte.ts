@@ -3,6 +3,8 @@
 import type { Backend, SinceLastLook } from './backend';
 
 const every = 30_000;
+/** Who was away for less has not missed anything, unless something was refused. */
+const away = 5 * 60_000;
 
 export class Look {
   since: SinceLastLook | null = $state.raw(null);
@@ -38,7 +40,7 @@ export class Look {
       return;
     }
     try {
-      if (this.#away) this.since = await this.#backend.sinceLastLook();
+      if (this.#away) this.since = worthSaying(await this.#backend.sinceLastLook());
       this.#away = false;
       await this.#backend.looked();
     } catch {
@@ -46,3 +48,6 @@ export class Look {
     }
   }
 }
+
+const worthSaying = (since: SinceLastLook): SinceLastLook | null =>
+  Date.now() - since.sinceMs >= away || since.refused > 0 ? since : null;

@@ -17,8 +17,11 @@ export interface MenuItem {
 /** A thin line, or small words above a group. */
 export type MenuEntry = MenuItem | 'line' | { heading: string };
 
+/** Beside its button; or at the pointer, over what was pressed. */
+export type MenuPlace = HTMLElement | { over: HTMLElement; x: number; y: number };
+
 export interface OpenMenu {
-  anchor: HTMLElement;
+  place: MenuPlace;
   label: string;
   entries: MenuEntry[];
 }
@@ -26,8 +29,8 @@ export interface OpenMenu {
 export class Menus {
   open: OpenMenu | null = $state.raw(null);
 
-  show(anchor: HTMLElement, label: string, entries: MenuEntry[]): void {
-    this.open = { anchor, label, entries };
+  show(place: MenuPlace, label: string, entries: MenuEntry[]): void {
+    this.open = { place, label, entries };
   }
 
   close(): void {

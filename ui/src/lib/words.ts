@@ -41,11 +41,12 @@ export const outcomeWords: Record<Outcome, string> = {
   not_sent: 'Not sent to the server',
   unknown: 'How it ended is not known',
   timed_out: 'Given up: it took too long',
+  cancelled_by_user: 'Cancelled by you',
 };
 
 /** Ended, and not well, although it was let through. */
 export const failed = (outcome: Outcome | null): boolean =>
-  outcome !== null && outcome !== 'ok' && outcome !== 'not_sent' && outcome !== 'cancelled';
+  outcome !== null && !['ok', 'not_sent', 'cancelled', 'cancelled_by_user'].includes(outcome);
 
 export const originWords: Record<string, string> = {
   window: 'in the app',

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest';
-import { fit, found, type Line } from './palette';
+import { fit, found, verbsIn, type Line } from './palette';
 
 const line = (group: Line['group'], words: string, also?: string): Line => ({
   id: words,
@@ -40,4 +40,12 @@ it('other words for the same thing are found', () => {
 it('letters in order are the last resort', () => {
   expect(fit(lines[0]!, 'wrfl')).toBe(1);
   expect(fit(lines[0]!, 'xq')).toBeNull();
+});
+
+it('a verb and part of a name is an act on that tool', () => {
+  expect(verbsIn('block send')).toEqual(['Block']);
+  expect(verbsIn('send')).toEqual([]);
+  const acts = [line('Act', 'Block send_email', 'tickets'), line('Tool', 'send_email', 'tickets'), ...lines];
+  acts.push(line('Act', 'Block list_entries_and_so_on', 'tickets'));
+  expect(found(acts, 'block sen').map((one) => one.words)).toEqual(['Block send_email']);
 });

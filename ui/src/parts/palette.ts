@@ -3,7 +3,7 @@
 export interface Line {
   /** Stable, for keys and tests. */
   id: string;
-  group: 'Go to' | 'Do' | 'Server' | 'Tool' | 'Filter';
+  group: 'Go to' | 'Do' | 'Server' | 'Tool' | 'Filter' | 'Act';
   words: string;
   hint: string;
   /** Found by these too. */
@@ -11,7 +11,21 @@ export interface Line {
   run: () => void;
 }
 
-const order: readonly Line['group'][] = ['Go to', 'Do', 'Server', 'Filter', 'Tool'];
+const order: readonly Line['group'][] = ['Go to', 'Do', 'Server', 'Filter', 'Act', 'Tool'];
+
+/** What can be done to a tool by typing it. */
+export const verbs = ['Block', 'Cap', 'Hide', 'Allow'] as const;
+export type Verb = (typeof verbs)[number];
+
+/** The verbs that something typed may begin: "blo", "block send", "send cap". Only then there are lines for them: there are
+ *  as many tools as servers like. */
+export function verbsIn(typed: string): Verb[] {
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word.length > 1);
+  return verbs.filter((verb) => words.some((word) => verb.toLowerCase().startsWith(word)));
+}
 
 /**
  * How well it fits; null if it does not. Every word has to be there, in any order: at the start of the line is best, then
@@ -29,6 +43,15 @@ export function fit(line: Pick<Line, 'words' | 'also'>, typed: string): number |
     else return null;
   }
   return score;
+}
+
+/** Is a word of it only there as letters in order? */
+function loosely(line: Pick<Line, 'words' | 'also'>, typed: string): boolean {
+  const text = `${line.words} ${line.also ?? ''}`.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .some((word) => !text.includes(word));
 }
 
 function inOrder(text: string, letters: string): boolean {
@@ -50,9 +73,9 @@ export function found(lines: readonly Line[], typed: string, most = 40): Line[] 
       (one): one is typeof one & { score: number } => one.score !== null && !(nothing && one.line.group === 'Tool'),
     );
   // Letters in order are the last resort: beside a real find they are noise.
-  const real = fitting.some((one) => one.score > 1);
+  const real = fitting.some((one) => !loosely(one.line, typed));
   return fitting
-    .filter((one) => nothing || !real || one.score > 1)
+    .filter((one) => nothing || !real || !loosely(one.line, typed))
     .sort((a, b) => b.score - a.score || order.indexOf(a.line.group) - order.indexOf(b.line.group) || a.at - b.at)
     .slice(0, most)
     .map((one) => one.line);

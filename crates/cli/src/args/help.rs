@@ -10,7 +10,7 @@ use super::Cli;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall"]),
     ("Look", &["watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "explain"]),
-    ("Restrict, at once", &["block", "hide", "cap", "pause", "stop"]),
+    ("Restrict, at once", &["block", "hide", "cap", "pause", "cancel", "stop"]),
     ("Loosen, after a question", &["allow", "observe", "resume", "start", "restart"]),
     ("Rules and the record", &["policy", "counters", "settings", "export", "forget", "sweep"]),
     ("What clients start", &["run"]),

@@ -81,6 +81,7 @@ impl FilterArgs {
             since_ms: self.since.map(|since| since.0),
             until_ms: self.until.map(|until| until.0),
             only: None,
+            unfolded: false,
         })
     }
 }

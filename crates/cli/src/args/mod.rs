@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Codegen sessions of browser servers: what was recorded, also of those that were cleared or lost; write it as a test
     Codegen(CodegenArgs),
+    /// Cancel one call that runs: its server and the agent are told
+    Cancel(CancelArgs),
     /// End the processes of a server in the sessions that run; calls are refused until it is started. With --all: pause all, and end every server
     Stop(StopArgs),
     /// Start a server again that was stopped, or that crashed too often

@@ -38,6 +38,13 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// Id of the call, as `callgate log` and the window show it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) call: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct StopArgs {
     /// Name of the server
     #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present = "all")]

@@ -1,5 +1,6 @@
 //! `callgate log`: the calls, oldest first, perhaps as they come.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use callgate_desk::{CallObject, Desk};
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
-use callgate_store::{CallId, Decision, History, Home, catch_up};
+use callgate_store::{CallId, History, Home, catch_up};
 use jiff::civil::Date;
 
 use crate::args::{FilterArgs, LogArgs};
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
         for call in calls {
             match args.json {
                 true => screen.line(&CallObject::of(&call).line()),
-                false => table.row(&Run { last: call, times: 1 }),
+                false => table.row(&Run::of(call)),
             }
         }
     }
@@ -135,10 +136,18 @@ fn before(
     Ok(found)
 }
 
-/// One line of the log: a call, or the last of several equal refusals in a row.
+/// One line of the log: a call, or the last of several refusals of one session by one rule in a row.
 pub(crate) struct Run {
     last: CallRow,
     times: usize,
+    /// What was called, as it is shown.
+    subjects: BTreeSet<String>,
+}
+
+impl Run {
+    fn of(call: CallRow) -> Run {
+        Run { subjects: BTreeSet::from([row::subject(&call)]), times: 1, last: call }
+    }
 }
 
 /// The newest lines, oldest first. The limit counts lines, so that a runaway loop does not push everything else out.
@@ -161,9 +170,12 @@ fn folded(
         for call in calls.iter().rev() {
             let full = runs.len() == limit;
             match runs.last_mut() {
-                Some(run) if repeats(&run.last, call) => run.times += 1,
+                Some(run) if repeats(&run.last, call) => {
+                    run.times += 1;
+                    run.subjects.insert(row::subject(call));
+                }
                 _ if full => break 'pages,
-                _ => runs.push(Run { last: call.clone(), times: 1 }),
+                _ => runs.push(Run::of(call.clone())),
             }
         }
         match calls.first() {
@@ -177,13 +189,11 @@ fn folded(
 
 /// The same refusal once more?
 fn repeats(first: &CallRow, call: &CallRow) -> bool {
-    first.decision.is_refused()
-        && first.session == call.session
-        && (&first.method, &first.tool) == (&call.method, &call.tool)
-        && first.decision == call.decision
-        && first.rule == call.rule
-        // Other reasons may count down; this one is all there is to know.
-        && (first.decision != Decision::Malformed || first.reason == call.reason)
+    let key = |row: &CallRow| {
+        callgate_desk::fold_key(row.id.session, row.decision, row.rule.as_deref(), row.reason.as_deref())
+    };
+    let first = key(first);
+    first.is_some() && first == key(call)
 }
 
 /// Lines below each other: in a terminal as wide as it is, with a heading where a day begins; elsewhere with whole times.
@@ -238,6 +248,10 @@ impl<'s> Table<'s> {
     fn cells(&self, run: &Run) -> Cells {
         let at_ms = run.last.at_ms;
         let time = if self.days { local(at_ms).strftime("%H:%M:%S").to_string() } else { local_iso(at_ms) };
-        row::cells(&run.last, time, run.times, self.width == usize::MAX)
+        let mut cells = row::cells(&run.last, time, run.times, self.width == usize::MAX);
+        if run.subjects.len() > 1 {
+            cells.tool = format!("{} tools", run.subjects.len());
+        }
+        cells
     }
 }

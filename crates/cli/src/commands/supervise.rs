@@ -1,4 +1,4 @@
-//! `stop`, `start`, `restart`: what a person asks of the servers that run.
+//! `stop`, `start`, `restart`, `cancel`: what a person asks of the servers that run, and of their calls.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,13 +9,22 @@ use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::control::Wish;
 use callgate_store::{Home, Origin, SessionId, pause};
 
-use crate::args::{ServerArgs, StopArgs};
+use crate::args::{CancelArgs, ServerArgs, StopArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
 pub(crate) fn stop(args: &StopArgs) -> anyhow::Result<ExitCode> {
     let Some(server) = &args.server else { return stop_everything() };
     ask(Wish::Stop, server, args.client.as_deref(), args.session)
+}
+
+/// For anybody, as to stop is: at worst an agent ends its own call.
+pub(crate) fn cancel(args: &CancelArgs) -> anyhow::Result<ExitCode> {
+    let home = Home::locate()?;
+    home.prepare()?;
+    let done = desk(&home).cancel_call(&args.call)?;
+    Screen::new().line(&screen::harmless(&done.words));
+    Ok(code(done.words.starts_with("Cancelled")))
 }
 
 pub(crate) fn start(args: &ServerArgs) -> anyhow::Result<ExitCode> {

@@ -26,6 +26,9 @@ const UNDO: Duration = Duration::from_secs(10);
 /// Longer is no reason but a text.
 const LONGEST_REASON: usize = 1_000;
 
+/// Minutes that a cap that ends by itself lasts at most: a week.
+const LONGEST_CAP: u32 = 7 * 24 * 60;
+
 /// Which allowances an edit would be defeated by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Defeated {
@@ -59,6 +62,9 @@ impl Desk {
             | Restriction::Cap { target, .. }
             | Restriction::Hide { target, .. }
             | Restriction::Refuse { target, .. } => self.restrict_by_rule(target, of(restriction)?),
+            Restriction::CapFor { target, max, window, minutes } => {
+                self.cap_for(target, (*max, window), *minutes)
+            }
             Restriction::KeepRecordings { server } => {
                 let tool = Some(Verb::Clear.tool().to_owned());
                 let clear = Target { server: server.clone(), tool, client: None };
@@ -106,6 +112,24 @@ impl Desk {
         let siblings = self.siblings(server, target.client.as_deref());
         let back = changed.then(|| inverse::of_change(&change, target));
         Ok(Done { undo, version, siblings, back, ..Done::said(words, Some(server)) })
+    }
+
+    /// A cap that ends by itself: nobody has to remember to take it back.
+    fn cap_for(&self, target: &Target, (max, window): (u32, &str), minutes: u32) -> Result<Done, DeskError> {
+        let rate = rate_of(max, window)?;
+        let lasts = i64::from(minutes.clamp(1, LONGEST_CAP)) * 60_000;
+        let ends_ms = self.clock.now().wall_ms.saturating_add(lasts);
+        let until = words::moment(ends_ms)?;
+        let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
+        let (tool, Rate { max, window }) = (target.tool.clone(), rate);
+        let restricting = Restricting {
+            edit: Edit::CapUntil { tool, max, window, until },
+            defeated: Defeated::ByObserving,
+            done: format!("Capped {what} at {shown} for {}, for {whom}", words::seconds(minutes.saturating_mul(60))),
+            already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
+            note: None,
+        };
+        Ok(Done { ends_ms: Some(ends_ms), ..self.restrict_by_rule(target, restricting)? })
     }
 
     /// What has to be said of a cap on something that is refused anyway.
@@ -274,7 +298,10 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
                 ),
             }
         }
-        Restriction::Pause { .. } | Restriction::EndAllowance { .. } | Restriction::Enforce { .. } => {
+        Restriction::Pause { .. }
+        | Restriction::EndAllowance { .. }
+        | Restriction::Enforce { .. }
+        | Restriction::CapFor { .. } => {
             return Err(DeskError::BadInput("this is no rule".to_owned()));
         }
     })

@@ -457,3 +457,34 @@ fn a_cap_on_what_is_refused_anyway_says_that_it_stays_refused() {
     let open = room.restrict(&cap("y", 5));
     assert!(open.version.is_some() && !open.words.contains("but"), "{}", open.words);
 }
+
+#[test]
+fn a_loop_that_is_capped_for_an_hour_is_free_again_by_itself_and_keeps_its_other_caps() {
+    let lasting = r#"{ "version": "1", "default": "allow", "all_tools": { "limits": [
+        { "counter": "mine", "window": "minute", "max": 300 }
+    ] } }"#;
+    let room = Room::with(lasting);
+    let target = Target { server: "s".to_owned(), tool: None, client: Some("claude-ai".to_owned()) };
+    let cap =
+        |max| Restriction::CapFor { target: target.clone(), max, window: "minute".to_owned(), minutes: 60 };
+    let done = room.restrict(&cap(10));
+    assert_eq!(done.words, "Capped every tool of s at 10 per minute for 1 hour, for claude-ai");
+    let now_ms = room.clock.now().wall_ms;
+    assert_eq!(done.ends_ms, Some(now_ms + 3_600_000));
+    let limits = |client: &str, at_ms: i64| {
+        let policy = room.policy();
+        let circumstances = Circumstances { now_ms: at_ms, ..Circumstances::timeless() };
+        match policy.judge(&Call::tool(client, "get", None), &circumstances) {
+            Judgement::Pass(pass) => pass.limits.len(),
+            Judgement::Refuse(refusal) => panic!("{}", refusal.reason),
+        }
+    };
+    assert_eq!((limits("claude-ai", now_ms), limits("cursor", now_ms)), (2, 1));
+    assert_eq!(limits("claude-ai", now_ms + 3_600_000), 1, "over by itself");
+    // Once more takes the place of the first.
+    room.clock.advance(Duration::from_secs(60));
+    room.restrict(&cap(5));
+    assert_eq!(room.text().matches("until").count(), 2, "one counter's name, one moment: {}", room.text());
+    let undone = room.desk.undo(&done.undo.unwrap().token);
+    assert!(undone.is_err(), "somebody changed it since");
+}

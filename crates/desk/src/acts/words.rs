@@ -3,6 +3,7 @@
 use callgate_policy::Rate;
 use callgate_policy::edit::When;
 
+use crate::DeskError;
 use crate::text::{client_name, clip, count, harmless, is_pattern, name};
 use crate::view::{ArgumentRule, Target};
 
@@ -66,6 +67,13 @@ pub(super) fn seconds(seconds: u32) -> String {
     let unit = UNITS.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
     let (unit, word) = unit.unwrap_or((1, "second"));
     count(u64::from(seconds / unit), word)
+}
+
+/// A moment as policies write it, to the second.
+pub(super) fn moment(wall_ms: i64) -> Result<String, DeskError> {
+    let at = jiff::Timestamp::from_second(wall_ms.div_euclid(1_000))
+        .map_err(|error| DeskError::BadInput(format!("no such time: {error}")))?;
+    Ok(at.to_string())
 }
 
 #[cfg(test)]

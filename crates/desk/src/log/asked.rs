@@ -16,6 +16,7 @@ pub(super) struct Asked {
     pub(super) calls: bool,
     pub(super) changes: bool,
     pub(super) events: bool,
+    pub(super) unfolded: bool,
 }
 
 impl Asked {
@@ -51,6 +52,7 @@ impl Asked {
             changes: only(Only::Changes) && id.is_none(),
             events: only(Only::Events) && id.is_none(),
             which,
+            unfolded: filter.unfolded,
         })
     }
 }

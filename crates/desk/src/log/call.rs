@@ -1,14 +1,13 @@
 //! One call in full: what it carried, why it was decided so, what its session did around it.
 
-use callgate_policy::Policy;
 use callgate_store::history::{BodyRow, CallRow};
 use callgate_store::{CallId, History, running};
 
+use super::access::Decisive;
 use super::object::CallObject;
 use super::{line, why};
-use crate::allowing::always_refused;
-use crate::text::{clip, harmless};
-use crate::view::{Blocked, Body, CallDetail, SessionView, Target};
+use crate::text::harmless;
+use crate::view::{AccessQuery, Body, CallDetail, CallLine, SessionView, ToolAccess};
 use crate::{Desk, DeskError};
 
 /// Calls of the session that are shown before and after it.
@@ -30,11 +29,11 @@ pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDet
         None => None,
     };
     Ok(CallDetail {
-        line,
         run: call.run,
         args: call.args.as_ref().map(body),
         result: call.result.as_ref().map(body),
-        blocked: blocked(desk, &call),
+        access: access(desk, &line),
+        line,
         why: why::why(desk, &call, policy.as_deref()),
         session: session(desk, history, &call)?,
         siblings: siblings.iter().map(line::call).collect(),
@@ -42,21 +41,16 @@ pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDet
     })
 }
 
-/// What was let through may be blocked by now: then there is nothing left to block.
-fn blocked(desk: &Desk, call: &CallRow) -> Option<Blocked> {
-    let tool = call.tool.as_deref().filter(|_| !call.decision.is_refused())?;
-    let policy = Policy::parse(&why::today(desk, &call.server)?).ok()?;
-    let client = call.client.as_deref().unwrap_or_default();
-    let (rule, reason) = always_refused(&policy, client, tool, desk.clock.now().wall_ms)?;
-    // Allowing takes back what it finds where it is told to look.
-    let for_one = rule.starts_with("/clients/");
-    let for_all = rule.split('/').any(|part| part == "all_tools");
-    let target = Target {
-        server: call.server.clone(),
-        tool: (!for_all).then(|| tool.to_owned()),
-        client: call.client.clone().filter(|_| for_one),
+/// What can be done about a call like it depends on how its tool stands now.
+fn access(desk: &Desk, line: &CallLine) -> ToolAccess {
+    let rule = line.rule.clone().filter(|_| line.refused);
+    let query = AccessQuery {
+        server: line.server.clone(),
+        client: line.client.clone(),
+        tool: line.tool.clone(),
+        rule,
     };
-    Some(Blocked { words: format!("This tool is blocked now: {}", clip(&harmless(&reason), 200)), target })
+    Decisive::read(desk).access(&query)
 }
 
 fn body(body: &BodyRow) -> Body {

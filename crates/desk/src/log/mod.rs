@@ -2,6 +2,7 @@
 //!
 //! Calls, changes of rules and events stand in one order, that of their numbers (`rev`), which is also the cursor.
 
+mod access;
 mod asked;
 mod call;
 mod choices;
@@ -33,6 +34,7 @@ use crate::{Desk, DeskError};
 
 pub use follow::Follower;
 pub use gist::gist;
+pub use line::fold_key;
 pub use object::CallObject;
 
 /// Keeps the text index while the desk lives: what it remembers makes a step with nothing to do almost free.

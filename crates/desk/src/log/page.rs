@@ -111,6 +111,7 @@ impl Walker<'_> {
             let Some(entry) = entry else { return Ok(Walk { entries, edge: barrier }) };
             let rev = line::rev(&entry);
             if let (Some(LogEntry::Call(last)), LogEntry::Call(call)) = (entries.last_mut(), &entry)
+                && !self.asked.unfolded
                 && line::repeats(last, call)
             {
                 line::fold(last, call.clone());

@@ -1,5 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod access;
 mod follow;
 mod indexed;
 mod lines;
@@ -191,6 +192,7 @@ fn filter() -> impl Strategy<Value = LogFilter> {
                 until_ms,
                 only,
                 grep: None,
+                unfolded: false,
             }
         })
 }

@@ -19,7 +19,7 @@ use crate::protection::Guards;
 use crate::recent::recent;
 use crate::standing::Standing;
 use crate::stopped;
-use crate::text::{count, day_start};
+use crate::text::{count, day_start, number};
 use crate::view::{AllowanceView, Done, IconState, Need, Overview, Restriction, Target};
 use crate::{Desk, DeskError};
 
@@ -166,7 +166,7 @@ fn icon(needs: &[Need], no_alarm: bool, last_refused_ms: Option<i64>, now_ms: i6
     }
 }
 
-/// `3 servers, 214 calls today, 2 blocked`.
+/// `3 servers, 2,014 calls today, 2 refused`.
 fn status(servers: u32, calls: u64, refused: u64) -> String {
     let running = match servers {
         0 => "no servers running".to_owned(),
@@ -175,7 +175,7 @@ fn status(servers: u32, calls: u64, refused: u64) -> String {
     match (servers, calls) {
         (0, 0) => running,
         (_, 0) => format!("{running}, no calls today"),
-        (_, calls) => format!("{running}, {} today, {refused} blocked", count(calls, "call")),
+        (_, calls) => format!("{running}, {} today, {} refused", count(calls, "call"), number(refused)),
     }
 }
 

@@ -9,7 +9,7 @@ use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic};
 use super::*;
 use crate::notices::{Notice, Telling};
 use crate::testing::{BY, POLICY, Place, Session};
-use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom};
+use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom, ToolAccess};
 
 fn words(overview: &Overview) -> Vec<&str> {
     overview.needs.iter().map(|need| need.words.as_str()).collect()
@@ -19,10 +19,11 @@ fn words(overview: &Overview) -> Vec<&str> {
 fn the_status_line_counts_right() {
     let cases = [
         (0, 0, 0, "no servers running"),
-        (0, 5, 1, "no servers running, 5 calls today, 1 blocked"),
+        (0, 5, 1, "no servers running, 5 calls today, 1 refused"),
         (1, 0, 0, "1 server, no calls today"),
-        (1, 1, 0, "1 server, 1 call today, 0 blocked"),
-        (3, 214, 2, "3 servers, 214 calls today, 2 blocked"),
+        (1, 1, 0, "1 server, 1 call today, 0 refused"),
+        (3, 214, 2, "3 servers, 214 calls today, 2 refused"),
+        (3, 2_099, 1_042, "3 servers, 2,099 calls today, 1,042 refused"),
     ];
     for (servers, calls, refused, line) in cases {
         assert_eq!(status(servers, calls, refused), line);
@@ -48,7 +49,7 @@ fn numbers_follow_the_calls_and_start_anew_each_day() {
     one.calls("read", 3);
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.servers_running, overview.sessions_running), (1, 2));
-    assert_eq!(overview.status, "1 server, 3 calls today, 0 blocked");
+    assert_eq!(overview.status, "1 server, 3 calls today, 0 refused");
     assert_eq!(overview.icon, IconState::Quiet);
     assert!(!overview.first_run);
 
@@ -436,11 +437,11 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
     place.write_policy("files", POLICY);
     let session = place.session("files");
     session.calls("read", 1);
-    let blocked = || {
+    let access = || {
         let id = place.desk.overview().unwrap().recent[0].id.clone();
-        place.desk.call(&id).unwrap().blocked
+        place.desk.call(&id).unwrap().access
     };
-    assert_eq!(blocked(), None);
+    assert_eq!(access(), ToolAccess::Open);
     let target = |tool: Option<&str>, client: Option<&str>| Target {
         server: "files".to_owned(),
         tool: tool.map(str::to_owned),
@@ -455,7 +456,7 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
     for scope in scopes {
         let reason = Some("not now".to_owned());
         place.desk.restrict(&Restriction::Block { target: scope.clone(), reason }).unwrap();
-        let found = blocked().unwrap();
+        let ToolAccess::Blocked(found) = access() else { panic!("{scope:?} is blocked") };
         assert_eq!(found.target, scope);
         assert!(found.words.contains("not now"), "{}", found.words);
         let Answer::Ask(question) = place.desk.loosen(&Loosening::Allow { target: found.target }).unwrap()
@@ -463,6 +464,6 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
             panic!("loosening is asked about")
         };
         place.desk.confirm(&question.token).unwrap();
-        assert_eq!(blocked(), None, "{scope:?}");
+        assert_eq!(access(), ToolAccess::Open, "{scope:?}");
     }
 }

@@ -64,7 +64,7 @@ impl MenuItem {
 /// What the process trees of each running server take, as far as it is known.
 pub type Memory = BTreeMap<String, u64>;
 
-/// How things stand in one line: "3 servers, 214 calls today, 2 blocked, 810 MB".
+/// How things stand in one line: "3 servers, 214 calls today, 2 refused, 810 MB".
 pub fn status(overview: &Overview, memory: &Memory) -> String {
     match memory.values().sum() {
         0 => overview.status.clone(),

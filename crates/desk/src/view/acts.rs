@@ -31,6 +31,13 @@ pub enum Restriction {
         max: u32,
         window: String,
     },
+    /// A cap beside every other that ends by itself after so long.
+    CapFor {
+        target: Target,
+        max: u32,
+        window: String,
+        minutes: u32,
+    },
     Hide {
         target: Target,
         /// For the record only: no agent is told.

@@ -16,8 +16,8 @@ pub struct CallDetail {
     pub args: Option<Body>,
     pub result: Option<Body>,
     pub why: Why,
-    /// It was let through, and would be refused now.
-    pub blocked: Option<Blocked>,
+    /// How its tool stands for its client now.
+    pub access: ToolAccess,
     pub session: Option<SessionView>,
     /// Calls of the same session just before and after it, oldest first, itself included.
     pub siblings: Vec<CallLine>,
@@ -25,12 +25,40 @@ pub struct CallDetail {
     pub json: String,
 }
 
-/// What refuses calls of a tool by now.
+/// One tool for one client, and the rule that refused a call of it, if one did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct AccessQuery {
+    pub server: String,
+    pub client: Option<String>,
+    pub tool: Option<String>,
+    pub rule: Option<String>,
+}
+
+/// How a tool stands for a client at this moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ToolAccess {
+    /// Nothing that is known would refuse such a call.
+    Open,
+    /// The rule that refused the call still stands; it looks at arguments, or counts.
+    Ruled,
+    /// Every call is refused, whatever it is called with.
+    Blocked(Blocked),
+    /// Every call of its server is refused until a person resumes it.
+    Paused,
+    /// There is no usable policy.
+    Unknown,
+}
+
+/// What refuses every call of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct Blocked {
-    /// "This tool is blocked now: not from an agent".
+    /// "Blocked now: not from an agent".
     pub words: String,
     /// What to allow, to take it back.
     pub target: Target,

@@ -26,6 +26,8 @@ pub struct LogFilter {
     /// Before this time.
     pub until_ms: Option<i64>,
     pub only: Option<Only>,
+    /// Each call as a line of its own; for what is inside of one that stands for several.
+    pub unfolded: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,7 +77,7 @@ pub enum LogEntry {
     Event(EventLine),
 }
 
-/// One call, or the newest of several equal refusals in a row.
+/// One call, or the newest of several refusals of one session by one rule in a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
@@ -101,10 +103,15 @@ pub struct CallLine {
     /// Of arguments and result together, as they came.
     pub bytes: u64,
     pub demo: bool,
-    /// So many equal refusals in a row, this one the newest.
+    /// So many refusals in a row, this one the newest.
     pub times: u32,
     /// Of the oldest of them.
     pub first_rev: i64,
+    pub first_ms: i64,
+    /// The names that were called, oldest first, at most 20; empty if there was only one.
+    pub tools: Vec<String>,
+    /// Lines in a row that have the same are one line; none of a call that was let through.
+    pub fold_key: Option<String>,
     /// The next identical call can be allowed.
     pub repeatable: bool,
 }

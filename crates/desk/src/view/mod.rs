@@ -22,7 +22,7 @@ pub use acts::{
     AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
     Restriction, Target, Undo,
 };
-pub use call::{Blocked, Body, CallDetail, Counter, Why};
+pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, ToolAccess, Why};
 pub use clients::{
     BackupPreview, BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView,
     DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange,

@@ -12,7 +12,7 @@ pub struct Overview {
     pub icon: IconState,
     /// What needs a person, worst first.
     pub needs: Vec<Need>,
-    /// "3 servers, 214 calls today, 2 blocked".
+    /// "3 servers, 214 calls today, 2 refused".
     pub status: String,
     pub servers_running: u32,
     pub sessions_running: u32,

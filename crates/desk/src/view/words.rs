@@ -39,6 +39,6 @@ mirror! {
     /// How a call ended.
     Outcome of store::Outcome {
         Ok, ToolError, RpcError, Cancelled, NotDelivered, ServerEnded, Unusable, NotSent, Unknown,
-        TimedOut,
+        TimedOut, CancelledByUser,
     }
 }

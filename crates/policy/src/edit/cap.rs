@@ -100,15 +100,7 @@ pub(super) fn cap(
     for rule in rules(body, tool) {
         let limits = [rule_path(rule), vec!["limits"]].concat();
         let Some((place, before)) = limit_of(body, rule, &counter) else {
-            let members = [
-                ("counter", New::text(&counter)),
-                ("window", New::text(&rate.window.to_string())),
-                ("max", New::Number(rate.max.get())),
-                ("scope", New::text(limit::Scope::Grant.word())),
-            ];
-            let limit =
-                New::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
-            draft.append(&scope.path(&limits), limit);
+            draft.append(&scope.path(&limits), limit(&counter, rate, None));
             continue;
         };
         let index = place.to_string();
@@ -124,6 +116,38 @@ pub(super) fn cap(
         summary.push(format!("{} now capped at {rate}{}", subject(tool), scope.whose()));
         summary.extend(tool.into_iter().flat_map(|tool| pattern::out_of_reach(body, tool, "capped")));
     }
+}
+
+/// A cap that ends by itself stands beside the others, under a counter of its own, and takes its own place again.
+pub(super) fn cap_until(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    tool: Option<&str>,
+    rate: Rate,
+    until: &str,
+    summary: &mut Vec<String>,
+) {
+    let counter = format!("{}_until", counter_of(scope, tool));
+    let limits = [rule_path(tool), vec!["limits"]].concat();
+    if let Some((place, _)) = limit_of(body, tool, &counter) {
+        let index = place.to_string();
+        draft.remove(&scope.path(&[limits.clone(), vec![index.as_str()]].concat()));
+    }
+    draft.append(&scope.path(&limits), limit(&counter, rate, Some(until)));
+    summary.push(format!("{} now capped at {rate} until {until}{}", subject(tool), scope.whose()));
+}
+
+/// A limit as an edit writes it.
+fn limit(counter: &str, rate: Rate, until: Option<&str>) -> New {
+    let members = [
+        ("counter", Some(New::text(counter))),
+        ("window", Some(New::text(&rate.window.to_string()))),
+        ("max", Some(New::Number(rate.max.get()))),
+        ("scope", Some(New::text(limit::Scope::Grant.word()))),
+        ("until", until.map(New::text)),
+    ];
+    New::Object(members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect())
 }
 
 pub(super) fn uncap(

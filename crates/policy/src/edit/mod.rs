@@ -72,6 +72,9 @@ pub enum Edit {
     CapServer { max: NonZeroU32, window: Window },
     /// Take back the cap that `CapServer` has set.
     UncapServer,
+    /// A cap that ends by itself, beside every other: a limit of its own with an `until`. A second time it takes the place of
+    /// the first.
+    CapUntil { tool: Option<String>, max: NonZeroU32, window: Window, until: String },
     /// Deny calls of the tool, or of all, by one of their arguments.
     Refuse { tool: Option<String>, when: When, reason: Option<String> },
     /// What a caller is told by the cap that `Cap` or `CapServer` has set.
@@ -89,7 +92,9 @@ impl Edit {
             | Edit::Cap { tool, .. }
             | Edit::Allow { tool }
             | Edit::Uncap { tool } => Some(tool),
-            Edit::Refuse { tool, .. } | Edit::ExplainCap { tool, .. } => tool.as_deref(),
+            Edit::Refuse { tool, .. } | Edit::ExplainCap { tool, .. } | Edit::CapUntil { tool, .. } => {
+                tool.as_deref()
+            }
             Edit::BlockServer { .. }
             | Edit::AllowServer
             | Edit::CapServer { .. }
@@ -189,6 +194,7 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
         | Edit::Uncap { .. }
         | Edit::CapServer { .. }
         | Edit::UncapServer
+        | Edit::CapUntil { .. }
         | Edit::ExplainCap { .. } => {}
     }
     let changed = draft.text() != text;
@@ -235,6 +241,13 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
                 allow::take_back(draft, &client, client.body(&file), tool, summary);
                 client.tidy(draft, Some(tool));
             }
+        }
+        Edit::CapUntil { tool, max, window, until } => {
+            if let Some(tool) = tool {
+                cap::may_be_listed(draft, scope, &file, &policy, tool)?;
+            }
+            let rate = Rate { max: *max, window: *window };
+            cap::cap_until(draft, scope, body, tool.as_deref(), rate, until, summary);
         }
         Edit::Uncap { tool } => cap::uncap(draft, scope, body, Some(tool), summary),
         Edit::UncapServer => cap::uncap(draft, scope, body, None, summary),

@@ -237,6 +237,7 @@ fn came(outcome: Outcome) -> Came {
         Outcome::Ok => Came::Done,
         Outcome::ToolError | Outcome::RpcError | Outcome::NotDelivered | Outcome::NotSent => Came::Failed,
         Outcome::Cancelled
+        | Outcome::CancelledByUser
         | Outcome::ServerEnded
         | Outcome::Unusable
         | Outcome::Unknown

@@ -38,6 +38,10 @@ export interface Backend {
   /** What comes after this `rev`. A newer follower ends an older one. */
   follow(filter: T.LogFilter, rev: number, on: (batch: T.LogBatch) => void, failed: Failed): Stop;
   call(id: string): Promise<T.CallDetail>;
+  /** Cancels a call that runs: its server and the agent are told. Done when it is over. */
+  cancelCall(id: string): Promise<T.Done>;
+  /** How tools stand for clients now, in the order of the questions. */
+  access(queries: T.AccessQuery[]): Promise<T.ToolAccess[]>;
   choices(): Promise<T.Choices>;
   runs(beforeMs: number | null, count: number): Promise<T.Run[]>;
   /** Those in which a call matches, from calls before this `rev` on. */
@@ -45,6 +49,8 @@ export interface Backend {
   sinceLastLook(): Promise<T.SinceLastLook>;
   looked(): Promise<void>;
   exportLog(filter: T.LogFilter, format: T.ExportFormat): Promise<T.Exported>;
+  /** Shows an exported file in its folder. */
+  reveal(path: string): Promise<void>;
 
   restrict(restriction: T.Restriction): Promise<T.Done>;
   undo(token: string): Promise<T.Done>;

@@ -16,12 +16,17 @@ export const commands = {
 	/**  Nobody wants to know what is new for this one any more. */
 	unfollow: (follower: number) => typedError<null, UiError>(__TAURI_INVOKE("unfollow", { follower })),
 	call: (id: string) => typedError<CallDetail, UiError>(__TAURI_INVOKE("call", { id })),
+	access: (queries: AccessQuery[]) => typedError<ToolAccess[], UiError>(__TAURI_INVOKE("access", { queries })),
+	/**  Cancels a call that runs, and waits until it is over. */
+	cancelCall: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("cancel_call", { id })),
 	choices: () => typedError<Choices, UiError>(__TAURI_INVOKE("choices")),
 	runs: (beforeMs: number | null, count: number) => typedError<Run[], UiError>(__TAURI_INVOKE("runs", { beforeMs, count })),
 	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
 	sinceLastLook: () => typedError<SinceLastLook, UiError>(__TAURI_INVOKE("since_last_look")),
 	looked: () => typedError<null, UiError>(__TAURI_INVOKE("looked")),
 	exportLog: (filter: LogFilter, format: ExportFormat) => typedError<Exported, UiError>(__TAURI_INVOKE("export_log", { filter, format })),
+	/**  Shows an exported file in its folder. */
+	reveal: (path: string) => typedError<null, UiError>(__TAURI_INVOKE("reveal", { path })),
 	restrict: (restriction: Restriction) => typedError<Done, UiError>(__TAURI_INVOKE("restrict", { restriction })),
 	undo: (token: string) => typedError<Done, UiError>(__TAURI_INVOKE("undo", { token })),
 	giveReason: (token: string, reason: string) => typedError<Done, UiError>(__TAURI_INVOKE("give_reason", { token, reason })),
@@ -116,6 +121,14 @@ export const commands = {
 };
 
 /* Types */
+/**  One tool for one client, and the rule that refused a call of it, if one did. */
+export type AccessQuery = {
+	server: string,
+	client: string | null,
+	tool: string | null,
+	rule: string | null,
+};
+
 export type Action = "allow" | "deny" | "hide" | "ask";
 
 /**  More calls than this person's own history makes likely. */
@@ -183,9 +196,9 @@ export type Bar = {
 	capped: number,
 };
 
-/**  What refuses calls of a tool by now. */
+/**  What refuses every call of a tool. */
 export type Blocked = {
-	/**  "This tool is blocked now: not from an agent". */
+	/**  "Blocked now: not from an agent". */
 	words: string,
 	/**  What to allow, to take it back. */
 	target: Target,
@@ -208,8 +221,8 @@ export type CallDetail = {
 	args: Body | null,
 	result: Body | null,
 	why: Why,
-	/**  It was let through, and would be refused now. */
-	blocked: Blocked | null,
+	/**  How its tool stands for its client now. */
+	access: ToolAccess,
 	session: SessionView | null,
 	/**  Calls of the same session just before and after it, oldest first, itself included. */
 	siblings: CallLine[],
@@ -217,7 +230,7 @@ export type CallDetail = {
 	json: string,
 };
 
-/**  One call, or the newest of several equal refusals in a row. */
+/**  One call, or the newest of several refusals of one session by one rule in a row. */
 export type CallLine = {
 	rev: number,
 	id: string,
@@ -240,10 +253,15 @@ export type CallLine = {
 	/**  Of arguments and result together, as they came. */
 	bytes: number,
 	demo: boolean,
-	/**  So many equal refusals in a row, this one the newest. */
+	/**  So many refusals in a row, this one the newest. */
 	times: number,
 	/**  Of the oldest of them. */
 	firstRev: number,
+	firstMs: number,
+	/**  The names that were called, oldest first, at most 20; empty if there was only one. */
+	tools: string[],
+	/**  Lines in a row that have the same are one line; none of a call that was let through. */
+	foldKey: string | null,
 	/**  The next identical call can be allowed. */
 	repeatable: boolean,
 };
@@ -771,6 +789,8 @@ export type LogFilter = {
 	/**  Before this time. */
 	untilMs?: number | null,
 	only?: Only | null,
+	/**  Each call as a line of its own; for what is inside of one that stands for several. */
+	unfolded?: boolean,
 };
 
 /**  Entries, oldest first. There may be few or none and still somewhere to go on: when much was looked through for little. */
@@ -822,13 +842,13 @@ export type NotificationSettings = {
 export type Only = "calls" | "changes" | "events";
 
 /**  How a call ended. */
-export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out";
+export type Outcome = "ok" | "tool_error" | "rpc_error" | "cancelled" | "not_delivered" | "server_ended" | "unusable" | "not_sent" | "unknown" | "timed_out" | "cancelled_by_user";
 
 export type Overview = {
 	icon: IconState,
 	/**  What needs a person, worst first. */
 	needs: Need[],
-	/**  "3 servers, 214 calls today, 2 blocked". */
+	/**  "3 servers, 214 calls today, 2 refused". */
 	status: string,
 	serversRunning: number,
 	sessionsRunning: number,
@@ -960,9 +980,9 @@ export type Restored = "done" |
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 
 /**  `window` as in policies: "minute", "hour", "day", "90s". */
-{ kind: "cap"; target: Target; max: number; window: string } | { kind: "hide"; target: Target; 
-/**  For the record only: no agent is told. */
-note?: string | null } | 
+{ kind: "cap"; target: Target; max: number; window: string } | 
+/**  A cap beside every other that ends by itself after so long. */
+{ kind: "capFor"; target: Target; max: number; window: string; minutes: number } | { kind: "hide"; target: Target } | 
 /**  From an argument: "refuse when `url` starts with `file:`". */
 { kind: "refuse"; target: Target; rule: ArgumentRule; reason: string | null } | 
 { kind: "pause"; 
@@ -1288,6 +1308,21 @@ export type Target = {
 };
 
 export type Theme = "system" | "light" | "dark";
+
+/**  How a tool stands for a client at this moment. */
+export type ToolAccess = 
+/**  Nothing that is known would refuse such a call. */
+{ kind: "open" } | 
+/**  The rule that refused the call still stands; it looks at arguments, or counts. */
+{ kind: "ruled" } | 
+/**  Every call is refused, whatever it is called with. */
+{
+	kind: "blocked",
+} & Blocked | 
+/**  Every call of its server is refused until a person resumes it. */
+{ kind: "paused" } | 
+/**  There is no usable policy. */
+{ kind: "unknown" };
 
 export type ToolChoice = {
 	server: string,

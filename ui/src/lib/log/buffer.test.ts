@@ -33,13 +33,21 @@ describe('folding', () => {
       refusal(2, { session: 's2' }),
       refusal(2, { decision: 'capped' }),
       refusal(2, { rule: '/tools/other' }),
-      refusal(2, { tool: 'other' }),
       call(2),
       change(2),
     ]) {
       expect(sameRefusal(refusal(1), other)).toBe(false);
     }
     expect(sameRefusal(call(1, { gist: 'a' }), call(2, { gist: 'a' }))).toBe(false);
+  });
+
+  it('a loop over several tools is one row that names them', () => {
+    const buffer = new LogBuffer();
+    const tools = ['get', 'list', 'send'];
+    buffer.reset(pageOf([refusal(1, { tool: 'get' }), refusal(2, { tool: 'list' })], null, null));
+    buffer.live([3, 4, 5, 6].map((rev) => refusal(rev, { tool: tools[(rev - 1) % 3]! })));
+    expect(times(buffer)).toEqual([6]);
+    expect(buffer.rows[0]).toMatchObject({ tools, firstMs: 1_000, atMs: 6_000 });
   });
 
   it('an older call of a fold that comes again is not a new row', () => {

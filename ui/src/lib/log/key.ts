@@ -1,5 +1,11 @@
 // What makes a row the same row.
-import type { LogEntry } from '../backend/backend';
+import type { CallLine, LogEntry } from '../backend/backend';
+
+/** What the list draws: an entry, or one of the calls inside of an entry that stands for several. */
+export type Row = LogEntry | Part;
+export type Part = CallLine & { kind: 'call'; part: true };
+
+export const isPart = (row: Row): row is Part => 'part' in row;
 
 /** Of one entry: known once, never shown twice. */
 export const entryKey = (entry: LogEntry): string => (entry.kind === 'call' ? entry.id : `${entry.kind}:${entry.id}`);
@@ -11,16 +17,22 @@ export const firstOf = (entry: LogEntry): number => (entry.kind === 'call' ? ent
 export const inOrder = (entries: readonly LogEntry[]): LogEntry[] => [...entries].sort((a, b) => a.rev - b.rev);
 
 /** Of a row while it is drawn: a folded one stays the same while it grows. */
-export const rowKey = (entry: LogEntry): string =>
-  entry.kind === 'call' ? `call:${entry.firstRev}` : `${entry.kind}:${entry.id}`;
+export const rowKey = (entry: Row): string =>
+  isPart(entry) ? `part:${entry.rev}` : entry.kind === 'call' ? `call:${entry.firstRev}` : `${entry.kind}:${entry.id}`;
 
 /** A chosen row. A folded row holds every `rev` from its first to its newest, so that the choice survives folding. */
-export type Chosen = { kind: 'call'; rev: number } | { kind: 'change' | 'event'; id: number };
+export type Chosen =
+  { kind: 'call'; rev: number } | { kind: 'part'; rev: number } | { kind: 'change' | 'event'; id: number };
 
-export const chosenOf = (entry: LogEntry): Chosen =>
-  entry.kind === 'call' ? { kind: 'call', rev: entry.rev } : { kind: entry.kind, id: entry.id };
+export const chosenOf = (entry: Row): Chosen =>
+  entry.kind === 'call'
+    ? { kind: isPart(entry) ? 'part' : 'call', rev: entry.rev }
+    : { kind: entry.kind, id: entry.id };
 
-export function isChosen(entry: LogEntry, chosen: Chosen | null): boolean {
+export function isChosen(entry: Row, chosen: Chosen | null): boolean {
+  if (isPart(entry) || chosen?.kind === 'part') {
+    return isPart(entry) && chosen?.kind === 'part' && entry.rev === chosen.rev;
+  }
   if (chosen === null || chosen.kind !== entry.kind) return false;
   if (chosen.kind === 'call') {
     return entry.kind === 'call' && entry.firstRev <= chosen.rev && chosen.rev <= entry.rev;

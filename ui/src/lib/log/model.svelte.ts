@@ -3,6 +3,7 @@
 import {
   BackendError,
   type Backend,
+  type CallLine,
   type LogBatch,
   type LogCount,
   type LogEntry,
@@ -11,8 +12,9 @@ import {
 } from '../backend';
 import { LogBuffer } from './buffer';
 import { followOn } from './following';
-import { inOrder } from './key';
+import { inOrder, type Row } from './key';
 import { counted, Told, type News } from './tally';
+import { Unfolds } from './unfold';
 import {
   grewEnd,
   grewFront,
@@ -61,6 +63,7 @@ export class LogModel {
   shift = 0;
 
   readonly #backend: Backend;
+  readonly #unfolds = new Unfolds();
   #filter: LogFilter = {};
   #generation = 0;
   #stops: Stop[] = [];
@@ -93,16 +96,40 @@ export class LogModel {
     this.#backend = backend;
   }
 
-  get rows(): LogEntry[] {
-    return this.buffer.rows;
+  /** Those of the buffer, and what is inside of lines that are open. */
+  get rows(): Row[] {
+    return this.#unfolds.none ? this.buffer.rows : this.#unfolds.spread(this.buffer.rows);
   }
 
   get ends(): Ends {
-    return { rows: this.buffer.length, older: this.buffer.older !== null, newer: this.buffer.newer !== null };
+    return { rows: this.rows.length, older: this.buffer.older !== null, newer: this.buffer.newer !== null };
   }
 
   get height(): number {
-    return height(this.track, this.buffer.length);
+    return height(this.track, this.rows.length);
+  }
+
+  /** Is what this line stands for shown below it? */
+  isUnfolded(line: CallLine & { kind: 'call' }): boolean {
+    return this.#unfolds.isOpen(line);
+  }
+
+  /** Shows what a line stands for below it, or no longer. Nothing above it moves. */
+  async toggle(line: CallLine & { kind: 'call' }): Promise<void> {
+    const before = this.rows.length;
+    if (this.#unfolds.isOpen(line)) this.#unfolds.close(line);
+    else {
+      this.leaveTail();
+      const mine = this.#generation;
+      try {
+        await this.#unfolds.read(this.#backend, this.#filter, line);
+      } catch (thrown) {
+        this.#fail(thrown);
+      }
+      if (mine !== this.#generation) return this.#unfolds.clear();
+    }
+    this.track = grewEnd(this.track, this.rows.length - before, this.ends);
+    this.#changed();
   }
 
   /** Starts anew with this filter, at the newest or around one `rev`. */
@@ -131,7 +158,7 @@ export class LogModel {
       this.seeking = this.#seeks;
       this.status = 'ready';
       this.#rev = this.#through = first.rev;
-      this.#told = new Told(first.rev, this.rows.at(-1));
+      this.#told = new Told(first.rev, this.buffer.rows.at(-1));
       this.#changed();
       this.#follow(mine);
       void this.#fill();
@@ -144,6 +171,7 @@ export class LogModel {
 
   close(): void {
     this.#generation += 1;
+    this.#unfolds.clear();
     for (const stop of this.#stops) stop();
     this.#stops = [];
     this.#waiting = [];
@@ -210,7 +238,7 @@ export class LogModel {
     await this.#replace(
       () => {
         const at = this.rows.findIndex((row) => row.rev >= rev);
-        return landed(top, at < 0 ? Math.max(0, this.buffer.length - 1) : at, total, this.ends);
+        return landed(top, at < 0 ? Math.max(0, this.rows.length - 1) : at, total, this.ends);
       },
       { kind: 'near', rev },
     );
@@ -233,6 +261,7 @@ export class LogModel {
     try {
       const got = await this.#backend.logPage(this.#filter, from, page);
       if (mine !== this.#load) return;
+      this.#unfolds.clear();
       this.buffer.reset(got);
       this.#catchUp();
       const { track, shift } = settle();
@@ -259,14 +288,14 @@ export class LogModel {
         // Rows in front were dropped meanwhile: these would not join what is left.
         if (older === null || older > from.rev) return true;
         this.#front(this.buffer.prepend(got));
-        const dropped = this.buffer.trimEnd(keep);
-        if (dropped > 0) this.track = grewEnd(this.track, -dropped, this.ends);
+        const length = this.rows.length;
+        if (this.buffer.trimEnd(keep) > 0) this.track = grewEnd(this.track, this.rows.length - length, this.ends);
       } else {
-        const before = this.buffer.length;
+        const before = this.rows.length;
         this.buffer.append(got);
         this.#catchUp();
-        this.track = grewEnd(this.track, this.buffer.length - before, this.ends);
-        this.#front(-this.buffer.trimFront(keep));
+        this.track = grewEnd(this.track, this.rows.length - before, this.ends);
+        this.#trimFront();
       }
       this.seeking = this.#seeks;
       this.#changed();
@@ -292,6 +321,13 @@ export class LogModel {
   #catchUp(): void {
     if (this.buffer.atTail) this.buffer.live(this.#meanwhile);
     this.#meanwhile = [];
+  }
+
+  /** Old rows go, with what is open inside of them. */
+  #trimFront(): void {
+    const before = this.rows.length;
+    this.buffer.trimFront(keep);
+    this.#front(this.rows.length - before);
   }
 
   #front(added: number): void {
@@ -360,15 +396,15 @@ export class LogModel {
       return;
     }
     if (this.#loading) this.#meanwhile.push(...entries);
-    const before = this.buffer.length;
+    const before = this.rows.length;
     this.buffer.live(entries);
     this.#through = this.#rev;
     if (!this.stuck || !this.following) this.fresh += came;
     if (this.following && this.stuck) {
       // Room that is only guessed gives way to what came, so that the list stays where it is and only its rows change: a
       // list that scrolls a screen in every frame is drawn anew far beyond what is seen of it.
-      this.track = grewFront(this.track, this.buffer.length - before, this.ends).track;
-      if (this.buffer.length > keep + page) this.#front(-this.buffer.trimFront(keep));
+      this.track = grewFront(this.track, this.rows.length - before, this.ends).track;
+      if (this.buffer.length > keep + page) this.#trimFront();
     } else if (this.buffer.length > keep + 5 * page && this.buffer.atTail) {
       // Somebody reads further up: nothing above may go, so nothing more is taken below.
       this.buffer.leaveTail(this.#through);

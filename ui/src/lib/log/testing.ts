@@ -25,13 +25,18 @@ export function call(rev: number, more: Partial<CallLine> = {}): Call {
     demo: false,
     times: 1,
     firstRev: rev,
+    firstMs: rev * 1_000,
+    tools: [],
+    foldKey: null,
     repeatable: false,
     ...more,
   };
 }
 
-export const refusal = (rev: number, more: Partial<CallLine> = {}): Call =>
-  call(rev, { decision: 'denied', refused: true, outcome: 'not_sent', gist: 'path=/secret', ...more });
+export function refusal(rev: number, more: Partial<CallLine> = {}): Call {
+  const line = call(rev, { decision: 'denied', refused: true, outcome: 'not_sent', gist: 'path=/secret', ...more });
+  return { ...line, foldKey: `${line.session} ${line.decision} ${line.rule}`, ...more };
+}
 
 export const change = (id: number): LogEntry => ({
   kind: 'change',

@@ -69,7 +69,7 @@ describe('Activity', () => {
     await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(first));
     expect(rows().at(-1)).toBe(last);
 
-    const point = () => void fireEvent.pointerMove(screen.getByTestId('log'));
+    const point = () => void fireEvent.pointerMove(rows().at(-1)!);
     point();
     await tick();
     const pointed = rows().find((row) => row.dataset.call === first)!;
@@ -320,5 +320,152 @@ describe('Activity', () => {
     await fireEvent.keyDown(document.body, { key: '.' });
     expect(await screen.findByTestId('menu-cap')).toBeTruthy();
     expect(screen.getByTestId('menu-hide')).toBeTruthy();
+  });
+
+  it('a row of a tool that is blocked by now offers to allow it, and says so to the key', async () => {
+    show('#/activity?decision=allowed&server=files');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(1));
+    const row = () => rows().at(-1)!;
+    await fireEvent.pointerMove(row());
+    const call = [...backend.world.calls()].find((line) => line.id === row().dataset.call)!;
+    await waitFor(() => expect(within(row()).getByTestId('row-block')).toBeTruthy());
+    await fireEvent.click(within(row()).getByTestId('row-block'));
+    await waitFor(() => expect(within(row()).getByTestId('row-blocked').textContent).toBe('Blocked'));
+    expect(within(row()).queryByTestId('row-block')).toBeNull();
+    expect(within(row()).getByTestId('row-allow')).toBeTruthy();
+    const acts = vi.spyOn(backend, 'restrict');
+    await fireEvent.pointerMove(screen.getByTestId('rail-servers'));
+    await fireEvent.keyDown(document.body, { key: 'k' });
+    await waitFor(() => expect(row().getAttribute('aria-selected')).toBe('true'));
+    await fireEvent.keyDown(document.body, { key: 'b' });
+    const said = screen.getAllByTestId('toast').map((one) => one.textContent);
+    expect(said.join()).toContain(`${call.tool} is blocked already. To allow it, press a.`);
+    expect(acts).not.toHaveBeenCalled();
+  });
+
+  it('a call that was only stopped offers no Allow, and is blocked by the key', async () => {
+    show('#/activity?server=files');
+    const session = backend.world.sessions.find((one) => one.server === 'files' && one.endedMs === null)!;
+    const tool = backend.world.server('files')!.tools[0]!;
+    const line = backend.world.makeCall(session, tool, { path: '/x' }, Date.now(), false);
+    const entry = backend.world.entries.at(-1)!;
+    Object.assign(entry.line, { decision: 'stopped', refused: true, outcome: 'not_sent', rule: '(stopped)' });
+    const row = () => rows().find((one) => one.dataset.call === line.id)!;
+    await waitFor(() => expect(row()?.dataset.decision).toBe('stopped'));
+    await fireEvent.pointerMove(row());
+    await waitFor(() => expect(within(row()).getByTestId('row-block')).toBeTruthy());
+    expect(within(row()).queryByTestId('row-allow')).toBeNull();
+    const acts = vi.spyOn(backend, 'restrict');
+    await fireEvent.keyDown(document.body, { key: 'k' });
+    await fireEvent.keyDown(document.body, { key: 'b' });
+    await waitFor(() => expect(acts).toHaveBeenCalledTimes(1));
+  });
+
+  it('how tools stand is asked for all rows at once, not row by row', async () => {
+    show('#/activity');
+    const asked = vi.spyOn(backend, 'access');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    await waitFor(() => expect(asked).toHaveBeenCalled());
+    const before = asked.mock.calls.length;
+    for (const row of rows()) await fireEvent.pointerMove(row);
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(before + 1);
+    expect(asked.mock.calls[0]![0].length).toBeGreaterThan(1);
+  });
+
+  it('buttons of a row go when the pointer is elsewhere, however it left', async () => {
+    show('#/activity?decision=allowed');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    await fireEvent.pointerMove(rows().at(-1)!);
+    expect(screen.queryAllByTestId('row-block').length).toBe(1);
+    // The row was replaced under it, so nobody is told that the pointer left the list.
+    await fireEvent.pointerMove(screen.getByTestId('rail-servers'));
+    expect(screen.queryAllByTestId('row-block').length).toBe(0);
+  });
+
+  it('right click opens the menu of the row at the pointer, and nowhere the one of the browser', async () => {
+    show('#/activity?decision=allowed');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    const row = rows().at(-2)!;
+    const { call } = row.dataset;
+    expect(await fireEvent.contextMenu(row, { clientX: 300, clientY: 200 })).toBe(false);
+    for (const one of ['block-tool-client', 'menu-cap', 'menu-copy', 'menu-filter', 'menu-rule'])
+      expect(screen.getByTestId(one)).toBeTruthy();
+    expect(
+      rows()
+        .find((one) => one.dataset.call === call)!
+        .getAttribute('aria-selected'),
+    ).toBe('true');
+    const line = [...backend.world.calls()].find((one) => one.id === call)!;
+    await fireEvent.click(screen.getByTestId('menu-filter'));
+    expect(location.hash).toBe(`#/activity?server=${line.server}&tool=${line.tool}`);
+    expect(await fireEvent.contextMenu(screen.getByTestId('rail-servers'))).toBe(false);
+    // Where text is typed, cut and paste stay.
+    expect(await fireEvent.contextMenu(screen.getByTestId('search'))).toBe(true);
+  });
+
+  /** A loop over three tools that its server's cap refuses. */
+  function loop(times: number) {
+    const session = backend.world.sessions.find((one) => one.server === 'github' && one.endedMs === null)!;
+    const { tools } = backend.world.server('github')!;
+    for (let n = 0; n < times; n += 1) {
+      backend.world.makeCall(session, tools[n % 3]!, { n }, Date.now(), false);
+      const { line } = backend.world.entries.at(-1)!;
+      const foldKey = `${session.session} capped /all_tools/limits/0`;
+      Object.assign(line, {
+        decision: 'capped',
+        refused: true,
+        outcome: 'not_sent',
+        rule: '/all_tools/limits/0',
+        foldKey,
+      });
+    }
+    return session;
+  }
+
+  it('a loop over several tools is one row, opens into its calls by key, and can be capped for an hour', async () => {
+    show('#/activity?server=github');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
+    const session = loop(6);
+    const row = () => rows().find((one) => one.textContent.includes('× 6'))!;
+    await waitFor(() => expect(row()).toBeTruthy());
+    expect(row().textContent).toContain('3 tools');
+    await fireEvent.keyDown(document.body, { key: 'k' });
+    await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowRight' });
+    const parts = () => rows().filter((one) => one.dataset.part !== undefined);
+    await waitFor(() => expect(parts().length).toBe(6));
+    expect(new Set(rows().map((one) => one.dataset.call)).size).toBeGreaterThanOrEqual(6);
+    await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowDown' });
+    await waitFor(() => expect(parts()[0]!.getAttribute('aria-selected')).toBe('true'));
+    expect(row().getAttribute('aria-selected')).toBe('false');
+    await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowLeft' });
+    await waitFor(() => expect(parts().length).toBe(0));
+    expect(row().getAttribute('aria-selected')).toBe('true');
+    // By mouse, too.
+    await fireEvent.pointerMove(row());
+    await fireEvent.click(within(row()).getByTestId('row-fold'));
+    await waitFor(() => expect(parts().length).toBe(6));
+    const acts = vi.spyOn(backend, 'restrict');
+    await fireEvent.contextMenu(row(), { clientX: 30, clientY: 30 });
+    await fireEvent.click(screen.getByTestId('menu-cap-loop'));
+    const target = { server: 'github', tool: null, client: session.client };
+    expect(acts).toHaveBeenCalledWith({ kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 });
+  });
+
+  it('a call that runs can be cancelled from its drawer', async () => {
+    show('#/activity?server=fetch');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(1));
+    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
+    const tool = { ...backend.world.server('fetch')!.tools[0]!, ms: 600_000 };
+    const call = backend.world.makeCall(session, tool, { url: 'https://slow.example' }, Date.now(), true);
+    app.router.go(`#/activity?call=${call.id}`);
+    await fireEvent.click(await screen.findByTestId('drawer-cancel'));
+    await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain('Cancelled by you'));
+    expect(screen.queryByTestId('drawer-cancel')).toBeNull();
+    expect(
+      screen
+        .getAllByTestId('toast')
+        .map((one) => one.textContent)
+        .join(),
+    ).toContain('the agent were told');
   });
 });

@@ -1,14 +1,20 @@
 // What can be done about one call: the same from its row, the drawer and the keyboard.
 import Ban from '@lucide/svelte/icons/ban';
+import Copy from '@lucide/svelte/icons/copy';
 import EyeOff from '@lucide/svelte/icons/eye-off';
+import FileCog from '@lucide/svelte/icons/file-cog';
 import Gauge from '@lucide/svelte/icons/gauge';
+import ListFilter from '@lucide/svelte/icons/list-filter';
 import { loosen, restrict } from '../../lib/acts';
 import type { App } from '../../lib/app.svelte';
-import type { CallLine, CapAdvice, ChangeLine, Target } from '../../lib/backend';
+import type { CallLine, CapAdvice, ChangeLine, Decision, Target, ToolAccess } from '../../lib/backend';
 import { knownAs } from '../../lib/clients/known';
+import { cannotCopy, copyText } from '../../lib/clipboard';
 import { printJson, type Json } from '../../lib/json/lossless';
 import { isPath, prefixes } from '../../lib/log/argument';
-import type { MenuEntry } from '../../lib/menu.svelte';
+import { everything, writeFilters } from '../../lib/log/filters';
+import type { MenuEntry, MenuPlace } from '../../lib/menu.svelte';
+import { formatHash } from '../../lib/router.svelte';
 
 /** This tool, for this client: the smallest scope that stops what is on the screen. */
 export const targetOf = (call: CallLine): Target => ({ server: call.server, tool: call.tool, client: call.client });
@@ -20,24 +26,105 @@ export function revert(app: App, change: ChangeLine): void {
   void loosen(app, { kind: 'revert', server: change.server, change: change.id });
 }
 
-export function changeMenu(app: App, change: ChangeLine, anchor: HTMLElement): void {
-  app.menus.show(anchor, 'Change', [{ label: 'Revert…', hint: 'r', testid: 'revert', run: () => revert(app, change) }]);
+/** What can be done about a call now, by how its tool stands. */
+export type Offer = 'restrict' | 'allow' | 'both' | 'none';
+
+/** Refused by no rule: there is nothing to allow. */
+const unruled: readonly Decision[] = ['stopped', 'malformed', 'broken', 'unrecorded'];
+
+/** Until it is known how the tool stands, what the call itself says counts. */
+export function offerOf(call: CallLine, access: ToolAccess | null): Offer {
+  if (access?.kind === 'blocked') return 'allow';
+  if (!call.refused) return 'restrict';
+  const possible = call.tool === null ? 'none' : 'restrict';
+  if (unruled.includes(call.decision)) return possible;
+  if (call.decision === 'paused') return access === null || access.kind === 'paused' ? 'allow' : possible;
+  if (access?.kind === 'ruled') return 'both';
+  return access?.kind === 'open' ? possible : 'allow';
 }
 
-/** Everything that can be done about a call, for those who come by keyboard. */
-export function rowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
-  if (call.refused) return allowMenu(app, call, anchor);
-  const entries = blockEntries(app, call);
-  entries.push('line', {
-    label: 'Cap…',
-    hint: 'c',
-    icon: Gauge,
-    testid: 'menu-cap',
-    run: () => void capMenu(app, call, anchor),
+/** Why a key that restricts does nothing about this call. */
+export function notRestricted(call: CallLine, access: ToolAccess | null): string {
+  const what = call.tool ?? call.server;
+  if (access?.kind === 'blocked') return `${what} is blocked already. To allow it, press a.`;
+  if (access?.kind === 'paused') return `${call.server} is paused: every call is refused. To resume it, press a.`;
+  if (offerOf(call, access) === 'none') return 'This was no call of a tool: there is nothing to restrict.';
+  return `${what} is refused already. To allow it, press a.`;
+}
+
+export function changeMenu(app: App, change: ChangeLine, place: MenuPlace): void {
+  app.menus.show(place, 'Change', [
+    { label: 'Revert…', hint: 'r', testid: 'revert', run: () => revert(app, change) },
+    { label: 'Open the rules', icon: FileCog, testid: 'menu-rule', run: () => openRules(app, change.server, null) },
+  ]);
+}
+
+/** Everything that can be done about a call: by right click, and by key. */
+export function rowMenu(app: App, call: CallLine, place: MenuPlace, access: ToolAccess | null): void {
+  const offer = offerOf(call, access);
+  const entries: MenuEntry[] = [];
+  if (offer === 'allow' || offer === 'both') entries.push(...allowEntries(app, call, access), 'line');
+  if (isLoop(call))
+    entries.push(
+      {
+        label: 'Cap this loop for an hour',
+        hint: `${loopCap.max}/min`,
+        icon: Gauge,
+        strong: true,
+        testid: 'menu-cap-loop',
+        run: () => capLoop(app, call),
+      },
+      'line',
+    );
+  if (offer === 'restrict' || offer === 'both') {
+    entries.push(...blockEntries(app, call), 'line', {
+      label: 'Cap…',
+      hint: 'c',
+      icon: Gauge,
+      testid: 'menu-cap',
+      run: () => void capMenu(app, call, place),
+    });
+    if (call.tool !== null)
+      entries.push({ label: 'Hide', hint: 'h', icon: EyeOff, testid: 'menu-hide', run: () => void hide(app, call) });
+    entries.push('line');
+  }
+  entries.push({
+    label: 'Copy arguments',
+    icon: Copy,
+    testid: 'menu-copy',
+    run: () => void copyArguments(app, call),
   });
   if (call.tool !== null)
-    entries.push({ label: 'Hide', hint: 'h', icon: EyeOff, testid: 'menu-hide', run: () => void hide(app, call) });
-  app.menus.show(anchor, 'Call', entries);
+    entries.push({
+      label: 'Filter by this tool',
+      icon: ListFilter,
+      testid: 'menu-filter',
+      run: () => {
+        const filters = writeFilters({ ...everything, server: call.server, tool: call.tool });
+        app.router.go(formatHash('activity', null, filters));
+      },
+    });
+  entries.push({
+    label: 'Open the rule',
+    icon: FileCog,
+    testid: 'menu-rule',
+    run: () => openRules(app, call.server, call.tool),
+  });
+  app.menus.show(place, 'Call', entries);
+}
+
+function openRules(app: App, server: string, tool: string | null): void {
+  app.router.go(formatHash('rules', server, new URLSearchParams(tool === null ? {} : { tool })));
+}
+
+async function copyArguments(app: App, { id }: CallLine): Promise<void> {
+  try {
+    const { args } = await app.backend.call(id);
+    if (args === null) app.toasts.say('It was called without arguments.');
+    else app.toasts.say((await copyText(args.text)) ? 'Copied the arguments' : cannotCopy);
+  } catch (thrown) {
+    app.fail(thrown);
+  }
 }
 
 export function blockMenu(app: App, call: CallLine, anchor: HTMLElement): void {
@@ -80,16 +167,29 @@ function blockEntries(app: App, call: CallLine): MenuEntry[] {
   return entries;
 }
 
+/** Calls a minute that a loop is slowed down to, and for how many minutes. */
+const loopCap = { max: 10, window: 'minute', minutes: 60 };
+
+/** A loop of one tool, or of several: then of everything on its server. Ends by itself. */
+export function capLoop(app: App, call: CallLine): void {
+  const target = { ...targetOf(call), tool: call.tools.length > 1 ? null : call.tool };
+  void restrict(app, { kind: 'capFor', target, ...loopCap });
+}
+
+/** Refused again and again because it came too often. */
+export const isLoop = (call: CallLine): boolean => call.decision === 'capped' && call.times > 1;
+
 /** So long a menu waits for advice from own use. */
 const ADVICE_MS = 400;
 
 /** Opens once and stays as it is: a choice that moved when advice came late would be the wrong one under the pointer. */
-export async function capMenu(app: App, call: CallLine, anchor: HTMLElement): Promise<void> {
+export async function capMenu(app: App, call: CallLine, place: MenuPlace): Promise<void> {
   const target = targetOf(call);
   const late = new Promise<null>((give) => setTimeout(() => give(null), ADVICE_MS));
   // The fixed caps are there without it; advice is only a help.
   const advice = await Promise.race([app.backend.capAdvice(target).catch(() => null), late]);
-  if (anchor.isConnected) app.menus.show(anchor, 'Cap', capEntries(app, target, advice));
+  const over = place instanceof HTMLElement ? place : place.over;
+  if (over.isConnected) app.menus.show(place, 'Cap', capEntries(app, target, advice));
 }
 
 function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEntry[] {
@@ -122,13 +222,18 @@ function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEnt
   return entries;
 }
 
-/** For a refused call. What ends by itself comes first. */
-export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
+/** For what is refused. */
+export function allowMenu(app: App, call: CallLine, anchor: HTMLElement, access: ToolAccess | null): void {
+  app.menus.show(anchor, 'Allow', allowEntries(app, call, access));
+}
+
+/** What ends by itself comes first. */
+function allowEntries(app: App, call: CallLine, access: ToolAccess | null): MenuEntry[] {
   const { server, tool, client } = call;
   // As for restricting: this client with this server.
   const whom = client === null ? 'every client' : knownAs(client);
   const entries: MenuEntry[] = [];
-  if (call.decision === 'paused') {
+  if (call.decision === 'paused' || access?.kind === 'paused') {
     entries.push(
       {
         label: 'Resume…',
@@ -139,6 +244,7 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
       'line',
     );
   }
+  if (access?.kind === 'blocked') entries.push({ heading: access.words });
   if (call.repeatable) {
     entries.push({
       label: 'Allow the next identical call…',
@@ -162,13 +268,15 @@ export function allowMenu(app: App, call: CallLine, anchor: HTMLElement): void {
     testid: 'observe',
     run: () => void loosen(app, { kind: 'observe', server, client, seconds: 30 * 60 }),
   });
+  // What blocks it may be a rule for everyone, or for the whole server.
+  const target = access?.kind === 'blocked' ? access.target : targetOf(call);
   entries.push('line', {
     label: 'Allow…',
     hint: 'until changed',
     testid: 'allow',
-    run: () => void loosen(app, { kind: 'allow', target: targetOf(call) }),
+    run: () => void loosen(app, { kind: 'allow', target }),
   });
-  app.menus.show(anchor, 'Allow', entries);
+  return entries;
 }
 
 /** From one argument of a call: what to refuse because of it. */

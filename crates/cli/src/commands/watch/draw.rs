@@ -145,7 +145,10 @@ fn cells(call: &CallLine, time: String, now_ms: i64) -> Cells {
         id: String::new(),
         client: harmless(call.client.as_deref().unwrap_or("unknown")),
         server: harmless(&call.server),
-        tool: harmless(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("(unreadable)")),
+        tool: match call.tools.len() {
+            0 => harmless(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("(unreadable)")),
+            many => format!("{many} tools"),
+        },
         status: (word, style),
         took: took(call, now_ms),
         gist: harmless(gist),

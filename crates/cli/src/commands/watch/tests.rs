@@ -4,7 +4,7 @@ use std::time::Duration;
 use callgate_desk::Desk;
 use callgate_desk::view::{
     CallDetail, CallLine, CapAdvice, CapChoice, Decision, LogEntry, LogFilter, Only, Outcome, PageFrom,
-    Restriction, Target, Why,
+    Restriction, Target, ToolAccess, Why,
 };
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Journal, Origin, Refused, SessionId, SessionInfo};
@@ -34,6 +34,9 @@ fn call(rev: i64, tool: &str, decision: Decision) -> CallLine {
         demo: false,
         times: 1,
         first_rev: rev,
+        first_ms: 1_000 * rev,
+        tools: Vec::new(),
+        fold_key: None,
         repeatable: refused,
     }
 }
@@ -72,7 +75,7 @@ fn detail(line: CallLine) -> CallDetail {
         args: None,
         result: None,
         why,
-        blocked: None,
+        access: ToolAccess::Open,
         session: None,
         siblings: Vec::new(),
         json: String::new(),
@@ -238,6 +241,7 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
     };
     let journal = Journal::open(&home, &info, clock.clone()).unwrap();
     let refuse = |tool: &str, times: usize| {
+        let rule = format!("/tools/{tool}");
         let mut batch = journal.batch();
         for _ in 0..times {
             batch.refuse(Refused {
@@ -245,7 +249,7 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
                 method: "tools/call",
                 tool,
                 client: "cursor",
-                rule: "/tools/x",
+                rule: &rule,
                 ..Refused::default()
             });
         }

@@ -204,7 +204,10 @@ fn cells(call: &CallLine) -> Vec<String> {
         moment(call.at_ms),
         call.client.clone().unwrap_or_default(),
         call.server.clone(),
-        subject(call.method.as_deref(), call.tool.as_deref()),
+        match call.tools.len() {
+            0 => subject(call.method.as_deref(), call.tool.as_deref()),
+            _ => call.tools.join(", "),
+        },
         call.gist.clone(),
         status,
         call.reason.clone().unwrap_or_default(),

@@ -42,6 +42,40 @@ fn a_loop_that_ran_away_is_one_line_with_its_number() {
 }
 
 #[test]
+fn a_loop_over_several_tools_is_one_line_that_opens_into_its_calls() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let sessions = [session(&mut seeder, "aaaaaa", "s", 0), session(&mut seeder, "bbbbbb", "s", 0)];
+    let capped = SeedCall {
+        client: "c",
+        decision: Decision::Capped,
+        outcome: Some(Outcome::NotSent),
+        rule: "/all_tools/limits/0",
+        ..SeedCall::default()
+    };
+    let tools = ["get", "list", "send"];
+    for seq in 1..=9 {
+        let call = SeedCall { session: sessions[0], tool: tools[seq as usize % 3], ..capped };
+        seeder.call(&SeedCall { seq, at_ms: 1_000 * seq as i64, ..call }).unwrap();
+    }
+    seeder.call(&SeedCall { session: sessions[1], seq: 1, tool: "get", at_ms: 9_500, ..capped }).unwrap();
+    let denied = SeedCall { decision: Decision::Denied, rule: "/tools/get", ..capped };
+    seeder.call(&SeedCall { session: sessions[1], seq: 2, tool: "get", at_ms: 9_600, ..denied }).unwrap();
+    seeder.keep().unwrap();
+    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    assert_eq!(spans(&page.entries), [(1, 9, 9), (10, 10, 1), (11, 11, 1)], "by session and by rule");
+    let LogEntry::Call(line) = &page.entries[0] else { panic!("a call") };
+    assert_eq!((line.first_ms, line.at_ms), (1_000, 9_000));
+    assert_eq!(line.tools, ["list", "send", "get"]);
+    // What is inside of it, newest first.
+    let inside = LogFilter { session: Some(line.session.clone()), unfolded: true, ..LogFilter::default() };
+    let from = PageFrom::Before { rev: line.rev + 1 };
+    let page = fixture.desk.log_page(&inside, &from, 4).unwrap();
+    assert_eq!(spans(&page.entries), [(6, 6, 1), (7, 7, 1), (8, 8, 1), (9, 9, 1)]);
+    assert_eq!(page.older, Some(6), "and there is more");
+}
+
+#[test]
 fn unlike_malformed_messages_are_not_one_line() {
     let fixture = fixture();
     let mut seeder = Seeder::open(&fixture.home).unwrap();

@@ -180,8 +180,8 @@ fn a_run_says_how_many_tools_it_used_and_what_failed_in_it() {
         while indexed && fixture.desk.index_step().unwrap() {}
         let runs = fixture.desk.runs_matching(&failed, None, 10).unwrap().runs;
         assert_eq!((runs.len(), runs[0].tools.len(), runs[0].tool_count), (1, 3, 5));
-        // Neither what was refused nor what the client gave up.
-        assert_eq!(runs[0].failed, Outcome::ALL.len() as u64 - 3);
+        // Neither what was refused nor what the client or a person gave up.
+        assert_eq!(runs[0].failed, Outcome::ALL.len() as u64 - 4);
         let page = fixture.desk.log_page(&failed, &PageFrom::Newest, 100).unwrap();
         assert_eq!(page.entries.len() as u64, runs[0].failed);
     }

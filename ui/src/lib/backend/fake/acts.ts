@@ -103,6 +103,14 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
             });
           return cap(restriction);
         }
+        case 'capFor': {
+          const { target, max, window, minutes } = restriction;
+          const done = write(
+            { ...blank, kind: 'cap', target, max, window },
+            `Capped ${scope(target)} at ${max} per ${window} for ${minutes} minutes`,
+          );
+          return { ...done, endsMs: world.now() + minutes * 60_000 };
+        }
         case 'refuse': {
           const { target, rule, reason } = restriction;
           return write(

@@ -11,30 +11,38 @@ type Log = Pick<
   | 'count'
   | 'follow'
   | 'call'
+  | 'cancelCall'
+  | 'access'
   | 'choices'
   | 'runs'
   | 'runsMatching'
   | 'sinceLastLook'
   | 'looked'
   | 'exportLog'
+  | 'reveal'
 >;
 
-/** What refuses a call like this by now, if it was let through then. */
-function blockedNow(world: World, { server, tool, client, refused }: T.CallLine): T.Blocked | null {
-  const rule = world.rules.find(
-    ({ kind, target }) =>
-      (kind === 'block' || kind === 'hide') &&
-      target.server === server &&
-      (target.tool === null || target.tool === tool) &&
-      (target.client === null || target.client === client),
-  );
-  if (!rule || refused || tool === null) return null;
-  return { words: `This tool is blocked now${rule.reason ? `: ${rule.reason}` : ''}`, target: rule.target };
+/** How a tool stands for a client by the rules in force. */
+function access(world: World, { server, tool, client, rule }: T.AccessQuery): T.ToolAccess {
+  if (world.pausedAll || world.pausedServers.has(server)) return { kind: 'paused' };
+  const of = ({ target }: FakeRule) =>
+    target.server === server &&
+    (target.tool === null || target.tool === tool) &&
+    (target.client === null || target.client === client);
+  const blocks = world.rules.find((one) => (one.kind === 'block' || one.kind === 'hide') && of(one));
+  if (blocks && tool !== null)
+    return {
+      kind: 'blocked',
+      words: `Blocked now${blocks.reason ? `: ${blocks.reason}` : ''}`,
+      target: blocks.target,
+    };
+  const stands = rule !== null && world.rules.some((one) => of(one) && pointer(one) === rule);
+  return { kind: stands ? 'ruled' : 'open' };
 }
 
 /** Got to its server and ended with an error, or without an answer. */
 function hasFailed({ outcome }: T.CallLine): boolean {
-  return outcome !== null && !['ok', 'cancelled', 'not_sent'].includes(outcome);
+  return outcome !== null && !['ok', 'cancelled', 'cancelled_by_user', 'not_sent'].includes(outcome);
 }
 
 export function matches(filter: T.LogFilter, { line, args, result }: Entry): boolean {
@@ -79,7 +87,7 @@ function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count
     const entry = entries[index]!;
     if (!matches(filter, entry)) continue;
     const last = lines.at(-1);
-    if (last && sameRefusal(last, entry.line))
+    if (last && !filter.unfolded && sameRefusal(last, entry.line))
       lines[lines.length - 1] = step > 0 ? merged(last, entry.line) : merged(entry.line, last);
     else if (lines.length >= count) return { lines, edge };
     else lines.push(entry.line);
@@ -180,6 +188,22 @@ export function fakeLog(world: World): Log {
       return structuredClone(detail(world, entry, entry.line));
     },
 
+    async cancelCall(id) {
+      const entry = world.entries.find(({ line }) => line.kind === 'call' && line.id === id);
+      const call = entry?.line.kind === 'call' ? entry.line : null;
+      if (!call || call.outcome !== null)
+        throw new BackendError({
+          code: 'conflict',
+          message: `${call?.tool ?? 'The call'} is over already: there is nothing to cancel.`,
+          detail: null,
+        });
+      world.cancel(entry!);
+      const words = `Cancelled ${call.tool} on ${call.server}: its server and the agent were told`;
+      return { words, undo: null, server: call.server, version: null, endsMs: null };
+    },
+
+    access: async (queries) => queries.map((query) => access(world, query)),
+
     choices: async () => ({
       servers: world.servers.map((server) => server.name),
       clients: [...new Set(world.servers.flatMap((server) => server.clients))],
@@ -208,6 +232,8 @@ export function fakeLog(world: World): Log {
     looked: async () => {
       world.lookedMs = world.now();
     },
+
+    reveal: async () => undefined,
 
     exportLog: async (filter, format) => {
       const calls = world.entries.filter((entry) => entry.line.kind === 'call' && matches(filter, entry)).length;
@@ -301,7 +327,7 @@ function detail(world: World, entry: Entry, line: T.CallLine & { kind: 'call' })
           : null,
       changedSince: line.rule !== null && !rule,
     },
-    blocked: blockedNow(world, line),
+    access: access(world, { ...line, rule: line.refused ? line.rule : null }),
     session: world.sessions.find((one) => one.session === line.session) ?? null,
     siblings: same.slice(Math.max(0, at - 5), at + 6).map(({ kind: __, ...one }) => one),
     json: JSON.stringify({ ...plain, args: JSON.parse(entry.args ?? 'null'), gist: gist({}) || undefined }, null, 2),

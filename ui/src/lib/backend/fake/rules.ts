@@ -449,6 +449,9 @@ export class FakeRules {
       demo: false,
       times: 1,
       firstRev: 9000 - i,
+      firstMs: this.#world.now() - (37 + i * 211) * minute,
+      tools: [],
+      foldKey: null,
       repeatable: false,
     };
   }

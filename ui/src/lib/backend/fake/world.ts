@@ -209,6 +209,9 @@ export class World {
       demo: false,
       times: 1,
       firstRev: rev,
+      firstMs: atMs,
+      tools: [],
+      foldKey: refused ? `${session.session} ${verdict.decision} ${verdict.rule}` : null,
       repeatable: refused,
     };
     session.calls += 1;
@@ -219,7 +222,8 @@ export class World {
       entry.line = { ...running, outcome: null, durationUs: null, bytes: text.length };
       const { entries } = this;
       setTimeout(() => {
-        if (entries !== this.entries) return;
+        const over = entry.line.kind === 'call' && entry.line.outcome !== null;
+        if (entries !== this.entries || over) return;
         entry.line = running;
         this.#tell(entry);
       }, durationUs / 1_000);
@@ -227,6 +231,14 @@ export class World {
     this.entries.push(entry);
     this.#tell(entry);
     return line;
+  }
+
+  /** A person ends a call that runs. */
+  cancel(entry: Entry): void {
+    if (entry.line.kind !== 'call') return;
+    const durationUs = Math.max(0, this.now() - entry.line.atMs) * 1_000;
+    entry.line = { ...entry.line, outcome: 'cancelled_by_user', durationUs };
+    this.#tell(entry);
   }
 
   /** A row for a change of rules; the rules themselves are set by the caller. */
