@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { App } from '../../lib/app.svelte';
 import type { Effect, ToolRule } from '../../lib/backend';
 import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
-import { statesFor } from './draft';
+import { actionsFor, statesFor } from './draft';
 import { sheetOf, unsaved, type Sheet } from './sheet.svelte';
 
 let fake: FakeBackend;
@@ -147,8 +147,17 @@ describe('what counts for more than one tool', () => {
   });
 
   it('cannot be hidden', () => {
-    expect(statesFor('default')).toEqual(['allow', 'deny', 'ask']);
-    expect(statesFor('allTools')).not.toContain('hide');
+    expect(statesFor('default', 'allow')).toEqual(['allow', 'deny']);
+    expect(statesFor('allTools', 'allow')).not.toContain('hide');
+  });
+
+  it('ask is not offered while it does not work, and shown where the policy says it', () => {
+    for (const about of ['tool', 'allTools', 'default'] as const) {
+      expect(statesFor(about, 'deny')).not.toContain('ask');
+      expect(actionsFor(about, 'deny').map(({ action }) => action)).not.toContain('ask');
+      expect(statesFor(about, 'ask')).toContain('ask');
+      expect(actionsFor(about, 'ask').map(({ action }) => action)).toContain('ask');
+    }
   });
 });
 
