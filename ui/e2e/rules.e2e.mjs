@@ -1,6 +1,6 @@
 // What the rules promise: built without raw text, shown before they are saved, never lost, never overwritten unseen.
 import assert from 'node:assert/strict';
-import { answer, open } from './browser.mjs';
+import { answer, choose, open } from './browser.mjs';
 
 const size = { width: 1280, height: 760, theme: 'light' };
 
@@ -40,7 +40,7 @@ export const checks = () => ({
       await tool(page, 'browser_type').getByTestId('rule-open').click();
       await page.getByTestId('builder-add-refuse').click();
       await page.getByTestId('builder-path').fill('args.text');
-      await page.getByTestId('builder-op').selectOption('contains');
+      await choose(page.getByTestId('builder-op'), 'contains');
       await page.getByTestId('builder-value').fill('password');
       await page.getByTestId('builder-case-reason').fill('no passwords');
       await page.getByTestId('builder-add-limit').click();
@@ -61,7 +61,9 @@ export const checks = () => ({
       await page.getByTestId('rule-save').click();
       await toast(page, /Saved the rules of playwright/).waitFor();
       await page.waitForFunction(
-        () => document.querySelector('[data-testid="rule-tool-browser_type"] select')?.value === 'custom',
+        () =>
+          document.querySelector('[data-testid="rule-tool-browser_type"] [data-testid=rule-state]')?.dataset.value ===
+          'custom',
       );
       assert.equal(await page.getByTestId('builder').count(), 0);
     }),
@@ -101,14 +103,16 @@ export const checks = () => ({
         await page.getByTestId('rule-save').click();
         await toast(page, /Saved the rules of playwright/).waitFor();
         await page.waitForFunction(
-          () => document.querySelector('[data-testid=rules-default] select')?.value === 'deny',
+          () =>
+            document.querySelector('[data-testid=rules-default] [data-testid=rule-state]')?.dataset.value === 'deny',
         );
 
-        await page.getByTestId('rules-default').getByTestId('rule-state').selectOption('allow');
+        await choose(page.getByTestId('rules-default').getByTestId('rule-state'), 'allow');
         await page.getByTestId('rule-save').click();
         await answer(page, 'yes');
         await page.waitForFunction(
-          () => document.querySelector('[data-testid=rules-default] select')?.value === 'allow',
+          () =>
+            document.querySelector('[data-testid=rules-default] [data-testid=rule-state]')?.dataset.value === 'allow',
         );
 
         await page.getByTestId('rules-for-all').getByTestId('rule-open').click();
@@ -117,7 +121,8 @@ export const checks = () => ({
         await page.getByTestId('builder-reason').fill('not today');
         await page.getByTestId('rule-save').click();
         await page.waitForFunction(
-          () => document.querySelector('[data-testid=rules-for-all] select')?.value === 'deny',
+          () =>
+            document.querySelector('[data-testid=rules-for-all] [data-testid=rule-state]')?.dataset.value === 'deny',
         );
         await tool(page, 'browser_type').getByTestId('rule-open').click();
         await page.getByTestId('builder-to-all').click();
@@ -126,16 +131,16 @@ export const checks = () => ({
 
   'choosing a state only proposes it': (env) =>
     on(env, {}, async (page) => {
-      await state(page, 'browser_tabs').selectOption('deny');
+      await choose(state(page, 'browser_tabs'), 'deny');
       await page.getByTestId('builder-reason').waitFor();
       await page.getByTestId('builder-close').click();
-      assert.equal(await state(page, 'browser_tabs').inputValue(), 'allow');
+      assert.equal(await state(page, 'browser_tabs').getAttribute('data-value'), 'allow');
       assert.equal(await page.getByTestId('toast').count(), 0);
     }),
 
   'what loosens asks once more, and no means no': (env) =>
     on(env, {}, async (page) => {
-      await state(page, 'browser_evaluate').selectOption('allow');
+      await choose(state(page, 'browser_evaluate'), 'allow');
       await page
         .getByTestId('review')
         .getByText(/Looser/)
@@ -150,7 +155,7 @@ export const checks = () => ({
 
   'a cap starts with what own use makes likely': (env) =>
     on(env, { hash: '#/rules/files' }, async (page) => {
-      await state(page, 'search_files').selectOption('cap');
+      await choose(state(page, 'search_files'), 'cap');
       await page.getByTestId('builder-max').waitFor();
       assert.ok(Number(await page.getByTestId('builder-max').inputValue()) >= 5);
       await page.getByTestId('builder-path').count();

@@ -11,6 +11,7 @@ import type {
   ToolRule,
   ToolState,
 } from '../../lib/backend/bindings';
+import { knownAs } from '../../lib/clients/known';
 import { fromJson, operator } from './value';
 
 export const stateWords: Record<ToolState, string> = {
@@ -104,9 +105,17 @@ export function exceptions({ state, clients }: ToolRule): string | null {
   for (const one of ['deny', 'hide', 'ask', 'cap', 'custom'] as const) {
     const names = clients.filter((rule) => rule.state === one && one !== state).map(({ client }) => client);
     if (names.length > 0)
-      return `${forClientWords[one] ?? one} for ${names.length > 1 ? `${names.length} clients` : (names[0] ?? '')}`;
+      return `${forClientWords[one] ?? one} for ${names.length > 1 ? `${names.length} clients` : knownAs(names[0] ?? '')}`;
   }
   return null;
+}
+
+const refuses = (state: ToolState): boolean => state === 'deny' || state === 'hide' || state === 'ask';
+
+/** The first client that is refused what everyone else may call; none if nobody is. */
+export function strictest({ state, clients }: ToolRule): string | null {
+  if (refuses(state)) return null;
+  return clients.find((one) => refuses(one.state))?.client ?? null;
 }
 
 export const limitKinds: readonly { kind: LimitKind; words: string; unit: string }[] = [

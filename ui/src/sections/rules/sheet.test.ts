@@ -100,6 +100,23 @@ describe('the form for one client', () => {
     expect(sheet.form?.draft).toMatchObject({ action: 'deny', reason: 'not here' });
   });
 
+  it('a tool that is blocked for one client does not open as if every call passed', async () => {
+    const blocked = policy.replace(
+      '"browser_click": { "limits": [{ "counter": "s", "kind": "sum", "amount_from": "args.n", "max": 5 }] }',
+      '"browser_click": { "action": "deny" }',
+    );
+    fake.policies.editElsewhere('playwright', blocked);
+    await sheet.load();
+    sheet.open(tool('browser_click'));
+    expect(sheet.form?.client).toBe('cursor-vscode');
+    expect(sheet.form?.draft.action).toBe('deny');
+    // What is refused to everyone is opened for everyone; so is what was just chosen in the table.
+    sheet.open(tool('browser_type'));
+    expect(sheet.form?.client).toBeNull();
+    sheet.open(tool('browser_click'), 'cap');
+    expect(sheet.form?.client).toBeNull();
+  });
+
   it('is not offered for a rule that says more than it can hold', () => {
     sheet.open(tool('browser_click'));
     expect(sheet.form?.beyond).toBe(false);
