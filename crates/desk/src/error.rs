@@ -37,7 +37,7 @@ pub enum DeskError {
     NoRandomness,
     #[error("{} is broken and has to be mended by hand first: {}", .path.display(), .report.headline())]
     BrokenPolicy { path: PathBuf, report: Report },
-    #[error("the default policy is for all servers without one of their own: edit {} by hand", .path.display())]
+    #[error("the default policy is for all servers without one of their own: edit it as a whole, in Rules or in {}", .path.display())]
     DefaultPolicy { path: PathBuf },
     /// A text that is not in force yet.
     #[error("this is no policy: {}", .0.headline())]

@@ -51,6 +51,16 @@ pub fn name(text: &str) -> String {
     clip(&harmless(text), NAME)
 }
 
+/// A client as people know it (`Claude Desktop`, for `claude-desktop`), for a sentence; as it calls itself where nobody
+/// knows it.
+pub fn client_name(client: &str) -> String {
+    match callgate_clients::table::client(client) {
+        Some(known) => known.name.to_owned(),
+        None if client == callgate_clients::trial::CLIENT => "Callgate (Test now)".to_owned(),
+        None => name(client),
+    }
+}
+
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);

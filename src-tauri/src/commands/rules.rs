@@ -1,8 +1,8 @@
 //! Rules: looked at, tried, built, saved.
 
 use callgate_desk::view::{
-    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
-    Target, Tried,
+    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesSummary, RulesView,
+    SaveAnswer, Target, Tried,
 };
 use tauri::State;
 
@@ -13,6 +13,12 @@ use crate::state::{AppState, ask};
 #[specta::specta]
 pub(crate) async fn rules(state: State<'_, AppState>, server: String) -> Reply<RulesView> {
     ask(&state, move |desk| desk.rules(&server)).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn rules_summary(state: State<'_, AppState>) -> Reply<Vec<RulesSummary>> {
+    ask(&state, |desk| desk.rules_summary()).await
 }
 
 #[tauri::command]

@@ -48,7 +48,7 @@ export const failed = (outcome: Outcome | null): boolean =>
   outcome !== null && outcome !== 'ok' && outcome !== 'not_sent' && outcome !== 'cancelled';
 
 export const originWords: Record<string, string> = {
-  window: 'in this window',
+  window: 'in the app',
   cli: 'in the terminal',
   file: 'in the file',
   approval: 'by an approval',

@@ -150,7 +150,7 @@ impl Desk {
         Ok(Done { words, undo, server, version: None, ends_ms: None })
     }
 
-    fn keep(&self, now: &Moment, undoable: Undoable) -> Result<Undo, DeskError> {
+    pub(super) fn keep(&self, now: &Moment, undoable: Undoable) -> Result<Undo, DeskError> {
         let token = self.undos().put(now, UNDO, undoable)?;
         let lasts = i64::try_from(UNDO.as_millis()).unwrap_or(i64::MAX);
         Ok(Undo { token, until_ms: now.wall_ms.saturating_add(lasts) })

@@ -14,7 +14,7 @@ use super::restrict::{broken_where, reason_of};
 use crate::allowing;
 use crate::change::{self, Change, Present};
 use crate::pausing::{self, Paused};
-use crate::view::{Done, ErrorCode, Target};
+use crate::view::{Done, ErrorCode, Target, Undo};
 use crate::{Desk, DeskError};
 
 const TOO_LATE: &str = "it is too late to undo this here, or it is undone already; the server's rules keep every change and take it back";
@@ -31,6 +31,12 @@ pub(super) struct Undoable {
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Edit(Edits),
+    /// A whole text was saved: what it was before, and what it became.
+    Save {
+        server: String,
+        before: String,
+        after: String,
+    },
     Pause(Paused),
     /// Nothing but what was ended.
     Nothing,
@@ -90,6 +96,9 @@ impl Desk {
             Act::Edit(edits) => {
                 self.take_edits_back(edits).map(|version| (Some(edits.target.server.clone()), Some(version)))
             }
+            Act::Save { server, before, after } => self
+                .take_save_back(server, before, after)
+                .map(|version| (Some(server.clone()), Some(version))),
             Act::Pause(paused) => self.take_pause_back(now, paused).map(|()| (paused.server.clone(), None)),
             Act::Nothing => Ok((ended.first().map(|one| one.server.clone()), None)),
         };
@@ -122,6 +131,29 @@ impl Desk {
         let text = edits.without(present.text())?;
         let edited = edit::replace(present.text(), &text)?;
         present.to(edited)?.make(&held, &self.maker(), Some("undone"))
+    }
+
+    /// What was saved is gone again; what others changed since stays.
+    fn take_save_back(&self, server: &str, before: &str, after: &str) -> Result<String, DeskError> {
+        let held = change::lock(&self.home)?;
+        let present = Present::read(&self.home, server)?;
+        let text = match present.text() == after {
+            // Also what a revert does not look at: comments, and how the lines stand.
+            true => before.to_owned(),
+            false => edit::revert(present.text(), before, after)?.text,
+        };
+        let edited = edit::replace(present.text(), &text)?;
+        present.rewritten(edited).make(&held, &self.maker(), Some("undone"))
+    }
+
+    /// Lets what was just saved be undone for a while.
+    pub(crate) fn keep_saved(&self, words: &str, change: &Change) -> Result<Undo, DeskError> {
+        let act = Act::Save {
+            server: change.server().to_owned(),
+            before: change.before().text().to_owned(),
+            after: change.edited().text.clone(),
+        };
+        self.keep(&self.clock.now(), Undoable { words: words.to_owned(), act, ended: Vec::new() })
     }
 
     fn take_pause_back(&self, now: &Moment, paused: &Paused) -> Result<(), DeskError> {
@@ -199,7 +231,9 @@ impl Desk {
                 paused.made = again?.made;
                 Ok(Done { words, undo: None, server: paused.server.clone(), version: None, ends_ms: None })
             }
-            Act::Nothing => Err(DeskError::BadInput("there is nothing here to give a reason for".to_owned())),
+            Act::Save { .. } | Act::Nothing => {
+                Err(DeskError::BadInput("there is nothing here to give a reason for".to_owned()))
+            }
         }
     }
 }

@@ -4,9 +4,11 @@ mod complete;
 mod diagnose;
 mod drafts;
 mod effect;
+mod last_good;
 mod present;
 mod ready;
 mod save;
+mod summary;
 mod table;
 mod trial;
 mod versions;
@@ -17,14 +19,19 @@ use callgate_policy::edit::{Edited, difference};
 use callgate_policy::{Policy, compare};
 
 use crate::view::{
-    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesView, SaveAnswer,
-    Target, Tried,
+    Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RulesSummary, RulesView,
+    SaveAnswer, Target, Tried,
 };
 use crate::{Desk, DeskError};
 
 impl Desk {
     pub fn rules(&self, server: &str) -> Result<RulesView, DeskError> {
         table::of(self, server)
+    }
+
+    /// The default policy, then every server that is known, with what its rules come to.
+    pub fn rules_summary(&self) -> Result<Vec<RulesSummary>, DeskError> {
+        summary::of(self)
     }
 
     /// Everything that is wrong or odd in a text, as the gate sees it.

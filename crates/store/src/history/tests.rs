@@ -370,6 +370,7 @@ fn a_loosening_from_the_command_line_is_told_once() {
             before: None,
             version,
             server: "s",
+            followers: &[],
             text: "{}",
             origin: Origin::Cli,
             summary: "x",

@@ -30,6 +30,8 @@ export const commands = {
 	dismiss: (token: string) => typedError<null, UiError>(__TAURI_INVOKE("dismiss", { token })),
 	enforcement: (server: string, version: string) => typedError<Enforcement, UiError>(__TAURI_INVOKE("enforcement", { server, version })),
 	capAdvice: (target: Target) => typedError<CapAdvice, UiError>(__TAURI_INVOKE("cap_advice", { target })),
+	/**  The default policy, then every server that is known, with what its rules come to. */
+	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
 	checkPolicy: (text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { text })),
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
@@ -190,6 +192,14 @@ export type Blocked = {
 };
 
 /**  Arguments or a result as they were kept. */
+/**  A policy that cannot be used. */
+export type BrokenPolicy = {
+	/**  What becomes of calls meanwhile. */
+	words: string,
+	/**  Since when the newest version on record was in force; none if there is none. */
+	lastGoodMs: number | null,
+};
+
 export type Body = {
 	/**  JSON, unless it was cut. */
 	text: string,
@@ -784,7 +794,9 @@ export type Loosening =
 /**  Takes back one change of the rules; asks only if that loosens. */
 { kind: "revert"; server: string; change: number } | 
 /**  Puts the default policy back as it is shipped; only if it is missing or broken. */
-{ kind: "restoreDefault" };
+{ kind: "restoreDefault" } | 
+/**  Puts the newest version on record back in the place of a policy that cannot be used. */
+{ kind: "lastGood"; server: string };
 
 /**  One thing that needs a person, and what mends it. */
 export type Need = {
@@ -851,6 +863,8 @@ export type PolicyVersionView = {
 	previous: string | null,
 	current: boolean,
 	loosened: boolean,
+	/**  Undone or reverted since: the rules went back to what they were before it. */
+	takenBack: boolean,
 };
 
 export type ProcessView = {
@@ -889,6 +903,8 @@ export type Question = {
 	token: string,
 	/**  "Let Claude Desktop call delete_file on files for 15 minutes?" */
 	words: string,
+	/**  What it is about, one line each, where that is too long for a question. */
+	details: string[],
 	/**  What becomes looser, or what goes for good, one line each. */
 	loosened: string[],
 };
@@ -986,14 +1002,44 @@ export type RuleSource =
 /**  The rule for all tools. */
 "allTools" | "default";
 
+/**  One server in the overview of all rules, or the default policy. */
+export type RulesSummary = {
+	/**  For the rules: a server's name, or that of the default policy. */
+	server: string,
+	isDefault: boolean,
+	/**  It has a policy of its own. */
+	own: boolean,
+	/**  Servers that the default policy counts for; 0 for a server. */
+	followers: number,
+	state: ServerState,
+	protection: Protection,
+	/**  What is wrong with its policy. */
+	problem: string | null,
+	/**  Tools that it listed, or that its policy names. */
+	tools: number,
+	denied: number,
+	hidden: number,
+	capped: number,
+	/**  Tools that pass under conditions. */
+	custom: number,
+	callsToday: number,
+	refusedToday: number,
+	lastCallMs: number | null,
+	lastChangeMs: number | null,
+};
+
 export type RulesView = {
 	server: string,
+	/**  This is the default policy itself, for all servers without one of their own. */
+	isDefault: boolean,
 	/**  It has a policy of its own; otherwise the default one counts, and the first change copies it. */
 	own: boolean,
 	path: string,
 	text: string,
 	/**  None if the text is broken. */
 	version: string | null,
+	/**  What comes of it that the text is broken; none if it is not. */
+	broken: BrokenPolicy | null,
 	diagnostics: Diagnostic[],
 	/**  "allow", "deny" or "ask". */
 	defaultAction: Action,

@@ -266,6 +266,8 @@ export class Sheet {
       this.proposalError = BackendError.from(thrown);
       return;
     }
+    // The default policy has no calls of its own: those of servers that follow it are counted with each.
+    if (this.view?.isDefault) return;
     this.counting = true;
     this.#timer = setTimeout(() => void this.#count(turn), effectAfter);
   }
