@@ -251,6 +251,11 @@ impl Home {
         }
     }
 
+    /// Can anything be written here? Opens a file for writing and writes nothing: cheap enough to be asked every second.
+    pub fn check_writable(&self) -> io::Result<()> {
+        try_lock(&self.path.join("prepare.lock")).map(drop)
+    }
+
     fn make(&self) -> Result<(), HomeError> {
         // Many shims start at once when a client starts: the first makes the home, the others wait for it.
         let path = self.path.join("prepare.lock");

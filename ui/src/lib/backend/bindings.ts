@@ -30,9 +30,8 @@ export const commands = {
 	dismiss: (token: string) => typedError<null, UiError>(__TAURI_INVOKE("dismiss", { token })),
 	enforcement: (server: string, version: string) => typedError<Enforcement, UiError>(__TAURI_INVOKE("enforcement", { server, version })),
 	capAdvice: (target: Target) => typedError<CapAdvice, UiError>(__TAURI_INVOKE("cap_advice", { target })),
-	/**  The default policy, then every server that is known, with what its rules come to. */
-	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
+	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	checkPolicy: (text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { text })),
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
@@ -192,14 +191,6 @@ export type Blocked = {
 };
 
 /**  Arguments or a result as they were kept. */
-/**  A policy that cannot be used. */
-export type BrokenPolicy = {
-	/**  What becomes of calls meanwhile. */
-	words: string,
-	/**  Since when the newest version on record was in force; none if there is none. */
-	lastGoodMs: number | null,
-};
-
 export type Body = {
 	/**  JSON, unless it was cut. */
 	text: string,
@@ -207,6 +198,14 @@ export type Body = {
 	cut: boolean,
 	masked: boolean,
 	withheld: boolean,
+};
+
+/**  A policy that cannot be used. */
+export type BrokenPolicy = {
+	/**  What becomes of calls meanwhile. */
+	words: string,
+	/**  Since when the newest version on record was in force; none if there is none. */
+	lastGoodMs: number | null,
 };
 
 export type CallDetail = {
