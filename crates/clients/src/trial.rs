@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_server_says_who_it_is_and_all_pages_of_its_tools_are_counted() {
         let trial = answers(
-            r#"[ "$*" = "run --server play --client cursor -- npx -y" ] && [ "$TOKEN" = t0 ] || exit 1
+            r#"[ "$*" = "run --server play --client cursor --started-by callgate-test -- npx -y" ] && [ "$TOKEN" = t0 ] || exit 1
 read hello
 echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
 echo '{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"play","version":"1.2"},"capabilities":{"tools":{}}}}'

@@ -47,6 +47,10 @@ export const outcomeWords: Record<Outcome, string> = {
 export const failed = (outcome: Outcome | null): boolean =>
   outcome !== null && outcome !== 'ok' && outcome !== 'not_sent' && outcome !== 'cancelled';
 
+/** What the gate calls the default policy, where a server's name stands. */
+export const defaultServer = '_default';
+export const serverName = (server: string): string => (server === defaultServer ? 'Default policy' : server);
+
 export const originWords: Record<string, string> = {
   window: 'in the app',
   cli: 'in the terminal',

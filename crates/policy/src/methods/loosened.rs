@@ -158,7 +158,7 @@ fn limits(what: &str, old: &[Limit], new: &[&Limit], found: &mut Vec<String>) {
         }
         found.push(match same.first() {
             Some(after) => format!(
-                "{what}: the cap was {}, {}; it is now {}, {}",
+                "{what}: the cap was {} {}, is now {} {}",
                 before.words(),
                 before.scope.words(),
                 after.words(),

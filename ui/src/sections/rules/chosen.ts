@@ -2,8 +2,6 @@
 // that needs a person; else the one that was used last.
 import type { Need, RulesSummary } from '../../lib/backend';
 
-/** What the gate calls the default policy, where a server's name stands. */
-export const defaultServer = '_default';
 const storage = 'callgate.rules.server';
 
 export function readChosen(): string | null {
