@@ -159,6 +159,7 @@ fn a_start_by_test_now_is_not_told_as_a_clients() {
     ] {
         let place = Place::new();
         let session = place.session_of("files", client);
+        place.clock.advance(Duration::from_secs(1));
         session.journal.end(callgate_store::EndReason::ClientClosed);
         let happened = place.desk.happened("files").unwrap();
         assert_eq!(happened.last().map(|one| one.text.as_str()), Some(told));
