@@ -39,6 +39,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             acts::enforcement,
             acts::cap_advice,
             rules::rules,
+            rules::rules_summary,
             rules::check_policy,
             rules::complete,
             rules::draft_rule,

@@ -56,6 +56,15 @@ export const places = {
   servers: { hash: '#/servers' },
   clients: { hash: '#/clients', act: (page) => page.getByTestId('clients').waitFor() },
   rules: { hash: '#/rules/files' },
+  'all rules': { hash: '#/rules?all', act: (page) => page.getByTestId('rules-overview').waitFor() },
+  'the default policy': { hash: '#/rules/_default', act: (page) => page.getByTestId('rules-for-all').waitFor() },
+  'rules with a list open': {
+    hash: '#/rules/files',
+    act: async (page) => {
+      await page.getByTestId('rules-server').click();
+      await page.getByRole('listbox').waitFor();
+    },
+  },
   settings: { hash: '#/settings' },
   welcome: {
     hash: '#/welcome',

@@ -1,6 +1,6 @@
 // What the log promises, by mouse and by keyboard, on the made-up gate.
 import assert from 'node:assert/strict';
-import { answer, open, still, until, withClipboard } from './browser.mjs';
+import { answer, choose, open, still, until, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
@@ -217,7 +217,7 @@ export const checks = () => ({
         .waitFor();
       await page.getByTestId('cap-custom').click();
       await page.getByTestId('cap-max').fill('3');
-      await page.getByTestId('cap-window').selectOption('hour');
+      await choose(page.getByTestId('cap-window'), 'hour');
       await page.getByTestId('sheet-ok').click();
       await page
         .getByTestId('toast')
@@ -471,7 +471,7 @@ export const checks = () => ({
       const runs = page.locator('[data-testid=runs] tbody tr');
       await runs.first().waitFor();
       const all = await runs.count();
-      await page.getByTestId('filter-range').selectOption('1h');
+      await choose(page.getByTestId('filter-range'), '1h');
       await until(async () => (await runs.count()) < all, 'fewer runs in the last hour');
       await page.getByTestId('view-runs').focus();
       await page.keyboard.press('j');

@@ -137,3 +137,9 @@ export function settled(page) {
     } while (moving().some((one) => one.playState === 'running'));
   });
 }
+
+/** Chooses from one of the window's own lists. */
+export async function choose(list, value) {
+  await list.click();
+  await list.page().locator(`[role=option][data-value="${value}"]`).click();
+}

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 use crate::entry::Local;
 
+/// Who a server that is tried is started by, on record. Rules are those for the client whose entry it is.
+pub const CLIENT: &str = "callgate-test";
+
 /// A first start of a package may have to download it.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The session ends in order when its input does.
@@ -44,7 +47,8 @@ pub struct Tried<'a> {
 /// Starts the server behind the gate, greets it and asks for its tools.
 pub fn try_out(tried: Tried<'_>) -> Trial {
     let mut command = Command::new(tried.binary);
-    command.args(["run", "--server", tried.server, "--client", tried.client, "--"]).args(tried.local.words());
+    command.args(["run", "--server", tried.server, "--client", tried.client, "--started-by", CLIENT, "--"]);
+    command.args(tried.local.words());
     command.envs(tried.local.env.iter().map(|(name, text)| (name, &text.value)));
     if let Some(folder) = tried.folder {
         command.current_dir(folder);
@@ -93,7 +97,7 @@ impl Talk {
     fn ask_all(&mut self, trial: &mut Trial) -> Result<(), String> {
         let greeting = json!({
             "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": { "name": "callgate-test", "version": env!("CARGO_PKG_VERSION") },
+            "clientInfo": { "name": CLIENT, "version": env!("CARGO_PKG_VERSION") },
         });
         let hello = self.ask(1, "initialize", &greeting)?;
         let said = |name: &str| hello.pointer(&format!("/serverInfo/{name}")).and_then(Value::as_str);
@@ -204,7 +208,7 @@ mod tests {
     #[test]
     fn a_server_says_who_it_is_and_all_pages_of_its_tools_are_counted() {
         let trial = answers(
-            r#"[ "$*" = "run --server play --client cursor -- npx -y" ] && [ "$TOKEN" = t0 ] || exit 1
+            r#"[ "$*" = "run --server play --client cursor --started-by callgate-test -- npx -y" ] && [ "$TOKEN" = t0 ] || exit 1
 read hello
 echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
 echo '{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"play","version":"1.2"},"capabilities":{"tools":{}}}}'

@@ -9,8 +9,8 @@ use callgate_policy::edit::{Edited, truthful};
 use callgate_policy::{Policy, compare};
 use callgate_store::clock::Clock;
 use callgate_store::history::{Noted, PolicyChange, PolicyEdit, note_edit};
-use callgate_store::home::{Locked, lock_policies, read_private};
-use callgate_store::{History, Home, Origin, atomic};
+use callgate_store::home::{DEFAULT_SERVER, Locked, lock_policies, read_private};
+use callgate_store::{History, Home, Origin, atomic, running};
 
 use crate::DeskError;
 use crate::text::name;
@@ -22,7 +22,8 @@ pub fn lock(home: &Home) -> Result<Locked, DeskError> {
     })
 }
 
-/// The policy that counts for a server at this moment: its own, else the default.
+/// The policy that counts for a server at this moment: its own, else the default. The default policy itself is read by
+/// [`DEFAULT_SERVER`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Present {
     server: String,
@@ -34,7 +35,7 @@ pub struct Present {
 
 impl Present {
     pub fn read(home: &Home, server: &str) -> Result<Present, DeskError> {
-        let own = home.policy(server);
+        let own = if server == DEFAULT_SERVER { home.default_policy() } else { home.policy(server) };
         let source = if own.exists() { own.clone() } else { home.default_policy() };
         let text = read_private(&source)
             .map_err(|error| DeskError::disk(format!("{} cannot be read", source.display()), error))?;
@@ -59,16 +60,32 @@ impl Present {
             .map_err(|report| DeskError::BrokenPolicy { path: self.source.clone(), report })
     }
 
-    /// This, changed so. A comment of ours on top that is no longer true goes with it.
-    pub fn to(self, mut edited: Edited) -> Result<Change, DeskError> {
-        if self.server == "_default" {
+    /// This, changed so by one act of a person, which is about one server.
+    pub fn to(self, edited: Edited) -> Result<Change, DeskError> {
+        if self.server == DEFAULT_SERVER {
             return Err(DeskError::DefaultPolicy { path: self.source });
         }
+        Ok(self.rewritten(edited))
+    }
+
+    /// This, as a text that a person saw whole; also the default policy. A comment of ours on top that is no longer true goes
+    /// with it.
+    pub fn rewritten(self, mut edited: Edited) -> Change {
         if edited.changed {
             edited.text = truthful(&edited.text);
         }
-        Ok(Change { before: self, edited })
+        Change { before: self, edited }
     }
+}
+
+/// Servers that have no policy of their own, of all that run or are on record: what the default policy says counts for them.
+pub(crate) fn followers(home: &Home) -> Result<Vec<String>, DeskError> {
+    let mut servers = History::open_reader(home)?.servers()?;
+    servers.extend(running(home).into_iter().map(|lease| lease.server));
+    servers.sort_unstable();
+    servers.dedup();
+    servers.retain(|server| server != DEFAULT_SERVER && !home.policy(server).exists());
+    Ok(servers)
 }
 
 /// A change that was worked out and is not written yet.
@@ -143,10 +160,13 @@ impl Change {
     /// Puts it on record before it is made, so that a gate that reads the file next knows where it came from.
     fn note(&self, maker: &Maker<'_>, policy: &Policy, summary: &str) -> Result<Noted, DeskError> {
         let before = Policy::parse(&self.before.text).ok();
+        let is_default = self.before.server == DEFAULT_SERVER;
+        let followers = if is_default { followers(maker.home)? } else { Vec::new() };
         let edit = PolicyEdit {
             before: before.as_ref().map(|policy| (policy.version(), self.before.text.as_str())),
             version: policy.version(),
             server: &self.before.server,
+            followers: &followers,
             text: &self.edited.text,
             origin: maker.origin,
             summary,

@@ -38,7 +38,7 @@ pub enum DeskError {
     NoRandomness,
     #[error("{} is broken and has to be mended by hand first: {}", .path.display(), .report.headline())]
     BrokenPolicy { path: PathBuf, report: Report },
-    #[error("the default policy is for all servers without one of their own: edit {} by hand", .path.display())]
+    #[error("the default policy is for all servers without one of their own: edit it as a whole, in Rules or in {}", .path.display())]
     DefaultPolicy { path: PathBuf },
     /// A text that is not in force yet.
     #[error("this is no policy: {}", .0.headline())]
@@ -143,16 +143,71 @@ fn of_edit(error: &EditError) -> ErrorCode {
     }
 }
 
+/// What a person does about a disk that says no.
+pub(crate) fn advice(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("The disk is full: free some room, then try again.")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            Some("It is on a disk that cannot be written: make the disk writable, then try again.")
+        }
+        io::ErrorKind::PermissionDenied => Some(
+            "You may not write there: make the folder your own (`callgate doctor` says how), then try again.",
+        ),
+        _ => None,
+    }
+}
+
+/// Of what the system said below it.
+fn kind_of(error: &(dyn std::error::Error + 'static)) -> Option<io::ErrorKind> {
+    match error.downcast_ref::<StoreError>() {
+        Some(StoreError::Io { kind, .. }) => Some(*kind),
+        _ => error.downcast_ref::<io::Error>().map(io::Error::kind),
+    }
+}
+
 impl From<DeskError> for UiError {
     fn from(error: DeskError) -> Self {
         let mut causes = Vec::new();
+        let mut todo = None;
         let mut cause = std::error::Error::source(&error);
         while let Some(below) = cause {
             causes.push(harmless(&below.to_string()));
+            todo = todo.or_else(|| kind_of(below).and_then(advice));
             cause = below.source();
         }
+        if let DeskError::Store(store) = &error {
+            todo = todo.or_else(|| kind_of(store).and_then(advice));
+        }
         let detail = (!causes.is_empty()).then(|| causes.join(": "));
+        let said = todo.map_or_else(|| error.to_string(), |todo| format!("{error}. {todo}"));
         // Names of servers and tools may be in any of them.
-        UiError { code: error.code(), message: harmless(&error.to_string()), detail }
+        UiError { code: error.code(), message: harmless(&said), detail }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_says_no_comes_with_what_to_do() {
+        let cases = [
+            (io::ErrorKind::StorageFull, "free some room"),
+            (io::ErrorKind::ReadOnlyFilesystem, "make the disk writable"),
+            (io::ErrorKind::PermissionDenied, "callgate doctor"),
+        ];
+        for (kind, todo) in cases {
+            let disk = DeskError::disk("x.json cannot be written", io::Error::from(kind));
+            let store =
+                StoreError::Io { doing: "write into", path: "x".into(), cause: "no".to_owned(), kind };
+            for error in [disk, DeskError::Unrecorded(store)] {
+                let shown = UiError::from(error);
+                assert!(shown.message.contains(todo), "{shown:?}");
+            }
+        }
+        let other = UiError::from(DeskError::disk("x", io::Error::from(io::ErrorKind::NotFound)));
+        assert_eq!(other.message, "x");
     }
 }

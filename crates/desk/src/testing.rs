@@ -48,13 +48,17 @@ impl Place {
 
     /// A session that runs under the policy of its file.
     pub(crate) fn session(&self, server: &str) -> Session {
+        self.session_of(server, "claude-ai")
+    }
+
+    pub(crate) fn session_of(&self, server: &str, client: &str) -> Session {
         let own = self.home.policy(server);
         let path = if own.exists() { own } else { self.home.default_policy() };
         let policy = Policy::parse(&std::fs::read_to_string(path).unwrap()).ok();
         let info = SessionInfo {
             id: SessionId::random(),
             server: server.to_owned(),
-            client: Some("claude-ai".to_owned()),
+            client: Some(client.to_owned()),
             command: vec!["npx".to_owned(), "-y".to_owned(), server.to_owned()],
             policy_version: policy.as_ref().map(|policy| policy.version().to_owned()),
             watch_only: policy.as_ref().is_some_and(Policy::watch_only),

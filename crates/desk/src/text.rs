@@ -60,8 +60,11 @@ pub(crate) fn is_pattern(tool: &str) -> bool {
 /// knows it.
 pub fn client_name(client: &str) -> String {
     let same = |known: &&callgate_clients::Client| callgate_policy::same_client(known.id, client);
-    let known = callgate_clients::table::clients().iter().find(same);
-    known.map_or_else(|| name(client), |known| known.name.to_owned())
+    match callgate_clients::table::clients().iter().find(same) {
+        Some(known) => known.name.to_owned(),
+        None if client == callgate_clients::trial::CLIENT => "Callgate (Test now)".to_owned(),
+        None => name(client),
+    }
 }
 
 /// A word as a shell takes it.

@@ -162,7 +162,7 @@ fn a_raised_cap_is_made_and_called_looser() {
         |a: &str, b: &str| compare::loosened(&Policy::parse(a).unwrap(), &Policy::parse(b).unwrap());
     assert_eq!(
         loosened(&text, &raised),
-        ["\"x\": the cap was 10 per minute by grant, is now 11 per minute by grant"]
+        ["\"x\": the cap was 10 per minute per client, is now 11 per minute per client"]
     );
     assert!(loosened(&raised, &text).is_empty());
 }

@@ -327,7 +327,7 @@ fn what_became_looser_is_said_in_words() {
         (
             r#""completion":{"limits":[{"counter":"c","window":"minute","max":5}]}"#,
             r#""completion":{"limits":[{"counter":"c","window":"minute","max":6}]}"#,
-            "completion: the cap was 5 calls per minute by grant, is now 6 calls per minute by grant",
+            "completion: the cap was 5 calls per minute per client, is now 6 calls per minute per client",
         ),
         (
             r#""clients":{"cursor":{"sampling":{"action":"deny"}}}"#,

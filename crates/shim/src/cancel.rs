@@ -38,13 +38,8 @@ impl Session {
             let Some((id, call, expects)) = self.relay.pending.give_up(call) else { continue };
             self.relay.journal.settle_one(&call, Outcome::CancelledByUser);
             self.relay.codegen.given_up(&call);
-            let line = wording::unanswered(
-                expects,
-                &id,
-                REASON,
-                &NextStep::AsSaid,
-                Some(&call.id().to_string()),
-            );
+            let line =
+                wording::unanswered(expects, &id, REASON, &NextStep::AsSaid, Some(&call.id().to_string()));
             self.relay.to_client.post_last(line);
         }
     }

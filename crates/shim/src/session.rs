@@ -65,6 +65,8 @@ pub struct Options {
     pub home: Home,
     pub server: String,
     pub client: Option<String>,
+    /// Who really started it, where that is not the client whose rules count.
+    pub started_by: Option<String>,
     pub program: OsString,
     pub args: Vec<OsString>,
     /// The rows of this session are marked as a demonstration.
@@ -147,7 +149,7 @@ impl Session {
         server: Server,
         moved: &[Secret],
     ) -> io::Result<Session> {
-        let Options { home, server: name, client, program, args, demo } = options;
+        let Options { home, server: name, client, started_by, program, args, demo } = options;
         let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
@@ -160,7 +162,7 @@ impl Session {
         let info = SessionInfo {
             id: session,
             server: name.clone(),
-            client: client.clone(),
+            client: started_by.or_else(|| client.clone()),
             command: std::iter::once(&program)
                 .chain(&args)
                 .map(|arg| arg.to_string_lossy().into_owned())

@@ -23,6 +23,9 @@ pub(crate) const FOLDERS: &[&str] =
     &["policies", "spool", "outbox", "leases", "bell", "control", "logs", "tools", "trees"];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
+/// Where a server is named, this stands for the default policy, which is that of all servers without one of their own. No
+/// server's file is called so: its name is reserved.
+pub const DEFAULT_SERVER: &str = "_default";
 
 /// `CALLGATE_HOME`, or `~/.callgate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +80,7 @@ impl Home {
     }
 
     pub fn default_policy(&self) -> PathBuf {
-        self.policies_dir().join("_default.json")
+        self.policies_dir().join(format!("{DEFAULT_SERVER}.json"))
     }
 
     pub fn control_dir(&self) -> PathBuf {
@@ -251,6 +254,11 @@ impl Home {
             }
             found => Ok(found.is_some()),
         }
+    }
+
+    /// Can anything be written here? Opens a file for writing and writes nothing: cheap enough to be asked every second.
+    pub fn check_writable(&self) -> io::Result<()> {
+        try_lock(&self.path.join("prepare.lock")).map(drop)
     }
 
     fn make(&self) -> Result<(), HomeError> {

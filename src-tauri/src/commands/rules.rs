@@ -2,7 +2,7 @@
 
 use callgate_desk::view::{
     Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RuleSuggestion,
-    RulesView, SaveAnswer, Target, Tried,
+    RulesSummary, RulesView, SaveAnswer, Target, Tried,
 };
 use tauri::State;
 
@@ -23,6 +23,12 @@ pub(crate) async fn check_policy(
     text: String,
 ) -> Reply<Vec<Diagnostic>> {
     ask(&state, move |desk| Ok(desk.check_policy(server.as_deref(), &text))).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn rules_summary(state: State<'_, AppState>) -> Reply<Vec<RulesSummary>> {
+    ask(&state, |desk| desk.rules_summary()).await
 }
 
 #[tauri::command]

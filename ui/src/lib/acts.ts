@@ -163,6 +163,7 @@ function yesWord(loosening: Loosening): string {
     case 'uncap':
       return 'Remove cap';
     case 'restoreDefault':
+    case 'lastGood':
       return 'Put back';
     default:
       return 'Allow';

@@ -15,7 +15,10 @@ import { Menus } from './menu.svelte';
 import { Router } from './router.svelte';
 import { Toasts } from './toasts.svelte';
 
-interface Asked extends Omit<Question, 'token'> {
+/** What is asked here; the gate's own questions have a token besides. */
+type Asking = Pick<Question, 'words' | 'loosened'> & Partial<Pick<Question, 'details'>>;
+
+interface Asked extends Asking {
   /** The word on the button that loosens. */
   yes: string;
   answer: (yes: boolean) => void;
@@ -132,11 +135,12 @@ export class App {
   }
 
   /** Puts a question that loosens something; one at a time, a newer one answers the older one with no. */
-  ask(question: Omit<Question, 'token'>, yes = 'Allow'): Promise<boolean> {
+  ask(question: Asking, yes = 'Allow'): Promise<boolean> {
     this.asked?.answer(false);
     return new Promise((resolve) => {
       this.asked = {
         words: question.words,
+        details: question.details ?? [],
         loosened: question.loosened,
         yes,
         answer: (given) => {

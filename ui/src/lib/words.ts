@@ -48,6 +48,10 @@ export const outcomeWords: Record<Outcome, string> = {
 export const failed = (outcome: Outcome | null): boolean =>
   outcome !== null && !['ok', 'not_sent', 'cancelled', 'cancelled_by_user'].includes(outcome);
 
+/** What the gate calls the default policy, where a server's name stands. */
+export const defaultServer = '_default';
+export const serverName = (server: string): string => (server === defaultServer ? 'Default policy' : server);
+
 export const originWords: Record<string, string> = {
   window: 'in the app',
   cli: 'in the terminal',

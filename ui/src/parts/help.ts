@@ -76,6 +76,12 @@ export const wants: readonly Want[] = [
     command: 'callgate policy simulate',
   },
   { want: 'know what would happen to a call', use: 'Try a call', command: 'callgate policy explain' },
+  { want: 'see the rules of all servers at once', use: 'Rules, All servers', command: null },
+  {
+    want: 'change what counts for servers without rules of their own',
+    use: 'Rules, Default policy',
+    command: null,
+  },
   { want: 'take an old change back', use: 'Rules, Versions, Revert', command: 'callgate policy revert' },
   { want: 'keep less on record', use: 'Settings, Recording', command: 'callgate settings set' },
   { want: 'forget what is on record', use: 'Settings, Delete history', command: 'callgate forget' },

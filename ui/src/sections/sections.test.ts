@@ -55,17 +55,17 @@ describe('Rules', () => {
     );
     const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
     expect((await screen.findByTestId('builder-for-all')).textContent).toContain('Refused by the rule for all tools');
-    expect(within(row).getByTestId<HTMLSelectElement>('rule-state').value).toBe('deny');
+    expect(within(row).getByTestId('rule-state').dataset.value).toBe('deny');
     await fireEvent.click(screen.getByTestId('builder-close'));
     await waitFor(() => expect(row.textContent).toContain('refused: not today by the rule for all tools'));
     const hidden = screen.getByTestId('rule-tool-browser_close');
-    expect(within(hidden).getByTestId<HTMLSelectElement>('rule-state').value).toBe('hide');
+    expect(within(hidden).getByTestId('rule-state').dataset.value).toBe('hide');
   });
 
   it('lists every tool with its state; searching narrows it', async () => {
     start('#/rules/playwright');
     const row = await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
-    expect(within(row).getByTestId<HTMLSelectElement>('rule-state').value).toBe('cap');
+    expect(within(row).getByTestId('rule-state').dataset.value).toBe('cap');
     await fireEvent.input(screen.getByTestId('rules-find'), { target: { value: 'evaluate' } });
     expect(screen.queryByTestId('rule-tool-browser_click')).toBeNull();
     expect(screen.getByTestId('rule-tool-browser_evaluate')).toBeTruthy();
@@ -124,7 +124,8 @@ describe('Rules', () => {
   it('leaving with edits asks first', async () => {
     start('#/rules/playwright');
     const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
-    await fireEvent.change(within(row).getByTestId('rule-state'), { target: { value: 'hide' } });
+    await fireEvent.click(within(row).getByTestId('rule-state'));
+    await fireEvent.click(within(row).getByRole('option', { name: 'Hide', hidden: true }));
     await fireEvent.click(screen.getByTestId('rail-settings'));
     await screen.findByTestId('leave');
     expect(location.hash).toBe('#/rules/playwright');

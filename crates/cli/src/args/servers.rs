@@ -16,6 +16,9 @@ pub(crate) struct RunArgs {
     /// Name of the AI client; otherwise what the client calls itself
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) client: Option<String>,
+    /// Who started it, for the record, where that is not the client whose rules count
+    #[arg(long, hide = true)]
+    pub(crate) started_by: Option<String>,
     /// The entry had no arguments of its own: says so to whoever takes the gate away again
     #[arg(long)]
     pub(crate) no_args: bool,

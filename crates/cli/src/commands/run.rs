@@ -8,9 +8,10 @@ use callgate_store::Home;
 use crate::args::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
-    let RunArgs { server, client, demo, command, no_args: _ } = args;
+    let RunArgs { server, client, started_by, demo, command, no_args: _ } = args;
     let mut command = command.into_iter();
     let program = command.next().unwrap_or_default();
-    let options = Options { home: Home::of_gate()?, server, client, program, args: command.collect(), demo };
+    let home = Home::of_gate()?;
+    let options = Options { home, server, client, started_by, program, args: command.collect(), demo };
     Ok(ExitCode::from(callgate_shim::run(options)))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use callgate_policy::Window;
 use callgate_store::history::PeakOf;
-use callgate_store::running;
+use callgate_store::home::DEFAULT_SERVER;
+use callgate_store::{Lease, running};
 
 use super::words;
 use crate::view::{Alarm, CapAdvice, CapChoice, Enforcement, Target};
@@ -31,7 +32,11 @@ impl Desk {
     /// In how many running sessions of the server this version of its policy is in force.
     pub fn enforcement(&self, server: &str, version: &str) -> Result<Enforcement, DeskError> {
         let mut enforcement = Enforcement { in_force: 0, sessions: 0 };
-        for lease in running(&self.home).iter().filter(|lease| lease.server == server) {
+        let is_its = |lease: &&Lease| match server {
+            DEFAULT_SERVER => !self.home.policy(&lease.server).exists(),
+            server => lease.server == server,
+        };
+        for lease in running(&self.home).iter().filter(is_its) {
             enforcement.sessions += 1;
             enforcement.in_force += u32::from(lease.policy_version.as_deref() == Some(version));
         }

@@ -80,6 +80,7 @@ impl Desk {
             }
             Loosening::Revert { server, change } => self.revert(server, *change),
             Loosening::RestoreDefault => self.ask_to_restore_default(),
+            Loosening::LastGood { server } => self.ask_for_last_good(server),
         }
     }
 
@@ -128,7 +129,7 @@ impl Desk {
         plan: Plan,
     ) -> Result<Question, DeskError> {
         let token = self.questions().put(&self.clock.now(), PATIENCE, plan)?;
-        Ok(Question { token, words, loosened })
+        Ok(Question { token, words, details: Vec::new(), loosened })
     }
 
     fn carry_out(&self, plan: &Plan) -> Result<Done, DeskError> {
@@ -393,7 +394,7 @@ impl Desk {
         let held = change::lock(&self.home)?;
         let present = Present::read(&self.home, server)?;
         let edited = edit::revert(present.text(), &before, &after)?;
-        let change = present.to(edited)?;
+        let change = present.rewritten(edited);
         let summary = words::sentence(&known.summary);
         if !change.edited().changed {
             let words = format!("Nothing to change: {shown} is without this already: {summary}");
@@ -404,8 +405,10 @@ impl Desk {
             return self.make(&held, &change, done).map(Answer::Done);
         }
         drop(held);
-        let words = format!("Take back this change of {shown}, which loosens it: {summary}?");
-        self.ask_to_change(change, words, done).map(Answer::Ask)
+        let words = format!("Take back this change of {shown}?");
+        let mut question = self.ask_to_change(change, words, done)?;
+        question.details = known.summary.split("; ").map(words::sentence).collect();
+        Ok(Answer::Ask(question))
     }
 }
 

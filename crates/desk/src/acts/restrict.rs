@@ -125,7 +125,10 @@ impl Desk {
         let restricting = Restricting {
             edit: Edit::CapUntil { tool, max, window, until },
             defeated: Defeated::ByObserving,
-            done: format!("Capped {what} at {shown} for {}, for {whom}", words::seconds(minutes.saturating_mul(60))),
+            done: format!(
+                "Capped {what} at {shown} for {}, for {whom}",
+                words::seconds(minutes.saturating_mul(60))
+            ),
             already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
             note: None,
         };

@@ -31,6 +31,12 @@ pub(super) struct Undoable {
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Edit(Edits),
+    /// A whole text was saved: what it was before, and what it became.
+    Save {
+        server: String,
+        before: String,
+        after: String,
+    },
     Pause(Paused),
     /// Nothing but what was ended.
     Nothing,
@@ -40,8 +46,7 @@ pub(super) enum Act {
 #[derive(Clone, Debug)]
 pub(super) struct Edits {
     target: Target,
-    /// None: a whole text was saved.
-    edit: Option<Edit>,
+    edit: Edit,
     /// The texts before and after, oldest first. More than one if others wrote in between.
     steps: Vec<(String, String)>,
 }
@@ -49,13 +54,7 @@ pub(super) struct Edits {
 impl Edits {
     pub(super) fn of(target: &Target, edit: Edit, change: &Change) -> Edits {
         let step = (change.before().text().to_owned(), change.edited().text.clone());
-        Edits { target: target.clone(), edit: Some(edit), steps: vec![step] }
-    }
-
-    fn of_text(change: &Change) -> Edits {
-        let target = Target { server: change.server().to_owned(), tool: None, client: None };
-        let step = (change.before().text().to_owned(), change.edited().text.clone());
-        Edits { target, edit: None, steps: vec![step] }
+        Edits { target: target.clone(), edit, steps: vec![step] }
     }
 
     fn add(&mut self, change: &Change) {
@@ -77,12 +76,6 @@ impl Edits {
 }
 
 impl Desk {
-    /// What takes a text back that was saved just now.
-    pub(crate) fn undo_of_text(&self, change: &Change, words: &str) -> Result<Undo, DeskError> {
-        let act = Act::Edit(Edits::of_text(change));
-        self.keep(&self.clock.now(), Undoable { words: words.to_owned(), act, ended: Vec::new() })
-    }
-
     /// Takes a restriction back that was made just now.
     pub fn undo(&self, token: &str) -> Result<Done, DeskError> {
         let now = self.clock.now();
@@ -103,6 +96,9 @@ impl Desk {
             Act::Edit(edits) => {
                 self.take_edits_back(edits).map(|version| (Some(edits.target.server.clone()), Some(version)))
             }
+            Act::Save { server, before, after } => self
+                .take_save_back(server, before, after)
+                .map(|version| (Some(server.clone()), Some(version))),
             Act::Pause(paused) => self.take_pause_back(now, paused).map(|()| (paused.server.clone(), None)),
             Act::Nothing => Ok((ended.first().map(|one| one.server.clone()), None)),
         };
@@ -136,6 +132,29 @@ impl Desk {
         let text = edits.without(present.text())?;
         let edited = edit::replace(present.text(), &text)?;
         present.to(edited)?.make(&held, &self.maker(), Some("undone"))
+    }
+
+    /// What was saved is gone again; what others changed since stays.
+    fn take_save_back(&self, server: &str, before: &str, after: &str) -> Result<String, DeskError> {
+        let held = change::lock(&self.home)?;
+        let present = Present::read(&self.home, server)?;
+        let text = match present.text() == after {
+            // Also what a revert does not look at: comments, and how the lines stand.
+            true => before.to_owned(),
+            false => edit::revert(present.text(), before, after)?.text,
+        };
+        let edited = edit::replace(present.text(), &text)?;
+        present.rewritten(edited).make(&held, &self.maker(), Some("undone"))
+    }
+
+    /// Lets what was just saved be undone for a while.
+    pub(crate) fn keep_saved(&self, words: &str, change: &Change) -> Result<Undo, DeskError> {
+        let act = Act::Save {
+            server: change.server().to_owned(),
+            before: change.before().text().to_owned(),
+            after: change.edited().text.clone(),
+        };
+        self.keep(&self.clock.now(), Undoable { words: words.to_owned(), act, ended: Vec::new() })
     }
 
     fn take_pause_back(&self, now: &Moment, paused: &Paused) -> Result<(), DeskError> {
@@ -179,10 +198,9 @@ impl Desk {
         let words = format!("The agent is told: {reason}");
         match &mut undoable.act {
             Act::Edit(edits) => {
-                let edit = edits.edit.as_ref();
-                let again = edit.and_then(|edit| with_reason(edit, reason)).ok_or_else(|| {
-                    let why = match edit {
-                        Some(Edit::Hide { .. }) => {
+                let again = with_reason(&edits.edit, reason).ok_or_else(|| {
+                    let why = match edits.edit {
+                        Edit::Hide { .. } => {
                             "a hidden tool is answered as if it did not exist, so that no reason is told"
                         }
                         _ => "this rule tells its own reason",
@@ -210,7 +228,9 @@ impl Desk {
                 paused.made = again?.made;
                 Ok(Done::said(words, paused.server.as_deref()))
             }
-            Act::Nothing => Err(DeskError::BadInput("there is nothing here to give a reason for".to_owned())),
+            Act::Save { .. } | Act::Nothing => {
+                Err(DeskError::BadInput("there is nothing here to give a reason for".to_owned()))
+            }
         }
     }
 }

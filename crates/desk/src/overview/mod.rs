@@ -39,6 +39,7 @@ impl Desk {
             needs.push(needs::of_home(&error));
             return Ok(Overview { needs, ..nothing() });
         }
+        needs.extend(needs::of_writing(&self.home));
         let sessions = running(&self.home);
         let mut guards = Guards::read(&self.home, now.clone());
         let switch = pause::read(&self.home);

@@ -8,6 +8,7 @@ use callgate_store::pause::Switch;
 use callgate_store::{Home, HomeError, Lease, Settings};
 
 use crate::DeskError;
+use crate::error::advice;
 use crate::protection::{Guards, Trouble, Unusable};
 use crate::servers::listed;
 use crate::stopped::Broken;
@@ -24,6 +25,17 @@ fn need(words: &str, fix: Option<Fix>, server: Option<&str>, serious: bool) -> N
 
 pub(super) fn of_home(error: &HomeError) -> Need {
     need(&format!("Callgate's folder cannot be used: {error}"), None, None, true)
+}
+
+/// Nothing can be recorded there, and what cannot be recorded is refused.
+pub(super) fn of_writing(home: &Home) -> Option<Need> {
+    let error = home.check_writable().err()?;
+    let folder = home.path().display();
+    let todo = advice(error.kind()).unwrap_or("Find out what keeps it from being written.");
+    let words = format!(
+        "Callgate's folder {folder} cannot be written ({error}): calls are refused, and nothing can be saved. {todo}"
+    );
+    Some(need(&words, None, None, true))
 }
 
 pub(super) fn of_history(error: &DeskError) -> Need {

@@ -467,3 +467,17 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
         assert_eq!(access(), ToolAccess::Open, "{scope:?}");
     }
 }
+
+#[test]
+fn a_home_that_cannot_be_written_is_told_with_what_to_do() {
+    let place = Place::new();
+    assert!(place.desk.overview().unwrap().needs.is_empty());
+    // What no user may open for writing, whoever runs this test.
+    let lock = place.home.path().join("prepare.lock");
+    let _gone = std::fs::remove_file(&lock);
+    std::fs::create_dir(&lock).unwrap();
+    let needs = place.desk.overview().unwrap().needs;
+    let [need] = needs.as_slice() else { panic!("{needs:?}") };
+    assert!(need.serious && need.words.contains("cannot be written"), "{}", need.words);
+    assert!(need.words.contains("calls are refused"), "{}", need.words);
+}

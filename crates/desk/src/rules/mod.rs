@@ -4,10 +4,12 @@ mod complete;
 mod diagnose;
 mod drafts;
 mod effect;
+mod last_good;
 mod present;
 mod ready;
 mod save;
 mod suggest;
+mod summary;
 mod table;
 mod trial;
 mod versions;
@@ -22,7 +24,7 @@ use ready::Listed;
 
 use crate::view::{
     Action, Completion, Diagnostic, Effect, PolicyVersionView, Proposal, RuleDraft, RuleSuggestion,
-    RulesView, SaveAnswer, Target, Tried,
+    RulesSummary, RulesView, SaveAnswer, Target, Tried,
 };
 use crate::{Desk, DeskError};
 
@@ -36,6 +38,11 @@ impl Desk {
         let known = server.and_then(|server| catalogue::read(&self.home, server).ok().flatten());
         let tools = known.map(|known| known.server_tools());
         diagnose::check(text, tools.as_ref(), self.clock.now().wall_ms)
+    }
+
+    /// The default policy, then every server that is known, with what its rules come to.
+    pub fn rules_summary(&self) -> Result<Vec<RulesSummary>, DeskError> {
+        summary::of(self)
     }
 
     /// What could stand at this UTF-16 offset.

@@ -5,7 +5,6 @@ use callgate_policy::diff::unified;
 use callgate_policy::edit;
 
 use super::{diagnose, present};
-use crate::text::name;
 use crate::view::{Done, SaveAnswer};
 use crate::{Desk, DeskError, change};
 
@@ -26,18 +25,20 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
         });
     }
     let edited = edit::replace(now, text)?;
-    let shown = name(server);
-    let change = present.to(edited)?;
-    if change.edited().changed && !change.loosened()?.is_empty() {
-        let words = format!("Save these rules of {shown}? They let more through than the present ones.");
-        return desk.ask_to_change(change, words, format!("Saved the rules of {shown}")).map(SaveAnswer::Ask);
+    let rules = present::described(server);
+    let change = present.rewritten(edited);
+    let changed = change.edited().changed;
+    if changed && !change.loosened()?.is_empty() {
+        let words = format!("Save {rules} so? More is let through than now.");
+        return desk.ask_to_change(change, words, format!("Saved {rules}")).map(SaveAnswer::Ask);
     }
-    let words = match (change.edited().changed, change.is_first()) {
-        (false, _) => format!("Nothing to change: the rules of {shown} say so already"),
-        (true, true) => format!("Saved the rules of {shown}; it has a policy of its own now"),
-        (true, false) => format!("Saved the rules of {shown}"),
+    let words = match (changed, change.is_first()) {
+        (false, _) => format!("Nothing to change in {rules}"),
+        (true, true) => format!("Saved {rules}; it has a policy of its own now"),
+        (true, false) => format!("Saved {rules}"),
     };
     let version = change.make(&held, &desk.maker(), None)?;
-    let undo = change.edited().changed.then(|| desk.undo_of_text(&change, &words)).transpose()?;
+    drop(held);
+    let undo = if changed { Some(desk.keep_saved(&words, &change)?) } else { None };
     Ok(SaveAnswer::Done(Done { undo, version: Some(version), ..Done::said(words, Some(server)) }))
 }

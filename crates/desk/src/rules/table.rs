@@ -11,10 +11,11 @@ use callgate_policy::{Policy, rule_words};
 use callgate_protocol::json::Raw;
 use callgate_store::catalogue::{Catalogue, KnownTool};
 use callgate_store::history::{ToolHits, ToolsSeen};
+use callgate_store::home::DEFAULT_SERVER;
 use callgate_store::{History, catalogue, running};
 
 use super::ready::{self, Listed};
-use super::{diagnose, drafts, present};
+use super::{diagnose, drafts, last_good, present};
 use crate::view::{
     Action, ClientRule, Diagnostic, RuleForAll, RuleSource, RulesView, Severity, ToolRule, ToolState,
 };
@@ -28,20 +29,23 @@ const MOST_CALLED: usize = 500;
 const LONGEST_DESCRIPTION: usize = 2000;
 
 pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
-    let own = desk.home.policy(server).exists();
+    let is_default = server == DEFAULT_SERVER;
+    let own = is_default || desk.home.policy(server).exists();
     let (text, unreadable) = match present::read(desk, server) {
         Ok(present) => (present.text().to_owned(), None),
         // The gate refuses every call then, and says the same.
         Err(error @ DeskError::Disk { .. }) => (String::new(), Some(unreadable(&error))),
         Err(error) => return Err(error),
     };
-    let path = if own { desk.home.policy(server) } else { desk.home.default_policy() };
+    let path = if own && !is_default { desk.home.policy(server) } else { desk.home.default_policy() };
     let mut view = RulesView {
         server: server.to_owned(),
+        is_default,
         own,
         path: path.display().to_string(),
         text,
         version: None,
+        broken: None,
         diagnostics: Vec::new(),
         default_action: Action::Deny,
         observing: false,
@@ -51,11 +55,13 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
         clients: Vec::new(),
         ready: Vec::new(),
     };
+    let history = History::open_reader(&desk.home)?;
     if let Some(diagnostic) = unreadable {
         view.diagnostics.push(diagnostic);
+        view.broken = Some(last_good::told(desk, &history, server)?);
         return Ok(view);
     }
-    let seen = History::open_reader(&desk.home)?.tools_seen(server, PATIENCE)?;
+    let seen = history.tools_seen(server, PATIENCE)?;
     // What a server listed is for people; without it the table is only shorter.
     let known = catalogue::read(&desk.home, server).ok().flatten();
     let server_tools = known.as_ref().map(Catalogue::server_tools);
@@ -77,7 +83,10 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
             let listed: Vec<Listed> = listed.iter().map(Listed::from).collect();
             view.ready = ready::list(&view.text, &listed);
         }
-        (Err(report), _) | (_, Err(report)) => view.diagnostics = diagnose::of(&view.text, &report.problems),
+        (Err(report), _) | (_, Err(report)) => {
+            view.diagnostics = diagnose::of(&view.text, &report.problems);
+            view.broken = Some(last_good::told(desk, &history, server)?);
+        }
     }
     view.clients = clients.into_iter().collect();
     Ok(view)
@@ -90,7 +99,7 @@ fn unreadable(error: &DeskError) -> Diagnostic {
         to: 0,
         line: 1,
         severity: Severity::Error,
-        message: format!("{error}{cause}; every call is refused until it can be"),
+        message: format!("{error}{cause}"),
         pointer: None,
     }
 }
@@ -127,7 +136,7 @@ fn for_all(file: &PolicyFile) -> RuleForAll {
     }
 }
 
-fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
+pub(super) fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
     let definitions: BTreeMap<&str, &KnownTool> =
         listed.iter().map(|tool| (tool.name.as_str(), tool)).collect();
     let written = names(file);

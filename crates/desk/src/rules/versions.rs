@@ -1,6 +1,6 @@
 //! What a server's policy was, change by change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use callgate_policy::Policy;
 use callgate_policy::diff::unified;
@@ -33,6 +33,7 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<Vec<PolicyVersionView>, De
         .into_iter()
         .map(|row| (row.id, row.loosened))
         .collect();
+    let taken_back = taken_back(&changes);
     let mut versions = Vec::with_capacity(changes.len());
     for (place, change) in changes.into_iter().enumerate() {
         versions.push(PolicyVersionView {
@@ -47,10 +48,28 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<Vec<PolicyVersionView>, De
             version: change.version,
             previous: change.previous,
             current: newest == Some(place),
+            taken_back: taken_back.contains(&place),
         });
     }
     versions.reverse();
     Ok(versions)
+}
+
+/// The places of changes after which the rules came back to what they were before: oldest first, as they nest.
+fn taken_back(changes: &[PolicyChange]) -> HashSet<usize> {
+    let mut standing: Vec<usize> = Vec::new();
+    let mut found = HashSet::new();
+    for (place, change) in changes.iter().enumerate() {
+        let last = standing.last().copied();
+        match last.filter(|last| changes[*last].previous.as_ref() == Some(&change.version)) {
+            Some(last) => {
+                standing.pop();
+                found.insert(last);
+            }
+            None => standing.push(place),
+        }
+    }
+    found
 }
 
 /// Worked out anew from both texts; what is not kept any more is not called loosened.
@@ -73,4 +92,33 @@ pub(super) fn diff(desk: &Desk, server: &str, change: i64) -> Result<String, Des
     let before = change.previous.as_deref().map(text).transpose()?.unwrap_or_default();
     let names = (change.previous.as_deref().unwrap_or("(nothing)"), change.version.as_str());
     Ok(unified(&before, &after, names))
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_store::Origin;
+
+    use super::*;
+
+    #[test]
+    fn a_change_that_was_undone_is_known_as_such() {
+        let change = |previous: Option<&str>, version: &str| PolicyChange {
+            id: 0,
+            at_ms: 0,
+            version: version.to_owned(),
+            previous: previous.map(str::to_owned),
+            origin: Origin::Window,
+            summary: String::new(),
+        };
+        // First seen, a, b, b undone, a undone, c.
+        let changes = [
+            change(None, "v0"),
+            change(Some("v0"), "va"),
+            change(Some("va"), "vb"),
+            change(Some("vb"), "va"),
+            change(Some("va"), "v0"),
+            change(Some("v0"), "vc"),
+        ];
+        assert_eq!(taken_back(&changes), HashSet::from([1, 2]));
+    }
 }

@@ -3,6 +3,7 @@
 use callgate_store::{EndReason, EventKind, History};
 
 use crate::servers::falls::Falls;
+use crate::text::client_name;
 use crate::view::HappenedView;
 use crate::{Desk, DeskError};
 
@@ -33,7 +34,7 @@ impl Desk {
         }
         let sessions = history.sessions_since(since_ms, LOOKED_AT)?;
         for row in sessions.into_iter().filter(|row| row.server == server) {
-            let client = row.client.as_deref().unwrap_or("unknown client");
+            let client = row.client.as_deref().map_or_else(|| "unknown client".to_owned(), client_name);
             let of = |at_ms: i64, kind: &str, text: String| HappenedView {
                 at_ms,
                 kind: kind.to_owned(),

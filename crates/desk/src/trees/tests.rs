@@ -151,6 +151,22 @@ fn what_happened_to_a_server_is_told_newest_first() {
 }
 
 #[test]
+fn a_start_by_test_now_is_not_told_as_a_clients() {
+    for (client, told) in [
+        ("claude-desktop", "started by Claude Desktop"),
+        (callgate_clients::trial::CLIENT, "started by Callgate (Test now)"),
+        ("some-agent", "started by some-agent"),
+    ] {
+        let place = Place::new();
+        let session = place.session_of("files", client);
+        place.clock.advance(Duration::from_secs(1));
+        session.journal.end(callgate_store::EndReason::ClientClosed);
+        let happened = place.desk.happened("files").unwrap();
+        assert_eq!(happened.last().map(|one| one.text.as_str()), Some(told));
+    }
+}
+
+#[test]
 fn one_failed_start_is_not_two_rows_of_what_happened() {
     let place = Place::new();
     let files = place.session("files");

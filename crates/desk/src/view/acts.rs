@@ -135,6 +135,10 @@ pub enum Loosening {
     },
     /// Puts the default policy back as it is shipped; only if it is missing or broken.
     RestoreDefault,
+    /// Puts the newest version on record back in the place of a policy that cannot be used.
+    LastGood {
+        server: String,
+    },
 }
 
 /// Either it is done, or a person has to say yes first.
@@ -154,6 +158,8 @@ pub struct Question {
     pub token: String,
     /// "Let Claude Desktop call delete_file on files for 15 minutes?"
     pub words: String,
+    /// What it is about, one line each, where that is too long for a question.
+    pub details: Vec<String>,
     /// What becomes looser, or what goes for good, one line each.
     pub loosened: Vec<String>,
 }

@@ -39,9 +39,10 @@ pub use overview::{Alarm, Fix, IconState, Need, Overview};
 pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft, ServerPlace};
 pub use place::Place;
 pub use rules::{
-    Action, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft, LimitKind,
-    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RuleSuggestion,
-    RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule, ToolState, Tried,
+    Action, BrokenPolicy, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft,
+    LimitKind, PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource,
+    RuleSuggestion, RulesSummary, RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule,
+    ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::acts::{Done, Question};
 use super::log::CallLine;
+use super::servers::{Protection, ServerState};
 use super::words::Decision;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,12 +12,16 @@ use super::words::Decision;
 #[serde(rename_all = "camelCase")]
 pub struct RulesView {
     pub server: String,
+    /// This is the default policy itself, for all servers without one of their own.
+    pub is_default: bool,
     /// It has a policy of its own; otherwise the default one counts, and the first change copies it.
     pub own: bool,
     pub path: String,
     pub text: String,
     /// None if the text is broken.
     pub version: Option<String>,
+    /// What comes of it that the text is broken; none if it is not.
+    pub broken: Option<BrokenPolicy>,
     pub diagnostics: Vec<Diagnostic>,
     /// "allow", "deny" or "ask".
     pub default_action: Action,
@@ -32,6 +37,46 @@ pub struct RulesView {
     pub clients: Vec<String>,
     /// Rules that fit this server's tools, to be put in by one click.
     pub ready: Vec<ReadyRule>,
+}
+
+/// A policy that cannot be used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct BrokenPolicy {
+    /// What becomes of calls meanwhile.
+    pub words: String,
+    /// Since when the newest version on record was in force; none if there is none.
+    pub last_good_ms: Option<i64>,
+}
+
+/// One server in the overview of all rules, or the default policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RulesSummary {
+    /// For the rules: a server's name, or that of the default policy.
+    pub server: String,
+    pub is_default: bool,
+    /// It has a policy of its own.
+    pub own: bool,
+    /// Servers that the default policy counts for; 0 for a server.
+    pub followers: u32,
+    pub state: ServerState,
+    pub protection: Protection,
+    /// What is wrong with its policy.
+    pub problem: Option<String>,
+    /// Tools that it listed, or that its policy names.
+    pub tools: u32,
+    pub denied: u32,
+    pub hidden: u32,
+    pub capped: u32,
+    /// Tools that pass under conditions.
+    pub custom: u32,
+    pub calls_today: u64,
+    pub refused_today: u64,
+    pub last_call_ms: Option<i64>,
+    pub last_change_ms: Option<i64>,
 }
 
 /// A rule that somebody else thought out.
@@ -358,4 +403,6 @@ pub struct PolicyVersionView {
     pub previous: Option<String>,
     pub current: bool,
     pub loosened: bool,
+    /// Undone or reverted since: the rules went back to what they were before it.
+    pub taken_back: bool,
 }

@@ -1,7 +1,10 @@
 //! Saving a text, and what was saved before.
 
-use callgate_desk::view::{Done, ErrorCode, Question, SaveAnswer, UiError};
+use callgate_desk::view::{
+    Answer, Done, ErrorCode, Loosening, Question, Restriction, SaveAnswer, Target, UiError,
+};
 use callgate_policy::{DEFAULT_POLICY, Policy};
+use callgate_store::home::DEFAULT_SERVER;
 
 use crate::world::{SERVER, World};
 
@@ -125,6 +128,96 @@ fn the_first_save_gives_a_server_its_own_policy() {
     assert!(world.desk.rules(SERVER).unwrap().own);
     let error = UiError::from(world.desk.save_policy("nobody", &default, &text).unwrap_err());
     assert_eq!(error.code, ErrorCode::NotFound);
+}
+
+#[test]
+fn a_save_can_be_undone_like_a_row_action_and_what_others_changed_stays() {
+    let world = World::with(OPEN);
+    let saved = done(save(&world, OPEN, CLOSED));
+    let undone = world.desk.undo(&saved.undo.unwrap().token).unwrap();
+    assert_eq!(world.text(), OPEN, "with its comment and its lines");
+    assert_eq!(undone.server.as_deref(), Some(SERVER));
+    let saved = done(save(&world, OPEN, CLOSED));
+    world.write(&CLOSED.replace("\"x\": {", "\"y\": { \"action\": \"deny\" }, \"x\": {"));
+    world.desk.undo(&saved.undo.unwrap().token).unwrap();
+    let now = Policy::parse(&world.text()).unwrap();
+    assert!(world.text().contains("\"y\"") && now.version() != Policy::parse(OPEN).unwrap().version());
+    // What changes nothing has nothing to undo.
+    assert_eq!(done(save(&world, &world.text(), &world.text())).undo, None);
+}
+
+#[test]
+fn the_default_policy_is_edited_like_any_other_and_told_to_those_that_follow_it() {
+    let mut world = World::new();
+    world.session("cursor").end();
+    let view = world.desk.rules(DEFAULT_SERVER).unwrap();
+    assert!(view.is_default && view.own && view.path.ends_with("_default.json"));
+    let stricter = DEFAULT_POLICY.replace("\"default\": \"allow\"", "\"default\": \"deny\"");
+    let answer = world.desk.save_policy(DEFAULT_SERVER, &view.text, &stricter).unwrap();
+    let saved = done(answer);
+    assert_eq!(saved.words, "Saved the default policy");
+    let path = world.home.default_policy();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), stricter);
+    // It has versions, and so have the servers that follow it: by the window, not "in the file".
+    for server in [DEFAULT_SERVER, SERVER] {
+        let versions = world.desk.versions(server).unwrap();
+        assert_eq!((versions[0].origin.as_str(), versions[0].current), ("window", true), "{server}");
+    }
+    assert!(!world.home.policy(SERVER).exists(), "a server that follows it gets no copy");
+    world.advance(1);
+    world.desk.undo(&saved.undo.unwrap().token).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), DEFAULT_POLICY);
+    // One change of it is taken back like that of a server's.
+    world.advance(1);
+    let question = asked(world.desk.save_policy(DEFAULT_SERVER, DEFAULT_POLICY, OPEN).unwrap());
+    world.desk.confirm(&question.token).unwrap();
+    let newest = world.desk.versions(DEFAULT_SERVER).unwrap().remove(0);
+    assert!(newest.loosened, "{newest:?}");
+    let revert = Loosening::Revert { server: DEFAULT_SERVER.to_owned(), change: newest.id };
+    if let Answer::Ask(question) = world.desk.loosen(&revert).unwrap() {
+        world.desk.confirm(&question.token).unwrap();
+    }
+    assert_eq!(
+        Policy::parse(&std::fs::read_to_string(&path).unwrap()).unwrap().version(),
+        Policy::parse(DEFAULT_POLICY).unwrap().version()
+    );
+    // One click is about one server.
+    let target = Target { server: DEFAULT_SERVER.to_owned(), tool: Some("x".to_owned()), client: None };
+    let error = world.desk.restrict(&Restriction::Block { target, reason: None }).unwrap_err();
+    assert!(error.to_string().contains("in Rules"), "{error}");
+}
+
+#[test]
+fn a_broken_policy_says_what_becomes_of_calls_and_its_last_good_version_comes_back() {
+    let world = World::with(OPEN);
+    done(save(&world, OPEN, CLOSED));
+    world.write("{ broken");
+    let broken = world.desk.rules(SERVER).unwrap().broken.unwrap();
+    assert!(broken.words.starts_with("Nothing runs on it now."), "{}", broken.words);
+    assert!(broken.last_good_ms.is_some());
+    let last_good = Loosening::LastGood { server: SERVER.to_owned() };
+    let Answer::Ask(question) = world.desk.loosen(&last_good).unwrap() else { panic!() };
+    assert_eq!(world.text(), "{ broken");
+    world.desk.confirm(&question.token).unwrap();
+    assert_eq!(world.text(), CLOSED);
+    assert_eq!(world.desk.rules(SERVER).unwrap().broken, None);
+    let Answer::Done(nothing) = world.desk.loosen(&last_good).unwrap() else { panic!() };
+    assert!(nothing.words.starts_with("Nothing to change"), "{}", nothing.words);
+    // One that never was good has nothing to go back to.
+    let world = World::with("{ broken");
+    assert_eq!(world.desk.rules(SERVER).unwrap().broken.unwrap().last_good_ms, None);
+    assert_eq!(UiError::from(world.desk.loosen(&last_good).unwrap_err()).code, ErrorCode::NotFound);
+}
+
+#[test]
+fn a_revert_is_asked_in_a_short_question_with_the_change_below() {
+    let world = World::with(OPEN);
+    done(save(&world, OPEN, CLOSED));
+    let newest = world.desk.versions(SERVER).unwrap().remove(0);
+    let revert = Loosening::Revert { server: SERVER.to_owned(), change: newest.id };
+    let Answer::Ask(question) = world.desk.loosen(&revert).unwrap() else { panic!() };
+    assert_eq!(question.words, format!("Take back this change of {SERVER}?"));
+    assert_eq!(question.details, [newest.summary]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the table of tools says.
 
 use callgate_desk::view::{
-    Action, ErrorCode, Restriction, RulesView, Severity, Target, ToolRule, ToolState, UiError,
+    Action, ErrorCode, Restriction, RulesView, ServerState, Severity, Target, ToolRule, ToolState, UiError,
 };
 use callgate_policy::Policy;
 
@@ -211,4 +211,28 @@ fn a_tool_that_a_client_may_not_call_says_so_however_that_is_written() {
     assert_eq!(refused("new"), ["zed", "cody"]);
     let zed = row(&view, "get").clients.iter().find(|rule| rule.client == "zed").unwrap();
     assert_eq!(zed.words, "denied: \"not here\"");
+}
+
+#[test]
+fn the_overview_lists_the_default_policy_and_servers_that_never_ran() {
+    let mut world = World::with(
+        r#"{"version": "1", "default": "allow", "hide": ["h"], "tools": {"x": {"action": "deny"}}}"#,
+    );
+    world.lists(&[("x", "{}"), ("y", "{}"), ("h", "{}")]);
+    world.session("cursor").end();
+    std::fs::write(
+        world.home.path().join("servers.json"),
+        r#"{"mcpServers": {"waiting": {"command": "node"}}}"#,
+    )
+    .unwrap();
+    let rows = world.desk.rules_summary().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row.server.as_str()).collect();
+    assert_eq!(names, ["_default", SERVER, "waiting"]);
+    let [default, shop, waiting] = rows.as_slice() else { panic!() };
+    assert!(default.is_default && default.own);
+    assert_eq!(default.followers, 1, "the one without a policy of its own");
+    assert_eq!((shop.own, shop.tools, shop.denied, shop.hidden, shop.capped), (true, 3, 1, 1, 0));
+    assert_eq!((waiting.own, waiting.state), (false, ServerState::NeverStarted));
+    // And its rules can be opened before it ever ran.
+    assert!(!world.desk.rules("waiting").unwrap().own);
 }

@@ -25,7 +25,7 @@ impl<'p> View<'p> {
             if !guarded
                 && !self.all_shut(|glob| glob.matches_folded(folded), |glob| glob.matches_folded(folded))
             {
-                findings.push(self, &format!("other spellings of {name:?} are no longer refused"));
+                findings.push(self, &format!("names that look like {name:?} are no longer refused"));
             }
         }
         let new_globs: BTreeSet<&str> =
@@ -37,7 +37,8 @@ impl<'p> View<'p> {
             // Every name fits `*` as it is spelled.
             let guarded = glob.is_everything() || new_globs.contains(glob.text());
             if !guarded && !self.all_shut(|new| new.meets_folded(glob), |new| new.covers_folded(glob)) {
-                let words = format!("other spellings of tools named {:?} are no longer refused", glob.text());
+                let words =
+                    format!("names that look like tools named {:?} are no longer refused", glob.text());
                 findings.push(self, &words);
             }
         }

@@ -182,8 +182,8 @@ fn shown(limit: &Limit) -> String {
         Kind::Calls(window) => {
             let window =
                 Window::from_seconds(window.as_secs()).map_or_else(|_| String::new(), |w| w.to_string());
-            format!("{} per {window} by {}", limit.max, limit.scope)
+            format!("{} per {window} {}", limit.max, limit.scope.words())
         }
-        _ => format!("{} by {}", limit.words(), limit.scope),
+        _ => format!("{} {}", limit.words(), limit.scope.words()),
     }
 }

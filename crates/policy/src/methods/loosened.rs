@@ -158,11 +158,11 @@ fn limits(what: &str, old: &[Limit], new: &[&Limit], found: &mut Vec<String>) {
         }
         found.push(match same.first() {
             Some(after) => format!(
-                "{what}: the cap was {} by {}, is now {} by {}",
+                "{what}: the cap was {} {}, is now {} {}",
                 before.words(),
-                before.scope,
+                before.scope.words(),
                 after.words(),
-                after.scope
+                after.scope.words()
             ),
             None => format!("{what}: the cap of {} (counter {:?}) is gone", before.words(), before.counter),
         });

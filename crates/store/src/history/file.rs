@@ -16,8 +16,8 @@ use super::timeline::{self, InForce};
 use super::{notes, outbox};
 use crate::error::StoreError;
 use crate::failpoint;
-use crate::home::Home;
 use crate::home::private::{Identity, identity};
+use crate::home::{DEFAULT_SERVER, Home};
 use crate::spool::reader::{ReadGroup, Reader};
 use crate::spool::record::{Body, CallRecord, Mark, Opened, OutcomeRecord, Record, records};
 use crate::sqlite;
@@ -462,15 +462,23 @@ impl Filer {
     }
 
     /// Was this loosening put on record by whoever made it? A session only sees that the file is another one. By its
-    /// text as well as by the policy: an edit that nobody saw may be in the same file.
+    /// text as well as by the policy: an edit that nobody saw may be in the same file. An edit of the default policy is told
+    /// once for all that follow it; `edited_ms` is there only for those that did.
     fn is_told(&self, opened: &Opened, session: i64, text: &str) -> rusqlite::Result<bool> {
         self.connection
             .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM events WHERE kind = ?1 AND server = ?2 AND text = ?3 AND origin <> ?4
+                "SELECT EXISTS (SELECT 1 FROM events WHERE kind = ?1 AND server IN (?2, ?6) AND text = ?3 AND origin <> ?4
                  AND at_ms >= (SELECT edited_ms FROM sessions WHERE id = ?5))",
             )?
             .query_row(
-                (EventKind::Loosened.word(), &opened.server, text, Origin::File.word(), session),
+                (
+                    EventKind::Loosened.word(),
+                    &opened.server,
+                    text,
+                    Origin::File.word(),
+                    session,
+                    DEFAULT_SERVER,
+                ),
                 |row| row.get(0),
             )
     }

@@ -32,6 +32,8 @@ pub struct PolicyEdit<'a> {
     pub before: Option<(&'a str, &'a str)>,
     pub version: &'a str,
     pub server: &'a str,
+    /// Servers whose policy becomes this one too: those that follow the default policy.
+    pub followers: &'a [String],
     pub text: &'a str,
     pub origin: Origin,
     /// What changes, in words.
@@ -47,6 +49,8 @@ pub(super) struct EditNote {
     before: Option<(String, String)>,
     version: String,
     server: String,
+    #[serde(default)]
+    followers: Vec<String>,
     text: String,
     origin: Origin,
     summary: String,
@@ -61,6 +65,7 @@ pub fn note_edit(home: &Home, at_ms: i64, edit: &PolicyEdit<'_>) -> Result<Noted
         before: edit.before.map(|(version, text)| (version.to_owned(), text.to_owned())),
         version: edit.version.to_owned(),
         server: edit.server.to_owned(),
+        followers: edit.followers.to_vec(),
         text: edit.text.to_owned(),
         origin: edit.origin,
         summary: masker.keep_text(edit.summary).into_owned(),
@@ -85,13 +90,15 @@ fn insert_edit(connection: &Connection, edit: &EditNote) -> rusqlite::Result<()>
     let (at_ms, origin) = (*at_ms, *origin);
     // Written first: from here on nobody else takes a number.
     let mut rev = super::next_rev(connection)?;
-    if let Some((version, text)) = &edit.before {
-        let policy = InForce { server, version, text, at_ms, origin: Origin::File };
-        timeline::found(connection, &policy, None, true, &mut rev)?;
-        keep_policy(connection, version, server, text, at_ms, Origin::File)?;
+    for server in std::iter::once(server).chain(&edit.followers) {
+        if let Some((version, text)) = &edit.before {
+            let policy = InForce { server, version, text, at_ms, origin: Origin::File };
+            timeline::found(connection, &policy, None, true, &mut rev)?;
+            keep_policy(connection, version, server, text, at_ms, Origin::File)?;
+        }
+        timeline::edited(connection, &InForce { server, version, text, at_ms, origin }, summary, &mut rev)?;
+        keep_policy(connection, version, server, text, at_ms, origin)?;
     }
-    timeline::edited(connection, &InForce { server, version, text, at_ms, origin }, summary, &mut rev)?;
-    keep_policy(connection, version, server, text, at_ms, origin)?;
     let looser = edit.loosened.iter().map(|text| (EventKind::Loosened, text));
     for (kind, text) in std::iter::once((EventKind::PolicyChanged, summary)).chain(looser) {
         rev += 1;

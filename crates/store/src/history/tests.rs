@@ -370,6 +370,7 @@ fn a_loosening_from_the_command_line_is_told_once() {
             before: None,
             version,
             server: "s",
+            followers: &[],
             text: "{}",
             origin: Origin::Cli,
             summary: "x",
@@ -390,6 +391,53 @@ fn a_loosening_from_the_command_line_is_told_once() {
     let rest = told().split_off(3);
     let y = ("and y".to_owned(), Origin::File);
     assert_eq!(rest, [x(Origin::Cli), y.clone(), y], "what the command line did not do is told");
+    for journal in journals {
+        journal.end(EndReason::ClientClosed);
+    }
+}
+
+#[test]
+fn a_loosening_of_the_default_policy_is_told_once_and_never_hides_that_of_a_file() {
+    let (_folder, home) = home();
+    let clock = Arc::new(ManualClock::new());
+    use crate::clock::Clock;
+    // One follows the default policy; the other has its own, which somebody replaces by the same text.
+    let journals =
+        ["follows", "own"].map(|server| Journal::open(&home, &info(server), clock.clone()).unwrap());
+    let see = |version: &str, loosened: &[&str]| {
+        clock.advance(Duration::from_secs(1));
+        for journal in &journals {
+            journal.policy_seen(version, "{}", Origin::File);
+            for text in loosened {
+                journal.event_from(crate::Event { kind: EventKind::Loosened, text }, Some(Origin::File));
+            }
+            assert!(journal.drained(Duration::from_secs(10)));
+        }
+    };
+    see("v1", &[]);
+    clock.advance(Duration::from_secs(1));
+    let edit = PolicyEdit {
+        before: Some(("v1", "{}")),
+        version: "v2",
+        server: crate::home::DEFAULT_SERVER,
+        followers: &["follows".to_owned()],
+        text: "{}",
+        origin: Origin::Window,
+        summary: "x is allowed",
+        loosened: &["x is allowed".to_owned()],
+    };
+    note_edit(&home, clock.now().wall_ms, &edit).unwrap().book();
+    see("v2", &["x is allowed"]);
+    let history = History::open_reader(&home).unwrap();
+    let events = history.events(None, 99).unwrap();
+    let told: Vec<_> = events
+        .iter()
+        .filter(|event| event.kind == EventKind::Loosened)
+        .map(|event| (event.server.as_deref().unwrap_or_default(), event.origin))
+        .collect();
+    assert_eq!(told, [("_default", Some(Origin::Window)), ("own", Some(Origin::File))]);
+    let origin = |server: &str| history.timeline(server).unwrap().pop().map(|change| change.origin);
+    assert_eq!((origin("follows"), origin("own")), (Some(Origin::Window), Some(Origin::File)));
     for journal in journals {
         journal.end(EndReason::ClientClosed);
     }

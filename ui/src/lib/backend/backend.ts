@@ -62,6 +62,7 @@ export interface Backend {
   enforcement(server: string, version: string): Promise<T.Enforcement>;
   capAdvice(target: T.Target): Promise<T.CapAdvice>;
 
+  rulesSummary(): Promise<T.RulesSummary[]>;
   rules(server: string): Promise<T.RulesView>;
   checkPolicy(server: string | null, text: string): Promise<T.Diagnostic[]>;
   complete(server: string, text: string, offset: number): Promise<T.Completion[]>;

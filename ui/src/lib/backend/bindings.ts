@@ -37,6 +37,7 @@ export const commands = {
 	capAdvice: (target: Target) => typedError<CapAdvice, UiError>(__TAURI_INVOKE("cap_advice", { target })),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
 	checkPolicy: (server: string | null, text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { server, text })),
+	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
 	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
@@ -212,6 +213,14 @@ export type Body = {
 	cut: boolean,
 	masked: boolean,
 	withheld: boolean,
+};
+
+/**  A policy that cannot be used. */
+export type BrokenPolicy = {
+	/**  What becomes of calls meanwhile. */
+	words: string,
+	/**  Since when the newest version on record was in force; none if there is none. */
+	lastGoodMs: number | null,
 };
 
 export type CallDetail = {
@@ -821,7 +830,9 @@ export type Loosening =
 /**  Takes back one change of the rules; asks only if that loosens. */
 { kind: "revert"; server: string; change: number } | 
 /**  Puts the default policy back as it is shipped; only if it is missing or broken. */
-{ kind: "restoreDefault" };
+{ kind: "restoreDefault" } | 
+/**  Puts the newest version on record back in the place of a policy that cannot be used. */
+{ kind: "lastGood"; server: string };
 
 /**  One thing that needs a person, and what mends it. */
 export type Need = {
@@ -888,6 +899,8 @@ export type PolicyVersionView = {
 	previous: string | null,
 	current: boolean,
 	loosened: boolean,
+	/**  Undone or reverted since: the rules went back to what they were before it. */
+	takenBack: boolean,
 };
 
 export type ProcessView = {
@@ -926,6 +939,8 @@ export type Question = {
 	token: string,
 	/**  "Let Claude Desktop call delete_file on files for 15 minutes?" */
 	words: string,
+	/**  What it is about, one line each, where that is too long for a question. */
+	details: string[],
 	/**  What becomes looser, or what goes for good, one line each. */
 	loosened: string[],
 };
@@ -1048,14 +1063,44 @@ export type RuleSuggestion = {
 	effect: Effect | null,
 };
 
+/**  One server in the overview of all rules, or the default policy. */
+export type RulesSummary = {
+	/**  For the rules: a server's name, or that of the default policy. */
+	server: string,
+	isDefault: boolean,
+	/**  It has a policy of its own. */
+	own: boolean,
+	/**  Servers that the default policy counts for; 0 for a server. */
+	followers: number,
+	state: ServerState,
+	protection: Protection,
+	/**  What is wrong with its policy. */
+	problem: string | null,
+	/**  Tools that it listed, or that its policy names. */
+	tools: number,
+	denied: number,
+	hidden: number,
+	capped: number,
+	/**  Tools that pass under conditions. */
+	custom: number,
+	callsToday: number,
+	refusedToday: number,
+	lastCallMs: number | null,
+	lastChangeMs: number | null,
+};
+
 export type RulesView = {
 	server: string,
+	/**  This is the default policy itself, for all servers without one of their own. */
+	isDefault: boolean,
 	/**  It has a policy of its own; otherwise the default one counts, and the first change copies it. */
 	own: boolean,
 	path: string,
 	text: string,
 	/**  None if the text is broken. */
 	version: string | null,
+	/**  What comes of it that the text is broken; none if it is not. */
+	broken: BrokenPolicy | null,
 	diagnostics: Diagnostic[],
 	/**  "allow", "deny" or "ask". */
 	defaultAction: Action,

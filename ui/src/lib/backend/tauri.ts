@@ -128,6 +128,7 @@ export function tauriBackend(): Backend {
     dismiss: (token) => nothing(commands.dismiss(token)),
     enforcement: (server, version) => data(commands.enforcement(server, version)),
     capAdvice: (target) => data(commands.capAdvice(target)),
+    rulesSummary: () => data(commands.rulesSummary()),
     rules: (server) => data(commands.rules(server)),
     checkPolicy: (server, text) => data(commands.checkPolicy(server, text)),
     complete: (server, text, offset) => data(commands.complete(server, text, offset)),

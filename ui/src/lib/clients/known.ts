@@ -24,7 +24,10 @@ export const knownClients: readonly { id: string; name: string }[] = [
   { id: 'amazon-q', name: 'Amazon Q' },
 ];
 
-const names = new Map(knownClients.map(({ id, name }) => [id, name]));
+/** As *Test now* starts a server: no client did. */
+const ours = { id: 'callgate-test', name: 'Callgate (Test now)' };
+
+const names = new Map([...knownClients, ours].map(({ id, name }) => [id, name]));
 
 /** A client as a person knows it: by its name, or as it calls itself where it is none of ours. */
 export const knownAs = (client: string): string => names.get(client) ?? client;

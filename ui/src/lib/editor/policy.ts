@@ -112,30 +112,31 @@ const look = EditorView.theme({
     borderRadius: 'var(--round-s)',
   },
   '.cm-searchMatch': { backgroundColor: 'var(--capped-soft)', outline: '1px solid var(--capped)' },
-  // Red is for refused calls; what is wrong with a text is amber, with its word beside it.
+  // An error keeps the text from being saved; a warning does not. Told apart by colour and by shape.
   '.cm-diagnostic': {
     padding: '4px 10px',
     borderLeft: '3px solid var(--capped)',
     maxWidth: '60ch',
     whiteSpace: 'pre-wrap',
   },
-  '.cm-lintRange-error, .cm-lintRange-warning': {
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--refused)' },
+  '.cm-lintRange-error': {
     backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--capped) 1.2px',
+    backgroundColor: 'var(--refused-soft)',
+    textDecoration: 'underline wavy var(--refused) 1.2px',
     textUnderlineOffset: '3px',
   },
-  '.cm-lintRange-warning': { textDecorationStyle: 'dotted' },
-  '.cm-lint-marker': {
-    width: '9px',
-    height: '9px',
-    borderRadius: '50%',
-    content: '""',
-    marginTop: '5px',
-    backgroundColor: 'var(--capped)',
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline dotted var(--capped) 1.4px',
+    textUnderlineOffset: '3px',
   },
-  '.cm-lint-marker-warning': { backgroundColor: 'transparent', border: '2px solid var(--capped)' },
+  '.cm-lint-marker': { width: '9px', height: '9px', content: '""', marginTop: '5px' },
+  '.cm-lint-marker-error': { borderRadius: '2px', backgroundColor: 'var(--refused)' },
+  '.cm-lint-marker-warning': { borderRadius: '50%', border: '2px solid var(--capped)' },
   '.cm-specialChar': { color: 'var(--capped)', fontWeight: '700' },
-  '.cm-comment': { color: 'var(--ink-3)', fontStyle: 'italic' },
+  // Also over what the grammar takes for numbers and words in it.
+  '.cm-comment, .cm-comment *': { color: 'var(--ink-3)', fontStyle: 'italic', fontWeight: '400' },
 });
 
 const colours = HighlightStyle.define([

@@ -323,8 +323,7 @@ describe('Secrets', () => {
     // Only behind the gate.
     const open = await row('claude-desktop', 'github');
     expect(within(open).queryByTestId('secrets-move')).toBeNull();
-    await press('secrets-protect', open);
-    expect(await screen.findByTestId('edits-dialog')).toBeTruthy();
+    expect(within(open).getByTestId('secrets-plain').textContent).toMatch(/protect the\s+server first/);
   });
 
   it('move after their names and the lines that change were seen, and no is no', async () => {

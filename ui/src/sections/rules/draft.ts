@@ -11,6 +11,7 @@ import type {
   ToolRule,
   ToolState,
 } from '../../lib/backend/bindings';
+import { knownAs } from '../../lib/clients/known';
 import { fromJson, operator } from './value';
 
 export const stateWords: Record<ToolState, string> = {
@@ -27,21 +28,25 @@ export type About = 'tool' | 'allTools' | 'default';
 
 export const states: readonly ToolState[] = ['allow', 'deny', 'hide', 'ask', 'cap', 'custom'];
 
-export const actions: readonly { action: Action; words: string; means: string }[] = [
+const actions: readonly { action: Action; words: string; means: string }[] = [
   { action: 'allow', words: 'Allow', means: 'passes, within the limits and conditions below' },
   { action: 'deny', words: 'Deny', means: 'is refused with the reason below; the agent still sees the tool' },
   { action: 'hide', words: 'Hide', means: "is not on the agent's list, and refused" },
   { action: 'ask', words: 'Ask', means: 'not there yet: refused until a person can be asked' },
 ];
 
-/** Hidden is a tool by its name; what nobody named, or everything at once, cannot be. */
-export function actionsFor(about: About): typeof actions {
-  return about === 'tool' ? actions : actions.filter(({ action }) => action !== 'hide');
+/**
+ * Hidden is a tool by its name; what nobody named, or everything at once, cannot be. Ask is not there yet: it is shown where
+ * the policy says so (`now`), and offered nowhere.
+ */
+export function actionsFor(about: About, now: Action): typeof actions {
+  return actions.filter(({ action }) => (action !== 'hide' || about === 'tool') && (action !== 'ask' || now === 'ask'));
 }
 
-export function statesFor(about: About): readonly ToolState[] {
-  if (about === 'tool') return states;
-  return about === 'allTools' ? states.filter((state) => state !== 'hide') : ['allow', 'deny', 'ask'];
+/** The same of states; a cap or conditions cannot be the default. */
+export function statesFor(about: About, now: ToolState): readonly ToolState[] {
+  const fits = about === 'default' ? (['allow', 'deny', 'ask'] as const) : states;
+  return fits.filter((state) => (state !== 'hide' || about === 'tool') && (state !== 'ask' || now === 'ask'));
 }
 
 export const defaultWords: Record<Action, string> = {
@@ -100,9 +105,17 @@ export function exceptions({ state, clients }: ToolRule): string | null {
   for (const one of ['deny', 'hide', 'ask', 'cap', 'custom'] as const) {
     const names = clients.filter((rule) => rule.state === one && one !== state).map(({ client }) => client);
     if (names.length > 0)
-      return `${forClientWords[one] ?? one} for ${names.length > 1 ? `${names.length} clients` : (names[0] ?? '')}`;
+      return `${forClientWords[one] ?? one} for ${names.length > 1 ? `${names.length} clients` : knownAs(names[0] ?? '')}`;
   }
   return null;
+}
+
+const refuses = (state: ToolState): boolean => state === 'deny' || state === 'hide' || state === 'ask';
+
+/** The first client that is refused what everyone else may call; none if nobody is. */
+export function strictest({ state, clients }: ToolRule): string | null {
+  if (refuses(state)) return null;
+  return clients.find((one) => refuses(one.state))?.client ?? null;
 }
 
 export const limitKinds: readonly { kind: LimitKind; words: string; unit: string }[] = [

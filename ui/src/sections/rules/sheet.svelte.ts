@@ -16,7 +16,7 @@ import {
   type ToolRule,
   type ToolState,
 } from '../../lib/backend';
-import { choose, copyOf, emptyDraft, generalRule, missing, same, type About, type Missing } from './draft';
+import { choose, copyOf, emptyDraft, generalRule, missing, same, strictest, type About, type Missing } from './draft';
 import { merged, pathsOf } from './paths';
 
 export type Tab = 'tools' | 'text' | 'try' | 'versions';
@@ -167,6 +167,8 @@ export class Sheet {
       return;
     }
     const form = new Form(rule, state === undefined ? copyOf(rule.draft) : choose(rule, state, null), about);
+    // What is blocked for one client is not "every call passes".
+    if (state === undefined) form.forClient(strictest(rule));
     this.form = form;
     void this.#suggest(form);
     if (state === 'cap' && rule.draft.limits.length === 0) void this.#advise(form);
@@ -264,6 +266,8 @@ export class Sheet {
       this.proposalError = BackendError.from(thrown);
       return;
     }
+    // The default policy has no calls of its own: those of servers that follow it are counted with each.
+    if (this.view?.isDefault) return;
     this.counting = true;
     this.#timer = setTimeout(() => void this.#count(turn), effectAfter);
   }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { App } from '../../lib/app.svelte';
 import type { Effect, ToolRule } from '../../lib/backend';
 import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
-import { statesFor } from './draft';
+import { actionsFor, statesFor } from './draft';
 import { sheetOf, unsaved, type Sheet } from './sheet.svelte';
 
 let fake: FakeBackend;
@@ -100,6 +100,23 @@ describe('the form for one client', () => {
     expect(sheet.form?.draft).toMatchObject({ action: 'deny', reason: 'not here' });
   });
 
+  it('a tool that is blocked for one client does not open as if every call passed', async () => {
+    const blocked = policy.replace(
+      '"browser_click": { "limits": [{ "counter": "s", "kind": "sum", "amount_from": "args.n", "max": 5 }] }',
+      '"browser_click": { "action": "deny" }',
+    );
+    fake.policies.editElsewhere('playwright', blocked);
+    await sheet.load();
+    sheet.open(tool('browser_click'));
+    expect(sheet.form?.client).toBe('cursor-vscode');
+    expect(sheet.form?.draft.action).toBe('deny');
+    // What is refused to everyone is opened for everyone; so is what was just chosen in the table.
+    sheet.open(tool('browser_type'));
+    expect(sheet.form?.client).toBeNull();
+    sheet.open(tool('browser_click'), 'cap');
+    expect(sheet.form?.client).toBeNull();
+  });
+
   it('is not offered for a rule that says more than it can hold', () => {
     sheet.open(tool('browser_click'));
     expect(sheet.form?.beyond).toBe(false);
@@ -147,8 +164,17 @@ describe('what counts for more than one tool', () => {
   });
 
   it('cannot be hidden', () => {
-    expect(statesFor('default')).toEqual(['allow', 'deny', 'ask']);
-    expect(statesFor('allTools')).not.toContain('hide');
+    expect(statesFor('default', 'allow')).toEqual(['allow', 'deny']);
+    expect(statesFor('allTools', 'allow')).not.toContain('hide');
+  });
+
+  it('ask is not offered while it does not work, and shown where the policy says it', () => {
+    for (const about of ['tool', 'allTools', 'default'] as const) {
+      expect(statesFor(about, 'deny')).not.toContain('ask');
+      expect(actionsFor(about, 'deny').map(({ action }) => action)).not.toContain('ask');
+      expect(statesFor(about, 'ask')).toContain('ask');
+      expect(actionsFor(about, 'ask').map(({ action }) => action)).toContain('ask');
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 // How a server stands, in the words of docs/words.md.
 import type { LeftoverView, Protection, ServerView, SessionView, StandView } from '../../lib/backend';
-import { ago, count } from '../../lib/format';
+import { knownAs } from '../../lib/clients/known';
+import { ago, count, when } from '../../lib/format';
 
 export type Tone = 'calm' | 'plain' | 'warn' | 'refused';
 
@@ -94,6 +95,13 @@ const ends: Record<string, string> = {
 export function endWords(end: string | null): string {
   if (end === null) return 'ended';
   return ends[end] ?? end.replaceAll('_', ' ');
+}
+
+/** "Claude Desktop, from 14:03:27", "Cursor, 12 Nov 14:03, ended". */
+export function sessionWords(session: SessionView, nowMs: number): string {
+  const began = when(session.startedMs, nowMs);
+  const who = knownAs(session.client ?? 'unknown client');
+  return session.endedMs === null ? `${who}, from ${began}` : `${who}, ${began}, ended`;
 }
 
 /** A share of one core. */

@@ -59,7 +59,10 @@ fn rows_know_what_is_blocked_capped_and_open_by_now() {
     let everyone = Target { client: None, ..target("drop") };
     confirm(&place, &Loosening::Allow { target: everyone });
     assert_eq!(kinds(), ["blocked", "ruled", "open"], "what was denied and is allowed by now");
-    place.desk.restrict(&Restriction::Pause { server: Some("files".to_owned()), client: None, reason: None }).unwrap();
+    place
+        .desk
+        .restrict(&Restriction::Pause { server: Some("files".to_owned()), client: None, reason: None })
+        .unwrap();
     assert_eq!(kinds(), ["paused"; 3]);
     confirm(&place, &Loosening::Resume { server: None, client: None });
     place.write_policy("files", "{");
@@ -81,8 +84,11 @@ fn what_is_allowed_for_a_while_is_open_and_its_limits_go_on_counting() {
     confirm(&place, &allow("drop"));
     let rows = [query("drop", Some("/tools/drop")), query("send", Some("/tools/send/limits/0"))];
     assert_eq!(place.desk.access(&rows), [ToolAccess::Open, ToolAccess::Ruled]);
-    let observe =
-        Loosening::Observe { server: "files".to_owned(), client: Some("claude-ai".to_owned()), seconds: 1_800 };
+    let observe = Loosening::Observe {
+        server: "files".to_owned(),
+        client: Some("claude-ai".to_owned()),
+        seconds: 1_800,
+    };
     confirm(&place, &observe);
     assert_eq!(place.desk.access(&rows), [ToolAccess::Open, ToolAccess::Open]);
 }

@@ -67,6 +67,7 @@ fn a_session_that_sees_an_edit_first_still_says_whose_it_was() {
         before: Some(("v1", policy)),
         version: "v2",
         server: "s",
+        followers: &[],
         text: r#"{"version":"1","default":"deny"}"#,
         origin: Origin::Window,
         summary: "everything is denied",

@@ -49,6 +49,7 @@ fn edit(home: &Home, clock: &ManualClock, text: &str) {
         before: None,
         version: &version(text),
         server: "s",
+        followers: &[],
         text,
         origin: Origin::Cli,
         summary: "x is hidden",

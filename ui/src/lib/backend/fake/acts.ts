@@ -36,6 +36,8 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
     return { token, untilMs };
   };
 
+  world.undoable = (words, server, back) => undoable(words, server, back, null);
+
   const write = (rule: FakeRule, words: string): T.Done => {
     const before = world.rules;
     world.rules = [
@@ -66,7 +68,7 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
   const ask = (words: string, loosened: string[], act: () => T.Done): T.Answer => {
     const token = `ask-${next++}`;
     questions.set(token, { untilMs: world.now() + askFor, act });
-    return { kind: 'ask', token, words, loosened };
+    return { kind: 'ask', token, words, details: [], loosened };
   };
 
   const tooLate = (what: string) =>
@@ -271,6 +273,8 @@ export function fakeActs(world: World, policies: FakeRules): Acts {
             },
           );
         }
+        case 'lastGood':
+          return world.lastGood(loosening.server);
         case 'revert': {
           const { server, change } = loosening;
           const answer = world.revert(server, change);

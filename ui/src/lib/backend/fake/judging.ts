@@ -45,7 +45,6 @@ export function complete(tools: KnownTool[], text: string, offset: number): T.Co
     ? [
         ['allow', 'passes'],
         ['deny', 'is refused'],
-        ['ask', 'not yet: is refused'],
       ]
     : [
         ...tools.map((tool): [string, string | null] => [tool.name, tool.description]),

@@ -12,6 +12,7 @@ import type { World } from './world';
 type Rules = Pick<
   Backend,
   | 'rules'
+  | 'rulesSummary'
   | 'checkPolicy'
   | 'complete'
   | 'draftRule'
@@ -28,11 +29,13 @@ type Rules = Pick<
 
 export function fakeRules(world: World): Rules & { policies: FakeRules } {
   const rules = new FakeRules(world);
+  world.lastGood = (server) => rules.lastGood(server);
   world.revert = (server, change) => rules.revert(server, change);
   return {
     policies: rules,
     rules: async (server) => rules.rules(server),
     checkPolicy: async (_server, text) => checkPolicy(text),
+    rulesSummary: async () => rules.summary(),
     complete: async (server, text, offset) => complete(rules.toolsOf(server), text, offset),
     draftRule: async (text, target, draft) => rules.draftRule(text, target, draft),
     draftDefault: async (text, action) => rules.draftDefault(text, action),
@@ -54,6 +57,7 @@ interface Kept {
 }
 
 const minute = 60_000;
+const described = (server: string) => (server === '_default' ? 'the default policy' : `the rules of ${server}`);
 
 export class FakeRules {
   #kept = new Map<string, Kept>();
@@ -116,12 +120,21 @@ export class FakeRules {
     const diagnostics = checkPolicy(kept.text);
     const broken = diagnostics.some((one) => one.severity === 'error');
     const policy = broken ? {} : read(kept.text);
+    const good = kept.versions.find(({ after }) => readable(after));
     return {
       server,
-      own: kept.own,
+      isDefault: server === '_default',
+      own: kept.own || server === '_default',
       path: `~/.callgate/policies/${kept.own ? server : '_default'}.json`,
       text: kept.text,
       version: broken ? null : hash(kept.text),
+      broken: broken
+        ? {
+            words:
+              '1 running session keeps the last good version. Sessions that start now refuse every call until it is mended.',
+            lastGoodMs: good?.view.atMs ?? null,
+          }
+        : null,
       diagnostics,
       defaultAction: policy.default ?? 'allow',
       observing: policy.mode === 'observe',
@@ -136,6 +149,46 @@ export class FakeRules {
             this.toolsOf(server).map((tool) => tool.name),
           ),
     };
+  }
+
+  summary(): T.RulesSummary[] {
+    const names = [...new Set([...this.#kept.keys(), 'linear', 'memory'])].filter((name) => name !== '_default').sort();
+    return ['_default', ...names].map((server) => {
+      const { own, isDefault, tools: rows, broken } = this.rules(server);
+      const is = (...states: T.ToolState[]) => rows.filter(({ state }) => states.includes(state)).length;
+      const { callsToday, refusedToday, lastCallMs } = this.#world.numbers(server);
+      return {
+        server,
+        isDefault,
+        own,
+        followers: isDefault ? names.filter((name) => !this.#of(name).own).length : 0,
+        state: this.#world.sessions.some((one) => one.server === server && one.endedMs === null)
+          ? 'running'
+          : lastCallMs === null
+            ? 'neverStarted'
+            : 'stopped',
+        protection: broken ? 'broken' : is('deny', 'hide', 'custom') > 0 ? 'enforcing' : 'watchOnly',
+        problem: broken?.words ?? null,
+        tools: rows.length,
+        denied: is('deny', 'ask'),
+        hidden: is('hide'),
+        capped: is('cap'),
+        custom: is('custom'),
+        callsToday,
+        refusedToday,
+        lastCallMs,
+        lastChangeMs: this.#of(server).versions[0]?.view.atMs ?? null,
+      };
+    });
+  }
+
+  /** Puts the newest text that can be read back. */
+  lastGood(server: string): T.Answer {
+    const kept = this.#of(server);
+    const good = kept.versions.find(({ after }) => after !== kept.text && readable(after))?.after ?? defaultPolicy;
+    const write = () => this.#write(server, good, this.#proposal(kept.text, good));
+    const words = `Put the last good version of the rules of ${server} back? What the file says now is replaced.`;
+    return { kind: 'ask', ...this.#ask(words, ['calls are judged by its rules again'], write) };
   }
 
   draftReady(text: string, id: string, folder: string | null): T.Proposal {
@@ -265,13 +318,25 @@ export class FakeRules {
     if (proposal.loosened.length > 0)
       return {
         kind: 'ask',
-        ...this.#ask(`Save these rules of ${server}? They let more through than now.`, proposal.loosened, write),
+        ...this.#ask(`Save ${described(server)} so? More is let through than now.`, proposal.loosened, write),
       };
-    return { kind: 'done', ...write() };
+    const before = kept.text;
+    const back = () => {
+      this.#note(kept, text, before, `${proposal.summary.join('; ')} (undone)`, 'window', false, 0);
+      kept.text = before;
+    };
+    const done = write();
+    return { kind: 'done', ...done, undo: this.#world.undoable(done.words, server, back) };
   }
 
   versions(server: string): T.PolicyVersionView[] {
-    return this.#of(server).versions.map(({ view }, at) => ({ ...view, current: at === 0 }));
+    const all = this.#of(server).versions;
+    // As the real one tells it: what came back to what it was before.
+    return all.map(({ view, before }, at) => ({
+      ...view,
+      current: at === 0,
+      takenBack: all[at - 1]?.after === before,
+    }));
   }
 
   versionDiff(server: string, change: number): string {
@@ -300,14 +365,18 @@ export class FakeRules {
     proposal.summary = [`reverted: ${found.view.summary}`];
     const write = () => this.#write(server, found.before, proposal);
     if (proposal.loosened.length > 0)
-      return { kind: 'ask', ...this.#ask(`Take “${found.view.summary}” on ${server} back?`, proposal.loosened, write) };
+      return {
+        kind: 'ask',
+        ...this.#ask(`Take back this change of ${server}?`, proposal.loosened, write),
+        details: found.view.summary.split('; '),
+      };
     return { kind: 'done', ...write() };
   }
 
   #ask(words: string, loosened: string[], act: () => T.Done): T.Question {
     const token = `policy-${this.#next++}`;
     this.#world.questions.set(token, { untilMs: this.#world.now() + 120_000, act });
-    return { token, words, loosened };
+    return { token, words, details: [], loosened };
   }
 
   toolsOf(server: string): KnownTool[] {
@@ -347,7 +416,7 @@ export class FakeRules {
     kept.text = text;
     kept.own = true;
     this.#world.changed(server, summary, proposal.loosened.length > 0);
-    return { words: `Saved the rules of ${server}: ${summary}`, undo: null, server, version: hash(text), endsMs: null };
+    return { words: `Saved ${described(server)}: ${summary}`, undo: null, server, version: hash(text), endsMs: null };
   }
 
   #note(
@@ -369,6 +438,7 @@ export class FakeRules {
       previous: summary.startsWith('first policy') ? null : hash(before),
       current: true,
       loosened,
+      takenBack: false,
     };
     kept.versions.unshift({ view, before, after });
   }

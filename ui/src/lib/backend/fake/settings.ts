@@ -42,6 +42,7 @@ export function fakeSettings(world: World): Settings {
       world.questions.set(token, { untilMs: world.now() + 120_000, act });
       return {
         token,
+        details: [],
         words: `Forget all of the history, ${calls.length} calls, for good?`,
         loosened: servers.map((server) => {
           const count = calls.filter((line) => line.server === server).length;

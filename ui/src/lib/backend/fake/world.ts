@@ -92,6 +92,23 @@ export class World {
   questions = new Map<string, { untilMs: number; act: () => T.Done }>();
   /** Takes a change of a policy back; none if the change is not one of a policy text. */
   revert: (server: string, change: number) => T.Answer | null = () => null;
+  lastGood: (server: string) => T.Answer = () => {
+    throw new Error('there are no rules yet');
+  };
+  /** Lets something be undone for a while; set by who undoes. */
+  undoable: (words: string, server: string | null, back: () => void) => T.Undo | null = () => null;
+
+  /** What a server's calls of today come to. */
+  numbers(server: string): { callsToday: number; refusedToday: number; lastCallMs: number | null } {
+    const midnight = new Date(this.now()).setHours(0, 0, 0, 0);
+    const lines = [...this.calls()].filter((line) => line.server === server);
+    const today = lines.filter((line) => line.atMs >= midnight);
+    return {
+      callsToday: today.length,
+      refusedToday: today.filter((line) => line.refused).length,
+      lastCallMs: lines.at(-1)?.atMs ?? null,
+    };
+  }
   /** Grows with every change of a server's rules. */
   versions = new Map<string, number>();
   #listeners = new Set<(entry: Entry) => void>();

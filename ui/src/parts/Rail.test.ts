@@ -1,0 +1,62 @@
+// @vitest-environment jsdom
+// Where the badge sits: on the section that it is about, until somebody looked there.
+import { cleanup, render, screen } from '@testing-library/svelte';
+import { tick } from 'svelte';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { App } from '../lib/app.svelte';
+import { fakeBackend } from '../lib/backend/fake';
+import type { Need } from '../lib/backend';
+import AppView from '../App.svelte';
+
+const need = (words: string, fix: Need['fix'], server: string | null = null): Need => ({
+  words,
+  fix,
+  server,
+  serious: true,
+});
+
+let app: App;
+let needs: Need[];
+beforeEach(() => {
+  location.hash = '#/activity';
+  const fake = fakeBackend({ calls: 20, rate: 0, seed: 3 });
+  const { overview } = fake;
+  needs = [
+    need('lost', { kind: 'openClients' }),
+    need('broken', { kind: 'openRules', server: 'files' }, 'files'),
+    need('paused', { kind: 'resume', server: 'files' }, 'files'),
+  ];
+  fake.overview = async () => ({ ...(await overview()), needs });
+  app = new App(fake);
+  render(AppView, { props: { app } });
+});
+afterEach(cleanup);
+
+const badges = async () => {
+  await app.refresh();
+  await tick();
+  return screen.queryAllByTestId(/^badge-/).map((one) => one.dataset.testid);
+};
+
+describe('the badge for what needs a person', () => {
+  it('sits on the section that it is about, not on Activity', async () => {
+    expect(await badges()).toEqual(['badge-servers', 'badge-clients', 'badge-rules']);
+  });
+
+  it('goes when somebody looked there, and comes back for other news', async () => {
+    await badges();
+    app.router.go('#/clients');
+    expect(await badges()).toEqual(['badge-servers', 'badge-rules']);
+    app.router.go('#/activity');
+    expect(await badges()).toEqual(['badge-servers', 'badge-rules']);
+    needs = needs.filter(({ words }) => words !== 'lost');
+    await badges();
+    needs = [...needs, need('lost', { kind: 'openClients' })];
+    expect(await badges()).toContain('badge-clients');
+  });
+
+  it('goes when it is mended', async () => {
+    needs = [];
+    expect(await badges()).toEqual([]);
+  });
+});
