@@ -55,7 +55,7 @@ pub(crate) fn look(state: &AppState) -> Look {
 /// Nobody knows whether anything is protected: that is what it says.
 fn unreadable(why: &str) -> Look {
     let words = format!("Callgate cannot see how things stand: {}", text::harmless(why));
-    let entry = |act, text: &str| MenuItem::Entry { act, text: text.to_owned(), enabled: true };
+    let entry = |act, text: &str| MenuItem::Entry { act, text: text.to_owned() };
     let items = vec![
         MenuItem::Label(text::clip(&words, 100)),
         MenuItem::Separator,

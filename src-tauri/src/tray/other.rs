@@ -1,4 +1,7 @@
 //! macOS and Windows: the toolkit's own tray, which is always there.
+//!
+//! A menu that is on the screen stays as it is: what is new is another menu, for the next time. The number of an entry is its
+//! act, with the tool and the client that stood there, so a late click means what was read.
 
 use callgate_desk::tray::{MenuItem, TrayAct};
 use callgate_desk::view::Place;
@@ -90,8 +93,8 @@ fn drawn(app: &AppHandle, items: &[MenuItem]) -> tauri::Result<Menu<Wry>> {
 fn entry(app: &AppHandle, item: &MenuItem) -> tauri::Result<Box<dyn IsMenuItem<Wry>>> {
     Ok(match item {
         MenuItem::Label(text) => Box::new(Entry::new(app, label(text), false, None::<&str>)?),
-        MenuItem::Entry { act, text, enabled } => {
-            Box::new(Entry::with_id(app, act.id(), label(text), *enabled, None::<&str>)?)
+        MenuItem::Entry { act, text } => {
+            Box::new(Entry::with_id(app, act.id(), label(text), true, None::<&str>)?)
         }
         MenuItem::Submenu { text, items } => {
             let below = Submenu::new(app, label(text), true)?;

@@ -41,13 +41,12 @@ fn the_menu_says_how_things_stand_at_the_moment_it_opens() {
         let drawn = menu.drawn();
         anyhow::ensure!(drawn.contains("safe: allowed"), "{drawn}");
         anyhow::ensure!(drawn.contains("corpus: running"), "{drawn}");
-        let acts =
-            ["Pause all", "Stop everything", "Open Callgate", "Settings", "Quit", "Why", "Block", "Cap"];
-        for words in acts.into_iter().chain(["Stop", "Restart"]) {
+        let acts = ["Pause all", "Stop everything", "Open Callgate", "Settings", "Quit", "Why"];
+        for words in acts.into_iter().chain([BLOCK, "Cap safe for tester", "Stop", "Restart"]) {
             anyhow::ensure!(menu.named(words).is_some_and(|entry| entry.enabled), "{words} in\n{drawn}");
         }
 
-        icon.click("Block")?;
+        icon.click(BLOCK)?;
         app.until(&mut session, "safe", true)?;
         app.driver.wait("said what was done", |_| {
             let shown = app.notices()?.shown();
@@ -56,6 +55,67 @@ fn the_menu_says_how_things_stand_at_the_moment_it_opens() {
         app.driver.wait("the icon says so", |_| Ok((icon.pixels()? != quiet).then_some(())))?;
         icon.click("Why")?;
         app.driver.the("drawer")?;
+        Ok(())
+    });
+}
+
+/// The entry for the newest call in these tests.
+const BLOCK: &str = "Block safe for tester";
+
+/// What the tray shows of the home by now, as somebody has it who did not open the menu.
+fn wait_tip(app: &App, words: &str) -> anyhow::Result<()> {
+    app.driver
+        .wait(&format!("the tip says {words:?}"), |_| Ok(app.icon()?.tip()?.contains(words).then_some(())))
+}
+
+#[test]
+fn block_in_an_open_menu_hits_the_tool_that_was_shown() {
+    scene("tray-open-menu", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        session.ask("1", "safe", "{}")?;
+        let menu = icon.menu()?;
+        anyhow::ensure!(menu.named(BLOCK).is_some(), "{}", menu.drawn());
+
+        // While the pointer is on it, the agent goes on.
+        session.ask("2", "alpha", "{}")?;
+        session.ask("3", "beta", "{}")?;
+        wait_tip(app, "3 calls today")?;
+        anyhow::ensure!(icon.read_again(&menu)? == menu.texts(), "an entry says something else by now");
+        anyhow::ensure!(
+            icon.layout()? == menu,
+            "another menu under the pointer:\n{}",
+            icon.layout()?.drawn()
+        );
+
+        icon.click_in(&menu, BLOCK)?;
+        app.until(&mut session, "safe", true)?;
+        for tool in ["alpha", "beta"] {
+            let answer = session.ask(&format!("\"{tool}\""), tool, "{}")?;
+            anyhow::ensure!(!is_refusal(&answer), "{tool} was never meant: {}", answer.to_text());
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn an_entry_of_a_closed_menu_never_means_another_tool() {
+    scene("tray-old-menu", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        session.ask("1", "safe", "{}")?;
+        let old = icon.menu()?;
+        icon.close()?;
+        session.ask("2", "alpha", "{}")?;
+        session.ask("3", "beta", "{}")?;
+        app.driver.wait("a closed menu is brought up to date", |_| {
+            Ok(icon.layout()?.named("Block beta for tester").map(drop))
+        })?;
+        // A panel that is slow to notice.
+        icon.click_in(&old, BLOCK)?;
+        app.until(&mut session, "safe", true)?;
+        let answer = session.ask("4", "beta", "{}")?;
+        anyhow::ensure!(!is_refusal(&answer), "beta was never meant: {}", answer.to_text());
         Ok(())
     });
 }
