@@ -12,7 +12,7 @@ mod system;
 use std::sync::{Mutex, PoisonError};
 
 use callgate_desk::text;
-use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, status, with_left};
+use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, tip, with_left};
 use callgate_desk::view::IconState;
 use tauri::AppHandle;
 
@@ -34,11 +34,11 @@ pub(crate) struct Look {
 pub(crate) fn look(state: &AppState) -> Look {
     let desk = &state.desk;
     let memory = state.takes.memory();
-    let told = desk.overview().and_then(|overview| Ok((desk.servers()?, overview)));
+    let told = state.overview().and_then(|overview| Ok((desk.servers()?, overview)));
     match told {
         Ok((servers, overview)) => Look {
             icon: overview.icon,
-            tip: text::harmless(&status(&overview, &memory)),
+            tip: text::harmless(&tip(&overview, &memory)),
             menu: {
                 let recorded = desk.recorded(&servers);
                 let menu = menu(&overview, &servers, &memory, &recorded, state.clock.now().wall_ms);

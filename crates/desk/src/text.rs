@@ -72,9 +72,22 @@ pub fn subject(method: Option<&str>, tool: Option<&str>) -> String {
     }
 }
 
-/// `1 call`, `2 calls`.
-pub fn count(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// `1 call`, `2,140 calls`.
+pub fn count(many: u64, what: &str) -> String {
+    format!("{} {what}{}", number(many), if many == 1 { "" } else { "s" })
+}
+
+/// `2,140`.
+pub fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// `15 min`, `2 h 5 min`, `3 days`: rounded down.
@@ -121,6 +134,16 @@ pub fn day_start(wall_ms: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        for (many, wanted) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (20_099, "20,099"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(number(many), wanted);
+        }
+        assert_eq!((count(1, "call"), count(2_099, "call")), ("1 call".to_owned(), "2,099 calls".to_owned()));
+    }
 
     #[test]
     fn sizes_have_a_unit_and_few_digits() {

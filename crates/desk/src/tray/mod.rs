@@ -62,7 +62,12 @@ impl MenuItem {
 /// What the process trees of each running server take, as far as it is known.
 pub type Memory = BTreeMap<String, u64>;
 
-/// How things stand in one line: "3 servers, 214 calls today, 2 blocked, 810 MB".
+/// What a pointer that rests on the icon reads: the need first, then how things stand.
+pub fn tip(overview: &Overview, memory: &Memory) -> String {
+    format!("{} (Callgate: {})", overview.headline, status(overview, memory))
+}
+
+/// How things stand in one line: "3 servers, 214 calls today, 2 refused, 810 MB".
 pub fn status(overview: &Overview, memory: &Memory) -> String {
     match memory.values().sum() {
         0 => overview.status.clone(),
@@ -126,6 +131,12 @@ fn needs(overview: &Overview) -> Vec<MenuItem> {
             let (act, text) = TrayAct::mends(fix);
             items.push(MenuItem::entry(act, text));
         }
+    }
+    if overview.unprotected > 0 {
+        let is = if overview.unprotected == 1 { "is" } else { "are" };
+        let servers = count(u64::from(overview.unprotected), "server");
+        items.push(MenuItem::Label(format!("{servers} {is} not protected")));
+        items.push(MenuItem::entry(TrayAct::Clients, "Protect…"));
     }
     let left = overview.needs.len().saturating_sub(NEEDS);
     if left > 0 {

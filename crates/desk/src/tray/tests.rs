@@ -8,7 +8,9 @@ fn overview() -> Overview {
     Overview {
         icon: IconState::Quiet,
         needs: Vec::new(),
-        status: "1 server, 214 calls today, 2 blocked".to_owned(),
+        status: "1 server, 214 calls today, 2 refused".to_owned(),
+        headline: "All quiet".to_owned(),
+        unprotected: 0,
         servers_running: 1,
         sessions_running: 1,
         calls_today: 214,
@@ -155,7 +157,7 @@ read on browser: 90 calls a minute, usually 4 >
   Pause browser
   Cap read at 6 a minute
 --
-[1 server, 214 calls today, 2 blocked]
+[1 server, 214 calls today, 2 refused]
 --
 {time} playwright_click: capped × 412 >
   Why
@@ -292,7 +294,7 @@ fn what_servers_take_stands_in_the_status_line_and_beside_each() {
     let memory = Memory::from([("browser".to_owned(), 742_123_456), ("files".to_owned(), 74_900_000)]);
     let drawn = drawn(&menu(&overview(), &servers, &memory, &Recorded::new(), NOW).items, 0);
     for line in [
-        "[1 server, 214 calls today, 2 blocked, 810 MB]\n",
+        "[1 server, 214 calls today, 2 refused, 810 MB]\n",
         "browser: running, 740 MB >\n",
         "files: running, watch-only, 74 MB >\n",
     ] {

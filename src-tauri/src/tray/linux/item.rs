@@ -79,7 +79,7 @@ impl Item {
     #[zbus(property)]
     fn icon_pixmap(&self) -> Vec<Pixmap> {
         let state = self.0.inside().look.icon;
-        icons::icons(state, true).unwrap_or_default().iter().map(pixmap).collect()
+        icons::icons(state).unwrap_or_default().iter().map(pixmap).collect()
     }
 
     #[zbus(property)]
