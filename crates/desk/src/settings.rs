@@ -81,6 +81,11 @@ impl Desk {
         }
     }
 
+    /// How the window is to look.
+    pub fn theme(&self) -> Theme {
+        self.user_settings().theme
+    }
+
     pub(crate) fn asked_about_login(&self) -> bool {
         self.section("app")["askedLogin"] == true
     }

@@ -14,7 +14,8 @@ use crate::say::say;
 /// Where the kernel offers what can draw.
 const DEVICES: &str = "/dev/dri";
 
-/// Right after the window was made, before its page has drawn anything.
+/// Each time that a page begins, before it has drawn anything. Not between its being asked for and its beginning: a web
+/// engine (2.50) whose compositor is taken away then leaves the mouse wheel without effect.
 pub(super) fn suit(window: &WebviewWindow) {
     if can_draw(Path::new(DEVICES)) {
         return;

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use callgate_app_tests::app::{App, Around, scene};
+use callgate_app_tests::app::{App, Around, scene, scene_on};
 use callgate_app_tests::driver::PATIENCE;
-use callgate_tests::gate::OPEN_POLICY;
+use callgate_tests::gate::{Bench, OPEN_POLICY};
 use callgate_tests::processes::{children, eventually};
 use callgate_tests::session::{is_refusal, result_text};
 
@@ -121,6 +121,32 @@ fn an_entry_of_a_closed_menu_never_means_another_tool() {
 }
 
 #[test]
+fn the_tip_begins_with_the_need_and_opposite_states_look_different() -> anyhow::Result<()> {
+    let bench = Bench::new(OPEN_POLICY)?;
+    // The app watches the folder, not what may come to be in folders that are not there yet.
+    let file = bench.path("desktop/settings/Claude/claude_desktop_config.json");
+    std::fs::create_dir_all(file.parent().context("a folder")?)?;
+    scene_on("tray-states", bench, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let quiet = icon.pixels()?;
+        anyhow::ensure!(icon.tip()?.starts_with("All quiet (Callgate: "), "{}", icon.tip()?);
+        icon.click("Pause all")?;
+        wait_tip(app, "Paused: every call is refused")?;
+        let paused = icon.pixels()?;
+        anyhow::ensure!(paused != quiet, "paused looks like quiet");
+
+        // A client with a server that no gate stands in front of: worse than a pause.
+        std::fs::write(&file, r#"{ "mcpServers": { "open": { "command": "true" } } }"#)?;
+        wait_tip(app, "Not protecting: 1 server runs without the gate")?;
+        anyhow::ensure!(![quiet, paused].contains(&icon.pixels()?), "not protecting looks like another");
+        let menu = icon.menu()?.drawn();
+        anyhow::ensure!(menu.contains("[1 server is not protected]\nProtect…"), "{menu}");
+        Ok(())
+    });
+    Ok(())
+}
+
+#[test]
 fn pause_all_from_the_tray_holds_when_the_app_is_killed_and_ends_only_after_a_question() {
     scene("pause-all", OPEN_POLICY, Around::Tray, |app| {
         let icon = app.icon()?;
@@ -150,6 +176,8 @@ fn closing_hides_a_second_start_shows_and_quit_ends() {
         wait_shown(app, true);
         close_window(app)?;
         wait_shown(app, false);
+        let goes_on = || anyhow::Ok(app.notices()?.about("goes on in the tray").len());
+        app.driver.wait("the first close says where it went", |_| Ok((goes_on()? == 1).then_some(())))?;
 
         let (content, words) = app.start_again(&["--open", "settings"])?;
         anyhow::ensure!(content, "the second start failed: {words}");
@@ -161,6 +189,7 @@ fn closing_hides_a_second_start_shows_and_quit_ends() {
         icon.activate()?;
         wait_shown(app, true);
 
+        anyhow::ensure!(goes_on()? == 1, "not again");
         let pid = app.pid()?;
         icon.click("Quit")?;
         callgate_tests::session::gone("the app", pid, PATIENCE);
