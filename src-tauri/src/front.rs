@@ -93,6 +93,11 @@ impl Front {
     }
 }
 
+/// Decides how pages are drawn. First of all, before there is another thread.
+pub(crate) fn prepare() {
+    drawing::prepare();
+}
+
 /// Brings the window to the front, at a place. From any thread.
 pub(crate) fn show(app: &AppHandle, place: Place) {
     on_main(app, move |app| {
@@ -178,8 +183,6 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
         .title("Callgate")
         .inner_size(place::WIDTH, place::HEIGHT)
         .min_inner_size(place::MIN_WIDTH, place::MIN_HEIGHT)
-        // Whatever the web engine keeps stays in the home, private like the rest.
-        .data_directory(home.path().join("webview"))
         .devtools(cfg!(debug_assertions))
         .on_navigation(is_ours)
         .on_new_window(|_, _| NewWindowResponse::Deny)
@@ -187,10 +190,17 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
         .on_permission_request(|_, _| PermissionResponse::Deny)
         // Shown when it has the colour of its theme.
         .visible(false)
-        .on_page_load(|window, load| match load.event() {
-            PageLoadEvent::Started => drawing::suit(&window),
-            PageLoadEvent::Finished => loaded(&window),
+        .on_page_load(|window, load| {
+            if load.event() == PageLoadEvent::Finished {
+                loaded(&window);
+            }
         });
+    // Whatever the web engine keeps stays in the home, private like the rest. Without a home it keeps nothing.
+    let kept = home.path().join("webview");
+    builder = match std::fs::create_dir_all(&kept) {
+        Ok(()) => builder.data_directory(kept),
+        Err(_) => builder.incognito(true),
+    };
     if let Some(frame) = &frame {
         builder = builder.inner_size(frame.width, frame.height).maximized(frame.maximized);
         if let Some((x, y)) = frame.at {

@@ -36,6 +36,7 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    front::prepare();
     let home = match Home::locate() {
         Ok(home) => home,
         Err(error) => return failed(&error.to_string()),

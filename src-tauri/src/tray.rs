@@ -48,13 +48,16 @@ pub(crate) fn look(state: &AppState) -> Look {
                 }
             },
         },
-        Err(error) => unreadable(&error.to_string()),
+        Err(error) => match &state.home_problem {
+            Some(words) => unreadable(words),
+            None => unreadable(&format!("Callgate cannot see how things stand: {error}")),
+        },
     }
 }
 
-/// Nobody knows whether anything is protected: that is what it says.
+/// Nobody knows how well anything is protected: that is what it says.
 fn unreadable(why: &str) -> Look {
-    let words = format!("Callgate cannot see how things stand: {}", text::harmless(why));
+    let words = text::harmless(why);
     let entry = |act, text: &str| MenuItem::Entry { act, text: text.to_owned() };
     let items = vec![
         MenuItem::Label(text::clip(&words, 100)),
@@ -63,7 +66,7 @@ fn unreadable(why: &str) -> Look {
         entry(TrayAct::Open, "Open Callgate"),
         entry(TrayAct::Quit, "Quit"),
     ];
-    Look { icon: IconState::NotProtecting, tip: words, menu: Menu { items } }
+    Look { icon: IconState::NeedsYou, tip: format!("Needs you: {words}"), menu: Menu { items } }
 }
 
 /// The tray of this app, or why there is none.

@@ -12,7 +12,7 @@ use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
     AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConnectionExt as _,
-    CreateWindowAux, EventMask, InputFocus, MOTION_NOTIFY_EVENT, MapState, Window, WindowClass,
+    CreateWindowAux, EventMask, ImageFormat, InputFocus, MOTION_NOTIFY_EVENT, MapState, Window, WindowClass,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::wrapper::ConnectionExt as _;
@@ -149,6 +149,13 @@ impl Desktop {
         let root = connection.setup().roots.get(screen).context("a display without a screen")?.root;
         connection.set_input_focus(InputFocus::NONE, root, CURRENT_TIME)?;
         Ok(connection.sync()?)
+    }
+
+    /// What a part of a window looks like now.
+    pub fn pixels(&self, window: Window, at: (i16, i16), size: (u16, u16)) -> anyhow::Result<Vec<u8>> {
+        let (connection, _) = x11rb::connect(Some(&self.display))?;
+        let image = connection.get_image(ImageFormat::Z_PIXMAP, window, at.0, at.1, size.0, size.1, !0)?;
+        Ok(image.reply()?.data)
     }
 
     /// Turns the mouse wheel down by so many notches, with the pointer at this place of a window.
