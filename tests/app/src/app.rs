@@ -216,7 +216,9 @@ impl Undriven {
         let desktop = Desktop::start(&bench.path("desktop"), Bus::Private)?;
         let host = Host::start(desktop.bus.as_deref().context("a bus")?)?;
         let mut command = Command::new(app_binary()?);
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null());
+        let said = std::fs::File::create(desktop.said())?;
+        command.stderr(said);
         desktop.host(&mut command);
         at_home(&bench, &mut command);
         Ok(Undriven { process: Owned(command.spawn()?), host, desktop, bench })

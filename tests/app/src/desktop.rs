@@ -186,7 +186,8 @@ impl Desktop {
 /// Xvfb chooses a free number itself and says which.
 fn display() -> anyhow::Result<(Owned, String)> {
     let mut command = Command::new("Xvfb");
-    command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
+    // Without a reset when the last one goes: who comes at that moment would be turned away.
+    command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = Owned(command.spawn().context("there is no virtual display: install xvfb")?);
     let line = first_line(&mut process.0).context("Xvfb did not say which display it made")?;
