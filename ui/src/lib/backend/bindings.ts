@@ -800,7 +800,7 @@ export type Need = {
 };
 
 export type NotificationSettings = {
-	/**  The first block per tool and session. */
+	/**  One for each incident, which counts on in its place. */
 	blocked: boolean,
 	/**  An unusual rate. */
 	alarms: boolean,
