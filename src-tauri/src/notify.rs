@@ -107,7 +107,7 @@ pub(crate) struct Board(Arc<Mutex<HashMap<Topic, OnBoard>>>);
 #[derive(Debug)]
 enum OnBoard {
     /// On its way there; with what has to be said instead by now.
-    Coming(Option<Box<Notice>>),
+    Coming(Option<Notice>),
     Shown {
         id: u32,
         /// Where a click on what it says by now leads.
@@ -132,7 +132,7 @@ impl Board {
             return None;
         };
         all.insert(topic, OnBoard::Shown { id, opens: instead.opens.clone() });
-        Some(*instead)
+        Some(instead)
     }
 
     /// What the desktop calls it, if it is there to be said anew.
@@ -143,7 +143,7 @@ impl Board {
                 Some(*id)
             }
             OnBoard::Coming(instead) => {
-                *instead = Some(Box::new(notice.clone()));
+                *instead = Some(notice.clone());
                 None
             }
         }

@@ -1,6 +1,6 @@
 //! The menu, as `com.canonical.dbusmenu` wants it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use callgate_desk::tray::Node;
@@ -25,6 +25,7 @@ pub(super) struct Menu(pub(super) Arc<Shared>);
 impl Menu {
     /// A depth below nought means all of it.
     fn get_layout(&self, parent: i32, depth: i32, names: Vec<String>) -> zbus::fdo::Result<(u32, Layout)> {
+        let names = names.into_iter().collect();
         let mut inside = self.0.inside();
         let revision = inside.menus.revision();
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
@@ -40,6 +41,7 @@ impl Menu {
     }
 
     fn get_group_properties(&self, ids: Vec<i32>, names: Vec<String>) -> Vec<(i32, Properties)> {
+        let names = names.into_iter().collect();
         let inside = self.0.inside();
         let found = ids.into_iter().filter_map(|id| match id {
             0 => Some((0, wanted(root(), &names))),
@@ -174,12 +176,12 @@ fn properties(node: &Node) -> Properties {
 }
 
 /// No names: all of them.
-fn wanted(mut known: Properties, names: &[String]) -> Properties {
-    known.retain(|name, _| names.is_empty() || names.iter().any(|wanted| wanted == name));
+fn wanted(mut known: Properties, names: &BTreeSet<String>) -> Properties {
+    known.retain(|name, _| names.is_empty() || names.contains(*name));
     known
 }
 
-fn nested(node: &Node, depth: usize, names: &[String]) -> Value<'static> {
+fn nested(node: &Node, depth: usize, names: &BTreeSet<String>) -> Value<'static> {
     let below: Vec<Value<'static>> = match depth {
         0 => Vec::new(),
         depth => node.children.iter().map(|child| nested(child, depth - 1, names)).collect(),
