@@ -12,25 +12,31 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use callgate_desk::view::Place;
+use callgate_desk::view::{Place, Theme};
 use callgate_store::Home;
 use tauri::webview::{NewWindowResponse, PageLoadEvent, PermissionResponse};
+use tauri::window::Color;
 use tauri::{
     AppHandle, Emitter as _, Manager as _, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::route;
 use crate::say::say;
 use crate::state::AppState;
+use crate::{notify, route};
 
 const LABEL: &str = "main";
 /// Hidden for so long, the page is let go; the next look makes it anew.
 const LET_GO_MS: u64 = 5 * 60 * 1000;
+/// Said when the window is closed for the first time.
+const GOES_ON: &str =
+    "Closing the window does not end it: a click on the icon brings it back, and its menu has Quit.";
 
 /// What is known about the window.
 #[derive(Debug, Default)]
 pub(crate) struct Front {
     visible: AtomicBool,
+    /// It has the keyboard.
+    focused: AtomicBool,
     /// For those who wait until it is visible.
     seen: (Mutex<()>, Condvar),
     /// Uptime at which it was hidden.
@@ -54,6 +60,11 @@ impl Front {
     /// May somebody see what the window shows?
     pub(crate) fn is_visible(&self) -> bool {
         self.visible.load(Ordering::Relaxed)
+    }
+
+    /// Does the person look at it now, rather than at another window?
+    pub(crate) fn is_in_front(&self) -> bool {
+        self.is_visible() && self.focused.load(Ordering::Relaxed)
     }
 
     /// Waits until somebody may see it or there is another reason to look, at most so long.
@@ -80,6 +91,11 @@ impl Front {
             *page = Page::Listening;
         }
     }
+}
+
+/// Decides how pages are drawn. First of all, before there is another thread.
+pub(crate) fn prepare() {
+    drawing::prepare();
 }
 
 /// Brings the window to the front, at a place. From any thread.
@@ -114,8 +130,11 @@ fn reveal(window: &WebviewWindow) -> tauri::Result<()> {
 pub(crate) fn hide(app: &AppHandle) {
     on_main(app, |app| {
         let Some(window) = app.get_webview_window(LABEL) else { return };
-        remember(&window);
         let state = app.state::<AppState>();
+        if !place::read(state.desk.home()).is_some_and(|kept| kept.told_of_tray) {
+            notify::tell(app, "Callgate goes on in the tray", GOES_ON);
+        }
+        remember(&window, true);
         state.front.hidden_at_ms.store(state.clock.now().uptime_ms, Ordering::Relaxed);
         state.front.visible.store(false, Ordering::Relaxed);
         if let Err(error) = window.hide() {
@@ -150,7 +169,8 @@ fn is_idle(app: &AppHandle) -> bool {
 pub(crate) fn remember_now(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(LABEL).filter(|_| app.state::<AppState>().front.is_visible())
     {
-        remember(&window);
+        let told = place::read(app.state::<AppState>().desk.home()).is_some_and(|kept| kept.told_of_tray);
+        remember(&window, told);
     }
 }
 
@@ -163,18 +183,24 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
         .title("Callgate")
         .inner_size(place::WIDTH, place::HEIGHT)
         .min_inner_size(place::MIN_WIDTH, place::MIN_HEIGHT)
-        // Whatever the web engine keeps stays in the home, private like the rest.
-        .data_directory(home.path().join("webview"))
         .devtools(cfg!(debug_assertions))
         .on_navigation(is_ours)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false)
         .on_permission_request(|_, _| PermissionResponse::Deny)
+        // Shown when it has the colour of its theme.
+        .visible(false)
         .on_page_load(|window, load| {
             if load.event() == PageLoadEvent::Finished {
                 loaded(&window);
             }
         });
+    // Whatever the web engine keeps stays in the home, private like the rest. Without a home it keeps nothing.
+    let kept = home.path().join("webview");
+    builder = match std::fs::create_dir_all(&kept) {
+        Ok(()) => builder.data_directory(kept),
+        Err(_) => builder.incognito(true),
+    };
     if let Some(frame) = &frame {
         builder = builder.inner_size(frame.width, frame.height).maximized(frame.maximized);
         if let Some((x, y)) = frame.at {
@@ -182,10 +208,21 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
         }
     }
     let window = builder.build()?;
-    drawing::suit(&window);
+    window.set_background_color(Some(ground(app, &window)))?;
     let app = app.clone();
     window.on_window_event(move |event| happened(&app, event));
     Ok(window)
+}
+
+/// The page's own ground, so that nothing flashes before its first picture; as in `ui/src/styles/tokens.css`.
+fn ground(app: &AppHandle, window: &WebviewWindow) -> Color {
+    let chosen = app.state::<AppState>().desk.theme();
+    let dark = match chosen {
+        Theme::Light => false,
+        Theme::Dark => true,
+        Theme::System => window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark),
+    };
+    if dark { Color(0x12, 0x15, 0x1b, 0xff) } else { Color(0xf6, 0xf7, 0xf9, 0xff) }
 }
 
 /// Only our own page.
@@ -207,6 +244,9 @@ fn happened(app: &AppHandle, event: &WindowEvent) {
                 true => hide(app),
                 false => crate::start::quit(app),
             }
+        }
+        WindowEvent::Focused(focused) => {
+            app.state::<AppState>().front.focused.store(*focused, Ordering::Relaxed);
         }
         WindowEvent::Destroyed => {
             let state = app.state::<AppState>();
@@ -251,7 +291,7 @@ fn page(app: &AppHandle) -> std::sync::MutexGuard<'_, Page> {
     app.state::<AppState>().inner().front.page.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn remember(window: &WebviewWindow) {
+fn remember(window: &WebviewWindow, told_of_tray: bool) {
     let (Ok(size), Ok(at), Ok(scale)) = (window.inner_size(), window.outer_position(), window.scale_factor())
     else {
         return;
@@ -259,7 +299,8 @@ fn remember(window: &WebviewWindow) {
     let (size, at) = (size.to_logical::<f64>(scale), at.to_logical::<f64>(scale));
     let maximized = window.is_maximized().unwrap_or(false);
     let home: &Home = &window.state::<AppState>().desk.home().clone();
-    let kept = place::Kept { x: at.x, y: at.y, width: size.width, height: size.height, maximized };
+    let (width, height) = (size.width, size.height);
+    let kept = place::Kept { x: at.x, y: at.y, width, height, maximized, told_of_tray };
     place::write(home, &kept);
 }
 

@@ -26,7 +26,8 @@ const WAITING: usize = 24;
 #[cfg_attr(any(windows, target_os = "macos"), expect(dead_code, reason = "clicks come back on Linux only"))]
 enum Click {
     Notification,
-    Button(usize),
+    /// A button: what was written on it, whatever the notification says by now.
+    Act(TrayAct),
     /// Closed, or gone.
     None,
 }
@@ -64,7 +65,7 @@ pub(crate) fn tell(app: &AppHandle, title: &str, body: &str) {
 pub(crate) fn raise(app: &AppHandle, notice: Notice) {
     let (app, state) = (app.clone(), app.state::<AppState>());
     let (place, board) = (state.waiting.take(), state.board.clone());
-    if let (Some(topic), Some(_)) = (&notice.topic, &place) {
+    if let (Some(topic), Some(_)) = (notice.topic, &place) {
         board.begin(topic);
     }
     std::thread::spawn(move || {
@@ -73,24 +74,17 @@ pub(crate) fn raise(app: &AppHandle, notice: Notice) {
             return system::tell(&notice.title, &notice.body);
         };
         let click = system::show(&notice, &|id| {
-            let body = notice.topic.as_ref().and_then(|topic| board.shown(topic, id));
-            if let Some(body) = body {
+            let instead = notice.topic.and_then(|topic| board.shown(topic, id, &notice.opens));
+            if let Some(instead) = instead {
                 // Whether it was closed is heard only after this.
-                system::amend(&Notice { body, ..notice.clone() }, id, &|| true);
+                system::amend(&instead, id, &|| true);
             }
         });
-        if let Some(topic) = &notice.topic {
-            board.end(topic);
-        }
+        let opens = notice.topic.and_then(|topic| board.end(topic)).unwrap_or(notice.opens);
         drop(place);
         match click {
-            Click::Notification => front::show(&app, notice.opens),
-            Click::Button(number) => {
-                if let Some((act, _)) = notice.acts.get(number) {
-                    let act: &TrayAct = act;
-                    tray::perform(&app, act);
-                }
-            }
+            Click::Notification => front::show(&app, opens),
+            Click::Act(act) => tray::perform(&app, &act),
             Click::None => {}
         }
     });
@@ -99,10 +93,10 @@ pub(crate) fn raise(app: &AppHandle, notice: Notice) {
 /// Says it in place of what is shown about its topic.
 pub(crate) fn amend(app: &AppHandle, notice: &Notice) {
     let board = app.state::<AppState>().board.clone();
-    let Some(topic) = notice.topic.clone() else { return };
-    if let Some(id) = board.amended(&topic, &notice.body) {
+    let Some(topic) = notice.topic else { return };
+    if let Some(id) = board.amended(topic, notice) {
         let notice = notice.clone();
-        std::thread::spawn(move || system::amend(&notice, id, &|| board.shows(&topic, id)));
+        std::thread::spawn(move || system::amend(&notice, id, &|| board.shows(topic, id)));
     }
 }
 
@@ -113,8 +107,12 @@ pub(crate) struct Board(Arc<Mutex<HashMap<Topic, OnBoard>>>);
 #[derive(Debug)]
 enum OnBoard {
     /// On its way there; with what has to be said instead by now.
-    Coming(Option<String>),
-    Shown(u32),
+    Coming(Option<Notice>),
+    Shown {
+        id: u32,
+        /// Where a click on what it says by now leads.
+        opens: Place,
+    },
 }
 
 impl Board {
@@ -122,37 +120,46 @@ impl Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, topic: &Topic) {
-        self.all().insert(topic.clone(), OnBoard::Coming(None));
+    fn begin(&self, topic: Topic) {
+        self.all().insert(topic, OnBoard::Coming(None));
     }
 
     /// The desktop calls it so; gives what has to be said instead by now.
-    fn shown(&self, topic: &Topic, id: u32) -> Option<String> {
-        match self.all().insert(topic.clone(), OnBoard::Shown(id)) {
-            Some(OnBoard::Coming(instead)) => instead,
-            _ => None,
-        }
+    fn shown(&self, topic: Topic, id: u32, opens: &Place) -> Option<Notice> {
+        let mut all = self.all();
+        let Some(OnBoard::Coming(Some(instead))) = all.remove(&topic) else {
+            all.insert(topic, OnBoard::Shown { id, opens: opens.clone() });
+            return None;
+        };
+        all.insert(topic, OnBoard::Shown { id, opens: instead.opens.clone() });
+        Some(instead)
     }
 
     /// What the desktop calls it, if it is there to be said anew.
-    fn amended(&self, topic: &Topic, body: &str) -> Option<u32> {
-        match self.all().get_mut(topic)? {
-            OnBoard::Shown(id) => Some(*id),
+    fn amended(&self, topic: Topic, notice: &Notice) -> Option<u32> {
+        match self.all().get_mut(&topic)? {
+            OnBoard::Shown { id, opens } => {
+                *opens = notice.opens.clone();
+                Some(*id)
+            }
             OnBoard::Coming(instead) => {
-                *instead = Some(body.to_owned());
+                *instead = Some(notice.clone());
                 None
             }
         }
     }
 
     /// Is it still there? The desktop would show anew what was closed in between, and nobody would hear its buttons.
-    fn shows(&self, topic: &Topic, id: u32) -> bool {
-        matches!(self.all().get(topic), Some(OnBoard::Shown(shown)) if *shown == id)
+    fn shows(&self, topic: Topic, id: u32) -> bool {
+        matches!(self.all().get(&topic), Some(OnBoard::Shown { id: shown, .. }) if *shown == id)
     }
 
-    /// Clicked or closed: who closed it does not want it back.
-    fn end(&self, topic: &Topic) {
-        self.all().remove(topic);
+    /// Clicked or closed: who closed it does not want it back. Gives where it led.
+    fn end(&self, topic: Topic) -> Option<Place> {
+        match self.all().remove(&topic)? {
+            OnBoard::Shown { opens, .. } => Some(opens),
+            OnBoard::Coming(_) => None,
+        }
     }
 }
 
@@ -174,15 +181,22 @@ mod tests {
 
     #[test]
     fn a_count_reaches_what_is_shown_or_coming_and_never_what_was_closed() {
-        let (board, topic) = (Board::default(), Topic { session: "s".to_owned(), tool: "t".to_owned() });
-        assert_eq!(board.amended(&topic, "2 more"), None, "never shown");
-        board.begin(&topic);
-        assert_eq!(board.amended(&topic, "3 more"), None, "not there yet");
-        assert_eq!(board.shown(&topic, 7).as_deref(), Some("3 more"));
-        assert_eq!(board.amended(&topic, "4 more"), Some(7));
-        assert!(board.shows(&topic, 7) && !board.shows(&topic, 8));
-        board.end(&topic);
-        assert!(!board.shows(&topic, 7), "closed while it was on its way");
-        assert_eq!(board.amended(&topic, "5 more"), None, "closed");
+        let (board, topic) = (Board::default(), Topic(1));
+        let saying = |body: &str, opens: Place| Notice {
+            title: "t".to_owned(),
+            body: body.to_owned(),
+            acts: Vec::new(),
+            opens,
+            topic: Some(topic),
+        };
+        assert_eq!(board.amended(topic, &saying("2 more", Place::Window)), None, "never shown");
+        board.begin(topic);
+        assert_eq!(board.amended(topic, &saying("3 more", Place::Servers)), None, "not there yet");
+        assert_eq!(board.shown(topic, 7, &Place::Window).map(|one| one.body).as_deref(), Some("3 more"));
+        assert_eq!(board.amended(topic, &saying("4 more", Place::Clients)), Some(7));
+        assert!(board.shows(topic, 7) && !board.shows(topic, 8));
+        assert_eq!(board.end(topic), Some(Place::Clients), "a click leads to what it says by now");
+        assert!(!board.shows(topic, 7), "closed while it was on its way");
+        assert_eq!(board.amended(topic, &saying("5 more", Place::Window)), None, "closed");
     }
 }

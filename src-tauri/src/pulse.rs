@@ -90,7 +90,7 @@ impl Beat {
         }
         state.tray.update(&tray::look(&state));
         // What cannot be read now is told when it can.
-        for telling in state.desk.news().unwrap_or_default() {
+        for telling in state.desk.news(state.front.is_in_front()).unwrap_or_default() {
             match telling {
                 Telling::Raise(notice) => notify::raise(app, notice),
                 Telling::Amend(notice) => notify::amend(app, &notice),

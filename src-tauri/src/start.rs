@@ -36,42 +36,67 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    front::prepare();
     let home = match Home::locate() {
         Ok(home) => home,
         Err(error) => return failed(&error.to_string()),
     };
-    let locked = match claimed(&home, &args) {
-        Ok(locked) => locked,
+    let claimed = match claimed(&home, &args) {
+        Ok(claimed) => claimed,
         Err(code) => return code,
     };
     if let Err(why) = display::check() {
         return failed(&why);
     }
-    serve(home, &args, locked)
+    serve(home, &args, claimed)
 }
 
-/// One app a home. A home that cannot be used has no lock either: the window says what is wrong with it.
-fn claimed(home: &Home, args: &Args) -> Result<Option<Locked>, ExitCode> {
+/// What a start got hold of.
+enum Claimed {
+    Lock(Locked),
+    /// Nothing can be written into the home, so there is no lock either: the window says what is wrong, and what to do.
+    NoHome(String),
+}
+
+/// One app a home.
+fn claimed(home: &Home, args: &Args) -> Result<Claimed, ExitCode> {
+    let unusable = |why: String| {
+        let words = unusable_home(home, &why);
+        say(&words);
+        Ok(Claimed::NoHome(words))
+    };
     if let Err(error) = home.prepare() {
-        say(&error.to_string());
-        return Ok(None);
+        return unusable(error.to_string());
     }
     match instance::claim(home, args.open.as_ref()) {
-        Ok(Claim::First(locked)) => Ok(Some(locked)),
+        Ok(Claim::First(locked)) => Ok(Claimed::Lock(locked)),
         Ok(Claim::Heard) => Err(ExitCode::SUCCESS),
         Ok(Claim::Deaf) => {
             Err(failed("Callgate runs already, but it does not answer. End it and start it again."))
         }
-        Err(error) => Err(failed(&format!("the lock of the app cannot be taken: {error}"))),
+        Err(error) => unusable(format!("{} cannot be written: {error}", home.app_lock().display())),
     }
 }
 
-fn serve(home: Home, args: &Args, locked: Option<Locked>) -> ExitCode {
+/// What happened, what it means, what to do now.
+fn unusable_home(home: &Home, why: &str) -> String {
+    format!(
+        "Callgate cannot use its folder {}, so every tool call behind the gate is refused: {why}. Make room on that disk or \
+         make the folder yours and writable, then start Callgate again.",
+        home.path().display()
+    )
+}
+
+fn serve(home: Home, args: &Args, claimed: Claimed) -> ExitCode {
+    let (locked, home_problem) = match claimed {
+        Claimed::Lock(locked) => (Some(locked), None),
+        Claimed::NoHome(words) => (None, Some(words)),
+    };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let commands = bindings::builder();
     let built = tauri::Builder::default()
         .invoke_handler(commands.invoke_handler())
-        .manage(AppState::new(home, clock))
+        .manage(AppState::new(home, clock, home_problem))
         .build(tauri::generate_context!());
     let app = match built {
         Ok(app) => app,
@@ -101,7 +126,7 @@ fn begin(app: &AppHandle, args: &Args) {
     pulse::start(app);
     pulse::keep_index(app);
     guard::start(app);
-    match args.hidden {
+    match args.hidden && state.home_problem.is_none() {
         true => show_without_tray(app),
         false => front::show(app, args.open.clone().unwrap_or(Place::Window)),
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use callgate_desk::view::{ErrorCode, UiError};
+use callgate_desk::view::{ErrorCode, IconState, Need, Overview, UiError};
 use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::Clock;
 use callgate_store::{Home, Origin};
@@ -43,10 +43,12 @@ pub(crate) struct AppState {
     pub board: Board,
     /// A person wants the app to end.
     pub quitting: AtomicBool,
+    /// Why nothing can be written into the home, if nothing can.
+    pub home_problem: Option<String>,
 }
 
 impl AppState {
-    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>) -> AppState {
+    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>, home_problem: Option<String>) -> AppState {
         AppState {
             desk: Arc::new(Desk::new(home, Arc::clone(&clock), Origin::Window)),
             counting: Latest::default(),
@@ -63,7 +65,26 @@ impl AppState {
             waiting: Waiting::default(),
             board: Board::default(),
             quitting: AtomicBool::new(false),
+            home_problem,
         }
+    }
+
+    /// How things stand, with what only the app can know of them.
+    pub(crate) fn overview(&self) -> Result<Overview, DeskError> {
+        let mut overview = self.desk.overview()?;
+        if let Some(words) = &self.home_problem {
+            // Whatever else is wrong comes of it.
+            overview.needs = vec![need(words.clone(), true)];
+            overview.icon = IconState::NeedsYou;
+            overview.headline = format!("Needs you: {words}");
+        }
+        // Said in the window, because nothing else can say it.
+        overview.needs.extend(self.tray.problem().map(|why| {
+            let words =
+                format!("There is no tray icon: {why}. Closing this window quits the app; the gate goes on.");
+            need(words, false)
+        }));
+        Ok(overview)
     }
 
     /// The window is gone: nothing that it asked for is wanted any more.
@@ -74,6 +95,10 @@ impl AppState {
         let _ended = self.following.begin();
         self.front.wake_waiting();
     }
+}
+
+fn need(words: String, serious: bool) -> Need {
+    Need { words, fix: None, server: None, serious }
 }
 
 /// Of several questions of one kind only the newest is worth an answer.
@@ -122,7 +147,22 @@ pub(crate) async fn ask<T: Send + 'static>(
     question: impl FnOnce(&Desk) -> Result<T, DeskError> + Send + 'static,
 ) -> Result<T, UiError> {
     let desk = Arc::clone(&state.desk);
-    match tauri::async_runtime::spawn_blocking(move || question(&desk)).await {
+    aside(move || question(&desk)).await
+}
+
+/// The same, of all that the app knows.
+pub(crate) async fn ask_app<T: Send + 'static>(
+    app: &AppHandle,
+    question: impl FnOnce(&AppState) -> Result<T, DeskError> + Send + 'static,
+) -> Result<T, UiError> {
+    let app = app.clone();
+    aside(move || question(&app.state::<AppState>())).await
+}
+
+async fn aside<T: Send + 'static>(
+    question: impl FnOnce() -> Result<T, DeskError> + Send + 'static,
+) -> Result<T, UiError> {
+    match tauri::async_runtime::spawn_blocking(question).await {
         Ok(answer) => answer.map_err(UiError::from),
         Err(error) => {
             let message = "Callgate could not finish this; the log of the app says more.".to_owned();

@@ -12,7 +12,7 @@ mod system;
 use std::sync::{Mutex, PoisonError};
 
 use callgate_desk::text;
-use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, status, with_left};
+use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, tip, with_left};
 use callgate_desk::view::IconState;
 use tauri::AppHandle;
 
@@ -34,11 +34,11 @@ pub(crate) struct Look {
 pub(crate) fn look(state: &AppState) -> Look {
     let desk = &state.desk;
     let memory = state.takes.memory();
-    let told = desk.overview().and_then(|overview| Ok((desk.servers()?, overview)));
+    let told = state.overview().and_then(|overview| Ok((desk.servers()?, overview)));
     match told {
         Ok((servers, overview)) => Look {
             icon: overview.icon,
-            tip: text::harmless(&status(&overview, &memory)),
+            tip: text::harmless(&tip(&overview, &memory)),
             menu: {
                 let recorded = desk.recorded(&servers);
                 let menu = menu(&overview, &servers, &memory, &recorded, state.clock.now().wall_ms);
@@ -48,14 +48,17 @@ pub(crate) fn look(state: &AppState) -> Look {
                 }
             },
         },
-        Err(error) => unreadable(&error.to_string()),
+        Err(error) => match &state.home_problem {
+            Some(words) => unreadable(words),
+            None => unreadable(&format!("Callgate cannot see how things stand: {error}")),
+        },
     }
 }
 
-/// Nobody knows whether anything is protected: that is what it says.
+/// Nobody knows how well anything is protected: that is what it says.
 fn unreadable(why: &str) -> Look {
-    let words = format!("Callgate cannot see how things stand: {}", text::harmless(why));
-    let entry = |act, text: &str| MenuItem::Entry { act, text: text.to_owned(), enabled: true };
+    let words = text::harmless(why);
+    let entry = |act, text: &str| MenuItem::Entry { act, text: text.to_owned() };
     let items = vec![
         MenuItem::Label(text::clip(&words, 100)),
         MenuItem::Separator,
@@ -63,7 +66,7 @@ fn unreadable(why: &str) -> Look {
         entry(TrayAct::Open, "Open Callgate"),
         entry(TrayAct::Quit, "Quit"),
     ];
-    Look { icon: IconState::NotProtecting, tip: words, menu: Menu { items } }
+    Look { icon: IconState::NeedsYou, tip: format!("Needs you: {words}"), menu: Menu { items } }
 }
 
 /// The tray of this app, or why there is none.

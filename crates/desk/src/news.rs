@@ -15,13 +15,17 @@ const STEPS: usize = 20;
 impl Desk {
     /// Notifications to show now. The first time there are none of calls: what was is in the log. Ask about once a second, also
     /// when nobody looks: with each question a little of the past is learned, against which alarms are raised.
-    pub fn news(&self) -> Result<Vec<Telling>, DeskError> {
-        let mut tellings = self.news_of_calls()?;
-        tellings.extend(self.guard_news().into_iter().map(Telling::Raise));
+    /// While the window is in front of the person, it says all of it.
+    pub fn news(&self, in_front: bool) -> Result<Vec<Telling>, DeskError> {
+        let mut tellings = self.news_of_calls(in_front)?;
+        let guarded = self.guard_news();
+        if !in_front {
+            tellings.extend(guarded.into_iter().map(Telling::Raise));
+        }
         Ok(tellings)
     }
 
-    fn news_of_calls(&self) -> Result<Vec<Telling>, DeskError> {
+    fn news_of_calls(&self, in_front: bool) -> Result<Vec<Telling>, DeskError> {
         let now_ms = self.clock.now().wall_ms;
         let settings = self.user_settings().notifications;
         let history = History::open_reader(&self.home)?;
@@ -45,7 +49,7 @@ impl Desk {
             calls.extend(more);
         }
         let alarms = std::mem::take(&mut standing.untold);
-        let news = News { now_ms, calls: &calls, events: &events, alarms: &alarms, settings };
+        let news = News { now_ms, calls: &calls, events: &events, alarms: &alarms, settings, in_front };
         let notices = standing.notices.take(&news);
         standing.notices.seen = Some((seen.0.max(latest), seen.1));
         Ok(notices)

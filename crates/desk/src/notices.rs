@@ -1,24 +1,29 @@
-//! What is worth a notification: the first block per tool and session, an unusual rate, rules loosened in their file.
+//! What is worth a notification: an incident, which is refusals and unusual rates that belong together, and rules loosened
+//! in their file.
 //!
-//! A value that is fed with what is new and says what to show. It knows no desktop.
+//! An incident has one notification, however many calls, tools and clients take part: it is said anew in its place, and gone
+//! when it was closed. A value that is fed with what is new and says what to show. It knows no desktop.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use callgate_store::history::{EventRow, LineRow};
 use callgate_store::{Decision, EventKind, Origin};
 
 use crate::acts::cap_for;
-use crate::text::{clip, count, harmless};
+use crate::text::client_name;
+use crate::text::{clip, count, harmless, number, span};
 use crate::tray::TrayAct;
 use crate::view::{Alarm, LogFilter, NotificationSettings, Place, Target};
 
-/// Notifications of blocks within a minute; an agent must not be able to flood a desktop.
-const BLOCKS_A_MINUTE: usize = 4;
-const MINUTE_MS: i64 = 60_000;
-/// A growing count is said this often.
-const COUNT_EVERY_MS: i64 = 10_000;
-/// Names are hostile: no more than this, and those of one batch, are remembered.
-const MOST: usize = 10_000;
+/// After so long without anything, what comes is another incident.
+const QUIET_MS: i64 = 60_000;
+/// What grows is said this often.
+const SAID_EVERY_MS: i64 = 3_000;
+/// So many refusals are a loop, whatever they are of.
+const LOOP: u64 = 20;
+/// Names are hostile: no more than this are told apart.
+const MOST: usize = 500;
 
 /// One notification.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,12 +38,9 @@ pub struct Notice {
     pub topic: Option<Topic>,
 }
 
-/// What a notification is about.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Topic {
-    pub session: String,
-    pub tool: String,
-}
+/// The incident that a notification is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Topic(pub u64);
 
 /// What to do on the desktop.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,103 +58,205 @@ pub struct News<'a> {
     pub events: &'a [EventRow],
     pub alarms: &'a [Alarm],
     pub settings: NotificationSettings,
-}
-
-/// What was told about a tool in a session.
-#[derive(Clone, Debug, Default)]
-struct Told {
-    /// None: it was not shown.
-    notice: Option<Notice>,
-    /// Blocks after the first.
-    more: u64,
-    said_ms: i64,
+    /// The person has the window before them, which shows the same: nothing is told.
+    pub in_front: bool,
 }
 
 /// What was told already.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
-    told: HashMap<Topic, Told>,
-    /// Those whose count has grown since it was said.
-    behind: BTreeSet<Topic>,
-    /// When blocks were told within the last minute.
-    lately: Vec<i64>,
+    incident: Option<Incident>,
+    incidents: u64,
     /// Up to which call and event everything was looked at.
     pub(crate) seen: Option<(i64, i64)>,
 }
 
 impl Notices {
     pub fn take(&mut self, news: &News<'_>) -> Vec<Telling> {
-        let now = news.now_ms;
-        self.lately.retain(|at| (at..=&now).contains(&&now) && now - at < MINUTE_MS);
-        // Not among the calls of one batch: what it raises is looked up when all of them were counted.
-        if self.told.len() >= MOST {
-            self.told.clear();
-            self.behind.clear();
+        let blocks: Vec<&LineRow> =
+            news.calls.iter().filter(|call| news.settings.blocked && is_block(call)).collect();
+        let alarms = if news.settings.alarms { news.alarms } else { &[] };
+        let mut tellings: Vec<Telling> = Vec::new();
+        if !blocks.is_empty() || !alarms.is_empty() {
+            let incident = self.incident_at(news.now_ms);
+            blocks.into_iter().for_each(|call| incident.refuse(call));
+            alarms.iter().for_each(|alarm| incident.alarm(alarm));
+            incident.unsaid = true;
         }
-        let mut first = Vec::new();
-        for call in news.calls.iter().filter(|call| is_block(call)) {
-            let tool = call.tool.clone().or_else(|| call.method.clone()).unwrap_or_default();
-            let topic = Topic { session: call.id.session.to_string(), tool };
-            if let Some(told) = self.told.get_mut(&topic) {
-                told.more += 1;
-                if told.notice.is_some() {
-                    self.behind.insert(topic);
-                }
-                continue;
-            }
-            let mut told = Told { said_ms: now, ..Told::default() };
-            // Also while it is not shown, it counts as the first: nobody wants old ones later.
-            if news.settings.blocked && self.lately.len() < BLOCKS_A_MINUTE {
-                self.lately.push(now);
-                let last = self.lately.len() == BLOCKS_A_MINUTE;
-                told.notice = Some(blocked(call, &topic, last));
-                first.push(topic.clone());
-            }
-            self.told.insert(topic, told);
+        if let Some(incident) = &mut self.incident {
+            tellings.extend(incident.tell(news));
         }
-        let mut tellings: Vec<Telling> = first.iter().filter_map(|topic| self.raise(topic)).collect();
-        tellings.extend(self.amend(news));
-        if news.settings.alarms {
-            tellings.extend(news.alarms.iter().map(alarmed).map(Telling::Raise));
+        if !news.in_front {
+            tellings.extend(loosened(news.events).into_iter().map(Telling::Raise));
         }
-        tellings.extend(loosened(news.events).into_iter().map(Telling::Raise));
         tellings
     }
 
-    /// With all that came together with it.
-    fn raise(&mut self, topic: &Topic) -> Option<Telling> {
-        self.behind.remove(topic);
-        self.told.get(topic)?.counted().map(Telling::Raise)
-    }
-
-    /// Counts that have grown, each only so often: "blocked 12 more times".
-    fn amend(&mut self, news: &News<'_>) -> Vec<Telling> {
-        let mut tellings = Vec::new();
-        self.behind.retain(|topic| {
-            let Some(told) = self.told.get_mut(topic) else { return false };
-            // A clock that was set back must not silence it.
-            if (told.said_ms..told.said_ms + COUNT_EVERY_MS).contains(&news.now_ms) {
-                return true;
-            }
-            told.said_ms = news.now_ms;
-            let notice = told.counted().filter(|_| news.settings.blocked);
-            tellings.extend(notice.map(Telling::Amend));
-            false
-        });
-        tellings
+    /// The one that goes on at this moment, or a new one.
+    fn incident_at(&mut self, now_ms: i64) -> &mut Incident {
+        // A clock that was set back must not join what is far apart.
+        let goes_on = |one: &Incident| (one.last_ms..one.last_ms + QUIET_MS).contains(&now_ms);
+        if !self.incident.as_ref().is_some_and(goes_on) {
+            self.incidents += 1;
+            self.incident = None;
+        }
+        let topic = Topic(self.incidents);
+        let incident = self.incident.get_or_insert_with(|| Incident::new(topic));
+        incident.last_ms = now_ms;
+        incident
     }
 }
 
-impl Told {
-    /// What was told, and how often it happened after that.
-    fn counted(&self) -> Option<Notice> {
-        let mut notice = self.notice.clone()?;
-        match self.more {
-            0 => {}
-            1 => notice.body.push_str(" (refused once more)"),
-            more => notice.body.push_str(&format!(" (refused {more} more times)")),
+/// What belongs together.
+#[derive(Clone, Debug)]
+struct Incident {
+    topic: Topic,
+    last_ms: i64,
+    refused: u64,
+    /// When the first and the last of them were refused.
+    refused_ms: Option<(i64, i64)>,
+    /// The first, which is told in full as long as it is the only one of its kind.
+    first: Option<LineRow>,
+    alarms: Vec<Alarm>,
+    /// Servers with their tools.
+    tools: BTreeSet<(String, String)>,
+    clients: BTreeSet<String>,
+    shown: bool,
+    said_ms: i64,
+    /// It has grown since it was said.
+    unsaid: bool,
+}
+
+impl Incident {
+    fn new(topic: Topic) -> Incident {
+        Incident {
+            topic,
+            last_ms: 0,
+            refused: 0,
+            refused_ms: None,
+            first: None,
+            alarms: Vec::new(),
+            tools: BTreeSet::new(),
+            clients: BTreeSet::new(),
+            shown: false,
+            said_ms: 0,
+            unsaid: false,
         }
-        Some(notice)
+    }
+
+    fn refuse(&mut self, call: &LineRow) {
+        self.refused += 1;
+        let (first, last) = self.refused_ms.unwrap_or((call.at_ms, call.at_ms));
+        self.refused_ms = Some((first.min(call.at_ms), last.max(call.at_ms)));
+        let tool = call.tool.as_deref().or(call.method.as_deref()).unwrap_or_default();
+        self.takes_part(&call.server, tool, call.client.as_deref());
+        self.first.get_or_insert_with(|| call.clone());
+    }
+
+    fn alarm(&mut self, alarm: &Alarm) {
+        self.takes_part(&alarm.server, alarm.tool.as_deref().unwrap_or_default(), alarm.client.as_deref());
+        if self.alarms.len() < MOST {
+            self.alarms.push(alarm.clone());
+        }
+    }
+
+    fn takes_part(&mut self, server: &str, tool: &str, client: Option<&str>) {
+        if self.tools.len() < MOST {
+            self.tools.insert((server.to_owned(), tool.to_owned()));
+        }
+        if self.clients.len() < MOST {
+            self.clients.extend(client.map(str::to_owned));
+        }
+    }
+
+    fn tell(&mut self, news: &News<'_>) -> Option<Telling> {
+        let now = news.now_ms;
+        // A clock that was set back must not silence it.
+        let lately = self.shown && (self.said_ms..self.said_ms + SAID_EVERY_MS).contains(&now);
+        if !self.unsaid || lately {
+            return None;
+        }
+        self.unsaid = false;
+        if news.in_front {
+            return None;
+        }
+        self.said_ms = now;
+        let notice = self.notice();
+        Some(match std::mem::replace(&mut self.shown, true) {
+            false => Telling::Raise(notice),
+            true => Telling::Amend(notice),
+        })
+    }
+
+    fn notice(&self) -> Notice {
+        let alone = self.tools.len() <= 1 && self.clients.len() <= 1;
+        let notice = match (&self.first, self.alarms.as_slice()) {
+            (Some(first), []) if alone => blocked(first, self.refused),
+            (None, [alarm]) => alarmed(alarm),
+            _ => self.together(),
+        };
+        Notice { topic: Some(self.topic), ..notice }
+    }
+
+    /// Many calls as the one thing that they are.
+    fn together(&self) -> Notice {
+        let loops = self.refused >= LOOP || !self.alarms.is_empty();
+        let who = self.who();
+        let verb = match (loops, self.clients.len() > 1) {
+            (true, true) => " loop",
+            (true, false) => " loops",
+            (false, _) => "",
+        };
+        let calls = match self.refused {
+            0 => {
+                let most = self.alarms.iter().map(|alarm| u64::from(alarm.per_minute)).sum();
+                format!("{} in a minute", count(most, "call"))
+            }
+            refused => {
+                let (first, last) = self.refused_ms.unwrap_or_default();
+                let took = Duration::from_millis((last - first).max(1_000).unsigned_abs());
+                format!("{} refused in {}", count(refused, "call"), span(took))
+            }
+        };
+        let tools = count(self.tools.len() as u64, "tool");
+        Notice {
+            title: format!("{who}{verb}: {calls}, {tools}"),
+            body: self.which(),
+            acts: vec![
+                (TrayAct::Pause { server: None }, "Pause all".to_owned()),
+                (TrayAct::Log, "Show".to_owned()),
+            ],
+            opens: Place::Log { filter: LogFilter::default() },
+            topic: None,
+        }
+    }
+
+    /// "Claude Desktop and Claude Code".
+    fn who(&self) -> String {
+        let mut names = self.clients.iter().map(|client| name(&client_name(client)));
+        match (names.next(), names.next(), self.clients.len()) {
+            (None, ..) => "An agent".to_owned(),
+            (Some(one), None, _) => one,
+            (Some(one), Some(two), 2) => format!("{one} and {two}"),
+            (Some(one), Some(_), all) => format!("{one} and {} others", all - 1),
+        }
+    }
+
+    /// "get_ticket, create_ticket and 4 more on tickets".
+    fn which(&self) -> String {
+        const NAMED: usize = 3;
+        let servers: BTreeSet<&str> = self.tools.iter().map(|(server, _)| server.as_str()).collect();
+        let mut words: Vec<String> = self.tools.iter().take(NAMED).map(|(_, tool)| name(tool)).collect();
+        let more = self.tools.len().saturating_sub(NAMED);
+        let last = if more > 0 { Some(format!("{more} more")) } else { words.pop() };
+        let tools = match (words.is_empty(), last) {
+            (true, last) => last.unwrap_or_default(),
+            (false, last) => format!("{} and {}", words.join(", "), last.unwrap_or_default()),
+        };
+        match (servers.len(), servers.first()) {
+            (1, Some(server)) => format!("{tools} on {}", name(server)),
+            (all, _) => format!("{tools} on {all} servers"),
+        }
     }
 }
 
@@ -165,26 +269,28 @@ fn name(text: &str) -> String {
     clip(&harmless(text), 40)
 }
 
-fn blocked(call: &LineRow, topic: &Topic, last: bool) -> Notice {
+/// One tool, and one client that was kept from it so many times.
+fn blocked(call: &LineRow, times: u64) -> Notice {
     let what = name(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("a message"));
     let word = match call.decision {
         Decision::Capped => "Capped",
         Decision::Denied | Decision::Hidden => "Blocked",
         _ => "Refused",
     };
-    let who = call.client.as_deref().map_or("An agent".to_owned(), name);
+    let who = call.client.as_deref().map_or("An agent".to_owned(), |client| name(&client_name(client)));
     let reason = call.reason.as_deref().filter(|reason| !reason.is_empty());
     let reason = reason.map_or(String::new(), |reason| format!(": {}", clip(&harmless(reason), 160)));
-    let mut body = format!("{who} was kept from it{reason}");
-    if last {
-        body.push_str(" (more may follow; the log has them all)");
-    }
+    let more = match times {
+        0 | 1 => String::new(),
+        2 => " (refused once more)".to_owned(),
+        times => format!(" (refused {} more times)", number(times - 1)),
+    };
     Notice {
         title: format!("{word}: {what} on {}", name(&call.server)),
-        body,
+        body: format!("{who} was kept from it{reason}{more}"),
         acts: vec![(TrayAct::Why { call: call.id.to_string() }, "Why".to_owned())],
         opens: Place::Call { id: call.id.to_string() },
-        topic: Some(topic.clone()),
+        topic: None,
     }
 }
 

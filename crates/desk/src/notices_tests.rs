@@ -7,7 +7,7 @@ use super::*;
 const ON: NotificationSettings = NotificationSettings { blocked: true, alarms: true };
 
 fn news<'a>(calls: &'a [LineRow], events: &'a [EventRow], alarms: &'a [Alarm]) -> News<'a> {
-    News { now_ms: 1_000_000, calls, events, alarms, settings: ON }
+    News { now_ms: 1_000_000, calls, events, alarms, settings: ON, in_front: false }
 }
 
 fn raised(tellings: Vec<Telling>) -> Vec<Notice> {
@@ -25,7 +25,7 @@ fn call(session: &str, seq: u64, tool: &str, decision: Decision) -> LineRow {
         id: callgate_store::CallId { session, seq },
         at_ms: 0,
         server: "files".to_owned(),
-        client: Some("claude-ai".to_owned()),
+        client: Some("claude-desktop".to_owned()),
         method: Some("tools/call".to_owned()),
         tool: Some(tool.to_owned()),
         decision,
@@ -46,51 +46,105 @@ fn sessions() -> (String, String) {
 }
 
 #[test]
-fn the_first_block_per_tool_and_session_is_told_and_the_rest_counted() {
-    let (one, two) = sessions();
-    let mut notices = Notices::default();
-    let calls: Vec<LineRow> = (0..13).map(|seq| call(&one, seq, "drop", Decision::Denied)).collect();
-    let told = raised(notices.take(&news(&calls, &[], &[])));
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].title, "Blocked: drop on files");
-    assert_eq!(told[0].body, "claude-ai was kept from it: not from an agent (refused 12 more times)");
-    assert_eq!(told[0].opens, Place::Call { id: calls[0].id.to_string() });
-    assert_eq!(notices.take(&news(&calls[..1], &[], &[])), [], "not again");
-    let others = [call(&one, 20, "wipe", Decision::Capped), call(&two, 1, "drop", Decision::Denied)];
-    let titles: Vec<String> =
-        raised(notices.take(&news(&others, &[], &[]))).into_iter().map(|notice| notice.title).collect();
-    assert_eq!(titles, ["Capped: wipe on files", "Blocked: drop on files"]);
-}
-
-#[test]
-fn a_growing_count_is_said_in_place_now_and_then_and_to_its_end() {
+fn a_refused_tool_is_told_once_and_its_count_said_in_place() {
     let (one, _) = sessions();
     let mut notices = Notices::default();
     let blocks = [call(&one, 1, "drop", Decision::Denied)];
     let mut at = |now_ms, calls: &[LineRow]| notices.take(&News { now_ms, ..news(calls, &[], &[]) });
-    assert_eq!(raised(at(1_000_000, &blocks))[0].body, "claude-ai was kept from it: not from an agent");
-    for second in 1..10 {
+    let told = raised(at(1_000_000, &blocks));
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].title, "Blocked: drop on files");
+    assert_eq!(told[0].body, "Claude Desktop was kept from it: not from an agent");
+    assert_eq!(told[0].opens, Place::Call { id: blocks[0].id.to_string() });
+    for second in 1..3 {
         assert_eq!(at(1_000_000 + second * 1_000, &blocks), [], "not each time");
     }
-    // Nothing new, but nine that nobody was told of.
-    let told = at(1_010_000, &[]);
+    // Nothing new, but two that nobody was told of.
+    let told = at(1_003_000, &[]);
     let [Telling::Amend(notice)] = told.as_slice() else { panic!("{told:?}") };
-    assert_eq!(notice.body, "claude-ai was kept from it: not from an agent (refused 9 more times)");
+    assert_eq!(notice.body, "Claude Desktop was kept from it: not from an agent (refused 2 more times)");
     assert_eq!(notice.opens, Place::Call { id: blocks[0].id.to_string() }, "still the first one");
     assert_eq!(at(1_030_000, &[]), [], "said");
     // A clock that was set back does not silence it.
     let told = at(500_000, &blocks);
-    assert!(matches!(told.as_slice(), [Telling::Amend(_)]), "{told:?}");
+    assert!(matches!(told.as_slice(), [Telling::Raise(_)]), "{told:?}");
 }
 
 #[test]
-fn what_was_not_shown_is_not_counted_on_the_desktop_either() {
+fn a_loop_of_two_thousand_calls_is_one_notification() {
+    let (one, two) = sessions();
+    let mut notices = Notices::default();
+    let mut shown: Vec<Notice> = Vec::new();
+    let alarm = |tool: &str| Alarm {
+        server: "files".to_owned(),
+        client: Some("claude-desktop".to_owned()),
+        tool: Some(tool.to_owned()),
+        per_minute: 90,
+        usual_per_minute: 4,
+        since_ms: 0,
+        words: format!("{tool} on files: 90 calls a minute, usually up to 4"),
+    };
+    // Ten seconds, looked at each second; six tools of two clients in turn, some of which raise an alarm as well.
+    for second in 0..10_u64 {
+        let now_ms = 1_000_000 + second.cast_signed() * 1_000;
+        let calls: Vec<LineRow> = (0..200)
+            .map(|number| LineRow {
+                at_ms: now_ms,
+                client: Some(if number % 2 == 0 { "claude-desktop" } else { "claude-code" }.to_owned()),
+                ..call(
+                    if number % 2 == 0 { &one } else { &two },
+                    second * 200 + number,
+                    &format!("tool{}", number % 6),
+                    Decision::Capped,
+                )
+            })
+            .collect();
+        let alarms = if second == 2 { vec![alarm("tool1"), alarm("tool2")] } else { Vec::new() };
+        for telling in notices.take(&News { now_ms, ..news(&calls, &[], &alarms) }) {
+            match telling {
+                Telling::Raise(notice) => shown.push(notice),
+                Telling::Amend(notice) => {
+                    let same = shown.iter_mut().find(|one| one.topic == notice.topic);
+                    *same.expect("something is shown") = notice;
+                }
+            }
+        }
+    }
+    let [notice] = shown.as_slice() else { panic!("{} notifications", shown.len()) };
+    assert_eq!(notice.title, "Claude Code and Claude Desktop loop: 2,000 calls refused in 9 s, 6 tools");
+    assert_eq!(notice.body, "tool0, tool1, tool2 and 3 more on files");
+    let acts: Vec<&str> = notice.acts.iter().map(|act| act.1.as_str()).collect();
+    assert_eq!(acts, ["Pause all", "Show"]);
+}
+
+#[test]
+fn what_comes_after_a_quiet_minute_is_another_incident() {
     let (one, _) = sessions();
     let mut notices = Notices::default();
-    let blocks = [call(&one, 1, "drop", Decision::Denied), call(&one, 2, "drop", Decision::Denied)];
-    let settings = NotificationSettings { blocked: false, alarms: true };
-    assert_eq!(notices.take(&News { settings, ..news(&blocks, &[], &[]) }), []);
-    assert_eq!(notices.take(&News { now_ms: 2_000_000, ..news(&blocks, &[], &[]) }), []);
+    let blocks = [call(&one, 1, "drop", Decision::Denied)];
+    let mut at = |now_ms| notices.take(&News { now_ms, ..news(&blocks, &[], &[]) });
+    let first = raised(at(1_000_000)).remove(0);
+    assert!(raised(at(1_000_000 + QUIET_MS - 1)).is_empty(), "the same");
+    let second = raised(at(1_000_000 + 2 * QUIET_MS)).remove(0);
+    assert_ne!(first.topic, second.topic);
+}
+
+#[test]
+fn nothing_is_told_while_the_window_is_in_front() {
+    let (one, _) = sessions();
+    let mut notices = Notices::default();
+    let blocks = [call(&one, 1, "drop", Decision::Denied)];
+    let in_front = News { in_front: true, ..news(&blocks, &[], &[]) };
+    assert_eq!(notices.take(&in_front), []);
+    assert_eq!(notices.take(&News { now_ms: 1_010_000, ..news(&[], &[], &[]) }), [], "they were seen");
+    // It goes on while the person looks elsewhere.
+    let told = raised(notices.take(&News { now_ms: 1_020_000, ..news(&blocks, &[], &[]) }));
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        notices.take(&News { now_ms: 1_030_000, ..in_front }),
+        [],
+        "what is on the desktop is left alone"
+    );
 }
 
 #[test]
@@ -107,32 +161,15 @@ fn what_passes_what_a_person_paused_and_the_demonstration_are_not_told() {
 }
 
 #[test]
-fn a_flood_of_names_cannot_flood_the_desktop() {
+fn a_flood_of_names_is_one_notification_and_takes_no_memory() {
     let (one, _) = sessions();
     let mut notices = Notices::default();
     let calls: Vec<LineRow> =
-        (0..500).map(|seq| call(&one, seq, &format!("tool{seq}"), Decision::Denied)).collect();
+        (0..5_000).map(|seq| call(&one, seq, &format!("tool{seq}"), Decision::Denied)).collect();
     let told = raised(notices.take(&news(&calls, &[], &[])));
-    assert_eq!(told.len(), BLOCKS_A_MINUTE);
-    assert!(told.last().unwrap().body.contains("the log has them all"));
-    let later = News { now_ms: 1_000_000 + MINUTE_MS, ..news(&[], &[], &[]) };
-    let next = [call(&one, 900, "another", Decision::Denied)];
-    assert_eq!(notices.take(&News { calls: &next, ..later }).len(), 1, "a minute later it goes on");
-}
-
-#[test]
-fn a_block_is_told_also_when_so_many_names_are_known_that_they_are_forgotten() {
-    let (one, _) = sessions();
-    let mut notices = Notices::default();
-    let calls: Vec<LineRow> =
-        (1..MOST as u64).map(|seq| call(&one, seq, &format!("tool{seq}"), Decision::Denied)).collect();
-    notices.take(&news(&calls, &[], &[]));
-    let next = [call(&one, 0, "drop", Decision::Denied), call(&one, 0, "wipe", Decision::Denied)];
-    let later = News { now_ms: 1_000_000 + MINUTE_MS, ..news(&next, &[], &[]) };
-    let told: Vec<String> = raised(notices.take(&later)).into_iter().map(|notice| notice.title).collect();
-    assert_eq!(told, ["Blocked: drop on files", "Blocked: wipe on files"]);
-    notices.take(&news(&[], &[], &[]));
-    assert_eq!(notices.told.len(), 0, "no more than so many are remembered");
+    assert_eq!(told.len(), 1);
+    assert!(told[0].title.starts_with("Claude Desktop loops: 5,000 calls refused in 1 s"), "{told:?}");
+    assert_eq!(notices.incident.as_ref().unwrap().tools.len(), MOST);
 }
 
 #[test]
@@ -164,7 +201,7 @@ fn settings_silence_blocks_and_alarms_but_not_loosening() {
     let calls = [call(&one, 1, "drop", Decision::Denied)];
     let alarms = [alarm];
     for (blocked, alarmed, expected) in
-        [(true, true, 3), (false, true, 2), (true, false, 2), (false, false, 1)]
+        [(true, true, 2), (false, true, 2), (true, false, 2), (false, false, 1)]
     {
         let settings = NotificationSettings { blocked, alarms: alarmed };
         let told = raised(Notices::default().take(&News { settings, ..news(&calls, &events, &alarms) }));
@@ -172,8 +209,8 @@ fn settings_silence_blocks_and_alarms_but_not_loosening() {
         let last = told.last().unwrap();
         assert_eq!(last.title, "The rules of files were loosened in their file");
         assert_eq!(last.body, "\"drop\" is allowed (and 1 more)");
-        if alarmed {
-            let alarm = &told[told.len() - 2];
+        if alarmed && !blocked {
+            let alarm = &told[0];
             assert_eq!(alarm.title, "90 calls in a minute");
             let acts: Vec<&str> = alarm.acts.iter().map(|act| act.1.as_str()).collect();
             assert_eq!(acts, ["Pause server", "Cap"]);

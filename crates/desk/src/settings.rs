@@ -159,6 +159,11 @@ impl Desk {
         settings
     }
 
+    /// How the window is to look.
+    pub fn theme(&self) -> Theme {
+        self.user_settings().theme
+    }
+
     pub(crate) fn asked_about_login(&self) -> bool {
         self.settings_file().at(&["app", "askedLogin"]) == Some(&Json::Bool(true))
     }

@@ -152,6 +152,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_are_grouped_by_thousands() {
+        for (many, wanted) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (20_099, "20,099"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(number(many), wanted);
+        }
+        assert_eq!((count(1, "call"), count(2_099, "call")), ("1 call".to_owned(), "2,099 calls".to_owned()));
+    }
+
+    #[test]
     fn sizes_have_a_unit_and_few_digits() {
         let cases =
             [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (12_345, "12 kB"), (470_400_000, "470 MB")];

@@ -1,25 +1,17 @@
 //! How things stand, and the settings.
 
-use callgate_desk::view::{Need, Overview, Question, SettingsView, UserSettings};
+use callgate_desk::view::{Overview, Question, SettingsView, UserSettings};
 use callgate_desk::{Forgetting, login};
-use tauri::State;
+use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, sorry};
+use crate::state::{AppState, ask, ask_app, sorry};
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn overview(state: State<'_, AppState>) -> Reply<Overview> {
-    state.front.listens();
-    let mut overview = ask(&state, move |desk| desk.overview()).await?;
-    overview.needs.extend(state.tray.problem().as_deref().map(no_tray));
-    Ok(overview)
-}
-
-/// Said in the window, because nothing else can say it.
-fn no_tray(why: &str) -> Need {
-    let words = format!("There is no tray icon: {why}. Closing this window quits the app; the gate goes on.");
-    Need { words, fix: None, server: None, serious: false }
+pub(crate) async fn overview(app: AppHandle) -> Reply<Overview> {
+    app.state::<AppState>().front.listens();
+    ask_app(&app, AppState::overview).await
 }
 
 #[tauri::command]

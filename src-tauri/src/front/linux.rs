@@ -6,25 +6,22 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use tauri::WebviewWindow;
-use webkit2gtk::{HardwareAccelerationPolicy, SettingsExt as _, WebViewExt as _};
+use gtk::glib;
 
 use crate::say::say;
 
 /// Where the kernel offers what can draw.
 const DEVICES: &str = "/dev/dri";
+/// What the web engine reads when it starts.
+const NO_COMPOSITOR: &str = "WEBKIT_DISABLE_COMPOSITING_MODE";
 
-/// Right after the window was made, before its page has drawn anything.
-pub(super) fn suit(window: &WebviewWindow) {
+/// Before the process has a second thread or a toolkit. The policy of a web view would be the finer tool, but a view that is
+/// told after its page was asked for (there is no earlier moment in the toolkit) leaves the mouse wheel without effect.
+pub(super) fn prepare() {
     if can_draw(Path::new(DEVICES)) {
         return;
     }
-    let told = window.with_webview(|webview| {
-        if let Some(settings) = webview.inner().settings() {
-            settings.set_hardware_acceleration_policy(HardwareAccelerationPolicy::Never);
-        }
-    });
-    if let Err(error) = told {
+    if let Err(error) = glib::setenv(NO_COMPOSITOR, "1", false) {
         say(&format!("the window is drawn as if there were a graphics processor: {error}"));
     }
 }

@@ -1,5 +1,3 @@
 //! How the page is drawn: macOS and Windows know best.
 
-use tauri::WebviewWindow;
-
-pub(super) fn suit(_window: &WebviewWindow) {}
+pub(super) fn prepare() {}

@@ -20,6 +20,9 @@ pub(super) struct Kept {
     pub width: f64,
     pub height: f64,
     pub maximized: bool,
+    /// The person was told that a closed window is not the end of the app.
+    #[serde(default)]
+    pub told_of_tray: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +86,7 @@ mod tests {
     const SCREEN: Screen = Screen { x: 0.0, y: 0.0, width: 1920.0, height: 1080.0 };
 
     fn kept(x: f64, y: f64, width: f64, height: f64) -> Kept {
-        Kept { x, y, width, height, maximized: false }
+        Kept { x, y, width, height, maximized: false, told_of_tray: false }
     }
 
     #[test]

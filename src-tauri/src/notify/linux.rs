@@ -1,6 +1,7 @@
 //! Over D-Bus, with buttons.
 
 use callgate_desk::notices::Notice;
+use callgate_desk::tray::TrayAct;
 use notify_rust::{Hint, Notification, Urgency};
 
 use super::Click;
@@ -29,7 +30,8 @@ pub(super) fn show(notice: &Notice, shown: &dyn Fn(u32)) -> Click {
     handle.wait_for_action(|action| {
         click = match action {
             OPEN => Click::Notification,
-            other => other.parse().map_or(Click::None, Click::Button),
+            // The key is the act itself: a number would mean another one after the notification was said anew.
+            other => TrayAct::parse(other).map_or(Click::None, Click::Act),
         };
     });
     click
@@ -52,8 +54,8 @@ pub(super) fn amend(notice: &Notice, id: u32, is_shown: &dyn Fn() -> bool) {
 fn with_buttons(notice: &Notice) -> Notification {
     let mut notification = made(&notice.title, &notice.body);
     notification.action(OPEN, "Open");
-    for (number, (_, text)) in notice.acts.iter().enumerate() {
-        notification.action(&number.to_string(), text);
+    for (act, text) in &notice.acts {
+        notification.action(&act.id(), text);
     }
     notification
 }

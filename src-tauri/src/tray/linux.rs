@@ -1,148 +1,179 @@
-//! Linux: a StatusNotifierItem over D-Bus. The desktop asks before it opens the menu, says when nobody shows the icon,
-//! and may come later than we do.
+//! Linux: a StatusNotifierItem over D-Bus, with its menu. Desktops ask before they open the menu, say when nobody shows the
+//! icon, and may come later than we do.
+//!
+//! Nothing in the menu changes while it is open (`callgate_desk::tray::Opening`): it is made when it opens, and brought up to
+//! date after it was closed.
 
-use std::fmt;
+#[path = "linux/item.rs"]
+mod item;
+#[path = "linux/menu.rs"]
+mod menu;
 
-use callgate_desk::tray::{MenuItem, TrayAct};
-use callgate_desk::view::Place;
-use gtk::prelude::*;
-use ksni::blocking::TrayMethods as _;
-use ksni::menu::{StandardItem, SubMenu};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use callgate_desk::tray::{Clicked, Opening, PublishedMenus};
 use tauri::{AppHandle, Manager as _};
+use zbus::blocking::fdo::DBusProxy;
+use zbus::blocking::{Connection, Proxy, connection};
+use zbus::names::BusName;
 
-use super::{Look, icons, look, perform};
-use crate::front;
+use super::{Look, look, perform};
+use crate::notify;
 use crate::state::AppState;
 
-/// A handle to the icon; any number of them.
-#[derive(Clone)]
-pub(super) struct Icon(ksni::blocking::Handle<Item>);
+const WATCHER: &str = "org.kde.StatusNotifierWatcher";
+const WATCHER_PATH: &str = "/StatusNotifierWatcher";
+const NOBODY: &str = "this desktop shows no tray icons";
+/// What a click says in a menu that is long gone.
+const OUTDATED: &str = "That menu was out of date, so nothing was done. Open it again.";
 
-impl fmt::Debug for Icon {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Icon")
-    }
+/// A handle to the icon; any number of them.
+#[derive(Clone, Debug)]
+pub(super) struct Icon {
+    connection: Connection,
+    tray: Arc<Shared>,
+}
+
+/// What the item and its menu share.
+#[derive(Debug)]
+struct Shared {
+    app: AppHandle,
+    inside: Mutex<Inside>,
+}
+
+#[derive(Debug)]
+struct Inside {
+    look: Look,
+    menus: PublishedMenus,
+    opening: Opening,
 }
 
 impl Icon {
     pub(super) fn make(app: &AppHandle, look: Look) -> Result<Icon, String> {
-        let item = Item { app: app.clone(), look, dark_panel: dark_panel() };
-        // A desktop that is still starting may show it later.
-        let made = item.assume_sni_available(true).spawn();
-        made.map(Icon).map_err(|error| why(&error))
+        let mut menus = PublishedMenus::default();
+        menus.publish(&look.menu);
+        let inside = Mutex::new(Inside { look, menus, opening: Opening::default() });
+        let tray = Arc::new(Shared { app: app.clone(), inside });
+        let made = serve(&tray);
+        let connection = made.map_err(|_| "no D-Bus session can be reached".to_owned())?;
+        let icon = Icon { connection, tray };
+        icon.watch().map_err(|error| error.to_string())?;
+        Ok(icon)
     }
 
     pub(super) fn update(&self, look: &Look) {
-        self.0.update(|item| item.look = look.clone());
+        let uptime_ms = self.tray.uptime_ms();
+        let mut inside = self.tray.inside();
+        let old = std::mem::replace(&mut inside.look, look.clone());
+        let changed = inside.opening.may_change(uptime_ms) && inside.menus.publish(&look.menu);
+        let revision = changed.then(|| inside.menus.revision());
+        drop(inside);
+        if old.icon != look.icon {
+            self.tell(item::PATH, item::INTERFACE, "NewIcon", &());
+        }
+        if old.tip != look.tip {
+            self.tell(item::PATH, item::INTERFACE, "NewToolTip", &());
+        }
+        if let Some(revision) = revision {
+            self.tell(menu::PATH, menu::INTERFACE, "LayoutUpdated", &(revision, 0_i32));
+        }
+    }
+
+    /// A bus that is gone is noticed by who watches it.
+    fn tell<B>(&self, path: &str, interface: &str, signal: &str, body: &B)
+    where
+        B: serde::Serialize + zbus::zvariant::DynamicType,
+    {
+        let _gone = self.connection.emit_signal(None::<BusName<'_>>, path, interface, signal, body);
+    }
+
+    /// Gives the icon to whoever shows icons, now and each time that somebody new does.
+    fn watch(&self) -> zbus::Result<()> {
+        let changes =
+            DBusProxy::new(&self.connection)?.receive_name_owner_changed_with_args(&[(0, WATCHER)])?;
+        self.tray.seen(self.register());
+        let icon = self.clone();
+        std::thread::spawn(move || {
+            for change in changes {
+                let there = change.args().is_ok_and(|args| args.new_owner().is_some());
+                icon.tray.seen(there && icon.register());
+            }
+            icon.tray.seen(false);
+        });
+        Ok(())
+    }
+
+    fn register(&self) -> bool {
+        let watcher = Proxy::new(&self.connection, WATCHER, WATCHER_PATH, WATCHER);
+        watcher.is_ok_and(|watcher| watcher.call_method("RegisterStatusNotifierItem", &(bus_name(),)).is_ok())
     }
 }
 
-fn why(error: &ksni::Error) -> String {
-    match error {
-        ksni::Error::Dbus(_) => "no D-Bus session can be reached".to_owned(),
-        ksni::Error::Watcher(_) | ksni::Error::WontShow => "this desktop shows no tray icons".to_owned(),
-        other => other.to_string(),
-    }
+/// As panels expect it of an icon.
+fn bus_name() -> String {
+    format!("org.kde.StatusNotifierItem-{}-1", std::process::id())
 }
 
-/// Panels are dark nearly everywhere, whatever the theme of windows is; KDE's follows the theme.
-fn dark_panel() -> bool {
-    let desktop = std::env::var("XDG_CURRENT_DESKTOP").unwrap_or_default();
-    let follows_theme = desktop.split(':').any(|name| name.eq_ignore_ascii_case("kde"));
-    !follows_theme || gtk::Settings::default().is_some_and(|settings| is_dark(&settings))
+fn serve(tray: &Arc<Shared>) -> zbus::Result<Connection> {
+    connection::Builder::session()?
+        .name(bus_name())?
+        .serve_at(item::PATH, item::Item(Arc::clone(tray)))?
+        .serve_at(menu::PATH, menu::Menu(Arc::clone(tray)))?
+        .build()
 }
 
-fn is_dark(settings: &gtk::Settings) -> bool {
-    let theme = settings.gtk_theme_name().unwrap_or_default();
-    settings.is_gtk_application_prefer_dark_theme() || theme.to_ascii_lowercase().ends_with("-dark")
-}
-
-struct Item {
-    app: AppHandle,
-    look: Look,
-    dark_panel: bool,
-}
-
-impl ksni::Tray for Item {
-    fn id(&self) -> String {
-        "callgate".to_owned()
+impl Shared {
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn title(&self) -> String {
-        "Callgate".to_owned()
+    fn uptime_ms(&self) -> u64 {
+        self.app.state::<AppState>().clock.now().uptime_ms
     }
 
-    fn icon_pixmap(&self) -> Vec<ksni::Icon> {
-        // Sent in both sizes, so that the panel need not scale it.
-        let icons = icons::icons(self.look.icon, self.dark_panel).unwrap_or_default();
-        icons.iter().map(pixmap).collect()
+    fn seen(&self, shown: bool) {
+        self.app.state::<AppState>().tray.seen((!shown).then(|| NOBODY.to_owned()));
     }
 
-    fn tool_tip(&self) -> ksni::ToolTip {
-        let title = format!("Callgate: {}", self.look.tip);
-        ksni::ToolTip { title, ..ksni::ToolTip::default() }
-    }
-
-    fn activate(&mut self, _x: i32, _y: i32) {
-        front::show(&self.app, Place::Window);
-    }
-
-    fn menu(&self) -> Vec<ksni::MenuItem<Item>> {
-        items(&self.look.menu.items)
-    }
-
-    fn menu_about_to_show(&mut self) {
+    /// The menu is about to open: from now until it is closed it says what is so at this moment. Gives its revision if it is
+    /// another one than before.
+    fn opens(&self) -> Option<u32> {
         let state = self.app.state::<AppState>();
         // What sessions have on record but not in the history yet; what fails is there a moment later.
         let _later = callgate_store::catch_up(state.desk.home(), state.clock.as_ref());
-        self.look = look(&state);
+        let look = look(&state);
         // Else the next look would be compared with one that is not shown any more.
-        state.tray.shows(&self.look);
+        state.tray.shows(&look);
+        let mut inside = self.inside();
+        inside.opening.opens();
+        let changed = inside.menus.publish(&look.menu);
+        inside.look = look;
+        changed.then(|| inside.menus.revision())
     }
 
-    fn watcher_online(&self) {
-        self.app.state::<AppState>().tray.seen(None);
+    /// Takes up what came while it was open; gives its revision if that was something.
+    fn closes(&self) -> Option<u32> {
+        let mut inside = self.inside();
+        inside.opening.closes();
+        let menu = inside.look.menu.clone();
+        inside.menus.publish(&menu).then(|| inside.menus.revision())
     }
 
-    fn watcher_offline(&self, _reason: ksni::OfflineReason) -> bool {
-        self.app.state::<AppState>().tray.seen(Some("this desktop shows no tray icons".to_owned()));
-        true
+    fn shows_life(&self) {
+        let uptime_ms = self.uptime_ms();
+        self.inside().opening.shows_life(uptime_ms);
     }
-}
 
-fn items(items: &[MenuItem]) -> Vec<ksni::MenuItem<Item>> {
-    items.iter().map(item).collect()
-}
-
-fn item(item: &MenuItem) -> ksni::MenuItem<Item> {
-    match item {
-        MenuItem::Label(text) => {
-            StandardItem { label: label(text), enabled: false, ..StandardItem::default() }.into()
+    /// Does what the entry said when it was read. A menu closes with the click.
+    fn clicked(&self, id: i32) {
+        let mut inside = self.inside();
+        inside.opening.closes();
+        let clicked = inside.menus.clicked(id);
+        drop(inside);
+        match clicked {
+            Clicked::Act(act) => perform(&self.app, &act),
+            Clicked::Forgotten => notify::tell(&self.app, "Callgate", OUTDATED),
+            Clicked::Nothing => {}
         }
-        MenuItem::Entry { act, text, enabled } => {
-            let act: TrayAct = act.clone();
-            StandardItem {
-                label: label(text),
-                enabled: *enabled,
-                activate: Box::new(move |item: &mut Item| perform(&item.app, &act)),
-                ..StandardItem::default()
-            }
-            .into()
-        }
-        MenuItem::Submenu { text, items: below } => {
-            SubMenu { label: label(text), submenu: items(below), ..SubMenu::default() }.into()
-        }
-        MenuItem::Separator => ksni::MenuItem::Separator,
     }
-}
-
-/// One underscore would mark a key.
-fn label(text: &str) -> String {
-    text.replace('_', "__")
-}
-
-/// D-Bus wants alpha first.
-fn pixmap(image: &tauri::image::Image<'_>) -> ksni::Icon {
-    let data = image.rgba().chunks_exact(4).flat_map(|p| [p[3], p[0], p[1], p[2]]).collect();
-    ksni::Icon { width: image.width().cast_signed(), height: image.height().cast_signed(), data }
 }

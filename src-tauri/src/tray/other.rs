@@ -1,11 +1,14 @@
 //! macOS and Windows: the toolkit's own tray, which is always there.
+//!
+//! A menu that is on the screen stays as it is: what is new is another menu, for the next time. The number of an entry is its
+//! act, with the tool and the client that stood there, so a late click means what was read.
 
 use callgate_desk::tray::{MenuItem, TrayAct};
 use callgate_desk::view::Place;
 use tauri::image::Image;
 use tauri::menu::{IsMenuItem, Menu, MenuItem as Entry, PredefinedMenuItem, Submenu};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIcon, TrayIconBuilder, TrayIconEvent};
-use tauri::{AppHandle, Theme, Wry};
+use tauri::{AppHandle, Wry};
 
 use super::{Look, icons, perform};
 use crate::front;
@@ -28,9 +31,9 @@ impl Icon {
 
     fn build(app: &AppHandle, look: &Look) -> tauri::Result<Icon> {
         let tray = TrayIconBuilder::with_id("callgate")
-            .icon(icon(app, look)?)
+            .icon(icon(look)?)
             .icon_as_template(cfg!(target_os = "macos"))
-            .tooltip(format!("Callgate: {}", look.tip))
+            .tooltip(&look.tip)
             .menu(&drawn(app, &look.menu.items)?)
             .show_menu_on_left_click(cfg!(target_os = "macos"))
             .on_menu_event(|app, event| {
@@ -57,9 +60,9 @@ impl Icon {
 
     pub(super) fn update(&self, look: &Look) {
         let app = self.0.app_handle();
-        let updated = icon(app, look)
+        let updated = icon(look)
             .and_then(|icon| self.0.set_icon(Some(icon)))
-            .and_then(|()| self.0.set_tooltip(Some(format!("Callgate: {}", look.tip))))
+            .and_then(|()| self.0.set_tooltip(Some(&look.tip)))
             .and_then(|()| drawn(app, &look.menu.items))
             .and_then(|menu| self.0.set_menu(Some(menu)));
         if let Err(error) = updated {
@@ -69,14 +72,9 @@ impl Icon {
 }
 
 /// The fine one: the system scales it down.
-fn icon(app: &AppHandle, look: &Look) -> tauri::Result<Image<'static>> {
-    let icons = icons::icons(look.icon, dark_panel(app))?;
+fn icon(look: &Look) -> tauri::Result<Image<'static>> {
+    let icons = icons::icons(look.icon)?;
     icons.into_iter().last().ok_or_else(|| tauri::Error::InvalidIcon(std::io::ErrorKind::NotFound.into()))
-}
-
-fn dark_panel(app: &AppHandle) -> bool {
-    use tauri::Manager as _;
-    app.webview_windows().values().next().and_then(|window| window.theme().ok()) == Some(Theme::Dark)
 }
 
 fn drawn(app: &AppHandle, items: &[MenuItem]) -> tauri::Result<Menu<Wry>> {
@@ -90,8 +88,8 @@ fn drawn(app: &AppHandle, items: &[MenuItem]) -> tauri::Result<Menu<Wry>> {
 fn entry(app: &AppHandle, item: &MenuItem) -> tauri::Result<Box<dyn IsMenuItem<Wry>>> {
     Ok(match item {
         MenuItem::Label(text) => Box::new(Entry::new(app, label(text), false, None::<&str>)?),
-        MenuItem::Entry { act, text, enabled } => {
-            Box::new(Entry::with_id(app, act.id(), label(text), *enabled, None::<&str>)?)
+        MenuItem::Entry { act, text } => {
+            Box::new(Entry::with_id(app, act.id(), label(text), true, None::<&str>)?)
         }
         MenuItem::Submenu { text, items } => {
             let below = Submenu::new(app, label(text), true)?;

@@ -11,7 +11,7 @@ use callgate_tests::processes::{children, eventually, is_alive, signal};
 use callgate_tests::session::{Session, is_refusal};
 use rustix::process::Signal;
 
-use crate::desktop::{Bus, Desktop};
+use crate::desktop::{Bus, Desktop, Owned};
 use crate::driver::{Driver, PATIENCE};
 use crate::notices;
 use crate::tray::{Host, Icon};
@@ -199,6 +199,40 @@ impl App {
     /// Goes to an address of the page as a link would.
     pub fn go(&self, hash: &str) -> anyhow::Result<()> {
         self.driver.script("location.hash = arguments[0]", &[hash.into()]).map(drop)
+    }
+}
+
+/// The app without a driver, which would keep a person's mouse and keyboard from its page.
+#[derive(Debug)]
+pub struct Undriven {
+    process: Owned,
+    pub host: Host,
+    pub desktop: Desktop,
+    pub bench: Bench,
+}
+
+impl Undriven {
+    pub fn start(bench: Bench, args: &[&str]) -> anyhow::Result<Undriven> {
+        let desktop = Desktop::start(&bench.path("desktop"), Bus::Private)?;
+        let host = Host::start(desktop.bus.as_deref().context("a bus")?)?;
+        let mut command = Command::new(app_binary()?);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null());
+        let said = std::fs::File::create(desktop.said())?;
+        command.stderr(said);
+        desktop.host(&mut command);
+        at_home(&bench, &mut command);
+        Ok(Undriven { process: Owned(command.spawn()?), host, desktop, bench })
+    }
+
+    /// Its window, once that is on the screen.
+    pub fn window(&self) -> u32 {
+        eventually("the window is on the screen", PATIENCE, || self.desktop.window("Callgate").ok().flatten())
+    }
+}
+
+impl Drop for Undriven {
+    fn drop(&mut self) {
+        tree(self.process.0.id()).iter().for_each(|pid| signal(*pid, Signal::KILL));
     }
 }
 

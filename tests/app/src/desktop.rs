@@ -11,9 +11,10 @@ use x11rb::CURRENT_TIME;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, MapState, Window,
-    WindowClass,
+    AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConnectionExt as _,
+    CreateWindowAux, EventMask, ImageFormat, InputFocus, MOTION_NOTIFY_EVENT, MapState, Window, WindowClass,
 };
+use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::wrapper::ConnectionExt as _;
 
 /// Ends with its value.
@@ -142,6 +143,35 @@ impl Desktop {
         Ok(Some(String::from_utf8(value)?))
     }
 
+    /// Takes the keyboard away from every window, as a person does who turns to another one.
+    pub fn look_elsewhere(&self) -> anyhow::Result<()> {
+        let (connection, screen) = x11rb::connect(Some(&self.display))?;
+        let root = connection.setup().roots.get(screen).context("a display without a screen")?.root;
+        connection.set_input_focus(InputFocus::NONE, root, CURRENT_TIME)?;
+        Ok(connection.sync()?)
+    }
+
+    /// What a part of a window looks like now.
+    pub fn pixels(&self, window: Window, at: (i16, i16), size: (u16, u16)) -> anyhow::Result<Vec<u8>> {
+        let (connection, _) = x11rb::connect(Some(&self.display))?;
+        let image = connection.get_image(ImageFormat::Z_PIXMAP, window, at.0, at.1, size.0, size.1, !0)?;
+        Ok(image.reply()?.data)
+    }
+
+    /// Turns the mouse wheel down by so many notches, with the pointer at this place of a window.
+    pub fn wheel_down(&self, window: Window, at: (i16, i16), notches: u32) -> anyhow::Result<()> {
+        const DOWN: u8 = 5;
+        let (connection, screen) = x11rb::connect(Some(&self.display))?;
+        let root = connection.setup().roots.get(screen).context("a display without a screen")?.root;
+        let there = connection.translate_coordinates(window, root, at.0, at.1)?.reply()?;
+        connection.xtest_fake_input(MOTION_NOTIFY_EVENT, 0, 0, root, there.dst_x, there.dst_y, 0)?;
+        for _ in 0..notches {
+            connection.xtest_fake_input(BUTTON_PRESS_EVENT, DOWN, 0, root, 0, 0, 0)?;
+            connection.xtest_fake_input(BUTTON_RELEASE_EVENT, DOWN, 0, root, 0, 0, 0)?;
+        }
+        Ok(connection.sync()?)
+    }
+
     /// Asks a window to close, as a click on its cross does.
     pub fn close(&self, window: Window) -> anyhow::Result<()> {
         let (connection, _) = x11rb::connect(Some(&self.display))?;
@@ -156,7 +186,8 @@ impl Desktop {
 /// Xvfb chooses a free number itself and says which.
 fn display() -> anyhow::Result<(Owned, String)> {
     let mut command = Command::new("Xvfb");
-    command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
+    // Without a reset when the last one goes: who comes at that moment would be turned away.
+    command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = Owned(command.spawn().context("there is no virtual display: install xvfb")?);
     let line = first_line(&mut process.0).context("Xvfb did not say which display it made")?;

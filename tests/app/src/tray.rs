@@ -39,6 +39,16 @@ impl Entry {
         }
     }
 
+    /// The numbers of all that is in it.
+    fn ids(&self) -> Vec<i32> {
+        self.below.iter().flat_map(|entry| std::iter::once(entry.id).chain(entry.ids())).collect()
+    }
+
+    /// All that it says.
+    pub fn texts(&self) -> Vec<String> {
+        self.below.iter().flat_map(|entry| std::iter::once(entry.text.clone()).chain(entry.texts())).collect()
+    }
+
     /// The entry with this text, at any depth.
     pub fn named(&self, text: &str) -> Option<&Entry> {
         self.below.iter().find_map(|entry| if entry.text == text { Some(entry) } else { entry.named(text) })
@@ -144,21 +154,49 @@ impl Icon {
 
     /// Opens the menu as a panel does: announces it, then reads it.
     pub fn menu(&self) -> anyhow::Result<Entry> {
-        let proxy = self.menu_proxy()?;
-        let _changed: bool = proxy.call("AboutToShow", &(0i32,))?;
+        let _changed: bool = self.menu_proxy()?.call("AboutToShow", &(0i32,))?;
+        self.layout()
+    }
+
+    /// What the entries of a menu that is on the screen say by now, as a panel that reads them again has it.
+    pub fn read_again(&self, menu: &Entry) -> anyhow::Result<Vec<String>> {
+        let ids: Vec<i32> = menu.ids();
+        let known: Vec<(i32, HashMap<String, OwnedValue>)> =
+            self.menu_proxy()?.call("GetGroupProperties", &(ids, Vec::<String>::new()))?;
+        let text = |known: HashMap<String, OwnedValue>| {
+            let label = known.get("label").map(|label| text_of(label)).transpose()?;
+            anyhow::Ok(label.unwrap_or_default().replace("__", "_"))
+        };
+        known.into_iter().map(|(_, known)| text(known)).collect()
+    }
+
+    /// The menu as a panel has it that was told of no change.
+    pub fn layout(&self) -> anyhow::Result<Entry> {
         let (_revision, layout): (u32, Layout) =
-            proxy.call("GetLayout", &(0i32, -1i32, Vec::<String>::new()))?;
+            self.menu_proxy()?.call("GetLayout", &(0i32, -1i32, Vec::<String>::new()))?;
         let (id, properties, below) = layout;
         entry(id, &properties.into_iter().map(|(key, value)| (key, Value::from(value))).collect(), below)
     }
 
     /// Opens the menu and clicks what is called so.
     pub fn click(&self, text: &str) -> anyhow::Result<()> {
-        let menu = self.menu()?;
+        self.click_in(&self.menu()?, text)
+    }
+
+    /// Clicks what is called so in a menu that was opened before.
+    pub fn click_in(&self, menu: &Entry, text: &str) -> anyhow::Result<()> {
         let entry = menu.named(text).with_context(|| format!("no entry {text:?} in:\n{}", menu.drawn()))?;
         anyhow::ensure!(entry.enabled, "{text:?} is greyed");
-        let event = (entry.id, "clicked", Value::from(0i32), 0u32);
-        Ok(self.menu_proxy()?.call("Event", &event)?)
+        self.happens(entry.id, "clicked")
+    }
+
+    /// Closes the menu as a panel does.
+    pub fn close(&self) -> anyhow::Result<()> {
+        self.happens(0, "closed")
+    }
+
+    fn happens(&self, id: i32, event: &str) -> anyhow::Result<()> {
+        Ok(self.menu_proxy()?.call("Event", &(id, event, Value::from(0i32), 0u32))?)
     }
 }
 

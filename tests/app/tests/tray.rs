@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use callgate_app_tests::app::{App, Around, scene};
+use callgate_app_tests::app::{App, Around, scene, scene_on};
 use callgate_app_tests::driver::PATIENCE;
-use callgate_tests::gate::OPEN_POLICY;
+use callgate_tests::gate::{Bench, OPEN_POLICY};
 use callgate_tests::processes::{children, eventually};
 use callgate_tests::session::{is_refusal, result_text};
 
@@ -41,13 +41,12 @@ fn the_menu_says_how_things_stand_at_the_moment_it_opens() {
         let drawn = menu.drawn();
         anyhow::ensure!(drawn.contains("safe: allowed"), "{drawn}");
         anyhow::ensure!(drawn.contains("corpus: running"), "{drawn}");
-        let acts =
-            ["Pause all", "Stop everything", "Open Callgate", "Settings", "Quit", "Why", "Block", "Cap"];
-        for words in acts.into_iter().chain(["Stop", "Restart"]) {
+        let acts = ["Pause all", "Stop everything", "Open Callgate", "Settings", "Quit", "Why"];
+        for words in acts.into_iter().chain([BLOCK, "Cap safe for tester", "Stop", "Restart"]) {
             anyhow::ensure!(menu.named(words).is_some_and(|entry| entry.enabled), "{words} in\n{drawn}");
         }
 
-        icon.click("Block")?;
+        icon.click(BLOCK)?;
         app.until(&mut session, "safe", true)?;
         app.driver.wait("said what was done", |_| {
             let shown = app.notices()?.shown();
@@ -58,6 +57,93 @@ fn the_menu_says_how_things_stand_at_the_moment_it_opens() {
         app.driver.the("drawer")?;
         Ok(())
     });
+}
+
+/// The entry for the newest call in these tests.
+const BLOCK: &str = "Block safe for tester";
+
+/// What the tray shows of the home by now, as somebody has it who did not open the menu.
+fn wait_tip(app: &App, words: &str) -> anyhow::Result<()> {
+    app.driver
+        .wait(&format!("the tip says {words:?}"), |_| Ok(app.icon()?.tip()?.contains(words).then_some(())))
+}
+
+#[test]
+fn block_in_an_open_menu_hits_the_tool_that_was_shown() {
+    scene("tray-open-menu", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        session.ask("1", "safe", "{}")?;
+        let menu = icon.menu()?;
+        anyhow::ensure!(menu.named(BLOCK).is_some(), "{}", menu.drawn());
+
+        // While the pointer is on it, the agent goes on.
+        session.ask("2", "alpha", "{}")?;
+        session.ask("3", "beta", "{}")?;
+        wait_tip(app, "3 calls today")?;
+        anyhow::ensure!(icon.read_again(&menu)? == menu.texts(), "an entry says something else by now");
+        anyhow::ensure!(
+            icon.layout()? == menu,
+            "another menu under the pointer:\n{}",
+            icon.layout()?.drawn()
+        );
+
+        icon.click_in(&menu, BLOCK)?;
+        app.until(&mut session, "safe", true)?;
+        for tool in ["alpha", "beta"] {
+            let answer = session.ask(&format!("\"{tool}\""), tool, "{}")?;
+            anyhow::ensure!(!is_refusal(&answer), "{tool} was never meant: {}", answer.to_text());
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn an_entry_of_a_closed_menu_never_means_another_tool() {
+    scene("tray-old-menu", OPEN_POLICY, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        session.ask("1", "safe", "{}")?;
+        let old = icon.menu()?;
+        icon.close()?;
+        session.ask("2", "alpha", "{}")?;
+        session.ask("3", "beta", "{}")?;
+        app.driver.wait("a closed menu is brought up to date", |_| {
+            Ok(icon.layout()?.named("Block beta for tester").map(drop))
+        })?;
+        // A panel that is slow to notice.
+        icon.click_in(&old, BLOCK)?;
+        app.until(&mut session, "safe", true)?;
+        let answer = session.ask("4", "beta", "{}")?;
+        anyhow::ensure!(!is_refusal(&answer), "beta was never meant: {}", answer.to_text());
+        Ok(())
+    });
+}
+
+#[test]
+fn the_tip_begins_with_the_need_and_opposite_states_look_different() -> anyhow::Result<()> {
+    let bench = Bench::new(OPEN_POLICY)?;
+    // The app watches the folder, not what may come to be in folders that are not there yet.
+    let file = bench.path("desktop/settings/Claude/claude_desktop_config.json");
+    std::fs::create_dir_all(file.parent().context("a folder")?)?;
+    scene_on("tray-states", bench, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let quiet = icon.pixels()?;
+        anyhow::ensure!(icon.tip()?.starts_with("All quiet (Callgate: "), "{}", icon.tip()?);
+        icon.click("Pause all")?;
+        wait_tip(app, "Paused: every call is refused")?;
+        let paused = icon.pixels()?;
+        anyhow::ensure!(paused != quiet, "paused looks like quiet");
+
+        // A client with a server that no gate stands in front of: worse than a pause.
+        std::fs::write(&file, r#"{ "mcpServers": { "open": { "command": "true" } } }"#)?;
+        wait_tip(app, "Not protecting: 1 server runs without the gate")?;
+        anyhow::ensure!(![quiet, paused].contains(&icon.pixels()?), "not protecting looks like another");
+        let menu = icon.menu()?.drawn();
+        anyhow::ensure!(menu.contains("[1 server is not protected]\nProtect…"), "{menu}");
+        Ok(())
+    });
+    Ok(())
 }
 
 #[test]
@@ -90,6 +176,8 @@ fn closing_hides_a_second_start_shows_and_quit_ends() {
         wait_shown(app, true);
         close_window(app)?;
         wait_shown(app, false);
+        let goes_on = || anyhow::Ok(app.notices()?.about("goes on in the tray").len());
+        app.driver.wait("the first close says where it went", |_| Ok((goes_on()? == 1).then_some(())))?;
 
         let (content, words) = app.start_again(&["--open", "settings"])?;
         anyhow::ensure!(content, "the second start failed: {words}");
@@ -101,6 +189,7 @@ fn closing_hides_a_second_start_shows_and_quit_ends() {
         icon.activate()?;
         wait_shown(app, true);
 
+        anyhow::ensure!(goes_on()? == 1, "not again");
         let pid = app.pid()?;
         icon.click("Quit")?;
         callgate_tests::session::gone("the app", pid, PATIENCE);

@@ -12,13 +12,13 @@ use crate::project;
 use crate::shell::command;
 
 /// One drawing a state of the tray.
-const STATES: [&str; 4] = ["quiet", "blocked", "needs-you", "not-protecting"];
+const STATES: [&str; 5] = ["quiet", "blocked", "needs-you", "paused", "not-protecting"];
 
-/// A style sheet each: for light panels, for dark ones, and the bare shape that macOS colours itself.
-const SHADES: [&str; 3] = ["light", "dark", "template"];
+/// A style sheet each: for panels, light and dark alike, and the bare shape that macOS colours itself.
+const SHADES: [&str; 2] = ["panel", "template"];
 
-/// A tray is 22 pixels high; the app hands over twice that, which shrinks to it pixel by pixel.
-const TRAY: [(u32, &str); 2] = [(44, ""), (22, "-22")];
+/// Trays are 22 or 24 pixels high; fine screens get twice that.
+const TRAY: [u32; 3] = [22, 24, 44];
 
 /// What desktops on Linux ask for.
 const APP: [u32; 5] = [32, 64, 128, 256, 512];
@@ -44,14 +44,14 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
     let icons = project::root().join("icons");
     for state in STATES {
         for shade in SHADES {
-            for (size, mark) in TRAY {
+            for size in TRAY {
                 let folder = icons.join("tray");
                 let png = render(
                     &folder.join(format!("{state}.svg")),
                     size,
                     Some(&folder.join(format!("{shade}.css"))),
                 )?;
-                write(&folder.join(format!("{state}-{shade}{mark}.png")), &png)?;
+                write(&folder.join(format!("{state}-{shade}-{size}.png")), &png)?;
             }
         }
     }
@@ -162,8 +162,8 @@ mod tests {
     fn every_picture_of_the_tray_is_there() {
         for state in STATES {
             for shade in SHADES {
-                for (size, mark) in TRAY {
-                    let path = project::root().join(format!("icons/tray/{state}-{shade}{mark}.png"));
+                for size in TRAY {
+                    let path = project::root().join(format!("icons/tray/{state}-{shade}-{size}.png"));
                     let png = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                     let width = u32::from_be_bytes(png[16..20].try_into().unwrap());
                     assert_eq!(width, size, "{}", path.display());

@@ -10,7 +10,9 @@ use callgate_clients::drift::Drift;
 use callgate_clients::file::{Hash, hash};
 use callgate_clients::ledger::Key;
 use callgate_clients::queue;
+use callgate_clients::survey::{State, entries};
 
+use super::told::entry_of;
 use super::{Look, client_name, entry_key, shown};
 use crate::notices::Notice;
 use crate::view::{ClientAct, ClientChange, Fix, Need};
@@ -20,6 +22,8 @@ use crate::{Desk, DeskError};
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
     needs: Vec<Need>,
+    /// Entries without a gate that nobody has decided about, beside those that `needs` tells of.
+    unprotected: u32,
     /// What waited for a client to quit and could not be done then; until the next change.
     not_done: Vec<Need>,
     /// Lost gates that could not be put back by itself.
@@ -65,18 +69,19 @@ impl Desk {
 
     /// Looks at every client's file; what is wrong there needs a person from now on.
     pub fn guard(&self) -> Result<(), DeskError> {
-        let mut needs = match self.look_at_clients() {
+        let (mut needs, unprotected) = match self.look_at_clients() {
             Ok(look) => {
                 self.keep_copies(&look);
                 self.raise_losses(&look);
-                look.needs()
+                (look.needs(), look.unprotected())
             }
-            Err(error) => vec![need(&format!("Clients' files are not guarded: {error}"), true)],
+            Err(error) => (vec![need(&format!("Clients' files are not guarded: {error}"), true)], 0),
         };
         if let Err(error) = queue::read(self.home.path()) {
             needs.push(need(&error.to_string(), false));
         }
-        self.held().needs = needs;
+        let mut held = self.held();
+        (held.needs, held.unprotected) = (needs, unprotected);
         Ok(())
     }
 
@@ -94,6 +99,11 @@ impl Desk {
         }
         folders.retain(|folder| folder.is_dir());
         folders.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Servers without a gate that nobody has decided about, as of the last look.
+    pub(crate) fn unprotected(&self) -> u32 {
+        self.held().unprotected
     }
 
     pub(crate) fn guarded(&self) -> Vec<Need> {
@@ -184,6 +194,20 @@ impl Desk {
 }
 
 impl Look<'_> {
+    /// Entries that could have a gate, have none, and that nobody has said anything about; not those that drifted, which are
+    /// told of one by one.
+    fn unprotected(&self) -> u32 {
+        let drifted: Vec<Key> = self.drift().iter().filter_map(entry_of).cloned().collect();
+        let decided = |key: &Key| {
+            self.ledger.left_open.contains(key)
+                || self.ledger.former(key).is_some()
+                || self.queue.iter().any(|queued| queued.key == *key)
+                || drifted.contains(key)
+        };
+        let open = entries(&self.surveyed).filter(|entry| entry.state == State::Open && !decided(&entry.key));
+        u32::try_from(open.count()).unwrap_or(u32::MAX)
+    }
+
     fn lost(&self, gates: bool) -> BTreeSet<Lost> {
         let lost = |drift| match drift {
             Drift::Wiped { client, path, .. } => Some(Lost::Servers(client, path)),

@@ -163,6 +163,22 @@ fn an_entry_that_lost_its_gate_needs_a_person_until_it_has_it_again() {
 }
 
 #[test]
+fn servers_without_a_gate_at_the_first_start_are_not_called_quiet() {
+    let world = world();
+    world.desk.guard().unwrap();
+    let overview = world.desk.overview().unwrap();
+    assert_eq!((overview.icon, overview.unprotected), (IconState::NotProtecting, 2), "play, in two files");
+    assert_eq!(overview.headline, "Not protecting: 2 servers run without the gate");
+    let play = world.entries("cursor").remove(0).key;
+    world.desk.leave_open(&[play]).unwrap();
+    assert_eq!(world.desk.overview().unwrap().unprotected, 1, "decided about");
+    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    assert_eq!(world.desk.overview().unwrap().icon, IconState::Quiet);
+    world.desk.change_clients(ClientAct::Unprotect, &[], false).unwrap();
+    assert_eq!(world.desk.overview().unwrap().unprotected, 0, "taken away on purpose");
+}
+
+#[test]
 fn a_new_server_is_asked_about_once() {
     let world = world();
     world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();

@@ -53,11 +53,16 @@ impl Look<'_> {
                 // All of them, or it is not said.
                 let waits = waits.first().cloned().unwrap_or_default();
                 let runs = first.client.as_deref().and_then(|client| self.runs(client));
-                format!("{client}: {names} {}{waits}", unwatched(line.len(), runs))
+                // The names come last: a tray has room for the first words only.
+                format!("{} servers of {client} {}{waits}: {names}", line.len(), unwatched(line.len(), runs))
             }
-            DriftKind::OtherGate => format!("{client}: {names} start a gate that is not of this home"),
+            DriftKind::OtherGate => {
+                format!("{} servers of {client} start a gate that is not of this home: {names}", line.len())
+            }
             DriftKind::CameBack => came_back(first.client.as_deref().unwrap_or_default(), &names, line.len()),
-            DriftKind::New | DriftKind::Other => format!("{client}: {names} are new and not protected"),
+            DriftKind::New | DriftKind::Other => {
+                format!("{} servers of {client} are new and not protected: {names}", line.len())
+            }
         }
     }
 
@@ -245,7 +250,7 @@ fn place_of(drift: &Drift) -> (Option<String>, &Path) {
     }
 }
 
-fn entry_of(drift: &Drift) -> Option<&Key> {
+pub(super) fn entry_of(drift: &Drift) -> Option<&Key> {
     match drift {
         Drift::LostGate { key }
         | Drift::Edited { key }

@@ -3,6 +3,7 @@
 //! Made to be asked every second. What cannot be read becomes something that needs a person; this never fails because
 //! of it.
 
+mod headline;
 mod needs;
 
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ use crate::recent::recent;
 use crate::standing::Standing;
 use crate::stopped;
 use crate::text::{count, day_start, number};
-use crate::view::{AllowanceView, Done, IconState, Need, Overview, Restriction, Target};
+use crate::view::{AllowanceView, Done, IconState, Overview, Restriction, Target};
 use crate::{Desk, DeskError};
 
 /// A refusal is *lately* for so long.
@@ -37,7 +38,8 @@ impl Desk {
         let mut needs = Vec::new();
         if let Err(error) = self.home.prepare() {
             needs.push(needs::of_home(&error));
-            return Ok(Overview { needs, ..nothing() });
+            let headline = headline::headline(IconState::NeedsYou, &needs, false, 0, &[]);
+            return Ok(Overview { needs, headline, ..nothing() });
         }
         needs.extend(needs::of_writing(&self.home));
         let sessions = running(&self.home);
@@ -66,8 +68,13 @@ impl Desk {
         };
         let servers: BTreeSet<&str> = sessions.iter().map(|lease| lease.server.as_str()).collect();
         let servers_running = u32::try_from(servers.len()).unwrap_or(u32::MAX);
+        let unprotected = self.unprotected();
+        let lately = numbers.last_refused_ms.is_some_and(|at| now.wall_ms - at < LATELY_MS);
+        let icon = headline::icon(&needs, unprotected, &numbers.alarms, lately);
         Ok(Overview {
-            icon: icon(&needs, numbers.alarms.is_empty(), numbers.last_refused_ms, now.wall_ms),
+            icon,
+            headline: headline::headline(icon, &needs, paused_all, unprotected, &numbers.alarms),
+            unprotected,
             needs,
             status: status(servers_running, numbers.calls, numbers.refused),
             servers_running,
@@ -155,19 +162,7 @@ fn view(one: &Allowance) -> AllowanceView {
     AllowanceView { id, server, tool, client: one.client.clone(), words, ends_ms: one.ends_ms }
 }
 
-fn icon(needs: &[Need], no_alarm: bool, last_refused_ms: Option<i64>, now_ms: i64) -> IconState {
-    if needs.iter().any(|need| need.serious) {
-        IconState::NotProtecting
-    } else if !needs.is_empty() || !no_alarm {
-        IconState::NeedsYou
-    } else if last_refused_ms.is_some_and(|at| now_ms - at < LATELY_MS) {
-        IconState::BlockedLately
-    } else {
-        IconState::Quiet
-    }
-}
-
-/// `3 servers, 2,014 calls today, 2 refused`.
+/// `3 servers, 2,140 calls today, 2 refused`.
 fn status(servers: u32, calls: u64, refused: u64) -> String {
     let running = match servers {
         0 => "no servers running".to_owned(),
@@ -183,9 +178,12 @@ fn status(servers: u32, calls: u64, refused: u64) -> String {
 /// When not even the home can be used.
 fn nothing() -> Overview {
     Overview {
-        icon: IconState::NotProtecting,
+        // Every call is refused by a gate that cannot write.
+        icon: IconState::NeedsYou,
         needs: Vec::new(),
         status: status(0, 0, 0),
+        headline: String::new(),
+        unprotected: 0,
         servers_running: 0,
         sessions_running: 0,
         calls_today: 0,

@@ -90,7 +90,6 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
         let need = overview.needs.first().unwrap_or_else(|| panic!("{what}: nothing"));
         assert_eq!(need.fix, fix, "{what}");
         assert!(need.words.contains(said), "{what}: {}", need.words);
-        assert_eq!(need.serious, icon == IconState::NotProtecting);
         assert_eq!(overview.needs.len(), 1, "{what}: {:?}", overview.needs);
     };
     let quiet = |what: &str| assert_eq!(words(&place.desk.overview().unwrap()), [""; 0], "after {what}");
@@ -98,41 +97,31 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     let now = place.clock.now();
 
     pause::pause(&place.home, None, Some("lunch"), &now).unwrap();
-    expect(
-        "paused",
-        IconState::NotProtecting,
-        Some(Fix::Resume { server: None, client: None }),
-        "All calls are paused: lunch",
-    );
+    expect("paused", IconState::Paused, Some(Fix::Resume { server: None, client: None }), "All calls are paused: lunch");
     assert!(place.desk.overview().unwrap().paused_all);
     pause::resume(&place.home, None).unwrap();
     quiet("resumed");
 
     pause::pause(&place.home, Some("files"), None, &now).unwrap();
     let resume = Some(Fix::Resume { server: Some("files".to_owned()), client: None });
-    expect("one paused", IconState::NotProtecting, resume, "Calls to files are paused");
+    expect("one paused", IconState::Paused, resume, "Calls to files are paused");
     assert_eq!(place.desk.overview().unwrap().paused_servers, ["files"]);
     pause::resume(&place.home, None).unwrap();
 
     atomic::replace(&place.home.paused(), b"{").unwrap();
-    expect(
-        "switch",
-        IconState::NotProtecting,
-        Some(Fix::Resume { server: None, client: None }),
-        "pause switch is broken",
-    );
+    expect("switch", IconState::Paused, Some(Fix::Resume { server: None, client: None }), "pause switch is broken");
     pause::resume(&place.home, None).unwrap();
 
     place.write_policy("files", "{");
-    expect("broken", IconState::NotProtecting, rules("files"), "The policy of files is broken");
+    expect("broken", IconState::NeedsYou, rules("files"), "The policy of files is broken");
     place.write_policy("files", r#"{"version":"1","default":"allow"}"#);
-    expect("older", IconState::NotProtecting, rules("files"), "older policy than its file");
+    expect("older", IconState::NeedsYou, rules("files"), "older policy than its file");
     std::fs::remove_file(place.home.policy("files")).unwrap();
     // The default is as old as this home; what is fresh is not complained about yet.
     let old = std::time::SystemTime::now() - Duration::from_secs(600);
     let default = std::fs::File::options().write(true).open(place.home.default_policy()).unwrap();
     default.set_modified(old).unwrap();
-    expect("deleted", IconState::NotProtecting, rules("files"), "The policy of files is gone");
+    expect("deleted", IconState::NeedsYou, rules("files"), "The policy of files is gone");
     place.write_policy("files", POLICY);
     quiet("mended");
 
@@ -162,7 +151,7 @@ fn a_server_that_never_had_a_policy_says_that_it_refuses_everything() {
     let _files = place.session("files");
     let overview = place.desk.overview().unwrap();
     assert!(words(&overview)[0].starts_with("All calls to files are refused"), "{:?}", overview.needs);
-    assert_eq!(overview.icon, IconState::NotProtecting);
+    assert_eq!(overview.icon, IconState::NeedsYou);
 }
 
 #[test]
@@ -175,7 +164,7 @@ fn a_missing_default_policy_is_one_need_however_many_servers_lack_it() {
     let overview = place.desk.overview().unwrap();
     let [need] = overview.needs.as_slice() else { panic!("{:?}", overview.needs) };
     assert!(need.words.starts_with("The default policy is missing: servers without"), "{need:?}");
-    assert_eq!((need.fix.as_ref(), overview.icon), (Some(&Fix::RestoreDefault), IconState::NotProtecting));
+    assert_eq!((need.fix.as_ref(), overview.icon), (Some(&Fix::RestoreDefault), IconState::NeedsYou));
 }
 
 #[test]
@@ -258,7 +247,12 @@ fn a_home_that_cannot_be_used_is_told_and_not_an_error() {
     let place = Place::new();
     std::fs::set_permissions(place.home.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let overview = place.desk.overview().unwrap();
-    assert_eq!(overview.icon, IconState::NotProtecting);
+    assert_eq!(overview.icon, IconState::NeedsYou);
+    assert!(
+        overview.headline.starts_with("Needs you: Callgate's folder cannot be used"),
+        "{}",
+        overview.headline
+    );
     assert!(overview.needs[0].words.contains("folder cannot be used"), "{:?}", overview.needs);
 }
 
@@ -273,7 +267,7 @@ fn raised(telling: &Telling) -> &Notice {
 fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
     let place = Place::new();
     let files = place.session("files");
-    assert_eq!(place.desk.news().unwrap(), []);
+    assert_eq!(place.desk.news(false).unwrap(), []);
     for _ in 0..3 {
         files.calls("read", 25);
         place.desk.overview().unwrap();
@@ -282,10 +276,10 @@ fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
     let overview = place.desk.overview().unwrap();
     assert_eq!(overview.alarms.len(), 1);
     assert_eq!(overview.icon, IconState::NeedsYou);
-    let news = place.desk.news().unwrap();
+    let news = place.desk.news(false).unwrap();
     assert_eq!(news.len(), 1, "{news:?}");
     assert!(raised(&news[0]).body.contains("read on files"), "{news:?}");
-    assert_eq!(place.desk.news().unwrap(), [], "told once");
+    assert_eq!(place.desk.news(false).unwrap(), [], "told once");
 }
 
 /// Thirty minutes of so many calls each, some time ago.
@@ -306,7 +300,7 @@ fn what_was_usual_before_a_restart_raises_no_alarm_after_it() {
     files.burst("read", 65);
     let restarted = Desk::new(place.home.clone(), place.clock, callgate_store::Origin::Window);
     assert_eq!(restarted.overview().unwrap().alarms, [], "nothing is known yet");
-    restarted.news().unwrap();
+    restarted.news(false).unwrap();
     assert_eq!(restarted.overview().unwrap().alarms, [], "and now it is");
     files.burst("read", 100);
     assert_eq!(restarted.overview().unwrap().alarms.len(), 1);
@@ -336,9 +330,9 @@ fn a_cap_on_an_alarm_stops_the_next_burst() {
             if usual > 0 {
                 used_to(&place, &files, usual);
             }
-            assert_eq!(place.desk.news().unwrap(), []);
+            assert_eq!(place.desk.news(false).unwrap(), []);
             files.burst("read", burst);
-            let news = place.desk.news().unwrap();
+            let news = place.desk.news(false).unwrap();
             let notice = news.iter().map(raised).find(|one| one.acts.len() == 2).unwrap();
             if from_notice {
                 // Also when it is clicked long after the burst was over.

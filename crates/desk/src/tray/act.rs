@@ -7,13 +7,14 @@ use callgate_store::control::Wish;
 use serde::{Deserialize, Serialize};
 
 use crate::text::client_name;
-use crate::view::{Fix, Loosening, Place, Restriction, Target};
+use crate::view::{Fix, LogFilter, Loosening, Place, Restriction, Target};
 
 /// One entry's act.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum TrayAct {
     Open,
+    Log,
     Settings,
     Clients,
     Servers,
@@ -93,6 +94,7 @@ impl TrayAct {
     pub fn step(&self) -> Step {
         match self.clone() {
             TrayAct::Open => Step::Show(Place::Window),
+            TrayAct::Log => Step::Show(Place::Log { filter: LogFilter::default() }),
             TrayAct::Settings => Step::Show(Place::Settings),
             TrayAct::Clients => Step::Show(Place::Clients),
             TrayAct::Servers => Step::Show(Place::Servers),

@@ -4,10 +4,12 @@
 //! is made harmless and short here; marks for keyboard access are the shell's business.
 
 mod act;
+mod published;
 
 use std::collections::BTreeMap;
 
 use crate::acts::cap_for;
+use crate::text::client_name;
 use crate::stake::{Recorded, Recordings};
 use crate::text::{clip, count, harmless, local, size, subject};
 use crate::view::{Alarm, Target};
@@ -16,6 +18,7 @@ use crate::view::{
 };
 
 pub use act::{Step, TrayAct};
+pub use published::{Clicked, Node, Opening, PublishedMenus};
 
 /// The longest text of an entry.
 const TEXT: usize = 60;
@@ -30,7 +33,7 @@ const NEEDS: usize = 6;
 /// Servers, likewise.
 const SERVERS: usize = 20;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Menu {
     pub items: Vec<MenuItem>,
 }
@@ -42,7 +45,6 @@ pub enum MenuItem {
     Entry {
         act: TrayAct,
         text: String,
-        enabled: bool,
     },
     Submenu {
         text: String,
@@ -53,16 +55,17 @@ pub enum MenuItem {
 
 impl MenuItem {
     fn entry(act: TrayAct, text: impl Into<String>) -> MenuItem {
-        MenuItem::Entry { act, text: text.into(), enabled: true }
-    }
-
-    fn greyed(act: TrayAct, text: impl Into<String>) -> MenuItem {
-        MenuItem::Entry { act, text: text.into(), enabled: false }
+        MenuItem::Entry { act, text: text.into() }
     }
 }
 
 /// What the process trees of each running server take, as far as it is known.
 pub type Memory = BTreeMap<String, u64>;
+
+/// What a pointer that rests on the icon reads: the need first, then how things stand.
+pub fn tip(overview: &Overview, memory: &Memory) -> String {
+    format!("{} (Callgate: {})", overview.headline, status(overview, memory))
+}
 
 /// How things stand in one line: "3 servers, 214 calls today, 2 refused, 810 MB".
 pub fn status(overview: &Overview, memory: &Memory) -> String {
@@ -129,6 +132,12 @@ fn needs(overview: &Overview) -> Vec<MenuItem> {
             items.push(MenuItem::entry(act, text));
         }
     }
+    if overview.unprotected > 0 {
+        let is = if overview.unprotected == 1 { "is" } else { "are" };
+        let servers = count(u64::from(overview.unprotected), "server");
+        items.push(MenuItem::Label(format!("{servers} {is} not protected")));
+        items.push(MenuItem::entry(TrayAct::Clients, "Protect…"));
+    }
     let left = overview.needs.len().saturating_sub(NEEDS);
     if left > 0 {
         items.push(MenuItem::entry(TrayAct::Open, format!("{left} more…")));
@@ -142,11 +151,14 @@ fn needs(overview: &Overview) -> Vec<MenuItem> {
 fn alarmed(alarm: &Alarm) -> MenuItem {
     let server = alarm.server.clone();
     let target = Target { server: server.clone(), tool: alarm.tool.clone(), client: alarm.client.clone() };
+    let max = cap_for(alarm);
+    let (pause, cap) =
+        (format!("Pause {}", shown(&server, NAME)), format!("{} at {max} a minute", named("Cap", &target)));
     MenuItem::Submenu {
         text: shown(&alarm.words, TEXT),
         items: vec![
-            MenuItem::entry(TrayAct::Pause { server: Some(server) }, "Pause server"),
-            MenuItem::entry(TrayAct::Cap { target, max: Some(cap_for(alarm)) }, "Cap"),
+            MenuItem::entry(TrayAct::Pause { server: Some(server) }, pause),
+            MenuItem::entry(TrayAct::Cap { target, max: Some(max) }, cap),
         ],
     }
 }
@@ -165,19 +177,21 @@ fn call(line: &CallLine) -> MenuItem {
         client: line.client.clone(),
     };
     let why = MenuItem::entry(TrayAct::Why { call: line.id.clone() }, "Why");
+    let (block, cap) = (named("Block", &target), named("Cap", &target));
+    let mut items = vec![why];
     // Only a tool has a rule of its own.
-    let restricting = |act: TrayAct, text: &str| match target.tool.is_some() {
-        true => MenuItem::entry(act, text),
-        false => MenuItem::greyed(act, text),
-    };
-    MenuItem::Submenu {
-        text: format!("{time} {name}: {word}{times}"),
-        items: vec![
-            why,
-            restricting(TrayAct::Block { target: target.clone() }, "Block"),
-            restricting(TrayAct::Cap { target: target.clone(), max: None }, "Cap"),
-        ],
+    if target.tool.is_some() {
+        items.push(MenuItem::entry(TrayAct::Block { target: target.clone() }, block));
+        items.push(MenuItem::entry(TrayAct::Cap { target, max: None }, cap));
     }
+    MenuItem::Submenu { text: format!("{time} {name}: {word}{times}"), items }
+}
+
+/// "Block get_ticket for Claude Desktop": whoever clicks knows what is meant.
+fn named(verb: &str, target: &Target) -> String {
+    let tool = target.tool.as_deref().map_or_else(|| shown(&target.server, NAME), |tool| shown(tool, NAME));
+    let whom = target.client.as_deref().map(|client| format!(" for {}", shown(&client_name(client), NAME)));
+    format!("{verb} {tool}{}", whom.unwrap_or_default())
 }
 
 fn is_tool_call(line: &CallLine) -> bool {
@@ -201,8 +215,11 @@ fn allowance(one: &AllowanceView, now_ms: i64) -> MenuItem {
         Some(tool) => format!("{} allowed", shown(tool, NAME)),
         None => format!("{} only watched", shown(&one.server, NAME)),
     };
-    let whom =
-        one.client.as_deref().map(|client| format!(" for {}", shown(client, NAME))).unwrap_or_default();
+    let whom = one
+        .client
+        .as_deref()
+        .map(|client| format!(" for {}", shown(&client_name(client), NAME)))
+        .unwrap_or_default();
     MenuItem::Submenu {
         text: format!("{what}{whom} for {left}"),
         items: vec![

@@ -9,6 +9,8 @@ fn overview() -> Overview {
         icon: IconState::Quiet,
         needs: Vec::new(),
         status: "1 server, 214 calls today, 2 refused".to_owned(),
+        headline: "All quiet".to_owned(),
+        unprotected: 0,
         servers_running: 1,
         sessions_running: 1,
         calls_today: 214,
@@ -30,7 +32,7 @@ fn line(tool: &str, decision: Decision, outcome: Option<Outcome>) -> CallLine {
         id: "k3f9x2ab-7".to_owned(),
         at_ms: NOW,
         server: "browser".to_owned(),
-        client: Some("claude-ai".to_owned()),
+        client: Some("claude-desktop".to_owned()),
         session: "k3f9x2ab".to_owned(),
         tool: Some(tool.to_owned()),
         method: Some("tools/call".to_owned()),
@@ -71,15 +73,14 @@ fn server(name: &str, protection: Protection) -> ServerView {
     }
 }
 
-/// The menu as a person reads it: `(…)` is greyed, `[…]` a line to read.
+/// The menu as a person reads it: `[…]` is a line to read.
 fn drawn(items: &[MenuItem], depth: usize) -> String {
     let indent = "  ".repeat(depth);
     items
         .iter()
         .map(|item| match item {
             MenuItem::Label(text) => format!("{indent}[{text}]\n"),
-            MenuItem::Entry { text, enabled: true, .. } => format!("{indent}{text}\n"),
-            MenuItem::Entry { text, enabled: false, .. } => format!("{indent}({text})\n"),
+            MenuItem::Entry { text, .. } => format!("{indent}{text}\n"),
             MenuItem::Submenu { text, items } => format!("{indent}{text} >\n{}", drawn(items, depth + 1)),
             MenuItem::Separator => format!("{indent}--\n"),
         })
@@ -156,33 +157,31 @@ Resume files…
 [settings.json cannot be understood]
 Open the settings
 read on browser: 90 calls a minute, usually 4 >
-  Pause server
-  Cap
+  Pause browser
+  Cap read at 6 a minute
 --
 [1 server, 214 calls today, 2 refused]
 --
 {time} playwright_click: capped × 412 >
   Why
-  Block
-  Cap
+  Block playwright_click for Claude Desktop
+  Cap playwright_click for Claude Desktop
 {time} playwright_navigate: denied >
   Why
-  Block
-  Cap
+  Block playwright_navigate for Claude Desktop
+  Cap playwright_navigate for Claude Desktop
 {time} resources/read file:///a: allowed >
   Why
-  (Block)
-  (Cap)
 {time} read: running >
   Why
-  Block
-  Cap
+  Block read for Claude Desktop
+  Cap read for Claude Desktop
 {time} read: tool error >
   Why
-  Block
-  Cap
+  Block read for Claude Desktop
+  Cap read for Claude Desktop
 --
-playwright_delete allowed for cursor for 12 more min >
+playwright_delete allowed for Cursor for 12 more min >
   [playwright_delete on browser is allowed for cursor]
   End now
 --
@@ -245,7 +244,7 @@ fn restricting_acts_at_once_and_loosening_only_asks() {
                 assert_eq!(step, Step::Show(Place::Question { loosening }));
             }
             (TrayAct::Block { .. }, Step::Restrict(Restriction::Block { target, .. })) => {
-                assert_eq!(target.client.as_deref(), Some("claude-ai"), "this client with this server");
+                assert_eq!(target.client.as_deref(), Some("claude-desktop"), "this client with this server");
             }
             (TrayAct::Pause { .. }, Step::Restrict(Restriction::Pause { .. }))
             | (TrayAct::EndAllowance { .. }, Step::Restrict(Restriction::EndAllowance { .. }))

@@ -14,6 +14,10 @@ pub struct Overview {
     pub needs: Vec<Need>,
     /// "3 servers, 214 calls today, 2 refused".
     pub status: String,
+    /// The icon in words, with its cause: "Paused: every call is refused".
+    pub headline: String,
+    /// Servers of clients that no gate stands in front of and that nobody has decided about.
+    pub unprotected: u32,
     pub servers_running: u32,
     pub sessions_running: u32,
     pub calls_today: u64,
@@ -39,6 +43,9 @@ pub enum IconState {
     /// Something was refused in the last ten minutes.
     BlockedLately,
     NeedsYou,
+    /// A person has paused all, or a part: those calls are refused.
+    Paused,
+    /// Calls pass that nobody judges.
     NotProtecting,
 }
 

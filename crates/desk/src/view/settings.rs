@@ -57,7 +57,7 @@ pub enum Recording {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct NotificationSettings {
-    /// The first block per tool and session.
+    /// One for each incident, which counts on in its place.
     pub blocked: bool,
     /// An unusual rate.
     pub alarms: bool,

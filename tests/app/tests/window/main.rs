@@ -8,6 +8,7 @@ mod codegen;
 mod drawer;
 mod hardening;
 mod looking;
+mod scrolling;
 mod secrets;
 mod starting;
 mod trees;

@@ -715,7 +715,11 @@ export type HappenedView = {
 
 export type IconState = "quiet" | 
 /**  Something was refused in the last ten minutes. */
-"blockedLately" | "needsYou" | "notProtecting";
+"blockedLately" | "needsYou" | 
+/**  A person has paused all, or a part: those calls are refused. */
+"paused" | 
+/**  Calls pass that nobody judges. */
+"notProtecting";
 
 /**  What a dead session left running. */
 export type LeftoverView = {
@@ -844,7 +848,7 @@ export type Need = {
 };
 
 export type NotificationSettings = {
-	/**  The first block per tool and session. */
+	/**  One for each incident, which counts on in its place. */
 	blocked: boolean,
 	/**  An unusual rate. */
 	alarms: boolean,
@@ -861,6 +865,10 @@ export type Overview = {
 	needs: Need[],
 	/**  "3 servers, 214 calls today, 2 refused". */
 	status: string,
+	/**  The icon in words, with its cause: "Paused: every call is refused". */
+	headline: string,
+	/**  Servers of clients that no gate stands in front of and that nobody has decided about. */
+	unprotected: number,
 	serversRunning: number,
 	sessionsRunning: number,
 	callsToday: number,

@@ -13,7 +13,7 @@ impl World {
         let settings = crate::view::UserSettings { repair_gates: true, ..self.desk.user_settings() };
         self.desk.save_settings(&settings).unwrap();
         // What is told from here on is news.
-        self.desk.news().unwrap();
+        self.desk.news(false).unwrap();
         self
     }
 
@@ -45,7 +45,7 @@ impl World {
             }
             Telling::Amend(notice) => panic!("{notice:?}"),
         };
-        self.desk.news().unwrap().into_iter().map(titles).collect()
+        self.desk.news(false).unwrap().into_iter().map(titles).collect()
     }
 
     fn events(&self) -> Vec<(EventKind, Option<String>)> {
@@ -145,7 +145,7 @@ fn another_program_that_keeps_taking_the_gate_away_is_told_of_and_let_be_until_a
         assert_eq!(world.told().len(), 1, "time {time}");
         // The count is on the disk.
         world = world.restarted();
-        world.desk.news().unwrap();
+        world.desk.news(false).unwrap();
     }
     world.loses_gate();
     assert!(!world.is_gated());

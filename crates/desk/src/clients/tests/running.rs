@@ -239,13 +239,16 @@ fn several_lost_gates_of_one_file_are_one_thing_to_know_and_said_as_one_is() {
         world.desk.guard().unwrap();
         world.desk.overview().unwrap().needs.into_iter().map(|need| need.words).collect()
     };
-    assert_eq!(needs(), ["Claude Desktop: more, play have lost their gates and would run unwatched"]);
+    assert_eq!(
+        needs(),
+        ["2 servers of Claude Desktop have lost their gates and would run unwatched: more, play"]
+    );
     let _claude = Running::start(&world);
-    assert_eq!(needs(), ["Claude Desktop: more, play have lost their gates and run unwatched"]);
+    assert_eq!(needs(), ["2 servers of Claude Desktop have lost their gates and run unwatched: more, play"]);
     world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
     let waits = "; they are put back when Claude Desktop has quit";
     assert_eq!(
         needs(),
-        [format!("Claude Desktop: more, play have lost their gates and run unwatched{waits}")]
+        [format!("2 servers of Claude Desktop have lost their gates and run unwatched: more, play{waits}")]
     );
 }

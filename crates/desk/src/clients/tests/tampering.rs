@@ -46,7 +46,7 @@ fn a_gate_with_another_home_or_name_is_not_shown_as_protected_and_protecting_it_
     ] {
         let world = world();
         world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
-        world.desk.news().unwrap();
+        world.desk.news(false).unwrap();
         let protected = fs::read_to_string(&world.cursor).unwrap();
         world.edit(from, to);
         assert_eq!(world.states("cursor")[0].1, EntryState::Tampered, "{to}");
@@ -55,7 +55,7 @@ fn a_gate_with_another_home_or_name_is_not_shown_as_protected_and_protecting_it_
             overview.needs.iter().filter(|need| need.serious).map(|need| &need.words).collect();
         assert!(matches!(&needs[..], [one] if one.contains(words)), "{to}: {needs:?}");
         assert_eq!(overview.icon, IconState::NotProtecting, "{to}");
-        let told = world.desk.news().unwrap();
+        let told = world.desk.news(false).unwrap();
         assert!(
             matches!(&told[..], [Telling::Raise(notice)] if notice.body.contains(words)),
             "{to}: {told:?}"

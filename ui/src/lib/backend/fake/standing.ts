@@ -4,6 +4,14 @@ import type * as T from '../backend';
 import { number } from '../../format';
 import type { World } from './world';
 
+const headlines: Record<T.IconState, string> = {
+  quiet: 'All quiet',
+  blockedLately: 'Refused something lately',
+  needsYou: 'Needs you',
+  paused: 'Paused: calls are refused',
+  notProtecting: 'Not protecting',
+};
+
 export function fakeStanding(world: World): Pick<Backend, 'overview'> {
   return {
     async overview() {
@@ -32,8 +40,12 @@ export function fakeStanding(world: World): Pick<Backend, 'overview'> {
         });
       needs.push(...world.needs);
       const lately = refused.some((line) => line.atMs > world.now() - 600_000);
+      const paused = world.pausedAll || world.pausedServers.size > 0;
+      const icon = paused ? 'paused' : needs.length > 0 ? 'needsYou' : lately ? 'blockedLately' : 'quiet';
       return {
-        icon: needs.length > 0 ? 'notProtecting' : lately ? 'blockedLately' : 'quiet',
+        icon,
+        headline: headlines[icon],
+        unprotected: 0,
         needs,
         status:
           world.entries.length === 0
