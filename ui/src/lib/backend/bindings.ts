@@ -36,8 +36,8 @@ export const commands = {
 	enforcement: (server: string, version: string) => typedError<Enforcement, UiError>(__TAURI_INVOKE("enforcement", { server, version })),
 	capAdvice: (target: Target) => typedError<CapAdvice, UiError>(__TAURI_INVOKE("cap_advice", { target })),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
-	checkPolicy: (server: string | null, text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { server, text })),
 	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
+	checkPolicy: (server: string | null, text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { server, text })),
 	complete: (server: string, text: string, offset: number) => typedError<Completion[], UiError>(__TAURI_INVOKE("complete", { server, text, offset })),
 	draftRule: (text: string, target: Target, draft: RuleDraft) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_rule", { text, target, draft })),
 	draftDefault: (text: string, action: Action) => typedError<Proposal, UiError>(__TAURI_INVOKE("draft_default", { text, action })),
@@ -819,9 +819,7 @@ export type LogPage = {
 
 /**  Takes a second step. */
 export type Loosening = 
-/**
- *  The next call of the same client that is identical to this refused one, once, within 10 minutes or so many seconds.
- */
+/**  The next call of the same client that is identical to this refused one, once, within 10 minutes or so many seconds. */
 { kind: "allowNext"; call: string; seconds?: number | null } | 
 /**  To one client, or to every one if none is named. */
 { kind: "allowFor"; server: string; tool: string; client: string | null; seconds: number } | 
@@ -1005,10 +1003,11 @@ export type Restriction = { kind: "block"; target: Target; reason: string | null
 /**  `window` as in policies: "minute", "hour", "day", "90s". */
 { kind: "cap"; target: Target; max: number; window: string } | 
 /**  A cap beside every other that ends by itself after so long. */
-{ kind: "capFor"; target: Target; max: number; window: string; minutes: number } | { kind: "hide"; target: Target } | 
+{ kind: "capFor"; target: Target; max: number; window: string; minutes: number } | { kind: "hide"; target: Target; 
+/**  For the record only: no agent is told. */
+note?: string | null } | 
 /**  From an argument: "refuse when `url` starts with `file:`". */
-{ kind: "refuse"; target: Target; rule: ArgumentRule; reason: string | null } | 
-{ kind: "pause"; 
+{ kind: "refuse"; target: Target; rule: ArgumentRule; reason: string | null } | { kind: "pause"; 
 /**  None: every server. */
 server: string | null; 
 /**  None: every client. */
@@ -1351,10 +1350,10 @@ export type SweepView = {
 	profiles: string[],
 };
 
-/**  Whom a rule is for: one tool or the whole server, one client or everyone. */
+/**  Whom a rule is for: one tool, those of a pattern or the whole server; one client or everyone. */
 export type Target = {
 	server: string,
-	/**  None: the whole server. */
+	/**  A name, or a pattern (`write_*`); none: the whole server. */
 	tool: string | null,
 	/**  None: every client. */
 	client: string | null,
