@@ -113,7 +113,8 @@ mod tests {
     #[test]
     fn a_question_travels_as_what_it_asks() {
         let place = Place::Question { loosening: Loosening::Resume { server: None, client: None } };
-        let expected = "#/activity?ask=%7B%22kind%22%3A%22resume%22%2C%22server%22%3Anull%7D";
+        let expected =
+            "#/activity?ask=%7B%22kind%22%3A%22resume%22%2C%22server%22%3Anull%2C%22client%22%3Anull%7D";
         assert_eq!(address(&place).as_deref(), Some(expected));
     }
 

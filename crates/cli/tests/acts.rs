@@ -274,6 +274,9 @@ fn by_watch(row: &Row, keys: &str) -> (String, Left) {
     let counted = place.counted();
     let mut terminal = place.callgate.terminal_of(200, &["watch", "--tool", TOOL]);
     terminal.wait_for(TOOL);
+    // Chosen first: nothing is while the log follows.
+    terminal.press("k");
+    terminal.wait_for("not following");
     terminal.press(keys);
     if keys == "c" {
         terminal.wait_for("5/min");

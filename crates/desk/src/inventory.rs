@@ -36,13 +36,13 @@ pub enum Purpose {
 /// A name that nobody knows.
 #[derive(Debug, thiserror::Error)]
 pub enum UnknownName {
-    #[error("no server {server:?} is known here{hint}; nothing was changed")]
+    #[error("no server {server:?} is known here, so nothing was changed{hint}")]
     Server { server: String, hint: String },
-    #[error("{server} has no tool {tool:?}{hint}; nothing was changed")]
+    #[error("{server} has no tool {tool:?}, so nothing was changed{hint}")]
     Tool { server: String, tool: String, hint: String },
-    #[error("no tool of {server} that is known fits {pattern:?}{hint}; nothing was changed")]
+    #[error("no tool of {server} that is known fits {pattern:?}, so nothing was changed{hint}")]
     Pattern { server: String, pattern: String, hint: String },
-    #[error("no client {client:?} is known here{hint}; nothing was changed")]
+    #[error("no client {client:?} is known here, so nothing was changed{hint}")]
     Client { client: String, hint: String },
     #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}.")]
     Elsewhere { client: String, server: String, other: String },

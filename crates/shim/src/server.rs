@@ -117,14 +117,19 @@ impl<'r> FromServer<'r> {
             self.line(&mut delivery, line, Some(Place { start, end }));
             start = end;
         }
+        // Known before the client has the answer: its next call of a hidden tool is answered like this one.
+        let lists = |name: &str| self.relay.tools.lists(name);
+        let learned: Vec<_> = delivery
+            .unlisted
+            .iter()
+            .filter_map(|(line, call)| self.relay.unknown_tools.answered(line, call, lists))
+            .collect();
         failpoint::reach("shim.before_answer");
         let delivered = self.relay.to_client.send(delivery.bytes()).is_ok();
         failpoint::reach("shim.after_answer");
         self.book(delivery.settled);
         delivery.listed.iter().for_each(|listed| self.relay.learn(listed));
-        for (line, call) in &delivery.unlisted {
-            self.relay.unknown_tools.answered(line, call, |name| self.relay.tools.lists(name));
-        }
+        learned.iter().for_each(|answer| self.relay.unknown_tools.keep(answer));
         delivered
     }
 

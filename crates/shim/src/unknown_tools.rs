@@ -81,33 +81,32 @@ impl UnknownTools {
         }
     }
 
-    /// The server answered a call of a tool that it does not list.
-    pub(crate) fn answered(&self, line: &[u8], call: &Unlisted, listed: impl Fn(&str) -> bool) {
-        let Ok(line) = std::str::from_utf8(line) else { return };
-        let args = match call.args.as_deref().map(Raw::parse) {
-            None => None,
-            Some(Ok(args)) => Some(args),
-            Some(Err(_)) => return,
-        };
-        let Some(form) = UnknownTool::seen(line, &UnlistedCall { name: &call.name, args }, listed) else {
-            return;
-        };
+    /// The server answered a call of a tool that it does not list. Gives what later sessions should know, if it is new.
+    pub(crate) fn answered(
+        &self,
+        line: &[u8],
+        call: &Unlisted,
+        listed: impl Fn(&str) -> bool,
+    ) -> Option<UnknownToolAnswer> {
+        let line = std::str::from_utf8(line).ok()?;
+        let args = call.args.as_deref().map(Raw::parse).transpose().ok()?;
+        let form = UnknownTool::seen(line, &UnlistedCall { name: &call.name, args }, listed)?;
         let info = {
             let mut forms = self.forms();
             let seen = &mut forms.seen[usize::from(call.stateless)];
             if seen.as_ref() == Some(&form) {
-                return;
+                return None;
             }
             *seen = Some(form.clone());
             forms.info.clone()
         };
-        let answer = UnknownToolAnswer {
-            server_info: info,
-            stateless: call.stateless,
-            form: form.as_text().to_owned(),
-        };
-        // For later sessions. This one knows.
-        drop(catalogue::keep_unknown_tool(&self.home, &self.masker, &self.server, &answer));
+        let (stateless, form) = (call.stateless, form.as_text().to_owned());
+        Some(UnknownToolAnswer { server_info: info, stateless, form })
+    }
+
+    /// For later sessions: this one knows, whatever the disk says.
+    pub(crate) fn keep(&self, answer: &UnknownToolAnswer) {
+        drop(catalogue::keep_unknown_tool(&self.home, &self.masker, &self.server, answer));
     }
 
     /// The answer to a call of a hidden tool.
@@ -166,7 +165,8 @@ mod tests {
         let first = session(&home, HELLO);
         assert!(hidden(&first).contains("MCP error -32602: Tool move_file not found"), "{}", hidden(&first));
         let call = Unlisted::new("no_such", None, false).unwrap();
-        first.answered(UNKNOWN.as_bytes(), &call, |_| false);
+        let learned = first.answered(UNKNOWN.as_bytes(), &call, |_| false).unwrap();
+        first.keep(&learned);
         let expected = UNKNOWN.replace("no_such", "move_file");
         assert_eq!(hidden(&first), expected);
         assert_eq!(hidden(&session(&home, HELLO)), expected, "a later session");

@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn opposite_things_never_share_an_icon_and_the_words_begin_with_the_need() {
-        let paused = need("All calls are paused: lunch", Some(Fix::Resume { server: None, client: None }), true);
+        let paused =
+            need("All calls are paused: lunch", Some(Fix::Resume { server: None, client: None }), true);
         let one = Need {
             server: Some("files".to_owned()),
             ..need("Calls to files are paused", paused.fix.clone(), true)

@@ -97,7 +97,12 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     let now = place.clock.now();
 
     pause::pause(&place.home, None, Some("lunch"), &now).unwrap();
-    expect("paused", IconState::Paused, Some(Fix::Resume { server: None, client: None }), "All calls are paused: lunch");
+    expect(
+        "paused",
+        IconState::Paused,
+        Some(Fix::Resume { server: None, client: None }),
+        "All calls are paused: lunch",
+    );
     assert!(place.desk.overview().unwrap().paused_all);
     pause::resume(&place.home, None).unwrap();
     quiet("resumed");
@@ -109,7 +114,12 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     pause::resume(&place.home, None).unwrap();
 
     atomic::replace(&place.home.paused(), b"{").unwrap();
-    expect("switch", IconState::Paused, Some(Fix::Resume { server: None, client: None }), "pause switch is broken");
+    expect(
+        "switch",
+        IconState::Paused,
+        Some(Fix::Resume { server: None, client: None }),
+        "pause switch is broken",
+    );
     pause::resume(&place.home, None).unwrap();
 
     place.write_policy("files", "{");

@@ -9,8 +9,8 @@ mod published;
 use std::collections::BTreeMap;
 
 use crate::acts::cap_for;
-use crate::text::client_name;
 use crate::stake::{Recorded, Recordings};
+use crate::text::client_name;
 use crate::text::{clip, count, harmless, local, size, subject};
 use crate::view::{Alarm, Target};
 use crate::view::{

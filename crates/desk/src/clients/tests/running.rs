@@ -249,6 +249,6 @@ fn several_lost_gates_of_one_file_are_one_thing_to_know_and_said_as_one_is() {
     let waits = "; they are put back when Claude Desktop has quit";
     assert_eq!(
         needs(),
-        [format!("2 servers of Claude Desktop have lost their gates and run unwatched: more, play{waits}")]
+        [format!("2 servers of Claude Desktop have lost their gates and run unwatched{waits}: more, play")]
     );
 }
