@@ -22,7 +22,7 @@ pub(crate) fn recent(home: &Home, history: &History, count: usize) -> Result<Vec
     for call in found.rows.iter().map(line::call) {
         let full = lines.len() == count;
         match lines.last_mut() {
-            Some(last) if line::repeats(last, &call) => line::fold(last, call),
+            Some(last) if line::repeats(last, &call) => line::fold(last, &call),
             _ if full => break,
             _ => lines.push(call),
         }

@@ -236,7 +236,7 @@ impl Follower {
         };
         match &mut self.tail {
             Some(tail) if line::repeats(tail, &call) => {
-                line::fold(tail, call);
+                line::fold(tail, &call);
                 let folded = LogEntry::Call(tail.clone());
                 match entries.last_mut() {
                     Some(LogEntry::Call(last)) if last.first_rev == tail.first_rev && last.refused => {

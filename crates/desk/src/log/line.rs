@@ -93,8 +93,8 @@ pub(crate) fn repeats(one: &CallLine, other: &CallLine) -> bool {
 }
 
 /// Makes one line of two that repeat each other: the newer one is shown.
-pub(crate) fn fold(line: &mut CallLine, other: CallLine) {
-    let (older, newer) = if other.rev > line.rev { (&*line, &other) } else { (&other, &*line) };
+pub(crate) fn fold(line: &mut CallLine, other: &CallLine) {
+    let (older, newer) = if other.rev > line.rev { (&*line, other) } else { (other, &*line) };
     let mut tools = called(older);
     for tool in called(newer) {
         if tools.len() < MOST_TOOLS && !tools.contains(&tool) {

@@ -65,7 +65,7 @@ fn loops(desk: &Desk, history: &History, which: Which) -> Result<u64, DeskError>
         for row in &part.rows {
             let call = line::call(row);
             match &mut run {
-                Some(run) if line::repeats(run, &call) => line::fold(run, call),
+                Some(run) if line::repeats(run, &call) => line::fold(run, &call),
                 _ => {
                     found += u64::from(run.replace(call).is_some_and(|run| run.times >= LOOP));
                 }

@@ -114,7 +114,7 @@ impl Walker<'_> {
                 && !self.asked.unfolded
                 && line::repeats(last, call)
             {
-                line::fold(last, call.clone());
+                line::fold(last, call);
             } else if entries.len() >= count && rev != edge {
                 return Ok(Walk { entries, edge: Some(edge) });
             } else {

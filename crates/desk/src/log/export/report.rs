@@ -119,7 +119,7 @@ pub(super) fn write(
     calls.each_line(&mut |row| {
         let call = line::call(row);
         match &mut last {
-            Some(last) if line::repeats(last, &call) => line::fold(last, call),
+            Some(last) if line::repeats(last, &call) => line::fold(last, &call),
             _ => {
                 // One that is folded into the last line is shown with it, so that line is done only now.
                 if let Some(done) = last.take() {
