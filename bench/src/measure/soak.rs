@@ -16,6 +16,10 @@ const MEGABYTES: u64 = 100;
 /// What a gate takes in at first (its buffers, the pages of its program) is no growth.
 const WARM_UP: f64 = 0.1;
 
+/// No limit on the called tool: how many calls a window holds would be what is measured.
+const POLICY: &str = r#"{ "version": "1", "default": "allow",
+  "tools": { "browser_click": { "deny_if": [ { "path": "args.url", "op": "regex", "value": "^file:" } ] } } }"#;
+
 /// What one long session came to.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
@@ -29,6 +33,7 @@ pub struct Figures {
 
 pub fn measure(place: &Place, lasts: Duration) -> Result<Figures> {
     fs::write(place.home().join("settings.json"), format!("{{\"history\":{{\"megabytes\":{MEGABYTES}}}}}"))?;
+    place.write_policy("bench", POLICY)?;
     let mut session = place.open(Peer::Callgate)?;
     session.be_patient(lasts);
     let start = Instant::now();

@@ -163,13 +163,15 @@ fn nothing_is_wrong(app: &App) -> anyhow::Result<()> {
     })
 }
 
-/// Puts `notes` behind the gate, with lost gates put back by themselves from then on.
+/// Puts `notes` behind the gate, with lost gates put back by themselves from then on. Nobody looks at the window any more, so
+/// that what happens is told by notifications.
 fn protected_and_guarded(app: &App, claude: &Claude) -> anyhow::Result<()> {
     app.go("#/settings")?;
     app.driver.press("settings-repair")?;
     app.driver.says("toast", "A lost gate is put back by itself")?;
     app.go("#/clients")?;
-    protect(app, claude)
+    protect(app, claude)?;
+    app.desktop.look_elsewhere()
 }
 
 fn protect(app: &App, claude: &Claude) -> anyhow::Result<()> {
