@@ -9,6 +9,9 @@ use callgate_app_tests::driver::PATIENCE;
 use callgate_tests::gate::{Bench, OPEN_POLICY};
 use callgate_tests::processes::eventually;
 
+/// What makes a home unusable.
+type Spoil<'a> = &'a dyn Fn(&Bench) -> std::io::Result<()>;
+
 #[test]
 fn a_home_that_cannot_be_written_is_said_in_a_window() -> anyhow::Result<()> {
     let no_folder = |bench: &Bench| {
@@ -18,7 +21,7 @@ fn a_home_that_cannot_be_written_is_said_in_a_window() -> anyhow::Result<()> {
     // As on a read-only or full disk: all is there, and nothing can be opened to write. The tests may run as root, whom no
     // permission stops.
     let no_lock = |bench: &Bench| fs::create_dir_all(bench.home().join("control/app.lock"));
-    let broken: [&dyn Fn(&Bench) -> std::io::Result<()>; 2] = [&no_folder, &no_lock];
+    let broken: [Spoil<'_>; 2] = [&no_folder, &no_lock];
     for spoil in broken {
         let bench = Bench::new(OPEN_POLICY)?;
         spoil(&bench)?;

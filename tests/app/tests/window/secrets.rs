@@ -46,7 +46,7 @@ fn a_token_moves_into_the_keychain_serves_its_server_and_comes_back_byte_for_byt
     scene_on("secrets", bench, Around::Tray, |app| {
         app.go("#/clients")?;
         app.driver.says("secrets-plain", "1 secret in plain text: GITHUB_TOKEN")?;
-        app.driver.press("secrets-protect")?;
+        app.driver.press("entry-protect")?;
         app.driver.press_css("[data-testid=\"edits-yes\"][aria-disabled=\"false\"]")?;
         app.driver.wait("it is protected", |_| Ok(text().contains("bin/callgate").then_some(())))?;
         gone(app, "edits-dialog")?;
