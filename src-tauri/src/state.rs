@@ -43,7 +43,7 @@ pub(crate) struct AppState {
     pub board: Board,
     /// A person wants the app to end.
     pub quitting: AtomicBool,
-    /// Why nothing can be written into the home, if nothing can.
+    /// Why nothing could be written into the home when the app started, if nothing could.
     pub home_problem: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl AppState {
     /// How things stand, with what only the app can know of them.
     pub(crate) fn overview(&self) -> Result<Overview, DeskError> {
         let mut overview = self.desk.overview()?;
-        if let Some(words) = &self.home_problem {
+        if let Some(words) = self.home_problem.as_ref().filter(|_| self.is_home_unusable()) {
             // Whatever else is wrong comes of it.
             overview.needs = vec![need(words.clone(), true)];
             overview.icon = IconState::NeedsYou;
@@ -85,6 +85,12 @@ impl AppState {
             need(words, false)
         }));
         Ok(overview)
+    }
+
+    /// Is it still so? Somebody may have made room meanwhile.
+    fn is_home_unusable(&self) -> bool {
+        let home = self.desk.home();
+        home.prepare().is_err() || home.check_writable().is_err()
     }
 
     /// The window is gone: nothing that it asked for is wanted any more.
@@ -168,5 +174,26 @@ async fn aside<T: Send + 'static>(
             let message = "Callgate could not finish this; the log of the app says more.".to_owned();
             Err(UiError { code: ErrorCode::Failed, message, detail: Some(error.to_string()) })
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use callgate_store::clock::SystemClock;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_can_be_used_again_is_no_longer_told_to_be_unusable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("home");
+        std::fs::write(&path, "in the way").unwrap();
+        let why = "nothing can be written".to_owned();
+        let state = AppState::new(Home::at(&path), Arc::new(SystemClock::new()), Some(why.clone()));
+        let told = || state.overview().unwrap().needs.iter().any(|need| need.words == why);
+        assert!(told());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!told(), "somebody mended it meanwhile");
     }
 }

@@ -237,6 +237,9 @@ impl Inventory<'_> {
             rules.clients.into_iter().map(|one| one.client).find(|known| same_client(known, client))
         };
         let Some(found) = seen.or_else(by_name).or_else(in_rules) else {
+            if purpose == Purpose::Restrict && self.partial {
+                return Ok(client.to_owned());
+            }
             let known = self.clients.iter().map(String::as_str).chain(table::clients().iter().map(|c| c.id));
             let hint = hint(client, known);
             return Err(UnknownName::Client { client: client.to_owned(), hint }.into());
@@ -269,6 +272,11 @@ impl Inventory<'_> {
             return Ok(());
         }
         let called = History::open_reader(&self.desk.home).and_then(|all| all.tools_seen(server, PATIENCE));
+        let read_whole = called.as_ref().is_ok_and(|seen| seen.since_ms.is_none());
+        if purpose == Purpose::Restrict && !read_whole {
+            // It may have been called: rather a rule too many than a person who cannot protect themselves.
+            return Ok(());
+        }
         tools.extend(called.map(|seen| seen.tools.into_keys().collect::<Vec<_>>()).unwrap_or_default());
         if purpose == Purpose::Loosen {
             tools.extend(self.rules(server).iter().flat_map(named_tools));

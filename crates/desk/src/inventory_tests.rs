@@ -122,3 +122,20 @@ fn servers_of_one_name_are_known_as_siblings_until_one_is_given_up() {
     drop(held);
     assert_eq!(siblings("files", None), ["files@vscode-2"]);
 }
+
+#[test]
+fn a_restriction_is_not_refused_because_the_history_cannot_be_read() {
+    let place = place();
+    protect(&place, &[("claude-desktop", "files", "files")]);
+    list(&place, "files", &["read"]);
+    let called_before = target("files", Some("unlisted"), Some("some-client"));
+    refused(&place, &called_before, Purpose::Restrict);
+    for end in ["", "-wal", "-shm"] {
+        let path = format!("{}{end}", place.home.history_db().display());
+        drop(std::fs::remove_file(path));
+    }
+    std::fs::create_dir(place.home.history_db()).unwrap();
+    let checked = place.desk.inventory().check(&called_before, Purpose::Restrict).unwrap();
+    assert_eq!(checked, called_before);
+    refused(&place, &target("files", Some("unlisted"), None), Purpose::Loosen);
+}

@@ -199,8 +199,10 @@ impl Desk {
             let file = jsonc::read(&text).unwrap_or(Json::Null);
             let said = file.at(&key.path());
             // What is so already, by the file or by default, is not written once more.
-            let is_so =
-                said.map_or_else(|| value.to_string() == key.default, |said| key.normal(said) == *value);
+            let is_so = said.map_or_else(
+                || value.to_string() == key.default,
+                |said| key.problem(said).is_none() && key.normal(said) == *value,
+            );
             if !is_so {
                 text =
                     jsonc::set(&text, &key.path(), value).map_err(|report| fail(io::Error::other(report)))?;
@@ -273,9 +275,11 @@ impl Desk {
 const NEW: &str = "{}\n";
 
 fn value_of(file: &Json, key: &'static Key) -> SettingValue {
-    let said = file.at(&key.path()).filter(|value| key.problem(value).is_none());
-    let value = said.map_or_else(|| key.default.to_owned(), |said| key.normal(said).to_string());
-    SettingValue { key, value, from_file: said.is_some() }
+    let said =
+        file.at(&key.path()).map(|value| key.normal(value)).filter(|value| key.problem(value).is_none());
+    let from_file = said.is_some();
+    let value = said.map_or_else(|| key.default.to_owned(), |said| said.to_string());
+    SettingValue { key, value, from_file }
 }
 
 /// Puts a value that fits into its place.

@@ -104,19 +104,6 @@ pub fn history(home: &Home) -> Result<Option<()>, StoreError> {
     look_through(&connection, &path).map(Some)
 }
 
-/// The names of all servers that had a session, as far as the history has it; none, if there is no history yet.
-pub fn servers(home: &Home) -> Result<Vec<String>, StoreError> {
-    let path = home.history_db();
-    let Some(connection) = open(&path)? else { return Ok(Vec::new()) };
-    let fail = |error: rusqlite::Error| StoreError::database(&path, &error);
-    if history::check_version(&connection, &path)? == 0 {
-        return Ok(Vec::new());
-    }
-    let mut query = connection.prepare("SELECT DISTINCT server FROM sessions").map_err(fail)?;
-    let names = query.query_map((), |row| row.get(0)).map_err(fail)?;
-    names.collect::<Result<_, _>>().map_err(fail)
-}
-
 /// Can the counters be used? Nothing, if there are none yet.
 pub fn counters(home: &Home) -> Result<Option<Counters>, StoreError> {
     let path = home.limits_db();

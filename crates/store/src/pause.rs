@@ -94,7 +94,17 @@ impl Pauses {
         self.without(scope) != *self
     }
 
-    /// Ends the pause of this scope. One of all servers, or of all clients, ends those of single ones with it.
+    /// Each pause of a single client that counts for this server.
+    pub fn clients_with<'a>(&'a self, server: &'a str) -> impl Iterator<Item = Scope<'a>> {
+        self.clients.iter().flat_map(move |(client, pauses)| {
+            let everywhere = pauses.all.is_some().then_some(None);
+            let here = pauses.servers.contains_key(server).then_some(Some(server));
+            everywhere.into_iter().chain(here).map(|server| Scope { server, client: Some(client) })
+        })
+    }
+
+    /// Ends the pause of this scope. One of all servers ends those of single servers with it; one of a server leaves what is
+    /// paused for single clients, which somebody paused by their name.
     fn without(&self, scope: Scope<'_>) -> Pauses {
         let mut rest = self.clone();
         match (scope.server, scope.client) {

@@ -1,6 +1,6 @@
 //! `settings.json`: the few things a person may set. Optional, with comments and trailing commas as in policies; what is
-//! wrong in it is told. Numbers are then left at their default, and of calls nothing but the fact is kept: whoever wrote
-//! into `record` wanted less.
+//! wrong in it is told. Numbers are then left at their default (those that are too large at the largest), and of calls
+//! nothing but the fact is kept: whoever wrote into `record` wanted less.
 
 mod keys;
 
@@ -61,12 +61,10 @@ impl Settings {
         let mut settings = Settings::default();
         for key in KEYS {
             let Some(value) = file.at(&key.path()) else { continue };
-            let problem = key.problem(value);
+            let (problem, counted) = (key.problem(value), keys::count(&key.normal(value)));
             match (key.name, &problem) {
-                ("history.days", None) => settings.history_days = keys::count(value).unwrap_or(DAYS),
-                ("history.megabytes", None) => {
-                    settings.history_megabytes = keys::count(value).unwrap_or(MEGABYTES);
-                }
+                ("history.days", _) => settings.history_days = counted.unwrap_or(DAYS),
+                ("history.megabytes", _) => settings.history_megabytes = counted.unwrap_or(MEGABYTES),
                 ("record.keep", None) => settings.keep = keys::keep(value).unwrap_or(Keep::Nothing),
                 ("record.mask", None) => settings.mask = names(value),
                 ("record.keep" | "record.mask", Some(_)) => settings.keep = Keep::Nothing,
@@ -75,7 +73,10 @@ impl Settings {
             problems.extend(problem.map(|problem| match key.name {
                 "record.keep" => format!("{problem}; \"none\" is used"),
                 "record.mask" => format!("{problem}; until this is mended no arguments and results are kept"),
-                _ => format!("{problem}; {} is used", key.default),
+                _ => match counted {
+                    Some(counted) => format!("{problem}; {counted} is used"),
+                    None => format!("{problem}; {} is used", key.default),
+                },
             }));
         }
         if file.get("record").is_some_and(|record| !matches!(record, Json::Object(_))) {
@@ -117,7 +118,6 @@ mod tests {
             ("{}", 90, 1024, 0),
             (r#"{"history":{"days":7,"megabytes":10}}"#, 7, 10, 0),
             (r#"{"history":{"days":0}}"#, 90, 1024, 1),
-            (r#"{"history":{"days":40000}}"#, 90, 1024, 1),
             (r#"{"history":{"days":1.5}}"#, 90, 1024, 1),
             (r#"{"history":{"days":"a","megabytes":-1}}"#, 90, 1024, 2),
             ("{", 90, 1024, 1),
@@ -134,6 +134,25 @@ mod tests {
             assert_eq!(settings.history_days.get(), days, "{text}");
             assert_eq!(settings.history_megabytes.get(), megabytes, "{text}");
             assert_eq!(told.len(), problems, "{text}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_too_large_does_not_delete_history_by_the_default() {
+        let cases = [
+            (r#"{"history":{"days":36501}}"#, MOST_DAYS, 1024),
+            (r#"{"history":{"days":99999999999999999999}}"#, MOST_DAYS, 1024),
+            (r#"{"history":{"days":1e400}}"#, MOST_DAYS, 1024),
+            (r#"{"history":{"days":4e2}}"#, 400, 1024),
+            (r#"{"history":{"megabytes":4294967296}}"#, 90, u32::MAX),
+            (r#"{"history":{"megabytes":1e9}}"#, 90, 1_000_000_000),
+        ];
+        for (text, days, megabytes) in cases {
+            let (settings, told) = told(text);
+            let kept = (settings.history_days.get(), settings.history_megabytes.get());
+            assert_eq!(kept, (days, megabytes), "{text}");
+            let used = if days == 90 { megabytes } else { days };
+            assert!(told.len() == 1 && told[0].ends_with(&format!("; {used} is used")), "{text}: {told:?}");
         }
     }
 

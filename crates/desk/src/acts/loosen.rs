@@ -5,7 +5,7 @@ use std::time::Duration;
 use callgate_policy::Rate;
 use callgate_policy::edit::{self, Edit};
 use callgate_store::allowance::{self, What};
-use callgate_store::pause::{self as switch, Scope, Switch};
+use callgate_store::pause::{self as switch, Pauses, Scope, Switch};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
@@ -316,9 +316,15 @@ impl Desk {
             Scope { server: None, client },
             Scope { server, client },
         ];
-        let paused = scopes.into_iter().find(|scope| pauses.get(*scope).is_some())?;
-        let command = inverse::of_pause(paused);
-        Some(format!("; but calls of {} stay paused: {command}", pausing::describe(paused)))
+        let told = |paused: Scope<'_>| {
+            let command = inverse::of_pause(paused);
+            format!("; but calls of {} stay paused: {command}", pausing::describe(paused))
+        };
+        if let Some(paused) = scopes.into_iter().find(|scope| pauses.get(*scope).is_some()) {
+            return Some(told(paused));
+        }
+        let single: String = stays_with(pauses, server, client).map(told).collect();
+        (!single.is_empty()).then_some(single)
     }
 
     fn uncap(&self, target: &Target) -> Result<Answer, DeskError> {
@@ -374,9 +380,14 @@ impl Desk {
         }
         let also = match &seen {
             Switch::Readable(pauses) if scope != Scope::default() && pauses.all.is_some() => {
-                " All servers are paused besides; that stays."
+                " All servers are paused besides; that stays.".to_owned()
             }
-            _ => "",
+            Switch::Readable(pauses) => stays_with(pauses, scope.server, scope.client)
+                .map(|paused| {
+                    format!(" Calls of {} are paused besides; that stays.", pausing::describe(paused))
+                })
+                .collect(),
+            Switch::Broken(_) => String::new(),
         };
         let whom = if scope.client.is_some() { "" } else { ", for every client" };
         let words = format!("Let calls of {shown} pass again, as their rules say{whom}?{also}");
@@ -410,6 +421,15 @@ impl Desk {
         question.details = known.summary.split("; ").map(words::sentence).collect();
         Ok(Answer::Ask(question))
     }
+}
+
+/// What stays paused for single clients when something is opened for every client of a server.
+fn stays_with<'a>(
+    pauses: &'a Pauses,
+    server: Option<&'a str>,
+    client: Option<&str>,
+) -> impl Iterator<Item = Scope<'a>> {
+    server.filter(|_| client.is_none()).into_iter().flat_map(|server| pauses.clients_with(server))
 }
 
 fn span(seconds: u32) -> Result<Duration, DeskError> {

@@ -117,7 +117,8 @@ impl Desk {
     /// A cap that ends by itself: nobody has to remember to take it back.
     fn cap_for(&self, target: &Target, (max, window): (u32, &str), minutes: u32) -> Result<Done, DeskError> {
         let rate = rate_of(max, window)?;
-        let lasts = i64::from(minutes.clamp(1, LONGEST_CAP)) * 60_000;
+        let minutes = minutes.clamp(1, LONGEST_CAP);
+        let lasts = i64::from(minutes) * 60_000;
         let ends_ms = self.clock.now().wall_ms.saturating_add(lasts);
         let until = words::moment(ends_ms)?;
         let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
@@ -125,10 +126,7 @@ impl Desk {
         let restricting = Restricting {
             edit: Edit::CapUntil { tool, max, window, until },
             defeated: Defeated::ByObserving,
-            done: format!(
-                "Capped {what} at {shown} for {}, for {whom}",
-                words::seconds(minutes.saturating_mul(60))
-            ),
+            done: format!("Capped {what} at {shown} for {}, for {whom}", words::seconds(minutes * 60)),
             already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
             note: None,
         };
@@ -137,7 +135,9 @@ impl Desk {
 
     /// What has to be said of a cap on something that is refused anyway.
     fn idle_cap(&self, target: &Target, edit: &Edit, change: &Change) -> Result<Option<String>, DeskError> {
-        let Edit::Cap { tool, .. } = edit else { return Ok(None) };
+        let (Edit::Cap { tool, .. } | Edit::CapUntil { tool: Some(tool), .. }) = edit else {
+            return Ok(None);
+        };
         let policy = Policy::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
         let client = target.client.as_deref().unwrap_or_default();
         let refused = allowing::always_refused(&policy, client, tool, self.clock.now().wall_ms);

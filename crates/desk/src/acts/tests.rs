@@ -459,6 +459,26 @@ fn a_cap_on_what_is_refused_anyway_says_that_it_stays_refused() {
 }
 
 #[test]
+fn a_cap_for_a_while_says_how_long_it_holds_and_what_stays_refused() {
+    let room = Room::with(OPEN);
+    let cap = |tool: &str, minutes| Restriction::CapFor {
+        target: target(Some(tool), Some("cursor")),
+        max: 5,
+        window: "minute".to_owned(),
+        minutes,
+    };
+    for (minutes, told, lasts) in [(0, "1 minute", 1), (u32::MAX, "7 days", i64::from(7 * 24 * 60))] {
+        let done = room.restrict(&cap("y", minutes));
+        assert!(done.words.contains(&format!(" for {told}, for Cursor")), "{}", done.words);
+        assert_eq!(done.ends_ms, Some(room.clock.now().wall_ms + lasts * 60_000));
+    }
+    room.restrict(&block("x", Some("cursor")));
+    let done = room.restrict(&cap("x", 60));
+    assert!(done.words.contains("; but it stays refused by "), "{}", done.words);
+    assert_eq!(done.version, None, "nobody is told where it is enforced");
+}
+
+#[test]
 fn a_loop_that_is_capped_for_an_hour_is_free_again_by_itself_and_keeps_its_other_caps() {
     let lasting = r#"{ "version": "1", "default": "allow", "all_tools": { "limits": [
         { "counter": "mine", "window": "minute", "max": 300 }

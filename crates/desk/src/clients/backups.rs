@@ -13,8 +13,8 @@ use callgate_clients::survey::Entry;
 use callgate_clients::{file, table};
 
 use super::change::would_write_over;
-use super::{client_name, masker, shown};
-use crate::text::{clip, harmless, name};
+use super::{masker, shown};
+use crate::text::{client_name, clip, harmless, name};
 use crate::view::{BackupPreview, BackupView, ClientAct, Restored};
 use crate::{Desk, DeskError};
 

@@ -15,8 +15,8 @@ use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 use callgate_store::mask::Masker;
 
-use super::{Look, client_name, entry_key, masker, masker_of, shown};
-use crate::text::{harmless, name};
+use super::{Look, entry_key, masker, masker_of, shown};
+use crate::text::{client_name, harmless, name};
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
 use crate::{Desk, DeskError};
 

@@ -13,8 +13,9 @@ use callgate_clients::queue;
 use callgate_clients::survey::{State, entries};
 
 use super::told::entry_of;
-use super::{Look, client_name, entry_key, shown};
+use super::{Look, entry_key, shown};
 use crate::notices::Notice;
+use crate::text::client_name;
 use crate::view::{ClientAct, ClientChange, Fix, Need};
 use crate::{Desk, DeskError};
 

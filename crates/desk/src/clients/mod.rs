@@ -323,7 +323,3 @@ fn queued_change(queued: &Queued) -> Option<QueuedChange> {
 fn is_stale(since_ms: i64, edited_ms: i64) -> bool {
     since_ms + 2_000 < edited_ms
 }
-
-pub(crate) fn client_name(id: &str) -> String {
-    table::client(id).map_or(id, |client| client.name).to_owned()
-}

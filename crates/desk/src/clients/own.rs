@@ -13,7 +13,7 @@ use callgate_secrets::Secret;
 
 use super::change::would_write_over;
 use super::{Look, command_line, entry_key, masker_of, shown};
-use crate::text::{harmless, name};
+use crate::text::{client_name, harmless, name};
 use crate::view::{
     ClientAct, ClientChange, ClientPreview, DraftPart, DraftPreview, DraftProblem, EntryKey, FileDiff,
     RefusedEntry, ServerDraft, ServerPlace,
@@ -116,7 +116,7 @@ impl Desk {
         let mut change = ClientChange::of(ClientAct::Place);
         for key in keys {
             let refuse = |why: &str| RefusedEntry {
-                client_name: super::client_name(&key.client),
+                client_name: client_name(&key.client),
                 name: Some(name(&key.name)),
                 why: harmless(why),
             };
@@ -180,7 +180,7 @@ impl Desk {
             match table::client(id).and_then(|client| file_for_new(&self.machine, client)) {
                 Some(found) => files.push(found),
                 None => refused.push(RefusedEntry {
-                    client_name: super::client_name(id),
+                    client_name: client_name(id),
                     name: None,
                     why: "it has no file here that a server could be added to".to_owned(),
                 }),

@@ -10,9 +10,9 @@ use callgate_store::EventKind;
 use callgate_store::history::record_event;
 
 use super::told::unwatched;
-use super::{Look, client_name, entry_key};
+use super::{Look, entry_key};
 use crate::notices::Notice;
-use crate::text::{clip, name};
+use crate::text::{client_name, clip, name};
 use crate::view::{ClientChange, EntryKey, Place};
 use crate::{Desk, DeskError};
 

@@ -13,8 +13,8 @@ use callgate_clients::table;
 
 use super::guard::need;
 use super::repair::contested;
-use super::{Look, client_name, entry_key, shown};
-use crate::text::{clip, harmless, name};
+use super::{Look, entry_key, shown};
+use crate::text::{client_name, clip, harmless, name};
 use crate::view::{DriftFix, DriftKind, DriftView, Need};
 
 /// Sentences at most: more would hide the rest of what needs a person.

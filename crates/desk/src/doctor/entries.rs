@@ -10,7 +10,7 @@ use callgate_clients::survey::{Entry, State, Surveyed};
 use super::finding::{PROTECT, UNPROTECT, on_entries};
 use super::{Area, Code, Finding, Gravity, Visit};
 use crate::clients::shown;
-use crate::text::{clip, count, name};
+use crate::text::{client_name, clip, count, name};
 use crate::view::DriftFix;
 
 /// Names in one sentence.
@@ -134,5 +134,5 @@ fn listed(names: &[String]) -> String {
 
 /// `Cursor: github`.
 pub(super) fn whose(entry: &Entry) -> String {
-    format!("{}: {}", crate::clients::client_name(&entry.key.client), name(&entry.key.name))
+    format!("{}: {}", client_name(&entry.key.client), name(&entry.key.name))
 }

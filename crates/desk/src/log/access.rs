@@ -37,10 +37,11 @@ impl<'d> Decisive<'d> {
     }
 
     pub(super) fn access(&mut self, query: &AccessQuery) -> ToolAccess {
-        if self.pauses.reason(&query.server).is_some() {
+        let client = query.client.as_deref().unwrap_or_default();
+        let paused = self.pauses.reason(&query.server);
+        if paused.or_else(|| self.pauses.client_reason(&query.server, client)).is_some() {
             return ToolAccess::Paused;
         }
-        let client = query.client.as_deref().unwrap_or_default();
         let waived = |what: fn(&What, &AccessQuery) -> bool| {
             let mut open = self.allowances.open(&query.server, &self.now);
             open.any(|one| one.is_for(client) && what(&one.what, query))

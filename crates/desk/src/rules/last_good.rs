@@ -2,11 +2,11 @@
 
 use callgate_policy::{Policy, edit};
 use callgate_store::home::DEFAULT_SERVER;
-use callgate_store::{History, running};
+use callgate_store::{History, Home, running};
 
 use super::present;
 use crate::change::{self, Present, kept_text};
-use crate::text::{count, name};
+use crate::text::count;
 use crate::view::{Answer, BrokenPolicy, Done};
 use crate::{Desk, DeskError};
 
@@ -23,6 +23,11 @@ fn find(history: &History, server: &str) -> Result<Option<LastGood>, DeskError> 
     Ok(Policy::parse(&text).is_ok().then_some(LastGood { at_ms: newest.at_ms, text }))
 }
 
+/// Whose policy counts for a server: its own, else the default one.
+fn whose<'s>(home: &Home, server: &'s str) -> &'s str {
+    if home.policy(server).exists() { server } else { DEFAULT_SERVER }
+}
+
 pub(super) fn told(desk: &Desk, history: &History, server: &str) -> Result<BrokenPolicy, DeskError> {
     let is_its = |found: &str| match server {
         DEFAULT_SERVER => !desk.home.policy(found).exists(),
@@ -36,7 +41,7 @@ pub(super) fn told(desk: &Desk, history: &History, server: &str) -> Result<Broke
     let keeping = sessions.iter().filter(|keeps| **keeps).count();
     Ok(BrokenPolicy {
         words: words(sessions.len(), keeping),
-        last_good_ms: find(history, server)?.map(|good| good.at_ms),
+        last_good_ms: find(history, whose(&desk.home, server))?.map(|good| good.at_ms),
     })
 }
 
@@ -67,19 +72,29 @@ impl Desk {
     /// loosens.
     pub(crate) fn ask_for_last_good(&self, server: &str) -> Result<Answer, DeskError> {
         let held = change::lock(&self.home)?;
-        let (rules, shown) = (present::described(server), name(server));
+        // A policy of its own in place of the broken default one would leave the others without any.
+        let server = whose(&self.home, server);
+        let rules = present::described(server);
         let present = Present::read(&self.home, server)?;
         if present.policy().is_ok() {
             let words = format!("Nothing to change: {rules} can be used");
             return Ok(Answer::Done(Done::said(words, Some(server))));
         }
+        let (none, whom) = match server {
+            DEFAULT_SERVER => (
+                "; callgate policy default --restore puts back the one that Callgate ships",
+                " It counts for every server without a policy of its own.",
+            ),
+            _ => ("", ""),
+        };
         let good = find(&History::open_reader(&self.home)?, server)?.ok_or_else(|| {
-            DeskError::NotFound(format!("no version of {shown} is on record that could be put back"))
+            DeskError::NotFound(format!("no version of {rules} is on record that could be put back{none}"))
         })?;
         let edited = edit::replace(present.text(), &good.text)?;
         let change = present.rewritten(edited);
         drop(held);
-        let words = format!("Put the last good version of {rules} back? What the file says now is replaced.");
+        let words =
+            format!("Put the last good version of {rules} back? What the file says now is replaced.{whom}");
         self.ask_to_change(change, words, format!("Put the last good version of {rules} back"))
             .map(Answer::Ask)
     }

@@ -217,6 +217,30 @@ fn a_broken_policy_says_what_becomes_of_calls_and_its_last_good_version_comes_ba
 }
 
 #[test]
+fn a_server_that_follows_a_broken_default_policy_gets_the_default_back_and_no_policy_of_its_own() {
+    let mut world = World::new();
+    world.session("cursor").end();
+    let last_good = Loosening::LastGood { server: SERVER.to_owned() };
+    let path = world.home.default_policy();
+    std::fs::write(&path, "{ broken").unwrap();
+    let error = world.desk.loosen(&last_good).unwrap_err().to_string();
+    assert!(error.contains("callgate policy default --restore"), "{error}");
+    assert_eq!(world.desk.rules(SERVER).unwrap().broken.unwrap().last_good_ms, None);
+
+    std::fs::write(&path, DEFAULT_POLICY).unwrap();
+    let stricter = DEFAULT_POLICY.replace("\"default\": \"allow\"", "\"default\": \"deny\"");
+    done(world.desk.save_policy(DEFAULT_SERVER, DEFAULT_POLICY, &stricter).unwrap());
+    let good = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, "{ broken").unwrap();
+    assert!(world.desk.rules(SERVER).unwrap().broken.unwrap().last_good_ms.is_some());
+    let Answer::Ask(question) = world.desk.loosen(&last_good).unwrap() else { panic!() };
+    assert!(question.words.contains("the default policy") && question.words.contains("every server without"));
+    world.desk.confirm(&question.token).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), good);
+    assert!(!world.home.policy(SERVER).exists(), "it follows the default policy as before");
+}
+
+#[test]
 fn a_revert_is_asked_in_a_short_question_with_the_change_below() {
     let world = World::with(OPEN);
     done(save(&world, OPEN, CLOSED));

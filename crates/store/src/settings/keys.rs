@@ -125,13 +125,17 @@ impl Key {
         (!fits).then(|| format!("{} must be {}, not {value}", self.name, self.kind.words()))
     }
 
-    /// A value in the words of today.
+    /// A value in the words of today; of a number that is too large, the largest that there is: whoever wrote it wanted to
+    /// keep much, and what a smaller default would delete is gone.
     pub fn normal(&self, value: &Json) -> Json {
-        match value {
-            Json::String(word) if self.name == "record.keep" && word == OLD_NONE => {
+        match (self.kind, value) {
+            (ValueKind::Word(_), Json::String(word)) if self.name == "record.keep" && word == OLD_NONE => {
                 Json::String("none".to_owned())
             }
-            value => value.clone(),
+            (ValueKind::Count(most), Json::Number(number)) => {
+                Json::Number(at_most(number, most).unwrap_or_else(|| number.clone()))
+            }
+            (_, value) => value.clone(),
         }
     }
 
@@ -197,6 +201,15 @@ pub(super) fn count(value: &Json) -> Option<NonZeroU32> {
     match value {
         Json::Number(number) => number.parse().ok(),
         _ => None,
+    }
+}
+
+/// A whole number from 1, however large it is and however it is written (`1e9`).
+fn at_most(number: &str, most: u32) -> Option<String> {
+    let wanted: f64 = number.parse().ok().filter(|wanted| *wanted >= 1.0)?;
+    match wanted > f64::from(most) {
+        true => Some(most.to_string()),
+        false => (wanted.fract() == 0.0).then(|| format!("{wanted:.0}")),
     }
 }
 

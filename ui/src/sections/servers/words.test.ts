@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServerView, SessionView } from '../../lib/backend';
-import { happening, isStill, isUp, runningSince, standing, stateOf, warnings } from './words';
+import { happening, isStill, isUp, resumption, runningSince, standing, stateOf, warnings } from './words';
 
 const session = (some: Partial<SessionView>): SessionView => ({
   session: 'a',
@@ -89,4 +89,42 @@ it('has words for what happened, whatever it is', () => {
     'Failed to start',
     'Some news',
   ]);
+});
+
+it('resumes the client where the pause is the client’s', () => {
+  const files = server(session({ client: 'cursor' }));
+  const need = (server: string | null, client: string) => ({
+    words: 'paused',
+    fix: { kind: 'resume' as const, server, client },
+    server,
+    serious: true,
+  });
+  const none = { pausedAll: false, pausedServers: [], needs: [] };
+  const cases = [
+    [
+      { ...none, pausedAll: true, pausedServers: ['files'] },
+      { server: null, client: null },
+    ],
+    [
+      { ...none, pausedServers: ['files'], needs: [need('files', 'cursor')] },
+      { server: 'files', client: null },
+    ],
+    [
+      { ...none, needs: [need('files', 'zed'), need('files', 'cursor')] },
+      { server: 'files', client: 'cursor' },
+    ],
+    [
+      { ...none, needs: [need('mail', 'cursor')] },
+      { server: 'files', client: null },
+    ],
+    [
+      { ...none, needs: [need(null, 'cursor')] },
+      { server: null, client: 'cursor' },
+    ],
+  ] as const;
+  for (const [overview, scope] of cases) {
+    expect(
+      resumption(files, { ...overview, pausedServers: [...overview.pausedServers], needs: [...overview.needs] }),
+    ).toEqual(scope);
+  }
 });

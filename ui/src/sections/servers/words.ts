@@ -1,5 +1,5 @@
 // How a server stands, in the words of docs/words.md.
-import type { LeftoverView, Protection, ServerView, SessionView, StandView } from '../../lib/backend';
+import type { LeftoverView, Overview, Protection, ServerView, SessionView, StandView } from '../../lib/backend';
 import { knownAs } from '../../lib/clients/known';
 import { ago, count, when } from '../../lib/format';
 
@@ -80,6 +80,22 @@ export function warnings(server: ServerView): { words: string; still: boolean }[
     found.set(one.stand === 'running' ? `Over its limit: ${one.standWords}` : one.standWords, isStillIn(one));
   }
   return [...found].map(([words, still]) => ({ words, still }));
+}
+
+/** What ends the pause of a server: of all, of its own, or of the client whose calls are refused. */
+export function resumption(
+  server: ServerView,
+  overview: Pick<Overview, 'pausedAll' | 'pausedServers' | 'needs'> | null,
+): { server: string | null; client: string | null } {
+  const own = { server: server.name, client: null };
+  if (overview?.pausedAll) return { server: null, client: null };
+  if (overview === null || overview.pausedServers.includes(server.name)) return own;
+  const clients = connected(server).map((one) => knownAs(one.client ?? ''));
+  for (const { fix } of overview.needs) {
+    if (fix?.kind !== 'resume' || !fix.client || !clients.includes(knownAs(fix.client))) continue;
+    if (fix.server === null || fix.server === server.name) return { server: fix.server, client: fix.client };
+  }
+  return own;
 }
 
 const ends: Record<string, string> = {

@@ -321,3 +321,34 @@ fn nothing_is_promised_to_a_client_that_it_would_not_get() {
     assert_eq!(code(room.desk.loosen(&allow("cursor"))), ErrorCode::BadInput, "it passes as it is");
     assert_eq!(room.ask(&allow("zed")).words, "Let Zed call x on s for 5 minutes?");
 }
+
+#[test]
+fn a_resumed_server_says_which_client_stays_paused_and_how_that_ends() {
+    let room = Room::with(OPEN);
+    let of = |client: Option<&str>| Restriction::Pause {
+        server: Some("s".to_owned()),
+        client: client.map(str::to_owned),
+        reason: None,
+    };
+    let resume = Loosening::Resume { server: Some("s".to_owned()), client: None };
+    let stays = "but calls of server s, for Cursor stay paused: callgate resume s --client cursor";
+    room.restrict(&of(Some("cursor")));
+    let Answer::Done(done) = room.desk.loosen(&resume).unwrap() else { panic!("asked") };
+    assert!(done.words.starts_with("Nothing to change") && done.words.contains(stays), "{}", done.words);
+
+    room.restrict(&of(None));
+    let question = room.ask(&resume);
+    assert!(
+        question.words.contains("Calls of server s, for Cursor are paused besides"),
+        "{}",
+        question.words
+    );
+    let done = room.desk.confirm(&question.token).unwrap();
+    assert!(done.words.starts_with("Resumed") && done.words.contains(stays), "{}", done.words);
+
+    let client = Loosening::Resume { server: Some("s".to_owned()), client: Some("cursor".to_owned()) };
+    let question = room.ask(&client);
+    let done = room.desk.confirm(&question.token).unwrap();
+    assert!(!done.words.contains("stay paused"), "{}", done.words);
+    assert_eq!(pause::reason_for(&room.home, "s", "cursor"), None);
+}

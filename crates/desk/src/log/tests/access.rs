@@ -70,6 +70,19 @@ fn rows_know_what_is_blocked_capped_and_open_by_now() {
 }
 
 #[test]
+fn rows_of_a_paused_client_are_not_open() {
+    let place = Place::new();
+    place.write_policy("files", POLICY);
+    for server in [Some("files".to_owned()), None] {
+        let client = Some("claude-ai".to_owned());
+        place.desk.restrict(&Restriction::Pause { server, client: client.clone(), reason: None }).unwrap();
+        let other = AccessQuery { client: Some("cursor".to_owned()), ..query("read", None) };
+        assert_eq!(place.desk.access(&[query("read", None), other]), [ToolAccess::Paused, ToolAccess::Open]);
+        confirm(&place, &Loosening::Resume { server: None, client });
+    }
+}
+
+#[test]
 fn what_is_allowed_for_a_while_is_open_and_its_limits_go_on_counting() {
     let place = Place::new();
     place.write_policy("files", POLICY);
