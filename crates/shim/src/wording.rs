@@ -103,13 +103,17 @@ pub fn refusal(
 pub(crate) fn capped(full: Option<&Taking<'_>>, tool: &str, cap: &Capped) -> (String, NextStep) {
     let words = full.map(|taking| taking.limit.refusal(tool)).unwrap_or_default();
     let words = words.trim_end_matches('.');
-    let reason = match cap.frees_in {
-        Some(wait) => {
-            let is_sum = full.is_some_and(|taking| matches!(taking.limit.kind, Kind::Sum { .. }));
-            let what = if is_sum { "this amount" } else { "the next call" };
-            format!("{words}; {what} can pass in {}", wait_words(wait))
+    let reason = match (cap.frees_in, full.map(|taking| &taking.limit.kind)) {
+        (Some(wait), Some(Kind::Sum { .. })) => {
+            format!("{words}; this amount can pass in {}", wait_words(wait))
         }
-        None => words.to_owned(),
+        // The server may be done sooner with what was given up.
+        (Some(wait), Some(Kind::Concurrent)) => format!(
+            "{words}; a cancelled call may still be at work, and counts for {} more at most",
+            wait_words(wait)
+        ),
+        (Some(wait), _) => format!("{words}; the next call can pass in {}", wait_words(wait)),
+        (None, _) => words.to_owned(),
     };
     let next = match full.map(|taking| (&taking.limit.kind, taking.limit.ceiling())) {
         Some((Kind::Sum { from, .. }, ceiling)) if cap.used < ceiling => {

@@ -179,6 +179,11 @@ impl Journal {
         }
     }
 
+    /// The server's process is gone: what it was still at of calls that were given up is over.
+    pub fn server_gone(&self) {
+        lock(&self.shared.limits).free_given_up();
+    }
+
     /// Records an event. Its text is masked like everything else.
     pub fn event(&self, event: Event<'_>) {
         self.event_from(event, None);
