@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use callgate_policy::{Keep, Kind, Taking, UNIT, wait_words};
+use callgate_policy::{Keep, Kind, Limit, Refusal, Taking, UNIT, wait_words};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::{NextStep, answer};
-use callgate_store::Capped;
+use callgate_store::{Capped, Full};
 
 use crate::schema::Misfit;
 
@@ -124,6 +124,25 @@ pub(crate) fn capped(full: Option<&Taking<'_>>, tool: &str, cap: &Capped) -> (St
         _ => NextStep::AskUser,
     };
     (reason, next)
+}
+
+/// A call that asks for more than its budget ever holds, told how much of that is left. None: it cannot be read.
+pub(crate) fn beyond_all(refusal: Refusal, limit: &Limit, reading: Option<Full>) -> Refusal {
+    let Kind::Sum { from, .. } = &limit.kind else { return refusal };
+    let left = reading.map_or(0, |full| limit.ceiling().saturating_sub(full.used));
+    if left > 0 {
+        let next = NextStep::SmallerAmount { most: amount(left), argument: from.text.clone() };
+        return Refusal { next, ..refusal };
+    }
+    let words = refusal.reason.trim_end_matches('.');
+    let (reason, next) = match reading.and_then(|full| full.frees_in) {
+        Some(wait) => (
+            format!("{words}, and nothing of that is left; the first of it is free in {}", wait_words(wait)),
+            NextStep::WaitForLimit,
+        ),
+        None => (format!("{words}, and nothing of that is left"), NextStep::AskUser),
+    };
+    Refusal { reason, next, ..refusal }
 }
 
 /// Millionths as a decimal: `10`, `0.25`.

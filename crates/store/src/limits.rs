@@ -210,6 +210,21 @@ impl Limits {
         Err(NotTaken::Store(StoreError::Ended))
     }
 
+    /// How full a counter is, and when the least amount has room; nothing is taken.
+    pub(crate) fn reading(&mut self, client: &str, limit: &Limit) -> Result<Full, StoreError> {
+        let least = Taking { limit, amount: 1 };
+        let clock = self.clock.clone();
+        if limit.scope == Scope::Session {
+            let now = clock.now().uptime_ms.cast_signed();
+            let used = self.own.used(&limit.counter, limit, now);
+            return Ok(self.own.full(&limit.counter, &least, now).unwrap_or(Full { used, frees_in: None }));
+        }
+        let server = self.server.clone();
+        let want = want(&least, client, &server);
+        let (used, full) = self.database()?.standing(clock.as_ref(), &want)?;
+        Ok(full.unwrap_or(Full { used, frees_in: None }))
+    }
+
     /// Calls that are over, or given up by the client: their places are to be free.
     pub(crate) fn free(&mut self, calls: impl IntoIterator<Item = (u64, bool)>) {
         let now = self.clock.now().uptime_ms.cast_signed();
