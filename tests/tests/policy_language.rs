@@ -150,6 +150,27 @@ fn calls_under_way_are_counted_over_all_sessions_and_freed_by_their_end() {
 }
 
 #[test]
+fn a_call_beyond_a_budget_is_told_what_is_left_of_it_and_not_what_it_was() {
+    for scope in ["session", "server"] {
+        let bench = Bench::new(&format!(
+            r#"{{ "version": "1", "default": "allow", "tools": {{ "safe": {{ "limits": [
+                 {{ "counter": "a", "kind": "sum", "amount_from": "args.a", "window": "day", "max": 10, "scope": "{scope}" }} ] }} }} }}"#
+        ))
+        .unwrap();
+        let mut session = bench.session("", &[]).unwrap();
+        let told = call(&mut session, 1, "safe", r#"{"a":1000}"#);
+        assert!(told.contains("args.a of at most 10 can pass now"), "{told}");
+        assert_eq!(call(&mut session, 2, "safe", r#"{"a":7.5}"#), "ran");
+        let told = call(&mut session, 3, "safe", r#"{"a":1000}"#);
+        assert!(told.contains("args.a of at most 2.5 can pass now"), "{told}");
+        assert_eq!(call(&mut session, 4, "safe", r#"{"a":2.5}"#), "ran");
+        let told = call(&mut session, 5, "safe", r#"{"a":1000}"#);
+        assert!(told.contains("nothing of that is left; the first of it is free in 24 h"), "{told}");
+        assert!(!told.contains("can pass now"), "{told}");
+    }
+}
+
+#[test]
 fn totals_and_sums_are_kept_over_sessions() {
     let bench = Bench::new(
         r#"{ "version": "1", "default": "allow", "tools": {

@@ -326,6 +326,18 @@ fn settings_are_listed_changed_and_checked_without_losing_a_comment() {
     assert_eq!((&json["value"], &json["from"]), (&60.into(), &"file".into()));
     assert!(callgate.say(&["settings", "set", "history.days", "60"]).contains("Nothing to change"));
 
+    // A word that cannot be used is not shown as the default: what counts then is the least.
+    fs::write(&path, r#"{ "record": { "keep": "kyes" } }"#).unwrap();
+    let got = callgate.run(&["settings", "get", "record.keep"]);
+    assert_eq!(String::from_utf8_lossy(&got.stdout).trim(), "none");
+    let told = String::from_utf8_lossy(&got.stderr).into_owned();
+    assert!(told.contains("cannot be used") && told.contains("kyes"), "{told}");
+    let listed = callgate.say(&["settings"]);
+    let line = listed.lines().find(|line| line.starts_with("record.keep")).unwrap();
+    assert!(line.contains("none") && line.contains("broken"), "{line}");
+    assert!(callgate.say(&["settings", "set", "record.keep", "none"]).contains("record.keep is none now"));
+    assert!(callgate.say(&["settings", "check"]).contains("good"));
+
     assert!(callgate.fail(&["settings", "get", "histroy.days"]).contains("did you mean history.days?"));
     assert!(callgate.fail(&["settings", "set", "record.keep", "some"]).contains("\"none\""));
     fs::write(&path, r#"{ "histroy": { "days": 3 } }"#).unwrap();

@@ -6,9 +6,9 @@ use callgate_store::history::record_event;
 use callgate_store::pause::{self as switch, Pause, Scope, Switch};
 use callgate_store::{EventKind, Home, running};
 
-use crate::DeskError;
 use crate::change::Maker;
 use crate::text::{client_name, name};
+use crate::{Desk, DeskError};
 
 /// Servers that a record names at most.
 const NAMED: usize = 8;
@@ -26,19 +26,27 @@ impl Paused {
     pub(crate) fn scope(&self) -> Scope<'_> {
         Scope { server: self.server.as_deref(), client: self.client.as_deref() }
     }
+
+    /// It was so before.
+    pub(crate) fn is_nothing_new(&self) -> bool {
+        self.before.as_ref() == Some(&self.made)
+    }
 }
 
 pub(crate) fn begin(maker: &Maker<'_>, scope: Scope<'_>, reason: Option<&str>) -> Result<Paused, DeskError> {
     let now = maker.clock.now();
     let before = switch::pause(maker.home, scope, reason, &now)
         .map_err(|error| DeskError::disk("the pause cannot be written", error))?;
+    let (server, client) = (scope.server.map(str::to_owned), scope.client.map(str::to_owned));
+    if let Some(there) = before.clone().filter(|there| there.stays_for(reason)) {
+        return Ok(Paused { server, client, made: there, before });
+    }
     let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     let words = format!("{} paused{why}", named(maker.home, scope));
     // It holds, recorded or not: a full disk is no reason to let calls through.
     let _noted =
         record_event(maker.home, now.wall_ms, EventKind::Paused, scope.server, Some(maker.origin), &words);
     let made = Pause { since_ms: now.wall_ms, reason: reason.map(str::to_owned) };
-    let (server, client) = (scope.server.map(str::to_owned), scope.client.map(str::to_owned));
     Ok(Paused { server, client, made, before })
 }
 
@@ -65,6 +73,25 @@ pub(crate) fn resume_seen(maker: &Maker<'_>, scope: Scope<'_>, seen: &Switch) ->
     switch::resume_if(maker.home, scope, seen)
         .map_err(|error| DeskError::disk("the pause cannot be lifted", error))?
         .ok_or_else(changed)
+}
+
+impl Desk {
+    /// What is paused at this moment, in a few words that are safe to show; None if nothing is.
+    pub fn paused_words(&self) -> Option<String> {
+        let pauses = match switch::read(&self.home) {
+            Switch::Readable(pauses) if pauses.all.is_none() => pauses,
+            Switch::Readable(_) | Switch::Broken(_) => return Some("everything is paused".to_owned()),
+        };
+        let servers = pauses.servers.keys().map(|server| name(server));
+        let of_clients = pauses.clients.iter().flat_map(|(client, paused)| {
+            let all = paused.all.iter().map(|_| client_name(client));
+            all.chain(
+                paused.servers.keys().map(|server| format!("{} for {}", name(server), client_name(client))),
+            )
+        });
+        let all: Vec<String> = servers.chain(of_clients).collect();
+        (!all.is_empty()).then(|| format!("paused: {}", all.join(", ")))
+    }
 }
 
 /// Is there a pause of this server's or client's own (or, with neither, any pause at all)?

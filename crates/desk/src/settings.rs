@@ -27,12 +27,16 @@ pub struct SettingValue {
     pub value: String,
     /// The file says so; otherwise it is the default.
     pub from_file: bool,
+    /// Why what the file says cannot be used, and something else counts.
+    pub unusable: Option<String>,
 }
 
 /// One change of one setting that was worked out and is not written yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingChange {
     pub key: &'static Key,
+    /// The file says something that cannot be used.
+    pub mends: bool,
     /// What counts now, as JSON.
     pub before: String,
     pub after: String,
@@ -43,7 +47,7 @@ pub struct SettingChange {
 
 impl SettingChange {
     pub fn is_needed(&self) -> bool {
-        self.before != self.after
+        self.mends || self.before != self.after
     }
 }
 
@@ -105,9 +109,11 @@ impl Desk {
         let mut after = before.clone();
         apply(&mut after, key, &value);
         check(&after)?;
+        let present = value_of(&self.settings_file(), key);
         Ok(SettingChange {
             key,
-            before: value_of(&self.settings_file(), key).value,
+            mends: present.unusable.is_some(),
+            before: present.value,
             after: value.to_string(),
             loosened: loosened(&before, &after),
             value,
@@ -275,11 +281,16 @@ impl Desk {
 const NEW: &str = "{}\n";
 
 fn value_of(file: &Json, key: &'static Key) -> SettingValue {
-    let said =
-        file.at(&key.path()).map(|value| key.normal(value)).filter(|value| key.problem(value).is_none());
-    let from_file = said.is_some();
-    let value = said.map_or_else(|| key.default.to_owned(), |said| said.to_string());
-    SettingValue { key, value, from_file }
+    let written = file.at(&key.path()).map(|value| key.normal(value));
+    let unusable = written.as_ref().and_then(|value| key.problem(value));
+    let said = written.filter(|_| unusable.is_none());
+    let value = match &said {
+        Some(said) => said.to_string(),
+        // Who mistypes what is to be kept does not want everything kept.
+        None if unusable.is_some() && key.name == "record.keep" => "\"none\"".to_owned(),
+        None => key.default.to_owned(),
+    };
+    SettingValue { key, value, from_file: said.is_some(), unusable }
 }
 
 /// Puts a value that fits into its place.

@@ -239,7 +239,7 @@ impl Condition {
     }
 
     /// Of several arguments, the first that fits, or does not.
-    fn first(&self, args: &Arguments<'_>, fits: bool) -> Option<String> {
+    pub(crate) fn first(&self, args: &Arguments<'_>, fits: bool) -> Option<String> {
         let (kind, _) = self.kind?;
         let given = kinds::given(args.raw, kind, args.schema).ok()?;
         if matches!(self.test, Test::Exists(_)) {

@@ -261,8 +261,9 @@ impl Rule {
         for clause in &self.deny_if {
             match clause.standing(args) {
                 Standing::AllHold => {
-                    let reason =
-                        clause.reason(|| format!("{tool:?} is denied when {}", clause.words_for(args)));
+                    let which = || clause.conditions.iter().find_map(|one| one.first(args, true));
+                    let otherwise = || format!("{tool:?} is denied when {}", clause.words_for(args));
+                    let reason = clause.reason(which, otherwise);
                     // Without conditions nothing else can be tried.
                     let next = if clause.conditions.is_empty() {
                         NextStep::AskUser
@@ -279,9 +280,10 @@ impl Rule {
             match clause.standing(args) {
                 Standing::AllHold => {}
                 Standing::Fails(which) => {
-                    let wanted = || clause.conditions.get(which).map(|failed| failed.wanted(args));
-                    let reason = clause
-                        .reason(|| format!("{tool:?} is allowed only when {}", wanted().unwrap_or_default()));
+                    let failed = clause.conditions.get(which);
+                    let wanted = || failed.map(|failed| failed.wanted(args)).unwrap_or_default();
+                    let otherwise = || format!("{tool:?} is allowed only when {}", wanted());
+                    let reason = clause.reason(|| failed.and_then(|one| one.first(args, false)), otherwise);
                     return Err(clause.refusal(reason, NextStep::OtherArguments));
                 }
                 Standing::Unclear(CannotJudge { why, next }) => return Err(clause.refusal(why, next)),
@@ -292,8 +294,13 @@ impl Rule {
 }
 
 impl Clause {
-    fn reason(&self, otherwise: impl FnOnce() -> String) -> String {
-        self.on_deny.clone().unwrap_or_else(otherwise)
+    /// The person's own words, with the argument that they are about where the rule does not name it; else ours.
+    fn reason(&self, which: impl FnOnce() -> Option<String>, otherwise: impl FnOnce() -> String) -> String {
+        match (&self.on_deny, self.on_deny.as_ref().and_then(|_| which())) {
+            (Some(said), Some(which)) => format!("{said} ({which})"),
+            (Some(said), None) => said.clone(),
+            (None, _) => otherwise(),
+        }
     }
 
     fn refusal(&self, reason: String, next: NextStep) -> Refusal {

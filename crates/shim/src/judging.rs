@@ -247,7 +247,17 @@ impl Group<'_> {
         let judged = policy.judge(&call, &relay.circumstances(&self.rules, leave.waived));
         let mut pass = match judged {
             Judgement::Pass(pass) => pass,
-            Judgement::Refuse(refusal) => return Err(refusal.into()),
+            Judgement::Refuse(refusal) => {
+                let limit = policy.all_limits().find(|limit| limit.pointer == refusal.rule);
+                return Err(match (&refusal.next, limit) {
+                    // More than the budget ever holds: what can pass is what is left of it.
+                    (NextStep::SmallerAmount { .. }, Some(limit)) => {
+                        let reading = relay.journal.reading(&client, limit).ok();
+                        wording::beyond_all(refusal, limit, reading).into()
+                    }
+                    _ => refusal.into(),
+                });
+            }
         };
         if let Some(pointer) = pass.validate {
             let fits = self.fits(ask);

@@ -455,6 +455,7 @@ impl Session {
             }
         }
         self.answer_all(left, (words, next), Outcome::ServerEnded);
+        self.relay.journal.server_gone();
         for (shown, ask) in self.relay.server_asks.sever(self.relay.pending.generation()) {
             if let Some(call) = ask.call {
                 self.relay.journal.settle_one(&call, Outcome::ServerEnded);

@@ -281,13 +281,13 @@ impl<'r> FromServer<'r> {
             What::Call(call, _) => self.relay.codegen.answered(call, reply),
             _ => None,
         };
-        if asked.late {
-            out.skip(place);
-            return self.came_late(&asked);
-        }
         if let What::Call(call, _) = &asked.what {
             // The call is over before its answer is seen, so that the next one finds its place free.
             self.relay.journal.call_over(call);
+        }
+        if asked.late {
+            out.skip(place);
+            return self.came_late(&asked);
         }
         if asked.what.is_clients()
             && let Err(no) = self.requests_in(reply)
@@ -447,6 +447,9 @@ impl<'r> FromServer<'r> {
     fn unusable(&self, out: &mut Delivery<'_>, id: &IdKey, reason: &str) {
         let Some(asked) = self.relay.pending.answer(id, self.pipe.generation) else { return };
         if asked.late {
+            if let What::Call(call, _) = &asked.what {
+                self.relay.journal.call_over(call);
+            }
             return self.came_late(&asked);
         }
         if !asked.what.is_clients() {

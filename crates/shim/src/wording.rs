@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use callgate_policy::{Keep, Kind, Taking, UNIT, wait_words};
+use callgate_policy::{Keep, Kind, Limit, Refusal, Taking, UNIT, wait_words};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::{NextStep, answer};
-use callgate_store::Capped;
+use callgate_store::{Capped, Full};
 
 use crate::schema::Misfit;
 
@@ -103,13 +103,17 @@ pub fn refusal(
 pub(crate) fn capped(full: Option<&Taking<'_>>, tool: &str, cap: &Capped) -> (String, NextStep) {
     let words = full.map(|taking| taking.limit.refusal(tool)).unwrap_or_default();
     let words = words.trim_end_matches('.');
-    let reason = match cap.frees_in {
-        Some(wait) => {
-            let is_sum = full.is_some_and(|taking| matches!(taking.limit.kind, Kind::Sum { .. }));
-            let what = if is_sum { "this amount" } else { "the next call" };
-            format!("{words}; {what} can pass in {}", wait_words(wait))
+    let reason = match (cap.frees_in, full.map(|taking| &taking.limit.kind)) {
+        (Some(wait), Some(Kind::Sum { .. })) => {
+            format!("{words}; this amount can pass in {}", wait_words(wait))
         }
-        None => words.to_owned(),
+        // The server may be done sooner with what was given up.
+        (Some(wait), Some(Kind::Concurrent)) => format!(
+            "{words}; a cancelled call may still be at work, and counts for {} more at most",
+            wait_words(wait)
+        ),
+        (Some(wait), _) => format!("{words}; the next call can pass in {}", wait_words(wait)),
+        (None, _) => words.to_owned(),
     };
     let next = match full.map(|taking| (&taking.limit.kind, taking.limit.ceiling())) {
         Some((Kind::Sum { from, .. }, ceiling)) if cap.used < ceiling => {
@@ -120,6 +124,25 @@ pub(crate) fn capped(full: Option<&Taking<'_>>, tool: &str, cap: &Capped) -> (St
         _ => NextStep::AskUser,
     };
     (reason, next)
+}
+
+/// A call that asks for more than its budget ever holds, told how much of that is left. None: it cannot be read.
+pub(crate) fn beyond_all(refusal: Refusal, limit: &Limit, reading: Option<Full>) -> Refusal {
+    let Kind::Sum { from, .. } = &limit.kind else { return refusal };
+    let left = reading.map_or(0, |full| limit.ceiling().saturating_sub(full.used));
+    if left > 0 {
+        let next = NextStep::SmallerAmount { most: amount(left), argument: from.text.clone() };
+        return Refusal { next, ..refusal };
+    }
+    let words = refusal.reason.trim_end_matches('.');
+    let (reason, next) = match reading.and_then(|full| full.frees_in) {
+        Some(wait) => (
+            format!("{words}, and nothing of that is left; the first of it is free in {}", wait_words(wait)),
+            NextStep::WaitForLimit,
+        ),
+        None => (format!("{words}, and nothing of that is left"), NextStep::AskUser),
+    };
+    Refusal { reason, next, ..refusal }
 }
 
 /// Millionths as a decimal: `10`, `0.25`.

@@ -154,6 +154,11 @@ fn rows() -> Vec<Row> {
             "call again when one has ended",
         ),
         row(
+            "too many calls are under way, one of them cancelled",
+            over_limit(r#"{"kind":"concurrent","max":2}"#, "{}", 2, Some(43)),
+            "call again then, or when one has ended",
+        ),
+        row(
             "a person paused all calls",
             said("all calls are paused by the user", &NextStep::WaitForUser),
             "stop, and wait for the user",

@@ -313,7 +313,9 @@ impl<'j> Batch<'j> {
         let (method, client) = (masker.keep_name(call.method), masker.keep_name(call.client));
         // Nobody knows what a value looks like that only its name makes secret: then no sentence repeats any.
         let telling = masker.has_names() && kept.as_ref().is_some_and(|kept| kept.masked);
-        let said = match private || telling {
+        // A cap's sentence is made of the policy alone; its numbers may be those of an argument by chance.
+        let repeats = call.decision != Decision::Capped || !call.is_named();
+        let said = match (private || telling) && repeats {
             true => keep::without_values(call.reason, call.args),
             false => call.reason.into(),
         };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use callgate_policy::Keep;
+use callgate_policy::{Keep, Limit};
 use callgate_protocol::json::Raw;
 
 use crate::batch::{Batch, CallRef};
@@ -18,7 +18,7 @@ use crate::failpoint;
 use crate::home::Home;
 use crate::id::SessionId;
 use crate::lease::{self, Held, Lease};
-use crate::limits::Limits;
+use crate::limits::{Full, Limits};
 use crate::mask::{Masker, Secret};
 use crate::retention::Ceiling;
 use crate::settings::Settings;
@@ -177,6 +177,16 @@ impl Journal {
         if call.holds {
             self.shared.free(vec![(call.seq, false)]);
         }
+    }
+
+    /// The server's process is gone: what it was still at of calls that were given up is over.
+    pub fn server_gone(&self) {
+        lock(&self.shared.limits).free_given_up();
+    }
+
+    /// How full the counter of a limit is for this client, and when the least amount has room.
+    pub fn reading(&self, client: &str, limit: &Limit) -> Result<Full, StoreError> {
+        lock(&self.shared.limits).reading(client, limit)
     }
 
     /// Records an event. Its text is masked like everything else.

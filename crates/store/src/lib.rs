@@ -50,7 +50,7 @@ pub use home::Home;
 pub use id::{BadId, BadSessionId, CallId, SessionId};
 pub use journal::{Event, Journal, SessionInfo};
 pub use lease::{Lease, Stand, running};
-pub use limits::Capped;
+pub use limits::{Capped, Full};
 pub use seal::Seal;
 pub use settings::Settings;
 pub use settlement::Settlement;

@@ -110,6 +110,8 @@ pub(crate) struct Limits {
     shared: Option<Db>,
     /// Calls that hold shared places.
     holding: FxHashSet<u64>,
+    /// Calls that nobody waits for and that their server may still be at.
+    given_up: FxHashSet<u64>,
     /// Shared places that are to be given back and could not be yet.
     unfreed: Vec<Freed>,
     /// What happened to the counters and is not told yet.
@@ -126,6 +128,7 @@ impl Limits {
             own: Counters::default(),
             shared: None,
             holding: FxHashSet::default(),
+            given_up: FxHashSet::default(),
             unfreed: Vec::new(),
             notices: Vec::new(),
         }
@@ -207,13 +210,31 @@ impl Limits {
         Err(NotTaken::Store(StoreError::Ended))
     }
 
+    /// How full a counter is, and when the least amount has room; nothing is taken.
+    pub(crate) fn reading(&mut self, client: &str, limit: &Limit) -> Result<Full, StoreError> {
+        let least = Taking { limit, amount: 1 };
+        let clock = self.clock.clone();
+        if limit.scope == Scope::Session {
+            let now = clock.now().uptime_ms.cast_signed();
+            let used = self.own.used(&limit.counter, limit, now);
+            return Ok(self.own.full(&limit.counter, &least, now).unwrap_or(Full { used, frees_in: None }));
+        }
+        let server = self.server.clone();
+        let want = want(&least, client, &server);
+        let (used, full) = self.database()?.standing(clock.as_ref(), &want)?;
+        Ok(full.unwrap_or(Full { used, frees_in: None }))
+    }
+
     /// Calls that are over, or given up by the client: their places are to be free.
     pub(crate) fn free(&mut self, calls: impl IntoIterator<Item = (u64, bool)>) {
         let now = self.clock.now().uptime_ms.cast_signed();
         for (seq, cancelled) in calls {
-            match cancelled {
-                true => self.own.cancelled(seq, now),
-                false => self.own.release(seq),
+            if cancelled {
+                self.own.cancelled(seq, now);
+                self.given_up.insert(seq);
+            } else {
+                self.own.release(seq);
+                self.given_up.remove(&seq);
             }
             let shared = if cancelled { self.holding.contains(&seq) } else { self.holding.remove(&seq) };
             if shared {
@@ -231,6 +252,12 @@ impl Limits {
             self.unfreed = freed;
             let _later = self.recover(&error, true);
         }
+    }
+
+    /// The server's process is gone, and whatever it was still at with it.
+    pub(crate) fn free_given_up(&mut self) {
+        let over = std::mem::take(&mut self.given_up);
+        self.free(over.into_iter().map(|seq| (seq, false)));
     }
 
     /// Whatever it was, the next take starts from a fresh look at the file. Fails unless that may help at once.

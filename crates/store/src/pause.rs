@@ -45,6 +45,13 @@ pub struct Pause {
     pub reason: Option<String>,
 }
 
+impl Pause {
+    /// Would a pause for this reason, in its place, change anything? Without one, it goes on as it is.
+    pub fn stays_for(&self, reason: Option<&str>) -> bool {
+        reason.is_none() || reason == self.reason.as_deref()
+    }
+}
+
 /// Whom a pause is for. What is left out is meant as a whole: every server, every client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope<'a> {
@@ -204,8 +211,8 @@ fn told(what: &str, pause: &Pause) -> String {
     }
 }
 
-/// Pauses a server or a client, or all of them. What was there and could not be understood is replaced by this. Returns
-/// what was in its place before.
+/// Pauses a server or a client, or all of them. What was there and could not be understood is replaced by this, and one
+/// that stays is left as it is. Returns what was in its place before.
 pub fn pause<'s>(
     home: &Home,
     scope: impl Into<Scope<'s>>,
@@ -213,15 +220,19 @@ pub fn pause<'s>(
     now: &Moment,
 ) -> io::Result<Option<Pause>> {
     let _alone = lock_file(&home.paused_lock())?;
+    let scope = scope.into();
     let mut pauses = match read(home) {
-        Switch::Readable(pauses) => pauses,
+        Switch::Readable(pauses) => match pauses.get(scope).filter(|there| there.stays_for(reason)) {
+            Some(there) => return Ok(Some(there.clone())),
+            None => pauses,
+        },
         // Stays as wide as it was: everything.
         Switch::Broken(_) => {
             Pauses { all: Some(Pause { since_ms: now.wall_ms, reason: None }), ..Pauses::default() }
         }
     };
     let pause = Pause { since_ms: now.wall_ms, reason: reason.map(str::to_owned) };
-    let before = pauses.set(scope.into(), Some(pause));
+    let before = pauses.set(scope, Some(pause));
     write(home, &pauses).map(|()| before)
 }
 

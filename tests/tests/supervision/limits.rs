@@ -66,6 +66,50 @@ fn a_call_that_a_person_cancels_is_told_to_server_and_agent_and_on_record() {
 }
 
 #[test]
+fn the_place_of_a_cancelled_call_is_free_when_its_server_was_started_again() {
+    let bench = Bench::new(
+        r#"{ "version": "1", "default": "allow",
+             "all_tools": { "limits": [ { "counter": "c", "kind": "concurrent", "max": 1, "scope": "server" },
+                                        { "counter": "s", "kind": "concurrent", "max": 1, "scope": "session" } ] } }"#,
+    )
+    .unwrap();
+    let mut session = opened(&bench, "");
+    session.call("3", "never", "{}").unwrap();
+    session.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#).unwrap();
+    eventually("the end of the call is on record", PATIENCE, || {
+        rows(&bench).unwrap().iter().any(|row| row.outcome() == "cancelled").then_some(())
+    });
+    let refused = session.ask("4", "safe", "{}").unwrap();
+    let said = result_text(&refused).unwrap();
+    assert!(said.contains("a cancelled call may still be at work, and counts for "), "{said}");
+    assert!(said.contains(" s more at most"), "{said}");
+    callgate(&bench, &["restart", SERVER]);
+    assert_eq!(result_text(&session.ask("5", "safe", "{}").unwrap()), Some("safe ran"));
+    session.finish().unwrap();
+}
+
+#[test]
+fn a_late_answer_to_a_call_that_a_person_cancelled_frees_its_place() {
+    let bench = Bench::new(
+        r#"{ "version": "1", "default": "allow",
+             "all_tools": { "limits": [ { "counter": "c", "kind": "concurrent", "max": 1 } ] } }"#,
+    )
+    .unwrap();
+    let mut session = opened(&bench, "");
+    session.call("3", "later", r#"{"ms":3000}"#).unwrap();
+    let id = eventually("the call is on record", PATIENCE, || {
+        rows(&bench).unwrap().iter().find(|row| row.tool() == "later").map(|row| row.id().to_owned())
+    });
+    callgate(&bench, &["cancel", &id]);
+    session.answer("3").unwrap();
+    eventually("the late answer is dropped", PATIENCE, || {
+        callgate(&bench, &["events"]).contains("when it had been given up, and was dropped").then_some(())
+    });
+    assert_eq!(result_text(&session.ask("4", "safe", "{}").unwrap()), Some("safe ran"));
+    session.finish().unwrap();
+}
+
+#[test]
 fn a_server_that_answers_when_it_is_cancelled_has_the_last_word() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = opened(&bench, "");

@@ -22,6 +22,13 @@ pub(crate) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
                 true => as_json(&one).to_string(),
                 false => screen::harmless(plain(&one.value)),
             });
+            if let Some(why) = &one.unusable {
+                screen::hint(&format!(
+                    "what {} says cannot be used: {}",
+                    desk.home().settings().display(),
+                    screen::harmless(why)
+                ));
+            }
             Ok(ExitCode::SUCCESS)
         }
         Some(SettingsCommand::Set { key, value }) => set(&desk, key, value),
@@ -39,7 +46,11 @@ fn list(desk: &Desk, json: bool) -> ExitCode {
     let width = |length: fn(&SettingValue) -> usize| values.iter().map(length).max().unwrap_or(0);
     let (names, shown) = (width(|one| one.key.name.len()), width(|one| one.value.chars().count()).min(40));
     for one in &values {
-        let from = if one.from_file { "set" } else { "default" };
+        let from = match (&one.unusable, one.from_file) {
+            (Some(_), _) => "broken",
+            (None, true) => "set",
+            (None, false) => "default",
+        };
         screen.line(&format!(
             "{}  {}  {}  {}",
             screen::pad(one.key.name, names),
@@ -109,5 +120,9 @@ fn plain(value: &str) -> &str {
 fn as_json(one: &SettingValue) -> Value {
     let value: Value = serde_json::from_str(&one.value).unwrap_or_else(|_| one.value.clone().into());
     let from = if one.from_file { "file" } else { "default" };
-    json!({ "key": one.key.name, "value": value, "from": from, "meaning": one.key.meaning })
+    let mut all = json!({ "key": one.key.name, "value": value, "from": from, "meaning": one.key.meaning });
+    if let Some(why) = &one.unusable {
+        all["unusable"] = why.as_str().into();
+    }
+    all
 }

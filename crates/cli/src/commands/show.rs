@@ -78,7 +78,7 @@ fn show_body(screen: &Screen, name: &str, body: Option<&BodyRow>) {
         notes.push("only the beginning is kept".to_owned());
     }
     if body.withheld {
-        notes.push("the policy asks for this not to be kept".to_owned());
+        notes.push("not kept: the policy or the settings ask for that".to_owned());
     }
     screen.line("");
     screen.line(&format!("{name} {}", screen.paint(screen::DIM, &format!("({})", notes.join(", ")))));

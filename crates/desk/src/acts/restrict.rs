@@ -159,6 +159,17 @@ impl Desk {
         let now = self.clock.now();
         let paused = pausing::begin(&self.maker(), scope, reason_of(reason)?.as_deref())?;
         let (server, client) = (scope.server.map(name), scope.client.map(client_name));
+        if paused.is_nothing_new() {
+            // Not ours to take back.
+            let what = match (server, client) {
+                (None, None) => "everything".to_owned(),
+                (Some(server), None) => server,
+                (None, Some(client)) => client,
+                (Some(server), Some(client)) => format!("{server} for {client}"),
+            };
+            let words = format!("Nothing to change: {what} is paused already");
+            return Ok(Done::said(words, scope.server));
+        }
         let words = match (server, client) {
             (Some(server), None) => {
                 format!("Paused {server}: every call of every client is refused until it is resumed")

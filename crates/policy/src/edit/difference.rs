@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use super::comments;
 use super::observing::Mode;
 use super::shape::{Part, canonical, index, member, same, text, window};
-use crate::file::json_with_comments;
+use crate::evaluate::Quantifier;
+use crate::file::{ArgumentKind, json_with_comments};
 
 /// The longest value that is shown.
 const LONGEST: usize = 60;
@@ -185,15 +186,15 @@ impl Words {
             let name = &subject.name;
             match (Part::Rule.member(key), key) {
                 (Part::Clauses, _) => {
-                    let kind = match key {
-                        "require" => "required that",
-                        "deny_if" => "denied when",
-                        _ => "asked about when",
+                    let (kind, how) = match key {
+                        "require" => ("required that", Quantifier::Every),
+                        "deny_if" => ("denied when", Quantifier::Any),
+                        _ => ("asked about when", Quantifier::Any),
                     };
                     let but = self.mode.but(rule);
                     self.list(Part::Clauses, old, new, |clause, added| {
                         let (now, but) = if added { ("now", but.as_str()) } else { ("no longer", "") };
-                        match clause_words(clause) {
+                        match clause_words(clause, how) {
                             Some(words) => format!("{name}: {now} {kind} {words}"),
                             None if key == "deny_if" => format!("{} {now} always denied{but}", subject.is()),
                             None => format!("{name}: {now} an entry of {key} without conditions"),
@@ -423,7 +424,7 @@ pub(super) fn rate(limit: &Value<'_>) -> String {
 }
 
 /// None for a clause without conditions.
-fn clause_words(clause: &Value<'_>) -> Option<String> {
+fn clause_words(clause: &Value<'_>, how: Quantifier) -> Option<String> {
     let Value::Object(clause) = clause else { return Some(shown(clause)) };
     let conditions = match member(clause, "conditions") {
         Some(Value::Array(conditions)) => conditions.elements.iter().filter_map(Value::as_object).collect(),
@@ -432,7 +433,11 @@ fn clause_words(clause: &Value<'_>) -> Option<String> {
     let words = conditions.into_iter().map(|condition| {
         let part = |key: &str| text(condition, key).unwrap_or("?");
         let value = member(condition, "value").map(|value| format!(" {}", shown(value))).unwrap_or_default();
-        format!("{} {}{value}", cut(part("path")), cut(part("op")))
+        let subject = match text(condition, "args") {
+            Some(kind) => ArgumentKind::of_word(kind).map_or(kind, |kind| how.words(kind)),
+            None => part("path"),
+        };
+        format!("{} {}{value}", cut(subject), cut(part("op")))
     });
     words.reduce(|all, words| format!("{all} and {words}"))
 }

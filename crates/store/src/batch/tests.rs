@@ -210,6 +210,32 @@ fn what_the_policy_keeps_private_is_nowhere_in_the_record() {
 }
 
 #[test]
+fn the_number_of_a_cap_is_not_withheld_from_its_own_sentence() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    let mut batch = journal.batch();
+    for (decision, reason) in [
+        (Decision::Capped, "\"send\" has reached its cap of 1 call at once"),
+        (Decision::Denied, "1 is too little"),
+    ] {
+        batch.refuse(Refused {
+            decision,
+            method: "tools/call",
+            tool: "send",
+            args: Some(Raw::parse(r#"{"a":1}"#).unwrap()),
+            reason,
+            keep: Keep::Keys,
+            ..Refused::default()
+        });
+    }
+    batch.commit();
+    journal.end(EndReason::ClientClosed);
+    let reasons: Vec<Option<String>> = rows(&home).into_iter().map(|row| row.reason).collect();
+    let said = ["\"send\" has reached its cap of 1 call at once", "[withheld] is too little"];
+    assert_eq!(reasons, said.map(|words| Some(words.to_owned())));
+}
+
+#[test]
 fn a_refused_call_can_be_found_again_by_its_digest() {
     let (_folder, home) = home();
     let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();

@@ -2,6 +2,9 @@
 //! are nobody's.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+use rusqlite::OptionalExtension;
 
 use super::db::Db;
 use super::take::{Seen, Want};
@@ -52,9 +55,28 @@ impl Db {
     }
 
     pub(super) fn holds_full(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
-        let Some(full) = want.beyond(self.held(seen)?) else { return Ok(None) };
+        let Some(mut full) = want.beyond(self.held(seen)?) else { return Ok(None) };
         // Only a limit that would refuse is worth the question who is still alive.
-        if self.remove_dead(seen)? { Ok(want.beyond(self.held(seen)?)) } else { Ok(Some(full)) }
+        if self.remove_dead(seen)? {
+            let Some(left) = want.beyond(self.held(seen)?) else { return Ok(None) };
+            full = left;
+        }
+        Ok(Some(Full { frees_in: self.places_free_in(seen, want, full.used)?, ..full }))
+    }
+
+    /// Until so many places of calls that were given up are free that this has room, if that will do.
+    fn places_free_in(&self, seen: &Seen, want: &Want<'_>, used: u64) -> rusqlite::Result<Option<Duration>> {
+        let Some(counter) = seen.counter else { return Ok(None) };
+        let others = used.saturating_add(want.amount).saturating_sub(want.ceiling).saturating_sub(1);
+        let frees_ms: Option<i64> = self
+            .connection
+            .prepare_cached(
+                "SELECT frees_ms FROM holds WHERE counter = ?1 AND frees_ms IS NOT NULL
+                 ORDER BY frees_ms LIMIT 1 OFFSET ?2",
+            )?
+            .query_row((counter.id, others.cast_signed()), |row| row.get(0))
+            .optional()?;
+        Ok(frees_ms.map(|at| Duration::from_millis(at.saturating_sub(seen.now).max(0).unsigned_abs())))
     }
 
     pub(super) fn held(&self, seen: &Seen) -> rusqlite::Result<u64> {

@@ -75,7 +75,14 @@ impl Counters {
                 }
             }
             Kind::Total => beyond(self.totals.get(key).map_or(0, |total| total.used)),
-            Kind::Concurrent => beyond(self.places.get(key).map_or(0, |places| places.used(now_ms))),
+            Kind::Concurrent => match self.places.get(key) {
+                Some(places) => {
+                    let full = beyond(places.used(now_ms))?;
+                    let others = full.used.saturating_add(amount).saturating_sub(ceiling).saturating_sub(1);
+                    Some(Full { frees_in: places.frees_in(others, now_ms), ..full })
+                }
+                None => beyond(0),
+            },
         }
     }
 
@@ -290,6 +297,13 @@ impl Places {
     fn used(&self, now: i64) -> u64 {
         let gone = self.leaving.partition_point(|(frees_ms, _)| *frees_ms <= now);
         self.open + (self.leaving.len() - gone) as u64
+    }
+
+    /// Until one more than these `others` of the calls that were given up no longer count.
+    fn frees_in(&self, others: u64, now: i64) -> Option<Duration> {
+        let gone = self.leaving.partition_point(|(frees_ms, _)| *frees_ms <= now);
+        let (frees_ms, _) = self.leaving.get(gone.checked_add(usize::try_from(others).ok()?)?)?;
+        Some(Duration::from_millis(frees_ms.saturating_sub(now).unsigned_abs()))
     }
 
     fn free(&mut self, call: u64, frees_ms: Option<i64>) {

@@ -113,13 +113,38 @@ fn a_place_is_free_when_its_call_is_over() {
         limits.free([(other, true)]);
         limits.free([(third, true)]);
         clock.advance(Duration::from_millis(59_999));
-        start(&mut limits).unwrap_err();
+        assert_eq!(start(&mut limits).unwrap_err().frees_in, Some(Duration::from_millis(1)));
         limits.free([(third, false)]);
         start(&mut limits).unwrap();
         start(&mut limits).unwrap_err();
         clock.advance(Duration::from_millis(1));
         start(&mut limits).unwrap();
         start(&mut limits).unwrap_err();
+    }
+}
+
+#[test]
+fn the_place_of_a_cancelled_call_is_free_when_its_server_is_gone() {
+    let (_folder, home) = home();
+    for scope in SCOPES {
+        let clock = Arc::new(ManualClock::new());
+        let mut limits = limits(&home, "s", &clock);
+        let _lease = lease::take(&home, limits.session).unwrap();
+        let two = of_kind(Kind::Concurrent, 2, scope);
+        let call = |seq| Counted { client: "c", seq, observing: false, spend: None };
+        limits.take(call(1), &[share(&two)]).unwrap();
+        limits.take(call(2), &[share(&two)]).unwrap();
+        limits.free([(1, true)]);
+        let capped = is_capped(limits.take(call(3), &[share(&two)]).map(drop)).unwrap();
+        assert_eq!((capped.used, capped.frees_in), (2, Some(Duration::from_secs(60))));
+        limits.free_given_up();
+        limits.take(call(4), &[share(&two)]).unwrap();
+        let capped = is_capped(limits.take(call(5), &[share(&two)]).map(drop)).unwrap();
+        assert_eq!(
+            (capped.used, capped.frees_in),
+            (2, None),
+            "a call that somebody waits for keeps its place"
+        );
     }
 }
 
@@ -384,9 +409,15 @@ impl Model {
 
     /// The first moment at which it would fit, if only time passes.
     fn frees_in(&self, key: &str, taking: &Taking<'_>, now: i64) -> Option<Duration> {
-        let window = i64::try_from(taking.limit.window()?.as_millis()).unwrap();
-        let moments = self.taken.get(key).into_iter().flatten().map(|(at, _)| at + window);
-        let first = moments.filter(|at| *at > now).filter(|at| self.has_room(key, taking, *at)).min()?;
+        let moments: Vec<i64> = match taking.limit.window() {
+            Some(window) => {
+                let window = i64::try_from(window.as_millis()).unwrap();
+                self.taken.get(key).into_iter().flatten().map(|(at, _)| at + window).collect()
+            }
+            None => self.held.get(key).into_iter().flatten().filter_map(|(_, frees)| *frees).collect(),
+        };
+        let first =
+            moments.into_iter().filter(|at| *at > now).filter(|at| self.has_room(key, taking, *at)).min()?;
         Some(Duration::from_millis((first - now).unsigned_abs()))
     }
 

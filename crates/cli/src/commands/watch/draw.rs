@@ -66,7 +66,9 @@ fn head(paint: &Screen, list: &List, columns: usize) -> String {
         (Some(_), unseen) => format!("not following, {unseen} new"),
     };
     let searched = list.searched.as_deref().map(|text| format!("  search: {}", harmless(text)));
-    paint.paint(screen::BOLD, &clip(&format!("Callgate  {state}{}", searched.unwrap_or_default()), columns))
+    let paused = list.paused.as_deref().map(|words| format!("  {}", harmless(words)));
+    let head = format!("Callgate{}  {state}{}", paused.unwrap_or_default(), searched.unwrap_or_default());
+    paint.paint(screen::BOLD, &clip(&head, columns))
 }
 
 fn log(paint: &Screen, list: &List, columns: usize, space: usize, now_ms: i64) -> Vec<String> {

@@ -58,12 +58,14 @@ pub(super) struct List {
     pub(super) over: Over,
     pub(super) said: String,
     pub(super) searched: Option<String>,
+    /// What is paused.
+    pub(super) paused: Option<String>,
 }
 
 impl List {
     pub(super) fn new(entries: Vec<LogEntry>) -> List {
         let (over, said) = (Over::Nothing, String::new());
-        List { entries, selected: None, unseen: 0, over, said, searched: None }
+        List { entries, selected: None, unseen: 0, over, said, searched: None, paused: None }
     }
 
     pub(super) fn searched(mut self, text: Option<String>) -> List {

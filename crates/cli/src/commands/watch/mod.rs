@@ -88,6 +88,7 @@ impl<'d> Watch<'d> {
 
     /// What came since. What goes wrong is said on the screen and tried again with the next look.
     fn look(&mut self) {
+        self.list.paused = self.desk.paused_words();
         if let Some(batch) = self.follower.tell() {
             self.trouble(batch.problem);
             self.stale |= batch.reset;

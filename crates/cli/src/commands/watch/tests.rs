@@ -402,3 +402,11 @@ fn every_screen_fits_the_terminal_and_hostile_text_is_harmless() {
         }
     }
 }
+
+#[test]
+fn the_header_says_what_is_paused() {
+    let mut list = calls(1);
+    assert!(!draw::screen(&list, (80, 10), 0)[0].contains("paused"));
+    list.paused = Some("everything is paused".to_owned());
+    assert!(draw::screen(&list, (80, 10), 0)[0].contains("everything is paused"));
+}

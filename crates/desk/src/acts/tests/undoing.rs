@@ -100,7 +100,7 @@ fn a_pause_holds_at_once_and_undo_puts_back_what_was_there() {
         reason: reason.map(str::to_owned),
     };
     room.restrict(&pause_s(Some("lunch")));
-    let second = room.restrict(&pause_s(None));
+    let second = room.restrict(&pause_s(Some("tea")));
     room.desk.give_reason(token(&second), "dinner").unwrap();
     assert_eq!(pause::reason(&room.home, "s").unwrap(), "calls to s are paused by the user: dinner");
     room.desk.undo(token(&second)).unwrap();
@@ -112,11 +112,35 @@ fn a_pause_holds_at_once_and_undo_puts_back_what_was_there() {
     let paused = room.events(EventKind::Paused);
     assert!(!paused.is_empty() && paused.iter().all(|event| event.origin == Some(Origin::Window)));
     // Somebody else's pause is not lifted.
-    let ours = room.restrict(&pause_s(None));
+    let ours = room.restrict(&pause_s(Some("ours")));
     room.clock.advance(Duration::from_secs(1));
     pause::pause(&room.home, Some("s"), Some("theirs"), &room.clock.now()).unwrap();
     assert_eq!(code(room.desk.undo(token(&ours))), ErrorCode::Conflict);
     assert!(pause::reason(&room.home, "s").unwrap().ends_with("theirs"));
+}
+
+#[test]
+fn a_second_pause_changes_nothing_and_has_no_undo() {
+    let pause = |server: Option<&str>, client: Option<&str>| Restriction::Pause {
+        server: server.map(str::to_owned),
+        client: client.map(str::to_owned),
+        reason: None,
+    };
+    for (server, client, said) in [
+        (None, None, "Nothing to change: everything is paused already"),
+        (Some("s"), None, "Nothing to change: s is paused already"),
+    ] {
+        let room = Room::new();
+        room.restrict(&pause(server, client));
+        let paused = room.desk.paused_words();
+        assert!(paused.as_deref().is_some_and(|words| words.contains("paused")), "{paused:?}");
+        room.clock.advance(Duration::from_secs(1));
+        let events = room.events(EventKind::Paused).len();
+        let second = room.restrict(&pause(server, client));
+        assert_eq!((second.words.as_str(), second.undo.is_none()), (said, true));
+        assert_eq!(room.events(EventKind::Paused).len(), events, "nothing happened");
+        assert_eq!(room.desk.paused_words(), paused);
+    }
 }
 
 #[test]
