@@ -1,7 +1,8 @@
 //! How a server answers a call of a tool that it does not have, so that a hidden one can be answered the same.
 //!
-//! A form is one line with two holes: for the id and for the name. It is the server's own, once such an answer was seen, else
-//! that of the SDK which the server's handshake speaks like. Nothing is ever sent to find out.
+//! A form is one line with a hole for the id and, where the answer repeats it, one for the name. One answer only suggests a
+//! form: what looks like the name may be a word of the server's. Whoever uses it waits for a second name that gives the same
+//! one; until then the form is that of the SDK which the server's handshake speaks like. Nothing is ever sent to find out.
 
 use std::ops::Range;
 
@@ -17,8 +18,10 @@ const NAME: char = '\u{2}';
 const LONGEST: usize = 1024;
 /// A shorter name, or a shorter text among the arguments, may be part of anything.
 const SHORTEST: usize = 3;
+/// An answer that has so much of the beginning of a name may have cut the rest.
+const BEGINNING: usize = 8;
 
-/// A line with a place for the id and one for the name.
+/// A line with a place for the id and at most one for the name, which lies in text that is meant for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTool(String);
 
@@ -44,25 +47,32 @@ impl UnknownTool {
         UnknownTool(form)
     }
 
-    /// The form of an answer to a call of a tool that the server does not list; none, if it is not told by the answer which
-    /// part of it is the name, or if it speaks of more than the name. `listed`: is this a name that it lists?
+    /// The form that an answer to a call of a tool that the server does not list suggests; none, if it is not told by the
+    /// answer which part of it is the name, or if it speaks of more than the name. `listed`: is this a name that it lists?
     pub fn seen(line: &str, call: &UnlistedCall<'_>, listed: impl Fn(&str) -> bool) -> Option<UnknownTool> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || is_joining(c);
-        if line.len() > LONGEST || call.name.len() < SHORTEST || !call.name.chars().all(is_plain) {
+        if line.len() > LONGEST || call.name.len() < SHORTEST || !is_plain(call.name) {
             return None;
         }
-        let id = id_of_failure(line)?;
-        let name = only_place(line, call.name)?;
-        if id.contains(&name.start) || name.contains(&id.start) || line.contains([ID, NAME]) {
+        let failure = Failure::read(line)?;
+        if line.contains([ID, NAME]) {
             return None;
         }
-        let rest = format!("{} {}", &line[..name.start], &line[name.end..]);
-        let names_listed = rest.split(|c| !is_plain(c)).any(|word| word.len() >= SHORTEST && listed(word));
+        let name = match line.match_indices(call.name).count() {
+            0 if failure.echoes(line, call.name) => return None,
+            0 => None,
+            _ => Some(only_place(line, call.name)?),
+        };
+        let rest = match &name {
+            Some(name) => format!("{} {}", &line[..name.start], &line[name.end..]),
+            None => line.to_owned(),
+        };
+        let mut words = rest.split(|c| !is_plain_char(c));
+        let names_listed = words.any(|word| word.len() >= SHORTEST && listed(word));
         if names_listed || call.args.is_some_and(|args| repeats(&rest, args)) {
             return None;
         }
         let mut form = line.to_owned();
-        let mut holes = [(id, ID), (name, NAME)];
+        let mut holes: Vec<_> = name.map(|name| (name, NAME)).into_iter().chain([(failure.id, ID)]).collect();
         // From the back, so that the first stays where it is.
         holes.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
         for (range, hole) in holes {
@@ -71,13 +81,28 @@ impl UnknownTool {
         UnknownTool::from_text(&form)
     }
 
-    /// As [`as_text`](Self::as_text) gave it. Anything that does not make a proper answer is none.
+    /// Is this line what the form makes for this name? None where the answer tells nothing: the tool is there after all, or
+    /// its name can be written in more than one way.
+    pub fn fits(&self, line: &str, name: &str) -> Option<bool> {
+        let id = Failure::read(line).filter(|_| is_plain(name))?.id;
+        Some(self.filled(&line[id], name) == line)
+    }
+
+    /// As [`as_text`](Self::as_text) gave it. Anything that does not make a proper answer for every name is none.
     pub fn from_text(text: &str) -> Option<UnknownTool> {
-        let form = UnknownTool(text.to_owned());
-        let once = |hole: char| text.matches(hole).count() == 1;
-        let whole = text.len() <= LONGEST && once(ID) && once(NAME);
-        let line = form.filled("1", "name");
-        (whole && id_of_failure(&line).is_some()).then_some(form)
+        let only = |hole: char| text.matches(hole).count() == 1;
+        let name = text.find(NAME);
+        if text.len() > LONGEST || !only(ID) || (name.is_some() && !only(NAME)) {
+            return None;
+        }
+        // As long as the holes, so that everything stays where it is.
+        let failure = Failure::read(&text.replace(ID, "1").replace(NAME, "x"))?;
+        let in_text = |hole: usize| failure.texts.iter().any(|text| text.contains(&hole));
+        // The first character of a name must not become part of an escape.
+        let escaped = |hole: usize| text[..hole].chars().rev().take_while(|c| *c == '\\').count() % 2 == 1;
+        let proper = text.find(ID) == Some(failure.id.start)
+            && name.is_none_or(|name| in_text(name) && !escaped(name));
+        proper.then(|| UnknownTool(text.to_owned()))
     }
 
     pub fn as_text(&self) -> &str {
@@ -187,14 +212,65 @@ fn stateless() -> String {
     )
 }
 
-/// Where the id stands in an answer that says that something failed.
-fn id_of_failure(line: &str) -> Option<Range<usize>> {
-    let Incoming::One(message) = read(Side::Server, line.as_bytes()) else { return None };
-    let Body::Response { outcome, .. } = &message.body else { return None };
-    let failed = matches!(outcome, Outcome::Error(_)) || message.tool_failed();
-    let id = Raw::parse(line).ok()?.get("id").filter(|_| failed)?.text();
-    let start = (id.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
-    Some(start..start + id.len())
+/// A well-formed answer that says that something failed: where in the line its parts stand.
+#[derive(Debug)]
+struct Failure {
+    id: Range<usize>,
+    /// What people may read of it, without the quotes.
+    texts: Vec<Range<usize>>,
+}
+
+impl Failure {
+    fn read(line: &str) -> Option<Failure> {
+        let Incoming::One(message) = read(Side::Server, line.as_bytes()) else { return None };
+        let Body::Response { outcome, .. } = &message.body else { return None };
+        let whole = Raw::parse(line).ok()?;
+        let is_text = |value: &Raw<'_>| value.kind() == Kind::String;
+        let texts: Vec<Raw<'_>> = if matches!(outcome, Outcome::Error(_)) {
+            let error = whole.get("error")?;
+            error.get("code").filter(|code| code.text().parse::<i64>().is_ok())?;
+            let message = error.get("message").filter(is_text)?;
+            let data = error.get("data").map(leaves).unwrap_or_default();
+            std::iter::once(message).chain(data.into_iter().filter(is_text)).collect()
+        } else {
+            let content =
+                whole.get("result")?.get("content").filter(|content| content.kind() == Kind::Array)?;
+            message.tool_failed().then_some(())?;
+            content.items().filter_map(|block| block.get("text").filter(is_text)).collect()
+        };
+        let range = |part: &str| {
+            let start = (part.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+            Some(start..start + part.len())
+        };
+        let inner = |text: Raw<'_>| range(text.text()).map(|text| text.start + 1..text.end - 1);
+        Some(Failure {
+            id: range(whole.get("id")?.text())?,
+            texts: texts.into_iter().filter_map(inner).collect(),
+        })
+    }
+
+    /// May its text hold this name in another spelling, or a part of it? Then it is not the same for every name.
+    fn echoes(&self, line: &str, name: &str) -> bool {
+        let letters = |text: &str| -> String {
+            text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+        };
+        let said: Vec<String> = self.texts.iter().map(|text| letters(&line[text.clone()])).collect();
+        let has = |part: &str| said.iter().any(|text| text.contains(part));
+        let whole = letters(name);
+        has(whole.get(..BEGINNING).unwrap_or(&whole))
+            || name
+                .split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|part| part.len() >= SHORTEST && has(&letters(part)))
+    }
+}
+
+/// A name that every server writes in the same way.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(is_plain_char)
+}
+
+fn is_plain_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || is_joining(c)
 }
 
 /// Can it be part of a name, so that a name does not end there?
@@ -218,21 +294,25 @@ fn only_place(text: &str, word: &str) -> Option<Range<usize>> {
 
 /// Does the text say anything that stands among these arguments?
 fn repeats(text: &str, args: Raw<'_>) -> bool {
-    let mut left = vec![args];
+    leaves(args).into_iter().filter(|value| matches!(value.kind(), Kind::String | Kind::Number)).any(
+        |value| {
+            let said = value.as_str().unwrap_or(std::borrow::Cow::Borrowed(value.text()));
+            said.len() >= SHORTEST && text.contains(said.as_ref())
+        },
+    )
+}
+
+/// Every value in this one that holds no other.
+fn leaves(value: Raw<'_>) -> Vec<Raw<'_>> {
+    let (mut left, mut leaves) = (vec![value], Vec::new());
     while let Some(value) = left.pop() {
         match value.kind() {
             Kind::Object => left.extend(value.members().map(|(_, value)| value)),
             Kind::Array => left.extend(value.items()),
-            Kind::String | Kind::Number => {
-                let said = value.as_str().unwrap_or(std::borrow::Cow::Borrowed(value.text()));
-                if said.len() >= SHORTEST && text.contains(said.as_ref()) {
-                    return true;
-                }
-            }
-            Kind::Null | Kind::Bool => {}
+            Kind::String | Kind::Number | Kind::Null | Kind::Bool => leaves.push(value),
         }
     }
-    false
+    leaves
 }
 
 #[cfg(test)]
@@ -322,8 +402,12 @@ mod tests {
             )
         };
         for (text, name, args) in [
-            ("the browser is not installed", "no_such", "{}"),
             ("Tool Tool not found", "Tool", "{}"),
+            ("Unknown tool: no_such", "No-Such", "{}"),
+            ("Unknown tool: no_such", "space.no_such_x", "{}"),
+            ("Unknown tool: no_such_lo...", "no_such_long_name", "{}"),
+            ("Gone.\\no_such", "no_such", "{}"),
+            ("Try read_file", "no_such", "{}"),
             ("no_such: no_such is unknown", "no_such", "{}"),
             ("no_such_thing is unknown", "no_such", "{}"),
             ("Unknown tool: read_fil. Did you mean read_file?", "read_fil", "{}"),
@@ -341,12 +425,71 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_without_the_name_is_a_form_too() {
+        let line = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"No such tool"}}"#;
+        let form = seen(line, "secret", "{}").unwrap();
+        assert_eq!(seen(&line.replace("\"id\":1", "\"id\":\"b\""), "other", "{}"), Some(form.clone()));
+        assert_eq!(answer(&form, "1", "anything"), line);
+        assert_eq!(form.fits(line, "tool"), Some(true), "a name that is part of it says nothing against it");
+        assert_eq!(form.fits(&line.replace("No such tool", "Busy"), "third"), Some(false));
+        assert_eq!(
+            form.fits(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#, "third"),
+            None,
+            "it is there"
+        );
+        assert_eq!(form.fits(&line.replace("tool", "t\\u00f6\\u00f6l"), "t\u{f6}\u{f6}l"), None);
+    }
+
+    #[test]
+    fn a_tool_called_like_a_word_of_the_protocol_does_not_make_a_malformed_form() {
+        let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"No such tool","data":{"why":"none","kind":["absent"]}}}"#;
+        let result = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"No such tool"}],"isError":true,"resultType":"complete"}}"#;
+        for name in [
+            "message",
+            "error",
+            "code",
+            "data",
+            "why",
+            "kind",
+            "jsonrpc",
+            "2.0",
+            "32602",
+            "-32602",
+            "result",
+            "content",
+            "type",
+            "text",
+            "isError",
+            "true",
+            "resultType",
+            "complete",
+        ] {
+            for line in [error, result].into_iter().filter(|line| line.contains(name)) {
+                assert_eq!(seen(line, name, "{}"), None, "{name}: {line}");
+            }
+        }
+        for name in ["none", "absent"] {
+            assert!(seen(error, name, "{}").is_some(), "{name} stands in the text of its data");
+        }
+        for malformed in
+            [r#""message":"no_such""#, r#""code":"x","message":"no_such""#, r#""code":1,"message":7"#]
+        {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{{malformed}}}}}"#);
+            assert_eq!(seen(&line, "no_such", "{}"), None, "{line}");
+        }
+    }
+
+    #[test]
     fn a_form_from_a_file_that_makes_no_answer_is_not_used() {
         for text in [
             "",
             "\u{1}\u{2}",
             r#"{"jsonrpc":"2.0","id":1,"error":{}}"#,
             "{\"jsonrpc\":\"2.0\",\"id\":\u{1},\"result\":{\"x\":\"\u{2}\"}}",
+            "{\"jsonrpc\":\"2.0\",\"id\":\u{1},\"error\":{\"code\":1,\"\u{2}\":\"a\"}}",
+            "{\"jsonrpc\":\"2.0\",\"id\":\u{1},\"error\":{\"code\":1,\"message\":\"a\",\"\u{2}\":\"a\"}}",
+            "{\"jsonrpc\":\"2.0\",\"id\":\u{1},\"error\":{\"code\":1,\"message\":\"\\\u{2}\"}}",
+            "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":1,\"message\":\"\u{1} \u{2}\"}}",
         ] {
             assert_eq!(UnknownTool::from_text(text), None, "{text:?}");
         }

@@ -2,6 +2,7 @@
 //! it decides nothing. Text of a server is hostile: masked, capped, and checked again when it is read.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use callgate_protocol::json::Raw;
 
 use crate::atomic;
 use crate::error::StoreError;
-use crate::home::{Home, read_private_up_to};
+use crate::home::{Home, Locked, read_private_up_to, try_lock};
 use crate::mask::Masker;
 
 /// No more tools than this are kept,
@@ -30,7 +31,7 @@ pub struct Catalogue {
     /// There were more than are kept.
     #[serde(default)]
     pub cut: bool,
-    /// How it answered calls of tools that it does not list.
+    /// How it answers calls of tools that it does not list: forms that two such names had in common.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_tools: Vec<UnknownToolAnswer>,
 }
@@ -49,6 +50,10 @@ pub struct UnknownToolAnswer {
 const MOST_ANSWERS: usize = 4;
 /// What is said of itself by a server that is longer than this is not remembered.
 const LONGEST_ANSWER: usize = 4096;
+
+/// Another session writes the same file for a moment. One that hangs while it does must not hold up this one.
+const PATIENCE: Duration = Duration::from_millis(500);
+const RETRY: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownTool {
@@ -92,7 +97,7 @@ struct Named {
 }
 
 /// Keeps what a server listed, given as names with the whole entries. Writes nothing if that is what it listed last;
-/// says whether it wrote.
+/// says whether it wrote. An error if another session is at it for too long.
 pub fn write<'t>(
     home: &Home,
     masker: &Masker,
@@ -111,6 +116,7 @@ pub fn write<'t>(
         }
         tools.push(tool);
     }
+    let _alone = lock(home, server)?;
     let known = read(home, server).ok().flatten();
     if known.as_ref().is_some_and(|known| (&known.tools, known.cut) == (&tools, cut)) {
         return Ok(false);
@@ -120,7 +126,7 @@ pub fn write<'t>(
     Ok(true)
 }
 
-/// Remembers how a server whose list is kept answered a call of a tool that it does not have. Says whether it wrote. An
+/// Remembers how a server whose list is kept answers calls of tools that it does not have. Says whether it wrote. An
 /// answer that holds a secret is not remembered.
 pub fn keep_unknown_tool(
     home: &Home,
@@ -132,18 +138,61 @@ pub fn keep_unknown_tool(
     if too_long || masker.keep_line(&answer.form) != answer.form {
         return Ok(false);
     }
+    change_unknown_tools(home, server, |known| {
+        if known.contains(answer) {
+            return;
+        }
+        let same = |other: &UnknownToolAnswer| {
+            (&other.server_info, other.stateless) == (&answer.server_info, answer.stateless)
+        };
+        known.retain(|other| !same(other));
+        known.insert(0, answer.clone());
+        known.truncate(MOST_ANSWERS);
+    })
+}
+
+/// Takes back what was remembered, since the server answered otherwise. What another session learned since stays.
+pub fn forget_unknown_tool(
+    home: &Home,
+    server: &str,
+    answer: &UnknownToolAnswer,
+) -> Result<bool, StoreError> {
+    change_unknown_tools(home, server, |known| known.retain(|other| other != answer))
+}
+
+fn change_unknown_tools(
+    home: &Home,
+    server: &str,
+    change: impl FnOnce(&mut Vec<UnknownToolAnswer>),
+) -> Result<bool, StoreError> {
+    let _alone = lock(home, server)?;
     let Some(mut known) = read(home, server)? else { return Ok(false) };
-    if known.unknown_tools.contains(answer) {
+    let before = known.unknown_tools.clone();
+    change(&mut known.unknown_tools);
+    if known.unknown_tools == before {
         return Ok(false);
     }
-    let same = |other: &UnknownToolAnswer| {
-        (&other.server_info, other.stateless) == (&answer.server_info, answer.stateless)
-    };
-    known.unknown_tools.retain(|other| !same(other));
-    known.unknown_tools.insert(0, answer.clone());
-    known.unknown_tools.truncate(MOST_ANSWERS);
     replace(home, &known)?;
     Ok(true)
+}
+
+/// From reading to having written: else one session's old list overwrites the newer one of another.
+fn lock(home: &Home, server: &str) -> Result<Locked, StoreError> {
+    let path = home.catalogue_lock(server);
+    let fail = |error: std::io::Error| StoreError::io("lock", &path, &error);
+    let since = Instant::now();
+    loop {
+        if let Some(alone) = try_lock(&path).map_err(fail)? {
+            return Ok(alone);
+        }
+        if since.elapsed() > PATIENCE {
+            return Err(fail(std::io::Error::new(
+                std::io::ErrorKind::TimedOut,
+                "another session is writing it",
+            )));
+        }
+        std::thread::sleep(RETRY);
+    }
 }
 
 fn replace(home: &Home, catalogue: &Catalogue) -> Result<(), StoreError> {
@@ -242,6 +291,55 @@ mod tests {
         assert_eq!((known.len(), known[0].server_info.as_str()), (MOST_ANSWERS, "v8"));
         let token = answer("v1", "bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz no \u{2} for \u{1}");
         assert!(!keep_unknown_tool(&home, &masker, "s", &token).unwrap(), "it holds a secret");
+    }
+
+    #[test]
+    fn an_answer_that_is_taken_back_is_gone_unless_it_is_another_one_by_now() {
+        let (_folder, home) = home();
+        let masker = Masker::default();
+        let answer = |form: &str| UnknownToolAnswer {
+            server_info: String::new(),
+            stateless: false,
+            form: form.to_owned(),
+        };
+        write(&home, &masker, "s", 1, list(&[("get", "{}")])).unwrap();
+        keep_unknown_tool(&home, &masker, "s", &answer("new")).unwrap();
+        assert!(!forget_unknown_tool(&home, "s", &answer("old")).unwrap());
+        assert_eq!(read(&home, "s").unwrap().unwrap().unknown_tools, [answer("new")]);
+        assert!(forget_unknown_tool(&home, "s", &answer("new")).unwrap());
+        assert_eq!(read(&home, "s").unwrap().unwrap().unknown_tools, []);
+    }
+
+    #[test]
+    fn an_old_list_does_not_come_back_while_sessions_write_at_once() {
+        let (_folder, home) = home();
+        let masker = Masker::default();
+        write(&home, &masker, "s", 1, list(&[("t0", "{}")])).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 0..60 {
+                    let form = round.to_string();
+                    let answer = UnknownToolAnswer { server_info: String::new(), stateless: false, form };
+                    keep_unknown_tool(&home, &masker, "s", &answer).unwrap();
+                    let known = read(&home, "s").unwrap().unwrap().unknown_tools;
+                    assert!(known.contains(&answer), "{answer:?} got lost: {known:?}");
+                }
+            });
+            for round in 1..60 {
+                let name = format!("t{round}");
+                write(&home, &masker, "s", 1, list(&[(&name, "{}")])).unwrap();
+                assert_eq!(read(&home, "s").unwrap().unwrap().tools[0].name, name);
+            }
+        });
+    }
+
+    #[test]
+    fn a_session_that_hangs_while_it_writes_holds_up_no_other() {
+        let (_folder, home) = home();
+        let _alone = try_lock(&home.catalogue_lock("s")).unwrap().unwrap();
+        let error = write(&home, &Masker::default(), "s", 1, list(&[("x", "{}")])).unwrap_err().to_string();
+        assert!(error.contains("another session is writing it"), "{error}");
+        assert!(write(&home, &Masker::default(), "t", 1, list(&[("x", "{}")])).unwrap(), "another server's");
     }
 
     #[test]

@@ -182,6 +182,11 @@ impl Home {
         self.path.join("tools").join(format!("{}.json", slug(server)))
     }
 
+    /// Held while that is read and written.
+    pub(crate) fn catalogue_lock(&self, server: &str) -> PathBuf {
+        self.catalogue(server).with_extension("lock")
+    }
+
     pub fn logs(&self) -> PathBuf {
         self.path.join("logs")
     }

@@ -112,16 +112,26 @@ fn a_late_answer_to_a_call_that_a_person_cancelled_frees_its_place() {
 #[test]
 fn a_server_that_answers_when_it_is_cancelled_has_the_last_word() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
-    let mut session = opened(&bench, "");
-    session.call("3", "later", r#"{"ms":1500}"#).unwrap();
+    let mut session = opened(&bench, "on danger\nhold\non notifications/cancelled\nrelease\n");
+    session.call("3", "danger", "{}").unwrap();
     let id = eventually("the call is on record", PATIENCE, || {
-        rows(&bench).unwrap().iter().find(|row| row.tool() == "later").map(|row| row.id().to_owned())
+        rows(&bench).unwrap().iter().find(|row| row.tool() == "danger").map(|row| row.id().to_owned())
     });
-    assert_eq!(result_text(&session.answer("3").unwrap()), Some("later ran"));
-    let late = bench.callgate(["cancel", &id]).unwrap().output().unwrap();
-    assert!(!late.status.success(), "nothing is left to cancel");
+    let cancel = || {
+        let output = bench.callgate(["cancel", &id]).unwrap().output().unwrap();
+        assert!(!output.status.success(), "it was not cancelled: {output:?}");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let said = cancel();
+    assert!(said.contains("ended by itself (ok)"), "{said}");
+    assert_eq!(result_text(&session.answer("3").unwrap()), Some("danger ran"));
+    let lines = bench.server_lines();
+    assert!(lines.iter().any(|line| line.contains("notifications/cancelled")), "it was told: {lines:?}");
+    let late = cancel();
+    assert!(late.contains("over already"), "{late}");
     assert_one_answer_each(&session, &["3"]);
     session.finish().unwrap();
+    assert!(rows(&bench).unwrap().iter().all(|row| row.outcome() != "cancelled_by_user"));
 }
 
 #[test]
