@@ -29,6 +29,8 @@ pub(crate) struct Act<'a> {
     pub(crate) tool: Option<&'a str>,
     /// Words that stand after the tool in this command: a rate.
     pub(crate) tail: &'a [&'a str],
+    /// Options of this command with their values: how long, why.
+    pub(crate) options: &'a [(&'a str, Option<&'a str>)],
     pub(crate) whom: &'a WhomArgs,
 }
 
@@ -122,12 +124,15 @@ impl Act<'_> {
         if self.whom.all_named {
             return Ok(std::iter::once(target.clone()).chain(siblings.iter().map(of)).collect());
         }
-        let whole = self.tool.is_none() && matches!(self.verb, "block" | "pause");
-        if !whole {
+        if !self.is_whole() || !inventory.is_bare(self.server) {
             return Ok(vec![target]);
         }
         let chosen = self.ask_which(&inventory, &siblings)?;
         Ok(chosen.iter().map(of).collect())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.tool.is_none() && matches!(self.verb, "block" | "pause")
     }
 
     /// A whole server is meant, and several have the name.
@@ -163,6 +168,13 @@ impl Act<'_> {
         if let Some(client) = &self.whom.client {
             words.extend(["--client".to_owned(), screen::quoted(client)]);
         }
+        for (name, value) in self.options {
+            words.push((*name).to_owned());
+            words.extend(value.map(screen::quoted));
+        }
+        if self.whom.new {
+            words.push("--new".to_owned());
+        }
         format!("{}{option}", words.join(" "))
     }
 
@@ -173,9 +185,11 @@ impl Act<'_> {
         if covered > 1 {
             return;
         }
+        let done_for = self.whom.client.as_deref();
         for sibling in &done.siblings {
+            let only = if self.is_whole() { desk.only_option(sibling, done_for) } else { "" };
             let words = format!("not for  {}, another server of this name: ", screen::harmless(sibling));
-            screen.line(&format!("{}{}", screen.paint(screen::WARN, &words), self.command(sibling, "")));
+            screen.line(&format!("{}{}", screen.paint(screen::WARN, &words), self.command(sibling, only)));
         }
         if !done.siblings.is_empty() {
             screen.line(&format!("         all of them: {}", self.command(self.server, " --all-named")));
@@ -250,7 +264,11 @@ fn tell(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
 /// An error of the desk, with what helps at a terminal.
 fn told(error: DeskError) -> anyhow::Error {
     match error {
-        DeskError::UnknownName(name) => anyhow!("{name}. If it is right all the same, add --new."),
+        DeskError::UnknownName(name) => {
+            let name = name.to_string();
+            let stop = if name.ends_with('?') { "" } else { "." };
+            anyhow!("{name}{stop} If it is right all the same, add --new.")
+        }
         DeskError::ChangedMeanwhile { .. } => anyhow!("{error}. Run the command again."),
         DeskError::BrokenPolicy { path, report } => {
             let first = format!("{} is broken; `callgate policy check` says all of it", path.display());

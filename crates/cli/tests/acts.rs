@@ -439,6 +439,72 @@ fn to_pause_or_block_a_server_asks_which_one_when_several_have_the_name() {
 }
 
 #[test]
+fn a_hint_for_a_server_of_the_same_name_repeats_the_whole_act() {
+    let callgate = two();
+    callgate.say(&["block", "files", "x", "--only"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "files", "x", "--for", "30s"], "allow");
+    assert!(done && screen.contains("callgate allow files@cursor x --for 30s"), "{screen}");
+    assert!(screen.contains("callgate allow files x --for 30s --all-named"), "{screen}");
+    let (done, screen) = callgate.at_terminal(&["observe", "files", "--for", "1m"], "observe");
+    assert!(done && screen.contains("callgate observe files@cursor --for 60s"), "{screen}");
+    for words in [["block", "files", "y"], ["hide", "files", "y"]] {
+        let said = callgate.say(&[words.as_slice(), &["--reason", "not now"]].concat());
+        let hint = format!("callgate {} files@cursor y --reason 'not now'", words[0]);
+        assert!(said.contains(&hint), "{said}");
+    }
+    let said = callgate.say(&["cap", "files", "z", "5/minute", "--new"]);
+    assert!(said.contains("callgate cap files@cursor z 5/minute --new"), "{said}");
+}
+
+#[test]
+fn a_full_name_is_acted_on_at_once_and_no_hint_is_refused_as_ambiguous() {
+    let callgate = two();
+    let said = callgate.say(&["pause", "files@cursor"]);
+    assert!(said.contains("callgate pause files --only"), "{said}");
+    let said = callgate.say(&["block", "files@cursor"]);
+    assert!(said.contains("callgate block files --only"), "{said}");
+    callgate.say(&["block", "files", "--only"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "files"], "allow");
+    assert!(done && screen.contains("undo     callgate block files --only"), "{screen}");
+    callgate.say(&["pause", "files", "--only"]);
+    let (done, screen) = callgate.at_terminal(&["resume", "files"], "resume");
+    assert!(done && screen.contains("undo     callgate pause files --only"), "{screen}");
+}
+
+#[test]
+fn resume_is_undone_by_the_pauses_that_it_ended() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["pause", "--client", "cursor", "--reason", "at lunch"]);
+    let (done, screen) = callgate.at_terminal(&["resume"], "resume");
+    assert!(
+        done && screen.contains("undo     callgate pause --client cursor --reason 'at lunch'"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn an_undo_by_revert_names_its_change_so_that_later_ones_stay() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x", "--reason", "a"]);
+    let said = callgate.say(&["block", "s", "x", "--reason", "b"]);
+    let undo = said.lines().find_map(|line| line.strip_prefix("undo     callgate ")).unwrap();
+    assert!(undo.starts_with("policy revert s '#"), "{said}");
+    callgate.say(&["block", "s", "later"]);
+    let plain = undo.replace('\'', "");
+    callgate.at_terminal(&plain.split(' ').collect::<Vec<_>>(), "revert");
+    let reason = |tool| callgate.explain(&["--server", "s", "--tool", tool]).to_string();
+    assert!(reason("x").contains("\"a\"") && reason("later").contains("deny"), "{}", reason("x"));
+}
+
+#[test]
+fn stop_of_a_mistyped_server_names_the_one_that_was_meant() {
+    let callgate = Callgate::knowing(&["filesystem"]);
+    let told = callgate.fail(&["stop", "filesystm"]);
+    assert!(told.contains("did you mean \"filesystem\"?"), "{told}");
+    assert!(callgate.fail(&["stop", "filesystem"]).contains("no session of filesystem runs"));
+}
+
+#[test]
 fn allow_takes_back_what_was_blocked_for_one_client_and_says_what_still_refuses() {
     let callgate = Callgate::knowing(&["s"]);
     callgate.say(&["block", "s", "x", "--client", "claude-desktop"]);

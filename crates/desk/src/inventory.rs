@@ -44,7 +44,7 @@ pub enum UnknownName {
     Pattern { server: String, pattern: String, hint: String },
     #[error("no client {client:?} is known here, so nothing was changed{hint}")]
     Client { client: String, hint: String },
-    #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}.")]
+    #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}")]
     Elsewhere { client: String, server: String, other: String },
 }
 
@@ -85,6 +85,16 @@ impl Desk {
             Err(_) => inventory.partial = true,
         }
         inventory
+    }
+
+    /// What a command for the whole of this server has to say besides, where its name alone would be asked about.
+    pub fn only_option(&self, server: &str, client: Option<&str>) -> &'static str {
+        let inventory = self.inventory();
+        if inventory.is_bare(server) && !inventory.siblings(server, client).is_empty() {
+            " --only"
+        } else {
+            ""
+        }
     }
 
     /// The other servers of this name: those that this client has, or any.
@@ -173,6 +183,11 @@ impl Inventory<'_> {
         let unnumbered = client.rsplit_once('-').filter(|(_, n)| n.parse::<u32>().is_ok()).map(|(id, _)| id);
         let is_client = |id: &str| table::client(id).is_some();
         if is_client(client) || unnumbered.is_some_and(is_client) { family } else { server }
+    }
+
+    /// Is it the name that others derive from (`files`), and not one of exactly one server (`files@cursor`)?
+    pub fn is_bare(&self, server: &str) -> bool {
+        self.family(server) == server
     }
 
     /// Who has this server, as people know them.

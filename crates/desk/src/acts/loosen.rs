@@ -29,8 +29,8 @@ pub(crate) enum Plan {
     Change {
         change: Change,
         done: String,
-        /// The command that takes it back.
-        back: String,
+        /// The command that takes it back; none: the one that takes back this change.
+        back: Option<String>,
     },
     Grant {
         server: String,
@@ -107,8 +107,7 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Question, DeskError> {
-        let back = inverse::of_last_change(change.server());
-        self.ask_to_make(change, words, done, back)
+        self.ask_to_make(change, words, done, None)
     }
 
     fn ask_to_make(
@@ -116,7 +115,7 @@ impl Desk {
         change: Change,
         words: String,
         done: String,
-        back: String,
+        back: Option<String>,
     ) -> Result<Question, DeskError> {
         let loosened = change.loosened()?;
         self.ask(words, loosened, Plan::Change { change, done, back })
@@ -138,7 +137,10 @@ impl Desk {
                 let held = change::lock(&self.home)?;
                 let done = self.make(&held, change, done.clone())?;
                 let siblings = self.siblings(change.server(), None);
-                Ok(Done { siblings, back: Some(back.clone()), ..done })
+                let of_version =
+                    || done.version.as_deref().map(|version| self.revert_command(change.server(), version));
+                let back = back.clone().or_else(of_version);
+                Ok(Done { siblings, back, ..done })
             }
             Plan::Grant { server, client, what, lasts, words, done, seen } => {
                 let _held = change::lock(&self.home)?;
@@ -164,7 +166,7 @@ impl Desk {
                     format!("Resumed: calls of {} are judged by their rules again", pausing::describe(scope));
                 words.extend(self.still_paused(scope.server, scope.client));
                 let siblings = scope.server.map(|server| self.siblings(server, scope.client));
-                let back = Some(inverse::of_resumption(scope));
+                let back = Some(inverse::of_resumption(self, scope, seen));
                 Ok(Done { siblings: siblings.unwrap_or_default(), back, ..Done::said(words, scope.server) })
             }
         }
@@ -292,7 +294,7 @@ impl Desk {
         if change.edited().changed {
             drop(held);
             let done = format!("Allowed {what}, for {whom}{others}{paused}");
-            let back = inverse::of_change(&change, target);
+            let back = inverse::of_change(self, &change, target);
             return self.ask_to_make(change, words, done, back).map(Answer::Ask);
         }
         if !others.is_empty() {
@@ -338,7 +340,7 @@ impl Desk {
             return self.make(&held, &change, words).map(Answer::Done);
         }
         drop(held);
-        let back = inverse::of_change(&change, target);
+        let back = inverse::of_change(self, &change, target);
         self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }
 
@@ -353,7 +355,7 @@ impl Desk {
                 .map(Answer::Done);
         }
         let words = format!("Let {whom} make up to {shown} calls of {what}?");
-        let back = inverse::of_change(&change, target);
+        let back = inverse::of_change(self, &change, target);
         let done = format!("Capped {what} at {shown}, for {whom}");
         self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }

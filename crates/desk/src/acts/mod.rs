@@ -24,7 +24,7 @@ use callgate_store::{History, catch_up};
 pub(crate) use advice::{NEW_CAP, cap_for};
 pub use forget::Forgetting;
 
-use crate::change::Maker;
+use crate::change::{self, Maker};
 use crate::{Desk, DeskError};
 use shelf::Shelf;
 
@@ -39,6 +39,10 @@ impl Desk {
     /// Who makes changes here.
     pub(crate) fn maker(&self) -> Maker<'_> {
         Maker { home: &self.home, clock: &*self.clock, origin: self.origin }
+    }
+
+    fn revert_command(&self, server: &str, version: &str) -> String {
+        change::revert_command(&self.maker(), server, version)
     }
 
     fn undos(&self) -> MutexGuard<'_, Shelf<undo::Undoable>> {

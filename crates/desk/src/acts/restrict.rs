@@ -108,9 +108,12 @@ impl Desk {
             false => None,
         };
         // A cap that cannot come into play is enforced nowhere, and nobody is told so.
+        let made = version.clone();
         let version = idle.is_none().then_some(version);
         let siblings = self.siblings(server, target.client.as_deref());
-        let back = changed.then(|| inverse::of_change(&change, target));
+        let back = changed.then(|| {
+            inverse::of_change(self, &change, target).unwrap_or_else(|| self.revert_command(server, &made))
+        });
         Ok(Done { undo, version, siblings, back, ..Done::said(words, Some(server)) })
     }
 
