@@ -497,6 +497,61 @@ fn an_undo_by_revert_names_its_change_so_that_later_ones_stay() {
 }
 
 #[test]
+fn an_act_on_a_server_that_is_not_behind_the_gate_says_so() {
+    let callgate = Callgate::new();
+    let user = callgate.folder.path().join("user");
+    fs::create_dir_all(user.join(".cursor")).unwrap();
+    let servers = r#"{"mcpServers":{"files":{"command":"true"},"far":{"url":"https://a.example/mcp"}}}"#;
+    fs::write(user.join(".cursor/mcp.json"), servers).unwrap();
+    let say = |words: &[&str]| {
+        let output = callgate.command(words).env("HOME", &user).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = say(&["block", "files", "x"]);
+    let unseen = "files is not behind the gate in Cursor: its calls there are not seen";
+    assert!(said.contains(&format!("{unseen}. callgate clients protect cursor files")), "{said}");
+    assert!(
+        said.contains("the tools of files are not known yet, so the name could not be checked"),
+        "{said}"
+    );
+    let said = say(&["pause", "far"]);
+    assert!(said.contains("far is not behind the gate in Cursor"), "{said}");
+    let said = say(&["pause"]);
+    assert!(said.contains("no server of any client is behind the gate"), "{said}");
+    let said = say(&["block", "files", "y", "--client", "zed", "--new"]);
+    assert!(!said.contains("in Cursor"), "{said}");
+}
+
+#[test]
+fn a_block_on_a_broken_policy_offers_a_pause() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x"]);
+    fs::write(callgate.home().join("policies/s.json"), "{").unwrap();
+    for words in [["block", "s", "y"].as_slice(), &["cap", "s", "y", "3/minute"]] {
+        let told = callgate.fail(words);
+        assert!(told.contains("callgate pause s") && told.contains("is broken"), "{told}");
+    }
+}
+
+#[test]
+fn allow_names_the_rules_and_conditions_that_still_refuse() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x"]);
+    let path = callgate.home().join("policies/s.json");
+    let conditions = r#"{"version":"1","default":"deny","tools":{"x":{}},
+        "all_tools":{"deny_if":[{"conditions":[{"path":"args.path","op":"inside","value":"/etc"}]}]}}"#;
+    fs::write(&path, conditions).unwrap();
+    for words in [["allow", "s"].as_slice(), &["allow", "s", "*"]] {
+        let said = callgate.say(words);
+        assert!(said.contains("/all_tools/deny_if") && said.contains("/default"), "{said}");
+        assert!(!said.contains("not denied by a rule"), "{said}");
+    }
+    let said = callgate.say(&["allow", "s", "x"]);
+    assert!(said.contains("still refused by /all_tools/deny_if"), "{said}");
+}
+
+#[test]
 fn stop_of_a_mistyped_server_names_the_one_that_was_meant() {
     let callgate = Callgate::knowing(&["filesystem"]);
     let told = callgate.fail(&["stop", "filesystm"]);

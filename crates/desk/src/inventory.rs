@@ -4,7 +4,6 @@
 //! Only reads, and never waits for those who write: a person who blocks something must not wait.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::survey::{State, entries, everything};
@@ -19,8 +18,6 @@ use crate::text::{client_name, is_pattern, name};
 use crate::view::Target;
 use crate::{Desk, DeskError};
 
-/// How long calls of the past are looked through for a tool that a server did not list.
-const PATIENCE: Duration = Duration::from_millis(30);
 /// Names that an answer lists at most.
 const SHOWN: usize = 6;
 
@@ -44,7 +41,7 @@ pub enum UnknownName {
     Pattern { server: String, pattern: String, hint: String },
     #[error("no client {client:?} is known here, so nothing was changed{hint}")]
     Client { client: String, hint: String },
-    #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}")]
+    #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}.")]
     Elsewhere { client: String, server: String, other: String },
 }
 
@@ -269,7 +266,8 @@ impl Inventory<'_> {
         }
     }
 
-    /// Does the server have such a tool? Of one that never listed any, nobody can say.
+    /// Does the server have such a tool? Only its own list tells: agents call what there is not, too. Of one that never listed
+    /// any, nobody can say.
     fn check_tool(&self, server: &str, tool: &str, purpose: Purpose) -> Result<(), DeskError> {
         let Ok(listed) = catalogue::read(&self.desk.home, server) else { return Ok(()) };
         let mut tools: BTreeSet<String> = BTreeSet::new();
@@ -283,8 +281,6 @@ impl Inventory<'_> {
         if is_known(&tools) {
             return Ok(());
         }
-        let called = History::open_reader(&self.desk.home).and_then(|all| all.tools_seen(server, PATIENCE));
-        tools.extend(called.map(|seen| seen.tools.into_keys().collect::<Vec<_>>()).unwrap_or_default());
         if purpose == Purpose::Loosen {
             tools.extend(self.rules(server).iter().flat_map(named_tools));
         }

@@ -75,6 +75,18 @@ fn a_tool_of_a_server_that_never_listed_any_is_taken_as_it_is() {
 }
 
 #[test]
+fn a_tool_that_only_agents_called_is_not_known_once_the_server_listed_its_own() {
+    let place = place();
+    let session = place.session("s");
+    session.calls("made_up", 1);
+    session.end();
+    let typed = target("s", Some("made_up"), None);
+    assert!(place.desk.inventory().check(&typed, Purpose::Restrict).is_ok());
+    list(&place, "s", &["read"]);
+    assert!(refused(&place, &typed, Purpose::Restrict).contains("no tool"));
+}
+
+#[test]
 fn what_only_rules_name_can_be_taken_back_and_not_protected() {
     let place = place();
     place.write_policy(

@@ -9,7 +9,7 @@ use callgate_store::pause::{self as switch, Scope, Switch};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
-use super::{inverse, obstacle, words};
+use super::{inverse, obstacle, reach, words};
 use crate::allowing::{self, NoHelp, ONCE, Repeatable};
 use crate::change::{self, Change, Present};
 use crate::pausing;
@@ -291,9 +291,10 @@ impl Desk {
         let others = obstacle::others_refused(&change, target, now_ms)?;
         let paused = self.still_paused(Some(&target.server), target.client.as_deref());
         let paused = paused.unwrap_or_default();
+        let refusing = reach::still_refusing(&change, target)?;
         if change.edited().changed {
             drop(held);
-            let done = format!("Allowed {what}, for {whom}{others}{paused}");
+            let done = format!("Allowed {what}, for {whom}{others}{refusing}{paused}");
             let back = inverse::of_change(self, &change, target);
             return self.ask_to_make(change, words, done, back).map(Answer::Ask);
         }
@@ -302,7 +303,17 @@ impl Desk {
                 "nothing was changed: no rule for {whom} denies {what}{others}"
             )));
         }
-        let words = format!("Nothing to change: {what} is not denied by a rule for {whom}{paused}");
+        let words = match refusing.is_empty() {
+            true => format!("Nothing to change: {what} is not denied by a rule for {whom}{paused}"),
+            false => {
+                let what = if target.tool.is_some() {
+                    what
+                } else {
+                    format!("the whole of {}", name(&target.server))
+                };
+                format!("Nothing was changed: no rule blocks {what} for {whom}{refusing}{paused}")
+            }
+        };
         self.make(&held, &change, words).map(Answer::Done)
     }
 
@@ -356,7 +367,7 @@ impl Desk {
         }
         let words = format!("Let {whom} make up to {shown} calls of {what}?");
         let back = inverse::of_change(self, &change, target);
-        let done = format!("Capped {what} at {shown}, for {whom}");
+        let done = format!("Capped {what} at {shown}, for {}", words::each(target));
         self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }
 

@@ -4,10 +4,12 @@
 //! memory under a name that nobody can guess; when the app ends, what was not confirmed was not done.
 
 mod advice;
+mod caveats;
 mod forget;
 mod inverse;
 mod loosen;
 mod obstacle;
+mod reach;
 mod restore;
 mod restrict;
 mod shelf;
