@@ -42,11 +42,9 @@ pub(super) fn missed(
         match policy.judge(&Call::tool(client, tool, None), &circumstances) {
             // That it is only observed is said elsewhere.
             Judgement::Pass(pass) if pass.observing || pass.would.is_some() => {}
-            Judgement::Pass(pass) if rate.is_some() => {
-                if !pass.limits.iter().any(|taking| counters.contains(&taking.limit.counter)) {
-                    open.push((tool, pass.rule.to_owned()));
-                }
-            }
+            Judgement::Pass(pass)
+                if rate.is_some()
+                    && pass.limits.iter().any(|taking| counters.contains(&taking.limit.counter)) => {}
             Judgement::Pass(pass) => open.push((tool, pass.rule.to_owned())),
             Judgement::Refuse(refusal) if rate.is_none() && !is_by_itself(&refusal.rule) => {
                 open.push((tool, refusal.rule));
