@@ -29,6 +29,8 @@ pub(crate) struct Act<'a> {
     pub(crate) tool: Option<&'a str>,
     /// Words that stand after the tool in this command: a rate.
     pub(crate) tail: &'a [&'a str],
+    /// Options of this command with their values: how long, why.
+    pub(crate) options: &'a [(&'a str, Option<&'a str>)],
     pub(crate) whom: &'a WhomArgs,
 }
 
@@ -50,13 +52,13 @@ impl Act<'_> {
         for target in &targets {
             let first = is_first(&desk, &target.server);
             match desk.restrict(&make(target.clone())) {
-                Ok(done) => self.tell(&desk, &done, first, targets.len()),
+                Ok(done) => self.tell(&desk, target, &done, first, targets.len()),
                 // Of several servers those that can be restricted are.
                 Err(error) if targets.len() > 1 => {
-                    screen::error(&told(error));
+                    screen::error(&unrestricted(error, &target.server));
                     code = ExitCode::FAILURE;
                 }
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(unrestricted(error, &target.server)),
             }
         }
         Ok(code)
@@ -80,21 +82,25 @@ impl Act<'_> {
     ) -> anyhow::Result<ExitCode> {
         let desk = desk()?;
         let targets = self.targets(&desk, purpose)?;
-        let mut questions: Vec<(Question, bool)> = Vec::new();
+        let mut questions: Vec<(Question, &Target, bool)> = Vec::new();
         for target in &targets {
             let first = is_first(&desk, &target.server);
-            match desk.loosen(&make(target.clone())).map_err(told)? {
-                Answer::Done(done) => self.tell(&desk, &done, first, targets.len()),
-                Answer::Ask(question) => questions.push((question, first)),
+            let answer = desk.loosen(&make(target.clone())).map_err(|error| match purpose {
+                Purpose::Restrict => unrestricted(error, &target.server),
+                Purpose::Loosen => told(error),
+            })?;
+            match answer {
+                Answer::Done(done) => self.tell(&desk, target, &done, first, targets.len()),
+                Answer::Ask(question) => questions.push((question, target, first)),
             }
         }
         if questions.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        confirm::questions(questions.iter().map(|(question, _)| question), word)?;
-        for (question, first) in questions {
+        confirm::questions(questions.iter().map(|(question, ..)| question), word)?;
+        for (question, target, first) in questions {
             let done = desk.confirm(&question.token).map_err(told)?;
-            self.tell(&desk, &done, first, targets.len());
+            self.tell(&desk, target, &done, first, targets.len());
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -122,12 +128,15 @@ impl Act<'_> {
         if self.whom.all_named {
             return Ok(std::iter::once(target.clone()).chain(siblings.iter().map(of)).collect());
         }
-        let whole = self.tool.is_none() && matches!(self.verb, "block" | "pause");
-        if !whole {
+        if !self.is_whole() || !inventory.is_bare(self.server) {
             return Ok(vec![target]);
         }
         let chosen = self.ask_which(&inventory, &siblings)?;
         Ok(chosen.iter().map(of).collect())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.tool.is_none() && matches!(self.verb, "block" | "pause")
     }
 
     /// A whole server is meant, and several have the name.
@@ -163,23 +172,39 @@ impl Act<'_> {
         if let Some(client) = &self.whom.client {
             words.extend(["--client".to_owned(), screen::quoted(client)]);
         }
+        for (name, value) in self.options {
+            words.push((*name).to_owned());
+            words.extend(value.map(screen::quoted));
+        }
+        if self.whom.new {
+            words.push("--new".to_owned());
+        }
         format!("{}{option}", words.join(" "))
     }
 
     /// What was done, where it stands, what takes it back, and whom it does not cover.
-    fn tell(&self, desk: &Desk, done: &Done, first: bool, covered: usize) {
+    fn tell(&self, desk: &Desk, target: &Target, done: &Done, first: bool, covered: usize) {
         let screen = Screen::new();
         tell(&screen, desk, done, first);
+        caveats(&screen, desk.caveats(target));
         if covered > 1 {
             return;
         }
+        let done_for = self.whom.client.as_deref();
         for sibling in &done.siblings {
+            let only = if self.is_whole() { desk.only_option(sibling, done_for) } else { "" };
             let words = format!("not for  {}, another server of this name: ", screen::harmless(sibling));
-            screen.line(&format!("{}{}", screen.paint(screen::WARN, &words), self.command(sibling, "")));
+            screen.line(&format!("{}{}", screen.paint(screen::WARN, &words), self.command(sibling, only)));
         }
         if !done.siblings.is_empty() {
             screen.line(&format!("         all of them: {}", self.command(self.server, " --all-named")));
         }
+    }
+}
+
+fn caveats(screen: &Screen, told: impl IntoIterator<Item = String>) {
+    for words in told {
+        screen.line(&screen.paint(screen::WARN, &format!("but      {}", screen::harmless(&words))));
     }
 }
 
@@ -205,7 +230,11 @@ pub(crate) fn client(whom: &WhomArgs, purpose: Purpose) -> anyhow::Result<Option
 pub(crate) fn end(restriction: &Restriction) -> anyhow::Result<ExitCode> {
     let desk = desk()?;
     let done = desk.restrict(restriction).map_err(told)?;
-    tell(&Screen::new(), &desk, &done, false);
+    let screen = Screen::new();
+    tell(&screen, &desk, &done, false);
+    if matches!(restriction, Restriction::Pause { .. }) {
+        caveats(&screen, desk.nothing_gated());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -247,10 +276,25 @@ fn tell(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
     screen.line(&format!("undo     {back}"));
 }
 
+/// The same of what should have been restricted: rules that are broken cannot be, a server can be paused all the same.
+fn unrestricted(error: DeskError, server: &str) -> anyhow::Error {
+    let broken = matches!(error, DeskError::BrokenPolicy { .. });
+    let error = told(error);
+    if !broken {
+        return error;
+    }
+    let pause = format!("callgate pause {}", screen::quoted(server));
+    error.context(format!("nothing was changed; to refuse every call until it is mended: {pause}"))
+}
+
 /// An error of the desk, with what helps at a terminal.
 fn told(error: DeskError) -> anyhow::Error {
     match error {
-        DeskError::UnknownName(name) => anyhow!("{name}. If it is right all the same, add --new."),
+        DeskError::UnknownName(name) => {
+            let name = name.to_string();
+            let stop = if name.ends_with(['?', '.']) { "" } else { "." };
+            anyhow!("{name}{stop} If it is right all the same, add --new.")
+        }
         DeskError::ChangedMeanwhile { .. } => anyhow!("{error}. Run the command again."),
         DeskError::BrokenPolicy { path, report } => {
             let first = format!("{} is broken; `callgate policy check` says all of it", path.display());

@@ -22,19 +22,18 @@ pub(crate) fn loosen(
     home: &Home,
     server: &str,
     edit: Edit<'_>,
-    undo: &str,
     word: &str,
     question: impl Fn(&Change) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<ExitCode> {
     let held = desk::lock(home)?;
     let change = plan(home, server, edit)?;
-    let Some(what) = question(&change)? else { return make(home, &held, &change, undo) };
+    let Some(what) = question(&change)? else { return make(home, &held, &change) };
     // Not held while a person thinks: nobody else could restrict anything meanwhile.
     drop(held);
     confirm::loosening(&what, word)?;
     let held = desk::lock(home)?;
     // Made only if the policy is still what the person was asked about.
-    make(home, &held, &change, undo)
+    make(home, &held, &change)
 }
 
 pub(crate) fn plan(home: &Home, server: &str, edit: Edit<'_>) -> anyhow::Result<Change> {
@@ -51,7 +50,7 @@ pub(crate) fn plan(home: &Home, server: &str, edit: Edit<'_>) -> anyhow::Result<
     Ok(present.to(edited)?)
 }
 
-fn make(home: &Home, held: &Locked, change: &Change, undo: &str) -> anyhow::Result<ExitCode> {
+fn make(home: &Home, held: &Locked, change: &Change) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let path = change.path().display();
     if !change.edited().changed {
@@ -59,7 +58,8 @@ fn make(home: &Home, held: &Locked, change: &Change, undo: &str) -> anyhow::Resu
         return Ok(ExitCode::SUCCESS);
     }
     let clock = SystemClock::default();
-    change.make(held, &Maker { home, clock: &clock, origin: Origin::Cli }, None).map_err(advised)?;
+    let maker = Maker { home, clock: &clock, origin: Origin::Cli };
+    let version = change.make(held, &maker, None).map_err(advised)?;
     for line in &change.edited().summary {
         screen.line(&format!("{}  {}", screen.paint(screen::GOOD, "changed"), screen::harmless(line)));
     }
@@ -70,7 +70,7 @@ fn make(home: &Home, held: &Locked, change: &Change, undo: &str) -> anyhow::Resu
         ));
     }
     screen.line(&format!("in       {path}"));
-    screen.line(&format!("undo     {undo}"));
+    screen.line(&format!("undo     {}", desk::revert_command(&maker, change.server(), &version)));
     Ok(ExitCode::SUCCESS)
 }
 

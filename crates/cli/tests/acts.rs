@@ -439,6 +439,127 @@ fn to_pause_or_block_a_server_asks_which_one_when_several_have_the_name() {
 }
 
 #[test]
+fn a_hint_for_a_server_of_the_same_name_repeats_the_whole_act() {
+    let callgate = two();
+    callgate.say(&["block", "files", "x", "--only"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "files", "x", "--for", "30s"], "allow");
+    assert!(done && screen.contains("callgate allow files@cursor x --for 30s"), "{screen}");
+    assert!(screen.contains("callgate allow files x --for 30s --all-named"), "{screen}");
+    let (done, screen) = callgate.at_terminal(&["observe", "files", "--for", "1m"], "observe");
+    assert!(done && screen.contains("callgate observe files@cursor --for 60s"), "{screen}");
+    for words in [["block", "files", "y"], ["hide", "files", "y"]] {
+        let said = callgate.say(&[words.as_slice(), &["--reason", "not now"]].concat());
+        let hint = format!("callgate {} files@cursor y --reason 'not now'", words[0]);
+        assert!(said.contains(&hint), "{said}");
+    }
+    let said = callgate.say(&["cap", "files", "z", "5/minute", "--new"]);
+    assert!(said.contains("callgate cap files@cursor z 5/minute --new"), "{said}");
+}
+
+#[test]
+fn a_full_name_is_acted_on_at_once_and_no_hint_is_refused_as_ambiguous() {
+    let callgate = two();
+    let said = callgate.say(&["pause", "files@cursor"]);
+    assert!(said.contains("callgate pause files --only"), "{said}");
+    let said = callgate.say(&["block", "files@cursor"]);
+    assert!(said.contains("callgate block files --only"), "{said}");
+    callgate.say(&["block", "files", "--only"]);
+    let (done, screen) = callgate.at_terminal(&["allow", "files"], "allow");
+    assert!(done && screen.contains("undo     callgate block files --only"), "{screen}");
+    callgate.say(&["pause", "files", "--only"]);
+    let (done, screen) = callgate.at_terminal(&["resume", "files"], "resume");
+    assert!(done && screen.contains("undo     callgate pause files --only"), "{screen}");
+}
+
+#[test]
+fn resume_is_undone_by_the_pauses_that_it_ended() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["pause", "--client", "cursor", "--reason", "at lunch"]);
+    let (done, screen) = callgate.at_terminal(&["resume"], "resume");
+    assert!(
+        done && screen.contains("undo     callgate pause --client cursor --reason 'at lunch'"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn an_undo_by_revert_names_its_change_so_that_later_ones_stay() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x", "--reason", "a"]);
+    let said = callgate.say(&["block", "s", "x", "--reason", "b"]);
+    let undo = said.lines().find_map(|line| line.strip_prefix("undo     callgate ")).unwrap();
+    assert!(undo.starts_with("policy revert s '#"), "{said}");
+    callgate.say(&["block", "s", "later"]);
+    let plain = undo.replace('\'', "");
+    callgate.at_terminal(&plain.split(' ').collect::<Vec<_>>(), "revert");
+    let reason = |tool| callgate.explain(&["--server", "s", "--tool", tool]).to_string();
+    assert!(reason("x").contains("\"a\"") && reason("later").contains("deny"), "{}", reason("x"));
+}
+
+#[test]
+fn an_act_on_a_server_that_is_not_behind_the_gate_says_so() {
+    let callgate = Callgate::new();
+    let user = callgate.folder.path().join("user");
+    fs::create_dir_all(user.join(".cursor")).unwrap();
+    let servers = r#"{"mcpServers":{"files":{"command":"true"},"far":{"url":"https://a.example/mcp"}}}"#;
+    fs::write(user.join(".cursor/mcp.json"), servers).unwrap();
+    let say = |words: &[&str]| {
+        let output = callgate.command(words).env("HOME", &user).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = say(&["block", "files", "x"]);
+    let unseen = "files is not behind the gate in Cursor: its calls there are not seen";
+    assert!(said.contains(&format!("{unseen}. callgate clients protect cursor files")), "{said}");
+    assert!(
+        said.contains("the tools of files are not known yet, so the name could not be checked"),
+        "{said}"
+    );
+    let said = say(&["pause", "far"]);
+    assert!(said.contains("far is not behind the gate in Cursor"), "{said}");
+    let said = say(&["pause"]);
+    assert!(said.contains("no server of any client is behind the gate"), "{said}");
+    let said = say(&["block", "files", "y", "--client", "zed", "--new"]);
+    assert!(!said.contains("in Cursor"), "{said}");
+}
+
+#[test]
+fn a_block_on_a_broken_policy_offers_a_pause() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x"]);
+    fs::write(callgate.home().join("policies/s.json"), "{").unwrap();
+    for words in [["block", "s", "y"].as_slice(), &["cap", "s", "y", "3/minute"]] {
+        let told = callgate.fail(words);
+        assert!(told.contains("callgate pause s") && told.contains("is broken"), "{told}");
+    }
+}
+
+#[test]
+fn allow_names_the_rules_and_conditions_that_still_refuse() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "x"]);
+    let path = callgate.home().join("policies/s.json");
+    let conditions = r#"{"version":"1","default":"deny","tools":{"x":{}},
+        "all_tools":{"deny_if":[{"conditions":[{"path":"args.path","op":"inside","value":"/etc"}]}]}}"#;
+    fs::write(&path, conditions).unwrap();
+    for words in [["allow", "s"].as_slice(), &["allow", "s", "*"]] {
+        let said = callgate.say(words);
+        assert!(said.contains("/all_tools/deny_if") && said.contains("/default"), "{said}");
+        assert!(!said.contains("not denied by a rule"), "{said}");
+    }
+    let said = callgate.say(&["allow", "s", "x"]);
+    assert!(said.contains("still refused by /all_tools/deny_if"), "{said}");
+}
+
+#[test]
+fn stop_of_a_mistyped_server_names_the_one_that_was_meant() {
+    let callgate = Callgate::knowing(&["filesystem"]);
+    let told = callgate.fail(&["stop", "filesystm"]);
+    assert!(told.contains("did you mean \"filesystem\"?"), "{told}");
+    assert!(callgate.fail(&["stop", "filesystem"]).contains("no session of filesystem runs"));
+}
+
+#[test]
 fn allow_takes_back_what_was_blocked_for_one_client_and_says_what_still_refuses() {
     let callgate = Callgate::knowing(&["s"]);
     callgate.say(&["block", "s", "x", "--client", "claude-desktop"]);

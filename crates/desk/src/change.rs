@@ -10,10 +10,10 @@ use callgate_policy::{Policy, compare};
 use callgate_store::clock::Clock;
 use callgate_store::history::{Noted, PolicyChange, PolicyEdit, note_edit};
 use callgate_store::home::{DEFAULT_SERVER, Locked, lock_policies, read_private};
-use callgate_store::{History, Home, Origin, atomic, running};
+use callgate_store::{History, Home, Origin, atomic, catch_up, running};
 
 use crate::DeskError;
-use crate::text::name;
+use crate::text::{name, quoted};
 
 /// To be held from reading a policy to having written it, or of two edits at once the second undoes the first.
 pub fn lock(home: &Home) -> Result<Locked, DeskError> {
@@ -193,6 +193,16 @@ impl Change {
             false => Err(DeskError::ChangedMeanwhile { path: self.before.own.clone() }),
         }
     }
+}
+
+/// The command that takes back the change that made this version just now, also when others come after it.
+pub fn revert_command(maker: &Maker<'_>, server: &str, version: &str) -> String {
+    let _behind = catch_up(maker.home, maker.clock);
+    let changes = History::open_reader(maker.home).and_then(|history| history.timeline(server));
+    let last = changes.ok().and_then(|all| all.iter().rposition(|change| change.version == version));
+    // A version may be made more than once; a number is of one change.
+    let which = last.map_or_else(|| version.to_owned(), |place| format!("'#{}'", place + 1));
+    format!("callgate policy revert {} {which}", quoted(server))
 }
 
 /// The texts before and after a change on record.

@@ -4,7 +4,6 @@
 //! Only reads, and never waits for those who write: a person who blocks something must not wait.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::survey::{State, entries, everything};
@@ -19,8 +18,6 @@ use crate::text::{client_name, is_pattern, name};
 use crate::view::Target;
 use crate::{Desk, DeskError};
 
-/// How long calls of the past are looked through for a tool that a server did not list.
-const PATIENCE: Duration = Duration::from_millis(30);
 /// Names that an answer lists at most.
 const SHOWN: usize = 6;
 
@@ -85,6 +82,16 @@ impl Desk {
             Err(_) => inventory.partial = true,
         }
         inventory
+    }
+
+    /// What a command for the whole of this server has to say besides, where its name alone would be asked about.
+    pub fn only_option(&self, server: &str, client: Option<&str>) -> &'static str {
+        let inventory = self.inventory();
+        if inventory.is_bare(server) && !inventory.siblings(server, client).is_empty() {
+            " --only"
+        } else {
+            ""
+        }
     }
 
     /// The other servers of this name: those that this client has, or any.
@@ -175,6 +182,11 @@ impl Inventory<'_> {
         if is_client(client) || unnumbered.is_some_and(is_client) { family } else { server }
     }
 
+    /// Is it the name that others derive from (`files`), and not one of exactly one server (`files@cursor`)?
+    pub fn is_bare(&self, server: &str) -> bool {
+        self.family(server) == server
+    }
+
     /// Who has this server, as people know them.
     pub fn users(&self, server: &str) -> Vec<String> {
         self.servers.get(server).into_iter().flatten().map(|client| client_name(client)).collect()
@@ -257,7 +269,8 @@ impl Inventory<'_> {
         }
     }
 
-    /// Does the server have such a tool? Of one that never listed any, nobody can say.
+    /// Does the server have such a tool? Only its own list tells: agents call what there is not, too. Of one that never listed
+    /// any, nobody can say.
     fn check_tool(&self, server: &str, tool: &str, purpose: Purpose) -> Result<(), DeskError> {
         let Ok(listed) = catalogue::read(&self.desk.home, server) else { return Ok(()) };
         let mut tools: BTreeSet<String> = BTreeSet::new();
@@ -271,13 +284,6 @@ impl Inventory<'_> {
         if is_known(&tools) {
             return Ok(());
         }
-        let called = History::open_reader(&self.desk.home).and_then(|all| all.tools_seen(server, PATIENCE));
-        let read_whole = called.as_ref().is_ok_and(|seen| seen.since_ms.is_none());
-        if purpose == Purpose::Restrict && !read_whole {
-            // It may have been called: rather a rule too many than a person who cannot protect themselves.
-            return Ok(());
-        }
-        tools.extend(called.map(|seen| seen.tools.into_keys().collect::<Vec<_>>()).unwrap_or_default());
         if purpose == Purpose::Loosen {
             tools.extend(self.rules(server).iter().flat_map(named_tools));
         }

@@ -75,6 +75,18 @@ fn a_tool_of_a_server_that_never_listed_any_is_taken_as_it_is() {
 }
 
 #[test]
+fn a_tool_that_only_agents_called_is_not_known_once_the_server_listed_its_own() {
+    let place = place();
+    let session = place.session("s");
+    session.calls("made_up", 1);
+    session.end();
+    let typed = target("s", Some("made_up"), None);
+    assert!(place.desk.inventory().check(&typed, Purpose::Restrict).is_ok());
+    list(&place, "s", &["read"]);
+    assert!(refused(&place, &typed, Purpose::Restrict).contains("no tool"));
+}
+
+#[test]
 fn what_only_rules_name_can_be_taken_back_and_not_protected() {
     let place = place();
     place.write_policy(
@@ -128,14 +140,14 @@ fn a_restriction_is_not_refused_because_the_history_cannot_be_read() {
     let place = place();
     protect(&place, &[("claude-desktop", "files", "files")]);
     list(&place, "files", &["read"]);
-    let called_before = target("files", Some("unlisted"), Some("some-client"));
-    refused(&place, &called_before, Purpose::Restrict);
+    let seldom = target("files", Some("read"), Some("some-client"));
+    refused(&place, &seldom, Purpose::Restrict);
     for end in ["", "-wal", "-shm"] {
         let path = format!("{}{end}", place.home.history_db().display());
         drop(std::fs::remove_file(path));
     }
     std::fs::create_dir(place.home.history_db()).unwrap();
-    let checked = place.desk.inventory().check(&called_before, Purpose::Restrict).unwrap();
-    assert_eq!(checked, called_before);
+    let checked = place.desk.inventory().check(&seldom, Purpose::Restrict).unwrap();
+    assert_eq!(checked, seldom);
     refused(&place, &target("files", Some("unlisted"), None), Purpose::Loosen);
 }

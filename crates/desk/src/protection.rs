@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use callgate_policy::Policy;
-use callgate_store::allowance::{self, Allowances, What};
+use callgate_policy::{Policy, same_client};
+use callgate_store::allowance::{self, Allowance, Allowances, What};
 use callgate_store::clock::Moment;
 use callgate_store::home::read_private;
 use callgate_store::{Home, Lease, pause};
@@ -142,8 +142,16 @@ impl<'h> Guards<'h> {
                 problem: Some((Trouble::Paused, reason)),
             });
         }
-        let mut observed =
-            self.allowances.open(server, &self.now).filter(|granted| granted.what == What::Observe);
+        // Of one that no client is known of yet, whoever it is for may be its client.
+        let is_its = |granted: &&Allowance| match (granted.client.as_deref(), client) {
+            (Some(whom), Some(client)) => same_client(whom, client),
+            _ => true,
+        };
+        let mut observed = self
+            .allowances
+            .open(server, &self.now)
+            .filter(|granted| granted.what == What::Observe)
+            .filter(is_its);
         observed.next().map(|granted| {
             let whom =
                 granted.client.as_deref().map(|client| format!(", for {}", name(client))).unwrap_or_default();
@@ -211,5 +219,33 @@ impl Protection {
             Protection::Paused => "paused",
             Protection::Broken => "broken",
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use callgate_store::clock::Clock as _;
+    use callgate_store::running;
+
+    use super::*;
+    use crate::testing::Place;
+
+    #[test]
+    fn what_is_only_observed_for_one_client_is_enforced_for_others() {
+        let place = Place::new();
+        place.write_policy("s", crate::testing::POLICY);
+        let _sessions = [place.session_of("s", "cursor"), place.session_of("s", "zed")];
+        let now = place.clock.now();
+        let hour = Duration::from_secs(3_600);
+        allowance::grant_to(&place.home, &now, ("s", Some("cursor")), What::Observe, hour).unwrap();
+        let mut guards = Guards::read(&place.home, now);
+        let mut found: Vec<_> = running(&place.home)
+            .iter()
+            .map(|lease| (lease.client.clone().unwrap(), guards.of(lease).protection))
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let (cursor, zed) = ("cursor".to_owned(), "zed".to_owned());
+        assert_eq!(found, [(cursor, Protection::Observed), (zed, Protection::Enforcing)]);
     }
 }

@@ -101,6 +101,21 @@ impl Pauses {
         self.without(scope) != *self
     }
 
+    /// The pauses that a resumption of this scope would end.
+    pub fn ended_by(&self, scope: Scope<'_>) -> Vec<(Scope<'_>, &Pause)> {
+        let rest = self.without(scope);
+        let everyone = std::iter::once((None, &self.all, &self.servers));
+        let single = self.clients.iter().map(|(client, of)| (Some(client.as_str()), &of.all, &of.servers));
+        let mut ended = Vec::new();
+        for (client, all, servers) in everyone.chain(single) {
+            let of_servers = servers.iter().map(|(server, pause)| (Some(server.as_str()), pause));
+            let paused = all.iter().map(|pause| (None, pause)).chain(of_servers);
+            ended.extend(paused.map(|(server, pause)| (Scope { server, client }, pause)));
+        }
+        ended.retain(|(paused, _)| rest.get(*paused).is_none());
+        ended
+    }
+
     /// Each pause of a single client that counts for this server.
     pub fn clients_with<'a>(&'a self, server: &'a str) -> impl Iterator<Item = Scope<'a>> {
         self.clients.iter().flat_map(move |(client, pauses)| {

@@ -16,13 +16,16 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn block(args: &BlockArgs) -> anyhow::Result<ExitCode> {
     let BlockArgs { server, tool, reason, whom } = args;
-    let act = Act { verb: "block", server, tool: one_or_some(tool.as_deref()), tail: &[], whom };
+    let options = why(reason.as_deref());
+    let tool = one_or_some(tool.as_deref());
+    let act = Act { verb: "block", server, tool, tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Block { target, reason: reason.clone() })
 }
 
 pub(crate) fn hide(args: &HideArgs) -> anyhow::Result<ExitCode> {
     let HideArgs { server, tool, reason, whom } = args;
-    let act = Act { verb: "hide", server, tool: Some(tool), tail: &[], whom };
+    let options = why(reason.as_deref());
+    let act = Act { verb: "hide", server, tool: Some(tool), tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Hide { target, note: reason.clone() })
 }
 
@@ -33,7 +36,8 @@ pub(crate) fn cap(args: &CapArgs) -> anyhow::Result<ExitCode> {
         CapTo::None => "none".to_owned(),
     };
     let (server, tail, whom) = (args.server.as_str(), [rate.as_str()], &args.whom);
-    let act = Act { verb: "cap", server, tool: one_or_some(tool.as_deref()), tail: &tail, whom };
+    let tool = one_or_some(tool.as_deref());
+    let act = Act { verb: "cap", server, tool, tail: &tail, options: &[], whom };
     match cap {
         CapTo::None => act.loosen("uncap", |target| Loosening::Uncap { target }),
         // Asks only if it is higher than the one before.
@@ -53,7 +57,10 @@ pub(crate) fn allow(args: &AllowArgs) -> anyhow::Result<ExitCode> {
         return act::ask(&Loosening::AllowNext { call: call.clone(), seconds }, "once");
     }
     let server = server.as_deref().context("name the server")?;
-    let act = Act { verb: "allow", server, tool: one_or_some(tool.as_deref()), tail: &[], whom };
+    let time = seconds.map(|seconds| format!("{seconds}s"));
+    let options: Vec<_> = time.iter().map(|time| ("--for", Some(time.as_str()))).collect();
+    let only = one_or_some(tool.as_deref());
+    let act = Act { verb: "allow", server, tool: only, tail: &[], options: &options, whom };
     match (seconds, tool) {
         (None, _) => act.loosen("allow", |target| Loosening::Allow { target }),
         (Some(seconds), Some(tool)) => act.loosen("allow", |target| Loosening::AllowFor {
@@ -71,15 +78,17 @@ pub(crate) fn allow(args: &AllowArgs) -> anyhow::Result<ExitCode> {
 
 pub(crate) fn observe(args: &ObserveArgs) -> anyhow::Result<ExitCode> {
     let ObserveArgs { server, how_long, whom } = args;
-    let act = Act { verb: "observe", server, tool: None, tail: &[], whom };
+    let act = |options| Act { verb: "observe", server, tool: None, tail: &[], options, whom };
     let Some(lasts) = how_long.lasts else {
+        let act = act(&[("--off", None)]);
         return act.restrict_known(Purpose::Loosen, |target| Restriction::Enforce {
             server: target.server,
             client: target.client,
         });
     };
     let seconds = seconds(lasts)?;
-    act.loosen("observe", |target| Loosening::Observe {
+    let time = format!("{seconds}s");
+    act(&[("--for", Some(&time))]).loosen("observe", |target| Loosening::Observe {
         server: target.server,
         client: target.client,
         seconds,
@@ -92,7 +101,8 @@ pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
         let client = act::client(whom, Purpose::Restrict)?;
         return act::end(&Restriction::Pause { server: None, client, reason: reason.clone() });
     };
-    let act = Act { verb: "pause", server, tool: None, tail: &[], whom };
+    let options = why(reason.as_deref());
+    let act = Act { verb: "pause", server, tool: None, tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Pause {
         server: Some(target.server),
         client: target.client,
@@ -108,7 +118,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> anyhow::Result<ExitCode> {
             act::ask(&Loosening::Resume { server: None, client }, "resume")
         }
         Some(server) => {
-            let act = Act { verb: "resume", server, tool: None, tail: &[], whom };
+            let act = Act { verb: "resume", server, tool: None, tail: &[], options: &[], whom };
             act.loosen("resume", |target| Loosening::Resume {
                 server: Some(target.server),
                 client: target.client,
@@ -136,6 +146,11 @@ fn tell_stopped(server: Option<&str>) -> anyhow::Result<()> {
         screen.line(&screen.paint(screen::WARN, &words));
     }
     Ok(())
+}
+
+/// The option of a reason, if there is one.
+fn why(reason: Option<&str>) -> Vec<(&'static str, Option<&str>)> {
+    reason.map(|reason| ("--reason", Some(reason))).into_iter().collect()
 }
 
 /// The pattern of every tool is the whole server.

@@ -4,11 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_desk::Desk;
+use callgate_desk::inventory::Purpose;
 use callgate_desk::supervising::{self, Kept, StoppedAll, Whom};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::control::Wish;
 use callgate_store::{Home, Origin, SessionId, pause};
 
+use crate::act;
 use crate::args::{CancelArgs, ServerArgs, StopArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -51,15 +53,21 @@ fn ask(
         // What cannot be told is no reason not to stop it.
         tell_lost(&screen, &desk.at_stake(whom).unwrap_or_default());
     }
-    let asked = supervising::ask(&home, whom, wish, SystemClock::default().now().wall_ms)?;
+    let asked = supervising::ask(&home, whom, wish, SystemClock::default().now().wall_ms);
+    if asked.is_err() {
+        // A name that nobody knows is rather mistyped than at rest.
+        act::known_server(server, Purpose::Loosen)?;
+    }
+    let asked = asked?;
     let became = desk.await_all(wish, &asked);
     screen.line(&screen::harmless(&supervising::told(wish, server, &became)));
     let done = became.iter().all(|one| one.is(wish));
     if wish == Wish::Stop {
+        let only = desk.only_option(server, None);
         let server = screen::quoted(server);
         screen.line(&format!("Start it again: callgate start {server}"));
         screen.line(&format!(
-            "A client that connects anew starts it as well; to refuse its calls too: callgate pause {server}"
+            "A client that connects anew starts it as well; to refuse its calls too: callgate pause {server}{only}"
         ));
     } else if !done {
         screen.line("What happened to it: callgate events -n 10; how it stands: callgate status");

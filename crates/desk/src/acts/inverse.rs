@@ -1,20 +1,16 @@
 //! The command that takes an act back exactly, whenever somebody types it.
 
 use callgate_policy::edit::{self, Edit, apply_for, difference, truthful};
-use callgate_store::pause::Scope;
+use callgate_store::pause::{Scope, Switch};
 
+use crate::Desk;
 use crate::change::Change;
 use crate::text::quoted;
 use crate::view::Target;
 
-/// The last change of a server's rules, whatever it was.
-pub(super) fn of_last_change(server: &str) -> String {
-    format!("callgate policy revert {}", quoted(server))
-}
-
-/// Of the commands for single acts the one that leads back to the rules as they were; else the one that takes back the last
-/// change, whatever it was.
-pub(super) fn of_change(change: &Change, target: &Target) -> String {
+/// Of the commands for single acts the one that leads back to the rules as they were; if none does, the change itself has to
+/// be taken back.
+pub(super) fn of_change(desk: &Desk, change: &Change, target: &Target) -> Option<String> {
     let (before, after) = (change.before().text(), change.edited().text.as_str());
     let client = target.client.as_deref();
     let leads_back = |edit: &Edit| {
@@ -22,10 +18,12 @@ pub(super) fn of_change(change: &Change, target: &Target) -> String {
         back.is_ok_and(|back| difference(before, &back).is_empty())
     };
     let found = candidates(before, target).into_iter().find(|(edit, ..)| leads_back(edit));
-    match found {
-        Some((_, verb, rate)) => command(verb, target, rate.as_deref()),
-        None => of_last_change(&target.server),
-    }
+    let (_, verb, rate) = found?;
+    let only = match (verb, &target.tool) {
+        ("block", None) => desk.only_option(&target.server, client),
+        _ => "",
+    };
+    Some(format!("{}{only}", command(verb, target, rate.as_deref())))
 }
 
 fn candidates(before: &str, target: &Target) -> Vec<(Edit, &'static str, Option<String>)> {
@@ -54,8 +52,15 @@ pub(super) fn of_pause(scope: Scope<'_>) -> String {
     pausing("resume", scope)
 }
 
-pub(super) fn of_resumption(scope: Scope<'_>) -> String {
-    pausing("pause", scope)
+/// Every pause that was ended, with its reason.
+pub(super) fn of_resumption(desk: &Desk, scope: Scope<'_>, seen: &Switch) -> String {
+    let Switch::Readable(pauses) = seen else { return pausing("pause", scope) };
+    let again = pauses.ended_by(scope).into_iter().map(|(scope, pause)| {
+        let reason = pause.reason.as_deref().map(|reason| format!(" --reason {}", quoted(reason)));
+        let only = scope.server.map_or("", |server| desk.only_option(server, scope.client));
+        format!("{}{}{only}", pausing("pause", scope), reason.unwrap_or_default())
+    });
+    again.collect::<Vec<_>>().join("; ")
 }
 
 fn pausing(verb: &str, scope: Scope<'_>) -> String {

@@ -9,7 +9,7 @@ use callgate_store::pause::{self as switch, Pauses, Scope, Switch};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
-use super::{inverse, obstacle, words};
+use super::{inverse, obstacle, reach, words};
 use crate::allowing::{self, NoHelp, ONCE, Repeatable};
 use crate::change::{self, Change, Present};
 use crate::pausing;
@@ -29,8 +29,8 @@ pub(crate) enum Plan {
     Change {
         change: Change,
         done: String,
-        /// The command that takes it back.
-        back: String,
+        /// The command that takes it back; none: the one that takes back this change.
+        back: Option<String>,
     },
     Grant {
         server: String,
@@ -107,8 +107,7 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Question, DeskError> {
-        let back = inverse::of_last_change(change.server());
-        self.ask_to_make(change, words, done, back)
+        self.ask_to_make(change, words, done, None)
     }
 
     fn ask_to_make(
@@ -116,7 +115,7 @@ impl Desk {
         change: Change,
         words: String,
         done: String,
-        back: String,
+        back: Option<String>,
     ) -> Result<Question, DeskError> {
         let loosened = change.loosened()?;
         self.ask(words, loosened, Plan::Change { change, done, back })
@@ -138,7 +137,10 @@ impl Desk {
                 let held = change::lock(&self.home)?;
                 let done = self.make(&held, change, done.clone())?;
                 let siblings = self.siblings(change.server(), None);
-                Ok(Done { siblings, back: Some(back.clone()), ..done })
+                let of_version =
+                    || done.version.as_deref().map(|version| self.revert_command(change.server(), version));
+                let back = back.clone().or_else(of_version);
+                Ok(Done { siblings, back, ..done })
             }
             Plan::Grant { server, client, what, lasts, words, done, seen } => {
                 let _held = change::lock(&self.home)?;
@@ -164,7 +166,7 @@ impl Desk {
                     format!("Resumed: calls of {} are judged by their rules again", pausing::describe(scope));
                 words.extend(self.still_paused(scope.server, scope.client));
                 let siblings = scope.server.map(|server| self.siblings(server, scope.client));
-                let back = Some(inverse::of_resumption(scope));
+                let back = Some(inverse::of_resumption(self, scope, seen));
                 Ok(Done { siblings: siblings.unwrap_or_default(), back, ..Done::said(words, scope.server) })
             }
         }
@@ -289,10 +291,11 @@ impl Desk {
         let others = obstacle::others_refused(&change, target, now_ms)?;
         let paused = self.still_paused(Some(&target.server), target.client.as_deref());
         let paused = paused.unwrap_or_default();
+        let refusing = reach::still_refusing(&change, target)?;
         if change.edited().changed {
             drop(held);
-            let done = format!("Allowed {what}, for {whom}{others}{paused}");
-            let back = inverse::of_change(&change, target);
+            let done = format!("Allowed {what}, for {whom}{others}{refusing}{paused}");
+            let back = inverse::of_change(self, &change, target);
             return self.ask_to_make(change, words, done, back).map(Answer::Ask);
         }
         if !others.is_empty() {
@@ -300,7 +303,17 @@ impl Desk {
                 "nothing was changed: no rule for {whom} denies {what}{others}"
             )));
         }
-        let words = format!("Nothing to change: {what} is not denied by a rule for {whom}{paused}");
+        let words = match refusing.is_empty() {
+            true => format!("Nothing to change: {what} is not denied by a rule for {whom}{paused}"),
+            false => {
+                let what = if target.tool.is_some() {
+                    what
+                } else {
+                    format!("the whole of {}", name(&target.server))
+                };
+                format!("Nothing was changed: no rule blocks {what} for {whom}{refusing}{paused}")
+            }
+        };
         self.make(&held, &change, words).map(Answer::Done)
     }
 
@@ -344,7 +357,7 @@ impl Desk {
             return self.make(&held, &change, words).map(Answer::Done);
         }
         drop(held);
-        let back = inverse::of_change(&change, target);
+        let back = inverse::of_change(self, &change, target);
         self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }
 
@@ -359,8 +372,8 @@ impl Desk {
                 .map(Answer::Done);
         }
         let words = format!("Let {whom} make up to {shown} calls of {what}?");
-        let back = inverse::of_change(&change, target);
-        let done = format!("Capped {what} at {shown}, for {whom}");
+        let back = inverse::of_change(self, &change, target);
+        let done = format!("Capped {what} at {shown}, for {}", words::each(target));
         self.ask_to_make(change, words, done, back).map(Answer::Ask)
     }
 

@@ -4,10 +4,12 @@
 //! memory under a name that nobody can guess; when the app ends, what was not confirmed was not done.
 
 mod advice;
+mod caveats;
 mod forget;
 mod inverse;
 mod loosen;
 mod obstacle;
+mod reach;
 mod restore;
 mod restrict;
 mod shelf;
@@ -24,7 +26,7 @@ use callgate_store::{History, catch_up};
 pub(crate) use advice::{NEW_CAP, cap_for};
 pub use forget::Forgetting;
 
-use crate::change::Maker;
+use crate::change::{self, Maker};
 use crate::{Desk, DeskError};
 use shelf::Shelf;
 
@@ -39,6 +41,10 @@ impl Desk {
     /// Who makes changes here.
     pub(crate) fn maker(&self) -> Maker<'_> {
         Maker { home: &self.home, clock: &*self.clock, origin: self.origin }
+    }
+
+    fn revert_command(&self, server: &str, version: &str) -> String {
+        change::revert_command(&self.maker(), server, version)
     }
 
     fn undos(&self) -> MutexGuard<'_, Shelf<undo::Undoable>> {

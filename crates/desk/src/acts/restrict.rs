@@ -13,7 +13,7 @@ use callgate_store::history::record_event;
 use callgate_store::pause::Scope;
 
 use super::undo::{Act, Edits, Undoable};
-use super::{inverse, words};
+use super::{inverse, reach, words};
 use crate::allowing;
 use crate::change::{self, Change, Present};
 use crate::pausing;
@@ -99,7 +99,13 @@ impl Desk {
         drop(held);
         self.note_ended(&now, &ended);
         let changed = change.edited().changed;
-        let mut words = told(if changed { done } else { already }, &change, &ended);
+        let missed = reach::missed(&self.home, target, &edit, &change, now.wall_ms)?;
+        let mut said = if changed { done } else { already };
+        if missed.is_some() {
+            said = said.replacen(&words::what(target), &words::rest(target), 1);
+        }
+        let mut words = told(said, &change, &ended);
+        words.extend(missed);
         let idle = self.idle_cap(target, &edit, &change)?;
         words.extend(idle.iter().map(String::as_str));
         let act = if changed { Act::Edit(Edits::of(target, edit, &change)) } else { Act::Nothing };
@@ -108,9 +114,12 @@ impl Desk {
             false => None,
         };
         // A cap that cannot come into play is enforced nowhere, and nobody is told so.
+        let made = version.clone();
         let version = idle.is_none().then_some(version);
         let siblings = self.siblings(server, target.client.as_deref());
-        let back = changed.then(|| inverse::of_change(&change, target));
+        let back = changed.then(|| {
+            inverse::of_change(self, &change, target).unwrap_or_else(|| self.revert_command(server, &made))
+        });
         Ok(Done { undo, version, siblings, back, ..Done::said(words, Some(server)) })
     }
 
@@ -121,13 +130,20 @@ impl Desk {
         let lasts = i64::from(minutes) * 60_000;
         let ends_ms = self.clock.now().wall_ms.saturating_add(lasts);
         let until = words::moment(ends_ms)?;
-        let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
+        let (what, shown) = (words::what(target), words::rate(rate));
         let (tool, Rate { max, window }) = (target.tool.clone(), rate);
         let restricting = Restricting {
             edit: Edit::CapUntil { tool, max, window, until },
             defeated: Defeated::ByObserving,
-            done: format!("Capped {what} at {shown} for {}, for {whom}", words::seconds(minutes * 60)),
-            already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
+            done: format!(
+                "Capped {what} at {shown} for {}, for {}",
+                words::seconds(minutes.saturating_mul(60)),
+                words::each(target)
+            ),
+            already: format!(
+                "Nothing to change: {what} is capped at {shown} already, for {}",
+                words::each(target)
+            ),
             note: None,
         };
         Ok(Done { ends_ms: Some(ends_ms), ..self.restrict_by_rule(target, restricting)? })
@@ -277,13 +293,16 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
         }
         Restriction::Cap { target, max, window } => {
             let rate = rate_of(*max, window)?;
-            let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
+            let (what, shown) = (words::what(target), words::rate(rate));
             Restricting {
                 edit: cap(target, rate),
                 note: None,
                 defeated: Defeated::ByObserving,
-                done: format!("Capped {what} at {shown}, for {whom}"),
-                already: format!("Nothing to change: {what} is capped at {shown} already, for {whom}"),
+                done: format!("Capped {what} at {shown}, for {}", words::each(target)),
+                already: format!(
+                    "Nothing to change: {what} is capped at {shown} already, for {}",
+                    words::each(target)
+                ),
             }
         }
         Restriction::Refuse { target, rule, reason } => {

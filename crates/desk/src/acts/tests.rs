@@ -183,7 +183,11 @@ fn every_restriction_restricts_and_undo_gives_every_byte_back() {
             if client.is_some() {
                 assert_eq!(room.judged("claude", "x", url), "passes 0", "{restriction:?}");
             }
-            let scope = if client.is_some() { "Cursor" } else { "every client" };
+            let scope = match client {
+                Some(_) => "Cursor",
+                None if is_cap => "each client",
+                None => "every client",
+            };
             assert!(done.words.contains(scope) && done.words.contains("s"), "{}", done.words);
             let old = Policy::parse(OPEN).unwrap();
             assert!(compare::loosened(&old, &room.policy()).is_empty());
@@ -507,4 +511,31 @@ fn a_loop_that_is_capped_for_an_hour_is_free_again_by_itself_and_keeps_its_other
     assert_eq!(room.text().matches("until").count(), 2, "one counter's name, one moment: {}", room.text());
     let undone = room.desk.undo(&done.undo.unwrap().token);
     assert!(undone.is_err(), "somebody changed it since");
+}
+
+#[test]
+fn a_pattern_that_other_rules_take_tools_from_names_those_that_stay_open() {
+    let room = Room::with(
+        r#"{"version":"1","default":"allow","tools":{"*_text_file":{},"delete_*":{"action":"deny"}}}"#,
+    );
+    let definition = Raw::parse("{}").unwrap();
+    let listed = ["read_text_file", "read_blob", "write_file", "delete_file"].map(|tool| (tool, definition));
+    let masker = callgate_store::mask::Masker::default();
+    callgate_store::catalogue::write(&room.home, &masker, "s", 1, listed).unwrap();
+    let target = Target { server: "s".to_owned(), tool: Some("read_*".to_owned()), client: None };
+    let cap = Restriction::Cap { target: target.clone(), max: 2, window: "minute".to_owned() };
+    let said = room.desk.restrict(&cap).unwrap().words;
+    assert!(said.starts_with("Capped tools of s that fit read_*, but not all of them"), "{said}");
+    assert!(said.contains("for each client"), "{said}");
+    assert!(said.contains("not capped: read_text_file, which /tools/*_text_file"), "{said}");
+    assert!(said.contains("callgate cap s read_text_file 2/minute"), "{said}");
+    let said = room.desk.restrict(&Restriction::Block { target, reason: None }).unwrap().words;
+    assert!(said.starts_with("Blocked tools of s that fit read_*, but not all of them"), "{said}");
+    assert!(said.contains("still open: read_text_file, which") && !said.contains("read_blob"), "{said}");
+    assert!(said.ends_with("callgate block s read_text_file"), "{said}");
+    // One that reaches all it fits says so.
+    let target = Target { server: "s".to_owned(), tool: Some("write_*".to_owned()), client: None };
+    let said = room.desk.restrict(&Restriction::Block { target, reason: None }).unwrap().words;
+    assert!(said.starts_with("Blocked every tool of s that fits write_*, for every client"), "{said}");
+    assert!(!said.contains("still open"), "{said}");
 }

@@ -26,6 +26,17 @@ pub(super) fn what(target: &Target) -> String {
     }
 }
 
+/// The same of a pattern that other rules take tools away from.
+pub(super) fn rest(target: &Target) -> String {
+    let pattern = target.tool.as_deref().map(name).unwrap_or_default();
+    format!("tools of {} that fit {pattern}, but not all of them", name(&target.server))
+}
+
+/// Whose calls are counted by a cap: each client has a count of its own.
+pub(super) fn each(target: &Target) -> String {
+    target.client.as_deref().map_or_else(|| "each client".to_owned(), client_name)
+}
+
 /// "Claude Desktop", "every client".
 pub(super) fn whom(target: &Target) -> String {
     client(target.client.as_deref())

@@ -70,7 +70,10 @@ fn default(visit: &Visit<'_>) -> Option<Finding> {
 
 fn broken(visit: &Visit<'_>, path: &Path) -> Option<Finding> {
     let unusable = version_in(path).err()?;
-    let what = format!("{}. Every call that it is for is refused.", unusable.why());
+    let what = format!(
+        "{}. Sessions that run keep the last good version; new ones refuse every call.",
+        unusable.why()
+    );
     let finding = finding(visit, Code::PolicyBroken, Gravity::Problem, path, &what);
     Some(match unusable {
         Unusable::Broken(_) => {

@@ -59,8 +59,7 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         screen.line("Nothing was written (--dry-run).");
         return Ok(ExitCode::SUCCESS);
     }
-    let undo = format!("callgate policy revert {}", screen::quoted(&args.server));
-    change::loosen(&home, &args.server, &edit, &undo, "apply", |change| {
+    change::loosen(&home, &args.server, &edit, "apply", |change| {
         let loosened = change.loosened()?;
         Ok((!loosened.is_empty()).then(|| format!("loosen server {}: {}", args.server, loosened.join("; "))))
     })

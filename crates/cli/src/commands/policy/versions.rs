@@ -104,9 +104,8 @@ pub(super) fn revert(args: &RevertArgs) -> anyhow::Result<ExitCode> {
         Some(which) => change_named(&history, server, which)?,
     };
     let (before, after) = texts_of(&history, server, &change)?;
-    let undo = format!("callgate policy revert {}", screen::quoted(server));
     let edit = |current: &str| Ok(edit::revert(current, &before, &after)?);
-    change::loosen(&home, server, &edit, &undo, "revert", |planned| {
+    change::loosen(&home, server, &edit, "revert", |planned| {
         let loosened = planned.loosened()?;
         Ok((!loosened.is_empty()).then(|| {
             format!(
