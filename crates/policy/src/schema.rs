@@ -49,8 +49,24 @@ pub(crate) enum Meaning {
     Unsaid,
     Path,
     Url,
-    /// Neither, for certain.
-    Other,
+    Either,
+    /// No text of one's own choice, so neither.
+    Neither,
+}
+
+impl Meaning {
+    pub(crate) fn or_else(self, other: Meaning) -> Meaning {
+        if self == Meaning::Unsaid { other } else { self }
+    }
+
+    /// Both were said of one value.
+    fn and(self, other: Meaning) -> Meaning {
+        match (self, other) {
+            (Meaning::Path | Meaning::Either, Meaning::Url | Meaning::Either)
+            | (Meaning::Url | Meaning::Either, Meaning::Path) => Meaning::Either,
+            (mine, theirs) => mine.or_else(theirs),
+        }
+    }
 }
 
 /// A set of JSON types.
@@ -207,6 +223,8 @@ impl Part {
         let only_null = |part: &Part| part.types == Types::NULL;
         self.meaning = match (self.meaning, other.meaning) {
             (mine, theirs) if mine == theirs => mine,
+            (Meaning::Either, _) | (_, Meaning::Either) => Meaning::Either,
+            (Meaning::Path, Meaning::Url) | (Meaning::Url, Meaning::Path) => Meaning::Either,
             (Meaning::Path, _) | (_, Meaning::Path) => Meaning::Path,
             (Meaning::Url, _) | (_, Meaning::Url) => Meaning::Url,
             (_, theirs) if only_null(&self) => theirs,
@@ -324,11 +342,12 @@ impl<'a> Reading<'a> {
         }
         // A server that names its arguments names all of them, if it does not say otherwise.
         part.open = closed.map_or(part.members.is_empty(), |closed| !closed);
-        if part.meaning == Meaning::Unsaid {
-            let holds_text = [Types::TEXT, Types::LIST, Types::OBJECT].iter().any(|one| part.types.has(*one));
-            let settled = part.choices.is_some() || !holds_text;
-            part.meaning = if settled { Meaning::Other } else { described };
-        }
+        let holds_text = [Types::TEXT, Types::LIST, Types::OBJECT].iter().any(|one| part.types.has(*one));
+        let settled = part.choices.is_some() || !holds_text;
+        part.meaning = match part.meaning {
+            Meaning::Unsaid if settled => Meaning::Neither,
+            said => said.and(described),
+        };
         part
     }
 
@@ -364,9 +383,7 @@ fn is_alone(schema: Raw<'_>, keyword: &str) -> bool {
 /// An alternative is often described outside of it.
 fn with_words(mut part: Part, schema: Raw<'_>) -> Part {
     let words = schema.get("description").and_then(Raw::as_str);
-    if part.meaning == Meaning::Unsaid {
-        part.meaning = words.map(|words| of_description(&words)).unwrap_or_default();
-    }
+    part.meaning = part.meaning.and(words.map(|words| of_description(&words)).unwrap_or_default());
     part
 }
 
@@ -400,15 +417,13 @@ fn of_format(word: &str) -> Meaning {
             Meaning::Path
         }
         "uri" | "url" | "uri-reference" | "iri" | "iri-reference" => Meaning::Url,
-        "date" | "time" | "date-time" | "duration" | "email" | "idn-email" | "uuid" | "regex" | "ipv4"
-        | "ipv6" | "hostname" | "idn-hostname" => Meaning::Other,
         _ => Meaning::Unsaid,
     }
 }
 
 /// By how its description begins; later words may speak of anything.
 fn of_description(words: &str) -> Meaning {
-    const ARTICLES: [&str; 4] = ["the ", "a ", "an ", "optional "];
+    const ARTICLES: [&str; 7] = ["optional ", "the ", "a ", "an ", "list of ", "array of ", "the "];
     const LIKE: [&str; 5] = ["absolute ", "full ", "relative ", "local ", "target "];
     const PATHS: [&str; 9] = [
         "path to",
@@ -428,7 +443,7 @@ fn of_description(words: &str) -> Meaning {
         rest = rest.strip_prefix(leading).unwrap_or(rest);
     }
     let absolute = words.contains("absolute path");
-    if absolute || rest == "path " || PATHS.iter().any(|start| rest.starts_with(start)) {
+    if absolute || ["path ", "paths "].contains(&rest) || PATHS.iter().any(|start| rest.starts_with(start)) {
         Meaning::Path
     } else if URLS.iter().any(|start| rest.starts_with(start)) {
         Meaning::Url
