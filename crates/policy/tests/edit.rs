@@ -511,6 +511,29 @@ fn a_blocked_pattern_blocks_every_tool_that_fits_also_one_with_a_rule_of_its_own
 }
 
 #[test]
+fn a_hidden_pattern_is_hidden_though_its_own_text_would_be_hidden_as_a_tool() {
+    for (text, tool) in [
+        // A tool of this name is not listed, and so hidden; those that fit are.
+        (
+            r#"{ "version": "1", "default": "deny", "unlisted": "hide", "tools": { "write_file": {} } }"#,
+            "write_file",
+        ),
+        (r#"{ "version": "1", "default": "allow", "hide": ["*_?"] }"#, "write_file"),
+        (r#"{ "version": "1", "default": "allow", "hide": ["write_x"] }"#, "write_file"),
+    ] {
+        assert!(!is_refused(text, tool), "{text}");
+        let hidden = edited(text, &hide("write_*"));
+        assert!(is_refused(&hidden, tool), "{hidden}");
+    }
+    for text in [
+        r#"{ "version": "1", "default": "allow", "hide": ["write_*"] }"#,
+        r#"{ "version": "1", "default": "allow", "hide": ["w*"] }"#,
+    ] {
+        assert!(!apply(text, &hide("write_*")).unwrap().changed, "{text}");
+    }
+}
+
+#[test]
 fn a_capped_pattern_counts_all_its_tools_together() {
     let capped = apply(OWN_RULES, &cap("write_*", 10)).unwrap();
     let policy = Policy::parse(&capped.text).unwrap();

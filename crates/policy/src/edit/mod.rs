@@ -226,7 +226,7 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
     let body = scope.body(&file);
     match edit {
         Edit::Block { tool, reason } => block::block(draft, scope, body, tool, reason.as_deref(), summary),
-        Edit::Hide { tool } => block::hide(draft, scope, body, &policy, tool, summary),
+        Edit::Hide { tool } => block::hide(draft, scope, &file, &policy, tool, summary),
         Edit::Cap { tool, max, window } => {
             cap::may_be_listed(draft, scope, &file, &policy, tool)?;
             cap::cap(draft, scope, body, Some(tool), Rate { max: *max, window: *window }, summary);
