@@ -81,11 +81,26 @@ fn covered_names<'p>(
     names.filter(move |name| *name != tool && pattern::covers(tool, name))
 }
 
-/// What to say if calls of the tool are only observed, at some time or for some client.
+/// What to say if calls of the tool are only observed, at some time or for some client; of a pattern, also what it covers.
 pub(super) fn only_observed(policy: &Policy, scope: &Scope, tool: &str) -> Vec<String> {
-    observed(policy, scope, &format!("{tool:?}"), |overlay, now_ms| {
-        policy.applying_with(overlay, tool, now_ms).observing()
-    })
+    let of = |name: &str, what: &str| {
+        observed(policy, scope, what, |overlay, now_ms| {
+            policy.applying_with(overlay, name, now_ms).observing()
+        })
+    };
+    let shown = format!("{tool:?}");
+    let whole = of(tool, &shown);
+    let mut said = whole.clone();
+    let overlays = scope.overlays(policy);
+    let covered: BTreeSet<&str> =
+        overlays.into_iter().flat_map(|overlay| covered_names(policy, overlay, tool)).collect();
+    for name in covered {
+        // What is so for the whole pattern is not said again.
+        if of(name, &shown) != whole {
+            said.extend(of(name, &format!("{name:?}")));
+        }
+    }
+    said
 }
 
 /// The same for a block of all tools, some of which may have rules that are observed by themselves.
