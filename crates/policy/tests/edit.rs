@@ -560,6 +560,15 @@ fn a_blocked_pattern_says_which_of_its_tools_are_only_observed_for_a_client() {
 }
 
 #[test]
+fn a_cap_must_not_let_out_a_tool_that_is_hidden_because_nothing_lists_it() {
+    let text = r#"{ "version": "1", "default": "deny", "unlisted": "hide", "tools": { "x": {} } }"#;
+    assert!(matches!(apply(text, &cap("y", 5)), Err(EditError::NotAllowed { .. })));
+    let hidden =
+        r#"{ "version": "1", "default": "deny", "unlisted": "hide", "hide": ["y"], "tools": { "x": {} } }"#;
+    assert!(is_refused(&edited(hidden, &cap("y", 5)), "y"));
+}
+
+#[test]
 fn a_capped_pattern_counts_all_its_tools_together() {
     let capped = apply(OWN_RULES, &cap("write_*", 10)).unwrap();
     let policy = Policy::parse(&capped.text).unwrap();
