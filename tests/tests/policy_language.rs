@@ -732,3 +732,39 @@ fn a_pause_holds_for_what_servers_ask_and_keeps_what_the_policy_withholds() {
     let log = bench.callgate(["log", "--json"]).unwrap().output().unwrap();
     assert!(!String::from_utf8_lossy(&log.stdout).contains("Lovelace"));
 }
+
+#[test]
+fn a_path_that_only_the_schema_tells_of_is_held_before_and_while_the_list_is_read() {
+    let bench = Bench::new(
+        r#"{ "version": "1", "default": "allow",
+             "all_tools": { "deny_if": [{ "args": "paths", "op": "eq", "value": "etc/passwd" }] } }"#,
+    )
+    .unwrap();
+    let tool = r#"{"name":"get","inputSchema":{"properties":{"target":{"type":"string","description":"Path of it"}}}}"#;
+    let server =
+        format!("on tools/list\nsend {{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{{\"tools\":[{tool}]}}}}\n");
+    let args = r#"{"target":"etc/passwd"}"#;
+    let refused = |text: String| assert!(text.contains("args.target"), "{text}");
+    // The first session of a server has nothing on disk; the second has.
+    for round in 0..2 {
+        let mut session = bench.session(&server, &[]).unwrap();
+        refused(call(&mut session, 1, "get", args));
+        session.finish().unwrap();
+        let mut session = bench.session(&server, &[]).unwrap();
+        // In one write.
+        session
+            .send(&format!(
+                "{}\n{}",
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#,
+                format_args!(
+                    r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"get","arguments":{args}}}}}"#
+                )
+            ))
+            .unwrap();
+        let answer = session.answer("2").unwrap().to_text();
+        assert!(answer.contains("args.target"), "{round}: {answer}");
+        refused(call(&mut session, 3, "get", args));
+        assert_eq!(call(&mut session, 4, "get", r#"{"target":"x"}"#), "ran");
+        session.finish().unwrap();
+    }
+}

@@ -1,7 +1,8 @@
 //! Which of a call's arguments are paths, and which are URLs, however they are called and wherever they stand.
 //!
 //! Three things tell: the tool's schema, where it is known; the argument's name; and what the value looks like. Each of them
-//! can only add: a value that looks like a path is one whatever it is called, unless its name says that it holds words.
+//! can only add: a value that looks like a path is one whatever it is called, unless its name says that it holds words. Only
+//! a schema that rules both out, because it takes no free text, is believed against a name.
 //! Servers differ in what they take, so this errs on the side of too many.
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use std::fmt::Write as _;
 use callgate_protocol::json::{Kind, Raw, write_string};
 
 use crate::file::ArgumentKind;
+use crate::path;
 use crate::schema::{ArgumentSchema, Meaning, Part};
 
 /// More of them in one call cannot be judged: each path is looked up on the disk.
@@ -58,20 +60,45 @@ pub(crate) fn given<'a>(
 ) -> Result<Vec<Given<'a>>, Unbounded> {
     let mut walk = Walk { kind, label: "args".to_owned(), found: Vec::new() };
     if let Some(args) = args {
-        walk.value(args, "", schema.map(ArgumentSchema::root), 0)?;
+        walk.value(args, &At { name: "", part: schema.map(ArgumentSchema::root), of: Meaning::Unsaid }, 0)?;
     }
     Ok(walk.found)
 }
 
 /// Is there an argument that is meant to be of this kind, by its name or by the schema's word?
 pub(crate) fn takes(part: &Part, kind: ArgumentKind) -> bool {
-    part.members.iter().any(|(name, member)| is_meant(kind, name, Some(member)) || takes(member, kind))
+    let of_items = |part: &Part| part.items.as_ref().map_or(Meaning::Unsaid, |items| items.meaning);
+    let is_one = |name: &str, member: &Part| is_meant(kind, name, member.meaning.or_else(of_items(member)));
+    part.members.iter().any(|(name, member)| is_one(name, member) || takes(member, kind))
         || part.items.as_ref().is_some_and(|items| takes(items, kind))
 }
 
 /// Does an argument's name say that it is of this kind?
 pub(crate) fn is_named_so(kind: ArgumentKind, name: &str) -> bool {
-    is_meant(kind, name, None)
+    is_meant(kind, name, Meaning::Unsaid)
+}
+
+/// What is known of a value before it is looked at.
+struct At<'p> {
+    /// Of the argument or member that it is, or that it is a list's item of.
+    name: &'p str,
+    part: Option<&'p Part>,
+    /// What the list is meant as that it is an item of, or the object that does not name it.
+    of: Meaning,
+}
+
+impl At<'_> {
+    fn meaning(&self) -> Meaning {
+        self.part.map_or(Meaning::Unsaid, |part| part.meaning).or_else(self.of)
+    }
+
+    /// What it hands down. A list where the schema wants none is not what the schema speaks of.
+    fn handed_down(&self) -> Meaning {
+        match self.meaning() {
+            Meaning::Neither => Meaning::Unsaid,
+            said => said,
+        }
+    }
 }
 
 struct Walk<'a> {
@@ -81,37 +108,40 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// `name`: of the argument or member that it is, or that it is a list's item of.
-    fn value(&mut self, at: Raw<'a>, name: &str, part: Option<&Part>, depth: usize) -> Result<(), Unbounded> {
+    fn value(&mut self, value: Raw<'a>, at: &At<'_>, depth: usize) -> Result<(), Unbounded> {
         if depth > DEEPEST {
             return Err(Unbounded::TooDeep);
         }
         let end = self.label.len();
-        match at.kind() {
+        let (name, part) = (at.name, at.part);
+        match value.kind() {
             Kind::String => {
-                // What cannot be read may be anything.
-                let looks = || at.as_str().is_none_or(|text| is_alike(self.kind, name, &text));
-                if is_meant(self.kind, name, part) || looks() {
-                    self.add(Cow::Borrowed(at.text()))?;
+                let is_one = match value.as_str() {
+                    Some(text) => self.is_one(at, &text),
+                    // What cannot be read may be anything.
+                    None => true,
+                };
+                if is_one {
+                    self.add(Cow::Borrowed(value.text()))?;
                 }
             }
             // A server that wants a text may well take a number for one.
-            Kind::Number if is_meant(self.kind, name, part) => {
-                self.add(Cow::Owned(format!("{:?}", at.text())))?
+            Kind::Number if is_meant(self.kind, name, at.meaning()) => {
+                self.add(Cow::Owned(format!("{:?}", value.text())))?
             }
             Kind::Array => {
-                let items = part.and_then(|part| part.items.as_deref());
-                for (i, item) in at.items().enumerate() {
+                let at = At { name, part: part.and_then(|part| part.items.as_deref()), of: at.handed_down() };
+                for (i, item) in value.items().enumerate() {
                     // Writing into a String does not fail.
                     let _written = write!(self.label, "[{i}]");
-                    self.value(item, name, items, depth + 1)?;
+                    self.value(item, &at, depth + 1)?;
                     self.label.truncate(end);
                 }
             }
             Kind::Object => {
-                let meant =
-                    is_meant(self.kind, name, None) && part.is_none_or(|part| part.members.is_empty());
-                for (key, member) in at.members() {
+                let unnamed = part.is_none_or(|part| part.members.is_empty());
+                let meant = unnamed && is_meant(self.kind, name, Meaning::Unsaid);
+                for (key, member) in value.members() {
                     push_step(&mut self.label, &key);
                     // Members of an object can be named by paths: `{ "files": { "src/a.js": "…" } }`.
                     if is_alike(self.kind, "", &key) || (meant && key.contains(['/', '\\'])) {
@@ -119,13 +149,25 @@ impl<'a> Walk<'a> {
                         write_string(&mut json, &key);
                         self.add(Cow::Owned(String::from_utf8_lossy(&json).into_owned()))?;
                     }
-                    self.value(member, &key, part.and_then(|part| part.member(&key)), depth + 1)?;
+                    let part = part.and_then(|part| part.member(&key));
+                    let of = if part.is_none() { at.handed_down() } else { Meaning::Unsaid };
+                    self.value(member, &At { name: &key, part, of }, depth + 1)?;
                     self.label.truncate(end);
                 }
             }
             Kind::Number | Kind::Bool | Kind::Null => {}
         }
         Ok(())
+    }
+
+    fn is_one(&self, at: &At<'_>, text: &str) -> bool {
+        let meaning = at.meaning();
+        if is_alike(self.kind, at.name, text) {
+            return true;
+        }
+        // An address where the schema says that there is one is no path, though the argument may be called so.
+        let is_address = self.kind == ArgumentKind::Paths && meaning == Meaning::Url && looks_like_url(text);
+        is_meant(self.kind, at.name, meaning) && !is_address
     }
 
     fn add(&mut self, json: Cow<'a, str>) -> Result<(), Unbounded> {
@@ -145,24 +187,22 @@ fn push_step(label: &mut String, key: &str) {
     let _written = if plain { write!(label, ".{shown}") } else { write!(label, "[{shown:?}]") };
 }
 
-/// By what the schema says, else by the name.
-fn is_meant(kind: ArgumentKind, name: &str, part: Option<&Part>) -> bool {
-    let said = part.map_or(Meaning::Unsaid, |part| match part.meaning {
-        // A list is described as a whole, or by its items.
-        Meaning::Unsaid => part.items.as_ref().map_or(Meaning::Unsaid, |items| items.meaning),
-        said => said,
-    });
+/// By what the schema says, or by the name: neither takes away what the other says.
+fn is_meant(kind: ArgumentKind, name: &str, said: Meaning) -> bool {
     match (said, kind) {
-        (Meaning::Path, ArgumentKind::Paths) | (Meaning::Url, ArgumentKind::Urls) => true,
-        (Meaning::Unsaid, ArgumentKind::Paths) => is_path_name(name),
-        (Meaning::Unsaid, ArgumentKind::Urls) => is_url_name(name),
-        _ => false,
+        (Meaning::Path | Meaning::Either, ArgumentKind::Paths) => true,
+        (Meaning::Url | Meaning::Either, ArgumentKind::Urls) => true,
+        (Meaning::Neither, _) => false,
+        (_, ArgumentKind::Paths) => is_path_name(name),
+        (_, ArgumentKind::Urls) => is_url_name(name),
     }
 }
 
 /// By what the value looks like.
 fn is_alike(kind: ArgumentKind, name: &str, text: &str) -> bool {
-    let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    let text = text.trim_matches(|c: char| {
+        c.is_whitespace() || c.is_control() || path::is_invisible(c) || path::QUOTES.contains(&c)
+    });
     if text.len() > LONGEST || text.contains(['\n', '\r']) || holds_words(name) {
         return false;
     }
@@ -172,20 +212,42 @@ fn is_alike(kind: ArgumentKind, name: &str, text: &str) -> bool {
     }
 }
 
-/// Absolute, in the home folder, or going up.
+/// Absolute, in a home folder, in a folder that a variable names, or going up.
 fn looks_like_path(text: &str) -> bool {
-    const STARTS: [&str; 8] = ["/", "~/", "~\\", "./", ".\\", "../", "..\\", "\\\\"];
-    const UPWARDS: [&str; 3] = ["/../", "\\..\\", "/..\\"];
+    const STARTS: [&str; 4] = ["/", "./", ".\\", "\\\\"];
+    let text = path::plain_separators(text);
     let drive = matches!(text.as_bytes(), [c, b':', b'/' | b'\\', ..] if c.is_ascii_alphabetic());
-    let variable = text.starts_with(['$', '%']) && text.contains(['/', '\\']);
     drive
-        || variable
-        || text == "~"
-        || text == ".."
-        || text.ends_with("/..")
+        || starts_with_variable(&text)
+        || starts_in_home(&text)
+        || text.split(['/', '\\']).any(|name| name.trim() == "..")
         || STARTS.iter().any(|start| text.starts_with(start))
-        || UPWARDS.iter().any(|up| text.contains(up))
-        || scheme(text).is_some_and(|(scheme, _)| scheme == "file")
+        || scheme(&text).is_some_and(|(scheme, _)| scheme == "file")
+}
+
+/// `~`, `~/x`, `~root`, `~root/x`
+fn starts_in_home(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('~') else { return false };
+    let (person, below) = match rest.split_once(['/', '\\']) {
+        Some((person, _)) => (person, true),
+        None => (rest, false),
+    };
+    // `~5` is about five.
+    let is_name = person.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    !person.contains(char::is_whitespace) && (below || person.is_empty() || is_name)
+}
+
+/// `$HOME`, `${HOME}/x`, `$env:TEMP`, `%USERPROFILE%`
+fn starts_with_variable(text: &str) -> bool {
+    if !text.starts_with(['$', '%']) {
+        return false;
+    }
+    let is_name = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || "_{(".contains(c));
+    let alone = match text.strip_prefix('$') {
+        Some(rest) => is_name(rest) && !rest.contains(char::is_whitespace),
+        None => text[1..].split_once('%').is_some_and(|(name, _)| is_name(name)),
+    };
+    alone || text.contains(['/', '\\'])
 }
 
 /// With a scheme, as those who open addresses read it.
@@ -363,6 +425,28 @@ mod tests {
             (Paths, r#"{"where":"/etc/passwd"}"#, vec!["args.where"]),
             (Paths, r#"{"where":"~/.ssh"}"#, vec!["args.where"]),
             (Paths, r#"{"where":"a/../../b"}"#, vec!["args.where"]),
+            (
+                Paths,
+                r#"{"a":"~root/x","b":"~root","c":"~","d":"~5","e":"~ 5/6"}"#,
+                vec!["args.a", "args.b", "args.c"],
+            ),
+            (
+                Paths,
+                r#"{"a":"$HOME","b":"$HOME/x","c":"${HOME}","d":"$5","e":"$5 off"}"#,
+                vec!["args.a", "args.b", "args.c"],
+            ),
+            (Paths, r#"{"a":"%USERPROFILE%","b":"%TEMP%\\x","c":"%s","d":"100%"}"#, vec!["args.a", "args.b"]),
+            (Paths, r#"{"a":"x\\..","b":"..","c":"x/.. /y","d":"a..b"}"#, vec!["args.a", "args.b", "args.c"]),
+            (
+                Paths,
+                r#"{"a":"\"/etc/passwd\"","b":"'~/x'","c":"`/x`","d":"\"x\""}"#,
+                vec!["args.a", "args.b", "args.c"],
+            ),
+            (
+                Paths,
+                r#"{"a":"\u200b/etc","b":"\ufeff~/x","c":"\uff0fetc"}"#,
+                vec!["args.a", "args.b", "args.c"],
+            ),
             (Paths, r#"{"where":"C:\\x","url":"FILE:///etc"}"#, vec!["args.where", "args.url"]),
             (Paths, r#"{"files":{"src/a.js":"x"}}"#, vec![r#"args.files["src/a.js"]"#]),
             (Paths, r#"{"map":{"/etc/passwd":1}}"#, vec![r#"args.map["/etc/passwd"]"#]),
@@ -396,6 +480,44 @@ mod tests {
         assert_eq!(found(Urls, args, Some(schema)), ["args.page"]);
         // What looks like a path is one, whatever the schema makes of it.
         assert_eq!(found(Paths, r#"{"source":"/etc/passwd"}"#, Some(schema)), ["args.source"]);
+    }
+
+    #[test]
+    fn a_list_that_is_described_as_a_whole_is_held_item_by_item() {
+        use ArgumentKind::{Paths, Urls};
+        let schema = r#"{"type":"object","properties":{
+            "targets":{"type":"array","description":"Paths of the files to read","items":{"type":"string"}},
+            "lists":{"type":"array","description":"List of paths","items":{"type":"array","items":{"type":"string"}}},
+            "pages":{"description":"URLs of the pages","anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]},
+            "by_name":{"type":"object","description":"Paths of the files","additionalProperties":{"type":"string"}},
+            "names":{"type":"array","description":"Paths to them","items":{"type":"string","enum":["a","b"]}}}}"#;
+        let args =
+            r#"{"targets":["etc/passwd"],"lists":[["x"]],"pages":["y"],"by_name":{"n":"z"},"names":["a"]}"#;
+        let wanted = ["args.targets[0]", "args.lists[0][0]", "args.by_name.n"];
+        assert_eq!(found(Paths, args, Some(schema)), wanted);
+        assert_eq!(found(Urls, args, Some(schema)), ["args.pages[0]"]);
+        let number = r#"{"type":"object","properties":{"file":{"type":"integer"}}}"#;
+        assert_eq!(found(Paths, r#"{"file":["etc/passwd"]}"#, Some(number)), ["args.file[0]"]);
+    }
+
+    #[test]
+    fn a_path_that_the_schema_calls_a_uri_is_both() {
+        use ArgumentKind::{Paths, Urls};
+        for said in [
+            r#"{"type":"string","format":"uri-reference"}"#,
+            r#"{"type":"string","description":"URL of it"}"#,
+            r#"{"type":"string","format":"uri","description":"Path of it"}"#,
+            r#"{"anyOf":[{"type":"string","format":"path"},{"type":"string","format":"uri"}]}"#,
+        ] {
+            let schema = format!(r#"{{"type":"object","properties":{{"path":{said}}}}}"#);
+            for kind in [Paths, Urls] {
+                assert_eq!(found(kind, r#"{"path":"etc/passwd"}"#, Some(&schema)), ["args.path"], "{said}");
+            }
+        }
+        let schema = r#"{"type":"object","properties":{"source":{"type":"string","format":"uri"},"file":{"type":"string","format":"uuid"}}}"#;
+        assert_eq!(found(Paths, r#"{"source":"https://example.com/x"}"#, Some(schema)), [""; 0]);
+        assert_eq!(found(Paths, r#"{"source":"https://../../x"}"#, Some(schema)), ["args.source"]);
+        assert_eq!(found(Paths, r#"{"file":"etc/passwd"}"#, Some(schema)), ["args.file"]);
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(crate) fn is_plain(path: &str, flavour: Flavour) -> bool {
         && path.len() <= LONGEST
         && path.trim() == path
         && !path.ends_with(QUOTES)
+        && !path.ends_with(is_invisible)
         && !path.contains(['%', '$', '~'])
         && !path.chars().any(char::is_control)
         && path.split(['/', '\\']).all(|name| name != "..")
@@ -138,6 +139,9 @@ fn absolute(text: &str, files: &dyn Files) -> Result<Vec<Place>, String> {
     if text.trim() != text {
         return Err("has blanks at its ends, which some readers drop".to_owned());
     }
+    if text.starts_with(is_invisible) || text.ends_with(is_invisible) {
+        return Err("has invisible characters at its ends, which some readers drop".to_owned());
+    }
     if text.starts_with(QUOTES) || text.ends_with(QUOTES) {
         return Err("has quotes at its ends, which some readers drop".to_owned());
     }
@@ -163,7 +167,12 @@ fn absolute(text: &str, files: &dyn Files) -> Result<Vec<Place>, String> {
     Ok(from_home.into_iter().chain([written]).collect())
 }
 
-const QUOTES: [char; 3] = ['"', '\'', '`'];
+pub(crate) const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// Shown as nothing, and dropped by some readers.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
 
 /// `$HOME/x`, `a/${x}`, `$(x)`, `%USERPROFILE%\x`
 fn holds_variable(text: &str) -> bool {

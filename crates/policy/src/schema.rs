@@ -14,8 +14,14 @@ use crate::file::Path;
 const LARGEST: usize = 256 << 10;
 /// So deep a schema is read; what is below counts as unsaid.
 const DEEPEST: usize = 12;
-/// So many parts of one are read.
-const MOST_PARTS: usize = 2_000;
+/// Reading one may cost so many times its own length, and a little more for short ones: references let the same bytes be read
+/// again and again.
+const TIMES: usize = 128;
+const AT_LEAST: usize = 16 << 10;
+/// What is kept of it costs as much as reading so many bytes.
+const KEEPING: usize = 128;
+/// References with more steps are not followed: each step searches what is left of the schema.
+const MOST_STEPS: usize = 16;
 
 /// The arguments of one tool, as its server describes them.
 #[derive(Clone, Debug)]
@@ -43,8 +49,24 @@ pub(crate) enum Meaning {
     Unsaid,
     Path,
     Url,
-    /// Neither, for certain.
-    Other,
+    Either,
+    /// No text of one's own choice, so neither.
+    Neither,
+}
+
+impl Meaning {
+    pub(crate) fn or_else(self, other: Meaning) -> Meaning {
+        if self == Meaning::Unsaid { other } else { self }
+    }
+
+    /// Both were said of one value.
+    fn and(self, other: Meaning) -> Meaning {
+        match (self, other) {
+            (Meaning::Path | Meaning::Either, Meaning::Url | Meaning::Either)
+            | (Meaning::Url | Meaning::Either, Meaning::Path) => Meaning::Either,
+            (mine, theirs) => mine.or_else(theirs),
+        }
+    }
 }
 
 /// A set of JSON types.
@@ -119,7 +141,8 @@ impl ArgumentSchema {
         if schema.kind() != Kind::Object || schema.text().len() > LARGEST {
             return None;
         }
-        let mut reading = Reading { whole: schema, left: MOST_PARTS };
+        let left = schema.text().len() * TIMES + AT_LEAST;
+        let mut reading = Reading { whole: schema, left, targets: BTreeMap::new() };
         let mut root = reading.part(schema, 0);
         // Arguments are an object, whether the schema says so or not.
         if root.types == Types::ANY {
@@ -200,6 +223,8 @@ impl Part {
         let only_null = |part: &Part| part.types == Types::NULL;
         self.meaning = match (self.meaning, other.meaning) {
             (mine, theirs) if mine == theirs => mine,
+            (Meaning::Either, _) | (_, Meaning::Either) => Meaning::Either,
+            (Meaning::Path, Meaning::Url) | (Meaning::Url, Meaning::Path) => Meaning::Either,
             (Meaning::Path, _) | (_, Meaning::Path) => Meaning::Path,
             (Meaning::Url, _) | (_, Meaning::Url) => Meaning::Url,
             (_, theirs) if only_null(&self) => theirs,
@@ -232,21 +257,39 @@ impl Part {
 /// A schema on its way, with what is left of its bounds.
 struct Reading<'a> {
     whole: Raw<'a>,
+    /// Bytes that may still be looked at.
     left: usize,
+    /// Where references lead that were followed.
+    targets: BTreeMap<String, Option<Raw<'a>>>,
 }
 
-impl Reading<'_> {
-    fn part(&mut self, schema: Raw<'_>, depth: usize) -> Part {
+impl<'a> Reading<'a> {
+    /// Says whether so much may still be spent.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let enough = bytes <= self.left;
+        self.left = self.left.saturating_sub(bytes);
+        enough
+    }
+
+    fn part(&mut self, schema: Raw<'a>, depth: usize) -> Part {
         let mut part = Part::anything();
-        if depth > DEEPEST || self.left == 0 || schema.kind() != Kind::Object {
+        if depth > DEEPEST || !self.spend(schema.text().len() + KEEPING) || schema.kind() != Kind::Object {
             return part;
         }
-        self.left -= 1;
         let (mut types, mut closed, mut described) = (None, None, Meaning::Unsaid);
         for (key, value) in schema.members() {
             match key.as_ref() {
                 "type" => types = Some(types_of(value)),
-                "enum" => part.choices = Some(value.items().map(|item| item.text().to_owned()).collect()),
+                "enum" => {
+                    let mut choices = Vec::new();
+                    for item in value.items() {
+                        if !self.spend(KEEPING) {
+                            return Part::anything();
+                        }
+                        choices.push(item.text().to_owned());
+                    }
+                    part.choices = Some(choices);
+                }
                 "const" => part.choices = Some(vec![value.text().to_owned()]),
                 "format" => part.meaning = value.as_str().map(|word| of_format(&word)).unwrap_or_default(),
                 "description" | "title" if described == Meaning::Unsaid => {
@@ -255,6 +298,9 @@ impl Reading<'_> {
                 "properties" => {
                     for (name, member) in value.members() {
                         let member = self.part(member, depth + 1);
+                        if self.left == 0 {
+                            return Part::anything();
+                        }
                         part.members.insert(name.into_owned(), member);
                     }
                 }
@@ -271,7 +317,7 @@ impl Reading<'_> {
                     }
                 }
                 "$ref" => {
-                    let there = value.as_str().and_then(|reference| pointed_at(self.whole, &reference));
+                    let there = value.as_str().and_then(|reference| self.target(&reference));
                     return match there {
                         Some(there) => self.part(there, depth + 1),
                         None => Part::anything(),
@@ -296,12 +342,35 @@ impl Reading<'_> {
         }
         // A server that names its arguments names all of them, if it does not say otherwise.
         part.open = closed.map_or(part.members.is_empty(), |closed| !closed);
-        if part.meaning == Meaning::Unsaid {
-            let holds_text = [Types::TEXT, Types::LIST, Types::OBJECT].iter().any(|one| part.types.has(*one));
-            let settled = part.choices.is_some() || !holds_text;
-            part.meaning = if settled { Meaning::Other } else { described };
-        }
+        let holds_text = [Types::TEXT, Types::LIST, Types::OBJECT].iter().any(|one| part.types.has(*one));
+        let settled = part.choices.is_some() || !holds_text;
+        part.meaning = match part.meaning {
+            Meaning::Unsaid if settled => Meaning::Neither,
+            said => said.and(described),
+        };
         part
+    }
+
+    /// `#/$defs/x`; nothing outside of the schema is looked at.
+    fn target(&mut self, reference: &str) -> Option<Raw<'a>> {
+        if let Some(target) = self.targets.get(reference) {
+            return *target;
+        }
+        let steps = reference.strip_prefix("#/")?;
+        if steps.split('/').nth(MOST_STEPS).is_some() {
+            return None;
+        }
+        let target = steps.split('/').try_fold(self.whole, |at, step| {
+            if !self.spend(KEEPING) {
+                return None;
+            }
+            let found = at.get(&step.replace("~1", "/").replace("~0", "~"));
+            let end = |raw: Raw<'_>| raw.text().as_ptr().addr() + raw.text().len();
+            let searched = found.map_or(at.text().len(), |found| end(found) - at.text().as_ptr().addr());
+            self.spend(searched).then_some(found).flatten()
+        });
+        self.targets.insert(reference.to_owned(), target);
+        target
     }
 }
 
@@ -314,9 +383,7 @@ fn is_alone(schema: Raw<'_>, keyword: &str) -> bool {
 /// An alternative is often described outside of it.
 fn with_words(mut part: Part, schema: Raw<'_>) -> Part {
     let words = schema.get("description").and_then(Raw::as_str);
-    if part.meaning == Meaning::Unsaid {
-        part.meaning = words.map(|words| of_description(&words)).unwrap_or_default();
-    }
+    part.meaning = part.meaning.and(words.map(|words| of_description(&words)).unwrap_or_default());
     part
 }
 
@@ -344,27 +411,19 @@ fn type_of(json: &str) -> Types {
     })
 }
 
-/// `#/$defs/x`; nothing outside of the schema is looked at.
-fn pointed_at<'a>(whole: Raw<'a>, reference: &str) -> Option<Raw<'a>> {
-    let steps = reference.strip_prefix("#/")?;
-    steps.split('/').try_fold(whole, |at, step| at.get(&step.replace("~1", "/").replace("~0", "~")))
-}
-
 fn of_format(word: &str) -> Meaning {
     match word {
         "path" | "file-path" | "filepath" | "file" | "directory-path" | "directory" | "folder" => {
             Meaning::Path
         }
         "uri" | "url" | "uri-reference" | "iri" | "iri-reference" => Meaning::Url,
-        "date" | "time" | "date-time" | "duration" | "email" | "idn-email" | "uuid" | "regex" | "ipv4"
-        | "ipv6" | "hostname" | "idn-hostname" => Meaning::Other,
         _ => Meaning::Unsaid,
     }
 }
 
 /// By how its description begins; later words may speak of anything.
 fn of_description(words: &str) -> Meaning {
-    const ARTICLES: [&str; 4] = ["the ", "a ", "an ", "optional "];
+    const ARTICLES: [&str; 7] = ["optional ", "the ", "a ", "an ", "list of ", "array of ", "the "];
     const LIKE: [&str; 5] = ["absolute ", "full ", "relative ", "local ", "target "];
     const PATHS: [&str; 9] = [
         "path to",
@@ -384,11 +443,70 @@ fn of_description(words: &str) -> Meaning {
         rest = rest.strip_prefix(leading).unwrap_or(rest);
     }
     let absolute = words.contains("absolute path");
-    if absolute || rest == "path " || PATHS.iter().any(|start| rest.starts_with(start)) {
+    if absolute || ["path ", "paths "].contains(&rest) || PATHS.iter().any(|start| rest.starts_with(start)) {
         Meaning::Path
     } else if URLS.iter().any(|start| rest.starts_with(start)) {
         Meaning::Url
     } else {
         Meaning::Unsaid
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    fn spent(text: &str) -> (ArgumentSchema, usize) {
+        let schema = Raw::parse(text).unwrap();
+        let mut reading = Reading { whole: schema, left: usize::MAX, targets: BTreeMap::new() };
+        reading.part(schema, 0);
+        (ArgumentSchema::read(schema).unwrap(), usize::MAX - reading.left)
+    }
+
+    #[test]
+    fn a_reference_of_thousands_of_steps_does_not_hang_the_gate() {
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(4000), "}".repeat(4000));
+        let members: Vec<String> = (0..20).map(|i| format!(r##""p{i}":{{"$ref":"#/s"}}"##)).collect();
+        let text = format!(
+            r##"{{"properties":{{{}}},"s":{{"$ref":"#/n{}"}},"n":{deep}}}"##,
+            members.join(","),
+            "/a".repeat(3990)
+        );
+        let (schema, spent) = spent(&text);
+        assert!(schema.root().members.values().all(Part::is_unsaid));
+        assert!(spent < 30 * text.len(), "{spent} for {}", text.len());
+    }
+
+    #[test]
+    fn references_to_the_same_bytes_cost_no_more_than_the_bounds_however_many_there_are() {
+        let wide = format!(r#"{{"enum":[{}1]}}"#, "1,".repeat(20_000));
+        for way in ["", "/x/x/x/x"] {
+            let part =
+                way.split('/').skip(1).fold(wide.clone(), |inner, name| format!(r#"{{"{name}":{inner}}}"#));
+            let members: Vec<String> =
+                (0..3000).map(|i| format!(r##""p{i}":{{"$ref":"#/s{way}"}}"##)).collect();
+            let text = format!(r#"{{"s":{part},"properties":{{{}}}}}"#, members.join(","));
+            let schema = ArgumentSchema::read(Raw::parse(&text).unwrap()).unwrap();
+            assert!(schema.root().members.is_empty(), "what is not read counts as unsaid");
+            assert!(schema.root().open);
+        }
+    }
+
+    #[test]
+    fn references_as_servers_write_them_are_followed() {
+        let members: Vec<String> =
+            (0..60).map(|i| format!(r##""p{i}":{{"$ref":"#/$defs/d{i}"}}"##)).collect();
+        let defs: Vec<String> = (0..60)
+            .map(|i| format!(r##""d{i}":{{"type":"object","properties":{{"x":{{"$ref":"#/$defs/e"}}}}}}"##))
+            .collect();
+        let text = format!(
+            r##"{{"properties":{{{}}},"$defs":{{{},"e":{{"enum":["a","b"]}}}}}}"##,
+            members.join(","),
+            defs.join(",")
+        );
+        let (schema, _) = spent(&text);
+        let is_read = |part: &Part| part.member("x").is_some_and(|x| x.choices.is_some());
+        assert_eq!(schema.root().members.values().filter(|part| is_read(part)).count(), 60);
     }
 }

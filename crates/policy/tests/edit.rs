@@ -28,9 +28,11 @@ fn allow(tool: &str) -> Edit {
 fn edited(text: &str, edit: &Edit) -> String {
     let once = apply(text, edit).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(once.changed, once.text != text);
-    assert_eq!(once.changed, !once.summary.is_empty(), "{:?}", once.summary);
+    assert_eq!(once.changed, once.summary.iter().any(|line| !line.starts_with("but ")), "{:?}", once.summary);
     let twice = apply(&once.text, edit).unwrap();
-    assert_eq!((twice.text.as_str(), twice.changed, twice.summary.len()), (once.text.as_str(), false, 0));
+    assert_eq!((twice.text.as_str(), twice.changed), (once.text.as_str(), false));
+    let buts: Vec<&String> = once.summary.iter().filter(|line| line.starts_with("but ")).collect();
+    assert_eq!(twice.summary.iter().collect::<Vec<_>>(), buts);
     once.text
 }
 
@@ -508,6 +510,62 @@ fn a_blocked_pattern_blocks_every_tool_that_fits_also_one_with_a_rule_of_its_own
     );
     let shown = apply(&hidden.text, &Edit::Allow { tool: "write_*".to_owned() }).unwrap();
     assert_eq!(shown.text, OWN_RULES);
+}
+
+#[test]
+fn a_hidden_pattern_is_hidden_though_its_own_text_would_be_hidden_as_a_tool() {
+    for (text, tool) in [
+        // A tool of this name is not listed, and so hidden; those that fit are.
+        (
+            r#"{ "version": "1", "default": "deny", "unlisted": "hide", "tools": { "write_file": {} } }"#,
+            "write_file",
+        ),
+        (r#"{ "version": "1", "default": "allow", "hide": ["*_?"] }"#, "write_file"),
+        (r#"{ "version": "1", "default": "allow", "hide": ["write_x"] }"#, "write_file"),
+    ] {
+        assert!(!is_refused(text, tool), "{text}");
+        let hidden = edited(text, &hide("write_*"));
+        assert!(is_refused(&hidden, tool), "{hidden}");
+    }
+    for text in [
+        r#"{ "version": "1", "default": "allow", "hide": ["write_*"] }"#,
+        r#"{ "version": "1", "default": "allow", "hide": ["w*"] }"#,
+    ] {
+        assert!(!apply(text, &hide("write_*")).unwrap().changed, "{text}");
+    }
+}
+
+#[test]
+fn a_block_that_is_there_already_says_that_it_is_only_observed() {
+    let there = r#"{ "version": "1", "default": "allow", "mode": "observe", "hide": ["y"], "tools": { "x": { "action": "deny" } } }"#;
+    for edit in [block("x"), hide("y")] {
+        let again = apply(there, &edit).unwrap();
+        assert!(!again.changed);
+        assert!(
+            again.summary.join("\n").contains("is only observed: the policy refuses nothing"),
+            "{again:?}"
+        );
+    }
+}
+
+#[test]
+fn a_blocked_pattern_says_which_of_its_tools_are_only_observed_for_a_client() {
+    let text = r#"{ "version": "1", "default": "allow",
+        "clients": { "cursor": { "tools": { "write_file": { "mode": "observe" }, "read_file": { "mode": "observe" } } } } }"#;
+    for edit in [block("write_*"), hide("write_*")] {
+        let said = apply(text, &edit).unwrap().summary.join("\n");
+        assert!(said.contains("but \"write_file\" is only observed for the client \"cursor\""), "{said}");
+        assert!(!said.contains("read_file") && !said.contains("but \"write_*\""), "{said}");
+    }
+}
+
+#[test]
+fn a_cap_must_not_let_out_a_tool_that_is_hidden_because_nothing_lists_it() {
+    let text = r#"{ "version": "1", "default": "deny", "unlisted": "hide", "tools": { "x": {} } }"#;
+    assert!(matches!(apply(text, &cap("y", 5)), Err(EditError::NotAllowed { .. })));
+    let hidden =
+        r#"{ "version": "1", "default": "deny", "unlisted": "hide", "hide": ["y"], "tools": { "x": {} } }"#;
+    assert!(is_refused(&edited(hidden, &cap("y", 5)), "y"));
 }
 
 #[test]

@@ -46,9 +46,10 @@ fn edited(text: &str, edit: &Edit) -> String {
 fn edited_for(text: &str, client: Option<&str>, edit: &Edit) -> String {
     let once = apply_for(text, client, edit).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(once.changed, once.text != text);
-    assert_eq!(once.changed, !once.summary.is_empty(), "{:?}", once.summary);
+    assert_eq!(once.changed, once.summary.iter().any(|line| !line.starts_with("but ")), "{:?}", once.summary);
     let twice = apply_for(&once.text, client, edit).unwrap();
-    assert_eq!((twice.text.as_str(), twice.changed, twice.summary.len()), (once.text.as_str(), false, 0));
+    assert_eq!((twice.text.as_str(), twice.changed), (once.text.as_str(), false));
+    assert!(twice.summary.iter().all(|line| line.starts_with("but ")), "{:?}", twice.summary);
     once.text
 }
 

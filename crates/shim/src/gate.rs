@@ -14,7 +14,7 @@ use callgate_policy::{Policy, same_client};
 use callgate_store::allowance::{self, Allowance, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::home::read_private;
-use callgate_store::{Home, pause};
+use callgate_store::{Home, catalogue, pause};
 
 /// A file changed this shortly before it was read may change again within the same time stamp.
 const RACY: Duration = Duration::from_millis(50);
@@ -241,6 +241,8 @@ impl Gate {
         let parsed = read.map_err(|error| error.to_string()).and_then(|text| {
             let mut policy = Policy::parse(&text).map_err(|report| report.headline())?;
             guard(&mut policy, self.home.path(), std::env::current_dir().ok().as_deref());
+            // Until the server of this session has listed its tools.
+            catalogue::describe(&self.home, &self.server, &mut policy);
             Ok((policy, text))
         });
         match parsed {
@@ -381,6 +383,8 @@ fn detail(_meta: &Metadata) -> (u64, i64, i64) {
 mod tests {
     use super::*;
     use callgate_policy::{Call, Circumstances, Judgement};
+    use callgate_protocol::json::Raw;
+    use callgate_store::mask::Masker;
 
     struct Fixture {
         _folder: tempfile::TempDir,
@@ -454,6 +458,22 @@ mod tests {
         assert_eq!(fixture.look(), ("Denied".to_owned(), vec![]));
         fixture.write(ALLOW);
         assert_eq!(fixture.look().0, "pass /default");
+    }
+
+    #[test]
+    fn a_path_by_the_schema_of_the_last_session_is_held_before_this_one_has_a_list() {
+        let fixture = fixture();
+        let x = r#"{"name":"x","inputSchema":{"properties":{"target":{"type":"string","format":"path"}}}}"#;
+        let listed = [("x", Raw::parse(x).unwrap())];
+        catalogue::write(&fixture.home, &Masker::default(), "s", 1, listed).unwrap();
+        fixture.write(
+            r#"{"version":"1","default":"allow","all_tools":{"deny_if":[{"args":"paths","op":"eq","value":"etc/passwd"}]}}"#,
+        );
+        let args = Raw::parse(r#"{"target":"etc/passwd"}"#).unwrap();
+        let (rules, _) = fixture.gate.look();
+        let call = Call::tool("c", "x", Some(args));
+        let judged = rules.policy.judge(&call, &Circumstances::timeless());
+        assert!(matches!(judged, Judgement::Refuse(_)), "{judged:?}");
     }
 
     #[test]

@@ -241,8 +241,8 @@ impl Group<'_> {
     fn attempt(&mut self, ask: &Ask<'_>, leave: &Leave) -> Result<(), No> {
         let relay = self.from.relay;
         let client = relay.client.name();
+        let described = self.described(ask)?;
         let policy = self.rules.policy.clone();
-        let described = self.described(ask);
         let call = ask.call(&client).described_by(described.as_ref().and_then(|schema| schema.arguments()));
         let judged = policy.judge(&call, &relay.circumstances(&self.rules, leave.waived));
         let mut pass = match judged {
@@ -261,11 +261,7 @@ impl Group<'_> {
         };
         if let Some(pointer) = pass.validate {
             let fits = self.fits(ask);
-            // A check may take its time, and a person may have changed their mind meanwhile.
-            let rules = relay.rules();
-            if !rules.same_as(&self.rules) {
-                self.rules = rules;
-                self.unless_paused(ask)?;
+            if self.rules_changed(ask)? {
                 return self.attempt(ask, leave);
             }
             if let Err(misfit) = fits {
@@ -322,23 +318,45 @@ impl Group<'_> {
         }
     }
 
-    /// What the server says of the tool's arguments, where a rule asks for kinds of them.
-    fn described(&self, ask: &Ask<'_>) -> Option<Arc<ToolSchema>> {
-        let asked = ask.expects == Expects::ToolResult && self.rules.policy.asks_for_kinds();
-        asked.then(|| self.from.relay.tools.schema(&ask.name)).flatten()
+    /// What the server says of the tool's arguments, where a rule asks for kinds of them. Which are paths must not depend on
+    /// whether a list was read in time; of a server that lists nothing, names and looks tell, and what it listed last.
+    fn described(&mut self, ask: &Ask<'_>) -> Result<Option<Arc<ToolSchema>>, No> {
+        if ask.expects != Expects::ToolResult || !self.rules.policy.asks_for_kinds() {
+            return Ok(None);
+        }
+        if self.await_list(ask) {
+            self.rules_changed(ask)?;
+        }
+        Ok(self.from.relay.tools.schema(&ask.name))
     }
 
-    /// Do the arguments fit the tool's own schema? A server that has not listed its tools yet is asked to.
+    /// Do the arguments fit the tool's own schema?
     fn fits(&mut self, ask: &Ask<'_>) -> Result<(), Misfit> {
+        self.await_list(ask);
+        self.from.relay.tools.check(&ask.name, ask.args)
+    }
+
+    /// A server that has not listed its tools yet is asked to. Says whether that took its time.
+    fn await_list(&mut self, ask: &Ask<'_>) -> bool {
         let relay = self.from.relay;
-        if let Some(read) = relay.tools.wants_list(&ask.name) {
-            // What came before this call may be the handshake: the server has to have it first.
-            self.forward();
-            if relay.list_tools(&self.pipe, None, &own_meta(ask.params)) {
-                relay.tools.wait_newer(read, PATIENCE);
-            }
+        let Some(read) = relay.tools.wants_list(&ask.name) else { return false };
+        // What came before this call may be the handshake: the server has to have it first.
+        self.forward();
+        if relay.list_tools(&self.pipe, None, &own_meta(ask.params)) {
+            relay.tools.wait_newer(read, PATIENCE);
         }
-        relay.tools.check(&ask.name, ask.args)
+        true
+    }
+
+    /// What takes its time leaves a person the time to change their mind. The rules of now are then in force here.
+    fn rules_changed(&mut self, ask: &Ask<'_>) -> Result<bool, No> {
+        let rules = self.from.relay.rules();
+        if rules.same_as(&self.rules) {
+            return Ok(false);
+        }
+        self.rules = rules;
+        self.unless_paused(ask)?;
+        Ok(true)
     }
 
     /// An admitted call waits for its answer from here on.

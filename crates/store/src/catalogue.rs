@@ -1,5 +1,5 @@
-//! What a server listed last: `tools/<server>.json`. For people and for suggestions, when no session is there to ask;
-//! it decides nothing. Text of a server is hostile: masked, capped, and checked again when it is read.
+//! What a server listed last: `tools/<server>.json`. For people and for suggestions, when no session is there to ask, and for
+//! rules about kinds of arguments until a session has a list of its own. Text of a server is hostile: masked, capped, and checked again when it is read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

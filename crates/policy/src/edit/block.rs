@@ -3,7 +3,8 @@
 use super::draft::{Draft, New};
 use super::scope::Scope;
 use super::{effect, pattern};
-use crate::file::{Action, Body};
+use crate::file::{Action, Body, PolicyFile};
+use crate::name;
 use crate::policy::Policy;
 
 pub(super) fn block(
@@ -51,13 +52,18 @@ fn deny(
 pub(super) fn hide(
     draft: &mut Draft,
     scope: &Scope,
-    body: &Body,
+    file: &PolicyFile,
     policy: &Policy,
     tool: &str,
     summary: &mut Vec<String>,
 ) {
-    let found = policy.applying_with(scope.overlay(policy), tool, i64::MIN);
-    if found.hidden().is_none() {
+    let body = scope.body(file);
+    // Of a pattern nothing but an entry for all of it says so: a rule for more names, or for one of them, lists some.
+    let hidden = match name::is_pattern(tool) {
+        true => file.body.hide.iter().chain(&body.hide).any(|entry| pattern::covers(&entry.value, tool)),
+        false => policy.applying_with(scope.overlay(policy), tool, i64::MIN).hidden().is_some(),
+    };
+    if !hidden {
         draft.append(&scope.path(&["hide"]), New::text(tool));
         summary.push(format!("{tool:?} is now hidden{}", scope.whose()));
     }

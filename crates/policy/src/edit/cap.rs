@@ -75,8 +75,9 @@ pub(super) fn may_be_listed(
     }
     let open = Policy::parse(open.text()).map_err(EditError::Broken)?;
     let overlay = scope.overlay(&open);
-    // Hidden by its own name it stays hidden; as a look-alike of a hidden one it would be let out.
-    if open.applying_with(overlay, tool, i64::MIN).hidden().is_some() {
+    // Hidden by its own name it stays hidden; as a look-alike of a hidden one, or as one that is not listed, it would be let out.
+    let layers = std::iter::once(&open.base).chain(overlay.map(|overlay| &overlay.layer));
+    if layers.map(|layer| layer.find(tool, i64::MIN)).any(|found| found.hidden.is_some()) {
         return Ok(());
     }
     for now_ms in effect::moments(&open, overlay) {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::EditError;
 use super::draft::{Draft, New};
 use super::scope::Scope;
+use super::{EditError, pattern};
 use crate::call::Keep;
 use crate::file::{Mode, PolicyFile, ToolRule};
 use crate::layer::Layer;
@@ -57,8 +57,11 @@ pub(super) fn keep_private(
 pub(super) fn refused_always(policy: &Policy, scope: &Scope, tool: &str) -> Result<(), EditError> {
     for overlay in scope.overlays(policy) {
         for now_ms in moments(policy, overlay) {
-            let applying = policy.applying_with(overlay, tool, now_ms);
-            if applying.hidden().is_none() && applying.rules().all(|rule| rule.denied.is_none()) {
+            let refused = |name: &str| {
+                let applying = policy.applying_with(overlay, name, now_ms);
+                applying.hidden().is_some() || applying.rules().any(|rule| rule.denied.is_some())
+            };
+            if !refused(tool) || !covered_names(policy, overlay, tool).all(refused) {
                 let who = overlay.map_or_else(String::new, |o| format!(" for the client {:?}", o.client));
                 return Err(EditError::NotRefused { tool: tool.to_owned(), who });
             }
@@ -67,11 +70,37 @@ pub(super) fn refused_always(policy: &Policy, scope: &Scope, tool: &str) -> Resu
     Ok(())
 }
 
-/// What to say if calls of the tool are only observed, at some time or for some client.
+/// The rules that a pattern covers, by their names: what is said of it may be another thing for them.
+fn covered_names<'p>(
+    policy: &'p Policy,
+    overlay: Option<&'p Overlay>,
+    tool: &'p str,
+) -> impl Iterator<Item = &'p str> {
+    let layers = std::iter::once(&policy.base).chain(overlay.map(|overlay| &overlay.layer));
+    let names = layers.flat_map(Layer::named_rules).map(|(name, _)| name);
+    names.filter(move |name| *name != tool && pattern::covers(tool, name))
+}
+
+/// What to say if calls of the tool are only observed, at some time or for some client; of a pattern, also what it covers.
 pub(super) fn only_observed(policy: &Policy, scope: &Scope, tool: &str) -> Vec<String> {
-    observed(policy, scope, &format!("{tool:?}"), |overlay, now_ms| {
-        policy.applying_with(overlay, tool, now_ms).observing()
-    })
+    let of = |name: &str, what: &str| {
+        observed(policy, scope, what, |overlay, now_ms| {
+            policy.applying_with(overlay, name, now_ms).observing()
+        })
+    };
+    let shown = format!("{tool:?}");
+    let whole = of(tool, &shown);
+    let mut said = whole.clone();
+    let overlays = scope.overlays(policy);
+    let covered: BTreeSet<&str> =
+        overlays.into_iter().flat_map(|overlay| covered_names(policy, overlay, tool)).collect();
+    for name in covered {
+        // What is so for the whole pattern is not said again.
+        if of(name, &shown) != whole {
+            said.extend(of(name, &format!("{name:?}")));
+        }
+    }
+    said
 }
 
 /// The same for a block of all tools, some of which may have rules that are observed by themselves.

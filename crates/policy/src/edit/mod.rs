@@ -107,7 +107,7 @@ impl Edit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
     pub text: String,
-    /// What changed, in words; empty when nothing did.
+    /// What changed, in words, and what is to be known with it (`but …`), which is said if nothing changed, too.
     pub summary: Vec<String>,
     pub changed: bool,
 }
@@ -214,9 +214,8 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
         }
         _ => Vec::new(),
     };
-    if changed {
-        summary.extend(but);
-    }
+    // Whoever hears that it is refused already has to hear this, too.
+    summary.extend(but);
     Ok(Edited { text: draft.into_text(), summary, changed })
 }
 
@@ -226,7 +225,7 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
     let body = scope.body(&file);
     match edit {
         Edit::Block { tool, reason } => block::block(draft, scope, body, tool, reason.as_deref(), summary),
-        Edit::Hide { tool } => block::hide(draft, scope, body, &policy, tool, summary),
+        Edit::Hide { tool } => block::hide(draft, scope, &file, &policy, tool, summary),
         Edit::Cap { tool, max, window } => {
             cap::may_be_listed(draft, scope, &file, &policy, tool)?;
             cap::cap(draft, scope, body, Some(tool), Rate { max: *max, window: *window }, summary);

@@ -30,7 +30,8 @@ pub(super) fn of(part: &Part, predicate: &Predicate) -> Fit {
     if let Some(choices) = &part.choices
         && !matches!(predicate.op, Operator::Inside | Operator::NotInside)
     {
-        return all_alike(choices.iter().map(|choice| tried(choice, predicate)));
+        let condition = Condition::compile(predicate, Quantifier::Any);
+        return all_alike(choices.iter().map(|choice| tried(choice, condition.as_ref())));
     }
     all_alike(part.types.each().map(|one| of_type(one, part, predicate)))
 }
@@ -40,11 +41,8 @@ fn all_alike(mut fits: impl Iterator<Item = Fit>) -> Fit {
     if fits.all(|fit| fit == first) { first } else { Fit::Open }
 }
 
-fn tried(json: &str, predicate: &Predicate) -> Fit {
-    let (Some(condition), Ok(value)) = (Condition::compile(predicate, Quantifier::Any), Raw::parse(json))
-    else {
-        return Fit::Open;
-    };
+fn tried(json: &str, condition: Option<&Condition>) -> Fit {
+    let (Some(condition), Ok(value)) = (condition, Raw::parse(json)) else { return Fit::Open };
     match condition.holds_for(value, &AsWritten) {
         Some(true) => Fit::Always,
         Some(false) => Fit::Never,
