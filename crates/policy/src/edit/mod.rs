@@ -219,6 +219,13 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     Ok(Edited { text: draft.into_text(), summary, changed })
 }
 
+/// What was empty before is not of this edit's making, and stays.
+fn tidy_if_changed(draft: &mut Draft, client: &Scope, before: &str, tool: Option<&str>) {
+    if draft.text() != before {
+        client.tidy(draft, tool);
+    }
+}
+
 fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>) -> Result<(), EditError> {
     let policy = Policy::parse(draft.text()).map_err(EditError::Broken)?;
     let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
@@ -237,8 +244,9 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
             allow::allow(draft, scope, &file, tool, summary);
             // Whoever lets everyone call it means those, too, for whom alone it was blocked.
             for client in scope.clients(&file) {
+                let before = draft.text().to_owned();
                 allow::take_back(draft, &client, client.body(&file), tool, summary);
-                client.tidy(draft, Some(tool));
+                tidy_if_changed(draft, &client, &before, Some(tool));
             }
         }
         Edit::CapUntil { tool, max, window, until } => {
@@ -254,8 +262,9 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
         Edit::AllowServer => {
             server::allow(draft, scope, body, summary);
             for client in scope.clients(&file) {
+                let before = draft.text().to_owned();
                 server::allow(draft, &client, client.body(&file), summary);
-                client.tidy(draft, None);
+                tidy_if_changed(draft, &client, &before, None);
             }
         }
         Edit::Refuse { tool, when, reason } => {
