@@ -90,7 +90,10 @@ impl AppState {
     /// Is it still so? Somebody may have made room meanwhile.
     fn is_home_unusable(&self) -> bool {
         let home = self.desk.home();
-        home.prepare().is_err() || home.check_writable().is_err()
+        // The app's own lock is the one thing that nobody else opens.
+        let lock = std::fs::File::options().write(true).open(home.app_lock());
+        let unlockable = lock.is_err_and(|error| error.kind() != std::io::ErrorKind::NotFound);
+        unlockable || home.prepare().is_err() || home.check_writable().is_err()
     }
 
     /// The window is gone: nothing that it asked for is wanted any more.

@@ -275,7 +275,8 @@ proptest! {
         with.clients.insert("cursor".to_owned(), added);
         let (Ok(old), Ok(new)) = (Policy::parse(&base.text()), Policy::parse(&with.text())) else { return Ok(()) };
         // It may list a tool; that is the one thing that it can give.
-        let not_listed = |rule: &str| rule == "/default" || rule.starts_with("/classes");
+        let not_listed =
+            |rule: &str| rule == "/default" || rule == "/unlisted" || rule.starts_with("/classes");
         world(&old, &new, |_, call, was, is| {
             for (was, is) in was.iter().zip(&is) {
                 let kept = is.is_some() || was.as_deref().is_none_or(not_listed);

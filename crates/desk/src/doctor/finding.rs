@@ -141,7 +141,7 @@ codes! {
     GateBroken "gate-broken" "it does not say its version",
     GateOtherVersion "gate-other-version" "it is of another version than this program",
     PoliciesOk "policies-ok" "every policy can be used",
-    PolicyBroken "policy-broken" "a policy cannot be used: everything it is for is refused",
+    PolicyBroken "policy-broken" "a policy cannot be used: sessions that run keep the last good version, new ones refuse every call",
     PolicyMisses "policy-misses" "a rule of a policy can never count, as the server's tools are",
     PolicyStray "policy-stray" "a policy is for no server that anybody here knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
