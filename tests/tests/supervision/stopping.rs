@@ -188,7 +188,7 @@ fn a_server_that_nobody_runs_cannot_be_stopped() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let output = bench.callgate(["stop", "nobody"]).unwrap().output().unwrap();
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no session of nobody runs"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("\"nobody\" is known here"));
 }
 
 #[test]

@@ -140,6 +140,9 @@ fn queue(visit: &Visit<'_>, views: &[ClientView]) -> Vec<Finding> {
                 &error.to_string(),
             );
             return vec![match &error {
+                QueueError::Read { path, error } if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                    accessible(visit, finding, path, ("Make it readable for yourself", "u+rw"))
+                }
                 QueueError::Read { path, .. }
                 | QueueError::Broken { path, .. }
                 | QueueError::Write { path, .. } => moved_away(finding, path),
