@@ -446,7 +446,8 @@ fn the_exported_test_of_every_action_compiles_runs_and_does_what_the_session_did
     }
 }
 
-/// What happens on the page, as a real RunAutomation did it.
+/// What happens on the page. Written from a replay of the stand-in, and held against the log of a real RunAutomation by hand;
+/// `CALLGATE_RUNAUTOMATION` compares the two live.
 const EXPECTED: &[&str] = &[
     "shown /",
     "name O%27Neil %22x%22 %60%24%7B1%7D%60 %E2%80%A8",
