@@ -14,8 +14,10 @@ use crate::{
     json::{Kind, Raw, compact, write_string},
 };
 
-/// Longest id, as written.
+/// Longest id, as received and as written back.
 pub const MAX_ID: usize = 1024;
+/// What one received byte becomes at most: a control character is written as `\u00xx`.
+const LONGEST_ESCAPE: usize = 6;
 
 /// An id inside the line that it came in: a string, or an integer of any length. `-0` is refused.
 #[derive(Clone, Debug)]
@@ -36,7 +38,7 @@ impl<'a> Id<'a> {
         let lexeme = raw.text();
         let value = match raw.kind() {
             Kind::Null => return Err(Cause::IdNull),
-            Kind::String | Kind::Number if lexeme.len() > MAX_ID => return Err(Cause::IdTooLong),
+            Kind::String | Kind::Number if is_too_long(raw) => return Err(Cause::IdTooLong),
             Kind::Number => {
                 // The grammar allows a minus sign only in front, or in an exponent, which the `e` gives away.
                 if lexeme == "-0" || !lexeme.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
@@ -60,15 +62,25 @@ impl<'a> Id<'a> {
             Value::Int(number) => Key::Int(*number),
             Value::Big => Key::Big(self.lexeme.into()),
             Value::Text(text) => {
-                let spelled = self.lexeme.contains('\\').then(|| {
-                    let mut out = Vec::with_capacity(self.lexeme.len());
-                    compact(Raw::checked(self.lexeme), &mut out);
-                    String::from_utf8_lossy(&out).into()
-                });
+                let spelled =
+                    self.lexeme.contains('\\').then(|| safe_lexeme(Raw::checked(self.lexeme)).into());
                 Key::Text { text: text.as_ref().into(), spelled }
             }
         })
     }
+}
+
+/// Also where only the escapes that it is forwarded with make it so: what we write must be an id to the next gate too.
+fn is_too_long(raw: Raw<'_>) -> bool {
+    let length = raw.text().len();
+    length > MAX_ID || (length > MAX_ID / LONGEST_ESCAPE && safe_lexeme(raw).len() > MAX_ID)
+}
+
+/// The spelling that goes into a line.
+fn safe_lexeme(raw: Raw<'_>) -> String {
+    let mut out = Vec::with_capacity(raw.text().len());
+    compact(raw, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// An id on its own: the key of a table of pending requests, one table per direction.
@@ -199,5 +211,15 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap_err(), cause, "{text}");
         }
+    }
+
+    #[test]
+    fn an_id_that_is_too_long_only_as_we_would_write_it_is_refused() {
+        let quoted = |text: &str| format!("\"{text}\"");
+        let most = (MAX_ID - 2) / LONGEST_ESCAPE;
+        let fits = read(&quoted(&"\u{7f}".repeat(most))).unwrap();
+        assert!(IdKey::from_lexeme(&fits.to_lexeme()).is_some());
+        assert_eq!(read(&quoted(&"\u{7f}".repeat(most + 1))).unwrap_err(), Cause::IdTooLong);
+        assert!(read(&quoted(&"x".repeat(MAX_ID - 2))).is_ok(), "letters are written as they are");
     }
 }
