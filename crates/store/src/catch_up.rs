@@ -28,6 +28,9 @@ pub struct CaughtUp {
     pub failed: usize,
 }
 
+/// How long somebody who files for others waits for a turn; without one it takes what SQLite gives.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
 /// Files everything that spools hold at this moment.
 pub fn catch_up(home: &Home, clock: &dyn Clock) -> Result<CaughtUp, StoreError> {
     let mut caught_up = CaughtUp::default();
@@ -77,7 +80,10 @@ fn one(
     let path = home.spool(session);
     match Reader::open(&path) {
         Ok((mut reader, Head::Session(opened))) => {
-            while filer.file(&opened, &mut reader, TRANSACTION)? {}
+            while {
+                let _turn = filer.turn(BRIEFLY);
+                filer.file(&opened, &mut reader, TRANSACTION)?
+            } {}
             if held.is_some() {
                 let at_ms = changed_ms(&path).unwrap_or_else(|| clock.now().wall_ms);
                 filer.close(&opened, at_ms, EndReason::Lost)?;

@@ -24,10 +24,13 @@ use crate::words::EventKind;
 const GATHER: Duration = Duration::from_millis(25);
 /// One transaction; others wait for the history's lock no longer than this.
 const TRANSACTION: Duration = Duration::from_micros(3_500);
+/// How long a turn at filing is waited for at a time, and after how long without one something is wrong.
+const TURN_PATIENCE: Duration = Duration::from_millis(500);
+const STALLED: Duration = Duration::from_secs(10);
 /// A spool beyond this is finished with appends kept out, or it might grow for ever under load.
 const LARGE: u64 = 8 << 20;
 /// The length at which the log of the shared counters is written back.
-const LIMITS_LOG: u64 = 1 << 20;
+const LIMITS_LOG: u64 = 2 << 20;
 /// Housekeeping waits for the session to have started in peace.
 const SETTLED: Duration = Duration::from_millis(300);
 /// While the history cannot be written.
@@ -53,6 +56,8 @@ struct Drain {
     reader: Option<SpoolReader>,
     housekeeping: Housekeeping,
     limits_log: LogKeeper,
+    /// Since when others had every turn at filing.
+    kept_out: Option<Instant>,
     /// What happened to the history that was open before.
     lost: Option<&'static str>,
 }
@@ -74,6 +79,7 @@ impl Drain {
             reader: None,
             housekeeping: Housekeeping::new(shared.home.clone(), shared.clock.clone(), SETTLED),
             limits_log: LogKeeper::default(),
+            kept_out: None,
             lost: None,
         }
     }
@@ -109,8 +115,9 @@ impl Drain {
 
     /// One short step at a time; a call in between goes first.
     fn keep_house(&mut self, shared: &Shared) {
-        if let Some(filer) = &self.filer
+        if let Some(filer) = &mut self.filer
             && Instant::now() >= self.housekeeping.next()
+            && let Ok(_turn) = filer.turn(TURN_PATIENCE)
             && self.housekeeping.step(filer).is_done()
         {
             catch_up::dead_sessions(&shared.home, shared.clock.as_ref());
@@ -128,6 +135,14 @@ impl Drain {
                 }
                 Err(error) => error,
             };
+            if error.is_busy() && !last {
+                let since = *self.kept_out.get_or_insert_with(Instant::now);
+                if since.elapsed() < STALLED {
+                    // Others file, and this session's turn comes: its calls wait for that rather than fill the disk.
+                    shared.ring();
+                    return;
+                }
+            }
             self.recover(shared, &error);
             *lock(&shared.stuck) = Some(error.to_string());
             shared.notify_room();
@@ -142,11 +157,21 @@ impl Drain {
         self.prepare(shared)?;
         let (Some(filer), Some(spool)) = (&mut self.filer, &mut self.reader) else { return Ok(()) };
         let SpoolReader { reader, opened, base, turn } = spool;
-        while filer.file(opened, reader, TRANSACTION)? {
+        // Somebody who was stopped in the middle of a turn does not stop everybody.
+        let stalled = self.kept_out.is_some_and(|since| since.elapsed() > STALLED);
+        let _filing = loop {
+            let filing = match filer.turn(TURN_PATIENCE) {
+                Err(_) if stalled => None,
+                filing => Some(filing?),
+            };
+            let more = filer.file(opened, reader, TRANSACTION)?;
+            self.kept_out = None;
+            // A history that is busy keeps its ceiling a little later.
             let _later = self.housekeeping.make_room(filer);
-        }
-        // A history that is busy keeps its ceiling a little later.
-        let _later = self.housekeeping.make_room(filer);
+            if !more {
+                break filing;
+            }
+        };
         if !shared.truncate(reader.offset(), *turn)? {
             let mut spool = shared.hold();
             if spool.turn() != *turn {

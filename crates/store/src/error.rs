@@ -93,6 +93,16 @@ impl StoreError {
         StoreError::Database { path: path.to_owned(), cause: error.to_string(), trouble }
     }
 
+    /// Others were at it for longer than we wait.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, StoreError::Database { trouble: Trouble::Busy, .. })
+    }
+
+    pub(crate) fn busy(path: &Path) -> Self {
+        let cause = "other sessions were writing into it all the time".to_owned();
+        StoreError::Database { path: path.to_owned(), cause, trouble: Trouble::Busy }
+    }
+
     pub(crate) fn is_corrupt(&self) -> bool {
         matches!(self, StoreError::Database { trouble: Trouble::Corrupt, .. })
     }

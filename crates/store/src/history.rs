@@ -8,6 +8,7 @@ mod changed;
 mod choices;
 mod codegen;
 pub(crate) mod file;
+mod filing_turn;
 mod forget;
 mod lines;
 mod notes;

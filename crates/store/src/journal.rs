@@ -540,7 +540,7 @@ impl Shared {
     }
 
     /// Tells the drain that there is work.
-    fn ring(&self) {
+    pub(crate) fn ring(&self) {
         if !self.work.swap(true, Ordering::AcqRel) {
             lock(&self.bell.0).rung = true;
             self.bell.1.notify_all();

@@ -73,7 +73,7 @@ impl Ceiling {
 
     /// The length at which the history's log is written back.
     pub(crate) fn log(self) -> u64 {
-        (self.0 / 64).clamp(128 << 10, 4 << 20)
+        (self.0 / 16).clamp(512 << 10, 4 << 20)
     }
 
     /// The length of a spool at which its session waits for the history.
@@ -209,7 +209,8 @@ impl Housekeeping {
                 give_back(filer.connection(), STEP_PAGES).map_err(|error| filer.fail(&error))?;
             }
             filer.limit_log(self.ceiling().log());
-            if removed == 0 && !swept {
+            // While somebody is in the way of emptying the log, trimming would only make it longer.
+            if (removed == 0 && !swept) || wal::bytes(&self.home.history_db()) > self.ceiling().log() {
                 return Ok(());
             }
         }

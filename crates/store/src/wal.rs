@@ -17,30 +17,25 @@ use crate::sqlite;
 pub(crate) const KEPT: u64 = 64 << 10;
 /// In quiet moments and at the end of a session a log of this length is written back and emptied.
 const QUIET: u64 = 1 << 20;
-/// A log that gentle checkpoints did not get down to its limit is emptied by force at this many times that limit.
-pub(crate) const FORCE: u64 = 4;
 /// How long a forced checkpoint keeps writers out while it waits for readers of an old state.
-pub(crate) const BRIEFLY: Duration = Duration::from_millis(60);
-/// Between two tries in quiet moments to empty a log that somebody is in the way of.
-const PAUSE: Duration = Duration::from_millis(500);
+const BRIEFLY: Duration = Duration::from_millis(60);
+/// Between two tries to empty a log that somebody is in the way of.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The log of one database, looked after by one connection.
 #[derive(Debug, Default)]
 pub(crate) struct LogKeeper {
-    /// Not before this.
-    again: Option<Instant>,
+    /// When somebody was in the way.
+    hindered: Option<Instant>,
 }
 
 impl LogKeeper {
-    /// Writes the log back once it is longer than `limit`. Gently first: that lets others write meanwhile, but while they
-    /// do it never gets to the end of the log, and only there can the log begin anew.
+    /// Empties the log once it is longer than `limit`. Who reads an old state for long is waited for once; from then on the log
+    /// grows until that reader has gone.
     pub(crate) fn limit(&mut self, connection: &Connection, path: &Path, limit: u64) {
-        if bytes(path) < limit {
-            return;
-        }
-        let _gentle = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
-        if bytes(path) >= FORCE * limit {
-            self.empty(connection, BRIEFLY);
+        let patience = if self.hindered.is_some() { Duration::ZERO } else { BRIEFLY };
+        if bytes(path) >= limit {
+            self.empty(connection, patience);
         }
     }
 
@@ -52,8 +47,8 @@ impl LogKeeper {
     }
 
     fn empty(&mut self, connection: &Connection, patience: Duration) {
-        if self.again.is_none_or(|again| Instant::now() >= again) {
-            self.again = (!empty(connection, patience)).then(|| Instant::now() + PAUSE);
+        if self.hindered.is_none_or(|since| since.elapsed() >= PAUSE) {
+            self.hindered = (!empty(connection, patience)).then(Instant::now);
         }
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::filing_turn::FilingTurn;
 use super::rows::{ARGS_CUT, ARGS_MASKED, ARGS_WITHHELD, RESULT_CUT, RESULT_MASKED, RESULT_WITHHELD};
 use super::timeline::{self, InForce};
 use super::{notes, outbox};
@@ -28,9 +29,6 @@ use crate::words::{EndReason, EventKind, Origin, Outcome};
 const REMEMBERED: usize = 4096;
 /// The length at which the log is written back, unless the home's ceiling is low.
 const LOG_LIMIT: u64 = 4 << 20;
-/// How long a log that cannot be emptied keeps us from writing, and how long it does not after that.
-const LOG_PATIENCE: Duration = Duration::from_millis(500);
-const LOG_AGAIN: Duration = Duration::from_secs(30);
 /// How long others may keep a removed log from being written back.
 const RESCUE: Duration = Duration::from_millis(500);
 
@@ -42,8 +40,6 @@ pub(crate) struct Filer {
     log: (PathBuf, Identity),
     outbox: PathBuf,
     log_limit: u64,
-    /// When a log that was full could not be emptied in time.
-    unwaited: Option<Instant>,
     log_keeper: LogKeeper,
     contexts: FxHashMap<u64, (Context, i64)>,
     /// Of the history when `contexts` was last known to be true.
@@ -105,7 +101,6 @@ impl Filer {
             log,
             outbox: home.outbox(),
             log_limit: LOG_LIMIT,
-            unwaited: None,
             log_keeper: LogKeeper::default(),
             contexts: FxHashMap::default(),
             generation: 0,
@@ -208,27 +203,21 @@ impl Filer {
         done
     }
 
-    /// Begins to write; not before the log has room. Looked at with the lock held: of twenty who waited for it each would
-    /// else add to a log that is full. Somebody who reads an old state for long is waited for once, not each time.
+    /// Waits until no other session files; the log has room then. An error if others did for all that time.
+    pub(crate) fn turn(&mut self, patience: Duration) -> Result<FilingTurn, StoreError> {
+        let turn = FilingTurn::take(&self.path, patience).ok_or_else(|| StoreError::busy(&self.path))?;
+        self.empty_long_log();
+        Ok(turn)
+    }
+
     fn begin(&mut self) -> Result<(), StoreError> {
-        let began = Instant::now();
-        loop {
-            self.run("BEGIN IMMEDIATE")?;
-            if self.on_disk() != OnDisk::Kept {
-                // Not into a file that nobody else will ever open.
-                self.run("ROLLBACK")?;
-                return Err(StoreError::Removed { path: self.log.0.clone() });
-            }
-            let waiting = self.unwaited.is_none_or(|since| since.elapsed() > LOG_AGAIN);
-            if wal::bytes(&self.path) < wal::FORCE * self.log_limit || !waiting {
-                return Ok(());
-            }
-            self.run("ROLLBACK")?;
-            if !wal::empty(&self.connection, wal::BRIEFLY) {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            self.unwaited = (began.elapsed() > LOG_PATIENCE).then(Instant::now);
+        self.run("BEGIN IMMEDIATE")?;
+        if self.on_disk() == OnDisk::Kept {
+            return Ok(());
         }
+        // Not into a file that nobody else will ever open.
+        self.run("ROLLBACK")?;
+        Err(StoreError::Removed { path: self.log.0.clone() })
     }
 
     fn run(&self, sql: &str) -> Result<(), StoreError> {
@@ -549,8 +538,12 @@ impl Filer {
     /// Keeps the log about this long.
     pub(crate) fn limit_log(&mut self, limit: u64) {
         self.log_limit = limit;
+        self.empty_long_log();
+    }
+
+    fn empty_long_log(&mut self) {
         if self.on_disk() == OnDisk::Kept {
-            self.log_keeper.limit(&self.connection, &self.path, limit);
+            self.log_keeper.limit(&self.connection, &self.path, self.log_limit);
         }
     }
 
