@@ -7,22 +7,20 @@ const MOST: usize = 3;
 pub(crate) fn decode(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let hex = |at: usize| bytes.get(at).and_then(|b| char::from(*b).to_digit(16));
-    let mut out = Vec::with_capacity(bytes.len());
-    let (mut at, mut found) = (0, false);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, hex(at + 1), hex(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
-                found = true;
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
+    let mut out = Vec::new();
+    // Behind what is in `out` already.
+    let mut from = 0;
+    for at in memchr::memchr_iter(b'%', bytes) {
+        if let (Some(high), Some(low)) = (hex(at + 1), hex(at + 2)) {
+            out.extend_from_slice(&bytes[from..at]);
+            out.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+            from = at + 3;
         }
     }
-    found.then(|| String::from_utf8_lossy(&out).into_owned())
+    (from > 0).then(|| {
+        out.extend_from_slice(&bytes[from..]);
+        String::from_utf8_lossy(&out).into_owned()
+    })
 }
 
 /// The text, decoded once, decoded twice …; `None` when it goes on for longer than anybody means it to.

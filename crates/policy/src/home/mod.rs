@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use callgate_protocol::json::Raw;
-use memchr::{memchr_iter, memchr2_iter, memmem};
+use memchr::{memchr, memchr_iter, memchr2_iter};
 
 use crate::percent;
 use lead::{Lead, Named, below_root, expansion_at_end, lead, names_folder};
@@ -40,6 +40,8 @@ const INSIDE: [&str; 12] = [
 ];
 /// Whoever asks for the value of this variable asks for the folder.
 const VARIABLE: &str = "callgate_home";
+/// Where in the variable's name its rarest character stands.
+const VARIABLE_JOINT: usize = 8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct HomeGuard {
@@ -127,15 +129,14 @@ impl HomeGuard {
     fn is_read_in(&self, text: &str, above: &Above<'_>, effort: &mut Effort) -> bool {
         let text = shown(text);
         let bytes = text.as_bytes();
-        let lower = text.to_ascii_lowercase();
-        if memmem::find(lower.as_bytes(), VARIABLE.as_bytes()).is_some()
-            || (self.telling && lower.contains(SHORTENED))
+        if has_at(bytes, b'_', VARIABLE_JOINT, VARIABLE)
+            || (self.telling && has_at(bytes, b'~', SHORTENED.len() - 1, SHORTENED))
         {
             return true;
         }
         let first = self.name.as_bytes()[0].to_ascii_lowercase();
-        let named = lower.bytes().enumerate().any(|(at, byte)| {
-            let start = match byte {
+        let named = bytes.iter().enumerate().any(|(at, byte)| {
+            let start = match byte.to_ascii_lowercase() {
                 byte if byte == first => Start::Literal,
                 b'?' | b'[' if starts_a_part(bytes, at) => Start::Pattern,
                 // A star that begins a pattern stands for no dot, in shells and most of what is like them.
@@ -206,6 +207,13 @@ impl HomeGuard {
     }
 }
 
+/// Does the text hold this word, in whatever case? `rare` is the byte at `place` of it, by which it is looked for.
+fn has_at(text: &[u8], rare: u8, place: usize, word: &str) -> bool {
+    memchr_iter(rare, text).filter_map(|at| at.checked_sub(place)).any(|start| {
+        text.get(start..start + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+    })
+}
+
 /// Is it all of the usual name but its dot that stands behind the value at `at`? The dot may be in there.
 fn is_completed(text: &[u8], at: usize, effort: &mut Effort) -> bool {
     behind_expansion(text, at)
@@ -233,6 +241,8 @@ fn may_be_named_in(text: &[u8]) -> bool {
     memchr_iter(b'.', text).any(|at| match (after(at, 1), after(at, 2)) {
         (Some(b'c' | b'C'), Some(b'a' | b'A')) => true,
         (Some(b'c' | b'C'), next) => !letter(next) && !nothing(next),
+        // The end of a line, or a tab.
+        (Some(b'\\'), Some(b'n' | b'r' | b't')) => false,
         (next, _) => !letter(next) && !nothing(next),
     }) || memchr_iter(b'\\', text).any(|at| match after(at, 1) {
         Some(b'u') => text[at + 2..].starts_with(b"00") && matches!(after(at, 4), Some(b'0'..=b'7')),
@@ -288,11 +298,14 @@ fn is_behind_option(left: &str) -> bool {
 /// Without characters that do not show: some file systems do not see them either.
 fn shown(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\0');
-    if text.contains(hidden) { text.replace(hidden, "").into() } else { text.into() }
+    // Nearly every text is ASCII, which is seen at a glance.
+    let plain = text.is_ascii() && memchr(0, text.as_bytes()).is_none();
+    if !plain && text.contains(hidden) { text.replace(hidden, "").into() } else { text.into() }
 }
 
 /// `\x2e`, `\056`, `\u002e` undone, as `printf` and `$'…'` do; `None` when there are none.
 fn shell_escapes(text: &str) -> Option<String> {
+    memchr(b'\\', text.as_bytes())?;
     let mut out = String::new();
     let mut rest = text;
     let mut found = false;
@@ -357,12 +370,10 @@ fn unescape(inner: &str) -> Cow<'_, str> {
         return inner.into();
     }
     let mut out = String::with_capacity(inner.len());
-    let mut chars = inner.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
+    let mut rest = inner;
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        let mut chars = rest[at + 1..].chars();
         match chars.next() {
             Some('u') => {
                 let code = chars.as_str().get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
@@ -377,6 +388,8 @@ fn unescape(inner: &str) -> Cow<'_, str> {
             Some(c @ ('"' | '\\' | '/')) => out.push(c),
             Some(_) | None => out.push('\u{fffd}'),
         }
+        rest = chars.as_str();
     }
+    out.push_str(rest);
     out.into()
 }
