@@ -18,10 +18,12 @@ mod secret;
 mod shapes;
 mod text;
 mod tokens;
+mod triggers;
 mod vocabulary;
 mod worth;
 
-pub use masker::{KEPT, Kept, Masker, secret_values, warm};
+pub use masker::{KEPT, Kept, Masker, secret_values};
 pub use names::is_offered;
 pub use secret::Secret;
 pub use shapes::{find, is_token};
+pub use triggers::warm;

@@ -9,14 +9,14 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use crate::literals::{Literals, Source, Which};
 use crate::names::{self, Class};
 use crate::worth::SHORTEST;
-use crate::{Secret, commands, json, shapes, text, tokens, vocabulary};
+use crate::{Secret, commands, json, shapes, text, tokens, triggers};
 
 /// How much of arguments or of a result is kept.
 pub const KEPT: usize = 64 * 1024;
@@ -28,8 +28,6 @@ const LISTENED_TO: usize = 1024 * 1024;
 pub(crate) const LONGEST_SECRET: usize = 8 * 1024;
 /// A sentence: a reason, an event.
 const SENTENCE: usize = 8 * 1024;
-/// How much of a trigger is looked for.
-const BEGINNING: usize = 8;
 /// Secrets that are noted of one text, and their bytes: who writes the text decides how many there seem to be.
 const MOST_FOUND: usize = 256;
 const MOST_FOUND_BYTES: usize = 64 * 1024;
@@ -316,7 +314,7 @@ impl Pass<'_> {
     pub(crate) fn may_hold_secrets(&self, text: &str) -> bool {
         // A name of one's own can be spelled in many ways: with such names every text gets the closer look.
         !self.names.is_empty()
-            || triggers().is_match(text)
+            || triggers::any(text)
             || tokens::any(text)
             || self.literals.any(self.which, text)
             || self.brief.iter().any(|value| text.contains(value.expose()))
@@ -410,45 +408,11 @@ fn cut(text: Cow<'_, str>, already: bool, masked: bool) -> Kept<'_> {
     Kept { text, cut: true, masked }
 }
 
-/// Anything that could be the start of a secret. Escapes are among them, because they could spell one.
-fn triggers() -> &'static AhoCorasick {
-    static TRIGGERS: OnceLock<AhoCorasick> = OnceLock::new();
-    TRIGGERS.get_or_init(|| {
-        let hints = shapes::SHAPES.iter().map(shapes::Shape::hint);
-        let names = vocabulary::TRIGGERS.iter().chain(commands::TRIGGERS).copied();
-        let all: Vec<&str> = names.chain(hints).map(beginning).chain(["\\u"]).collect();
-        // What has another one in it is found by that one.
-        let other = |text: &str, other: &str| other.len() < text.len() && holds(text, other);
-        let few = all.iter().copied().filter(|text| !all.iter().any(|one| other(text, one)));
-        // Every call goes through this one: worth a millisecond of building.
-        build(few, AhoCorasickKind::DFA)
-    })
-}
-
-/// Enough of a text to be rare: a look-up of whole texts would be large.
-fn beginning(text: &'static str) -> &'static str {
-    &text[..text.floor_char_boundary(BEGINNING)]
-}
-
-/// Is the other in this text, in any case?
-fn holds(text: &str, other: &str) -> bool {
-    text.as_bytes().windows(other.len()).any(|window| window.eq_ignore_ascii_case(other.as_bytes()))
-}
-
-/// Builds the look-up that every call needs, before a call has to wait for it.
-pub fn warm() {
-    triggers();
-}
-
 /// Looks for all of them in one pass, in any case. Quick to build, because a session may start with it.
 pub(crate) fn search(patterns: impl Iterator<Item = &'static str>) -> AhoCorasick {
-    build(patterns, AhoCorasickKind::ContiguousNFA)
-}
-
-fn build(patterns: impl Iterator<Item = &'static str>, kind: AhoCorasickKind) -> AhoCorasick {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .kind(Some(kind))
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(patterns)
         .expect("a short list of fixed patterns")
 }
