@@ -75,6 +75,10 @@ impl Row {
         }
     }
 
+    pub fn is_measured(&self) -> bool {
+        !self.figures.is_empty()
+    }
+
     pub fn is_over(&self) -> bool {
         self.budget.is_some_and(|bound| self.judged().is_none_or(|figure| !bound.holds(figure)))
     }

@@ -30,7 +30,7 @@ const TURNS: usize = 3;
 const HELP: &str = "\
 usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
                       [--window PROGRAM --app PROGRAM (--seed PROGRAM | --history HOME)] [--window-out FILE]
-                      [--only-window] [--soak MINUTES]
+                      [--only-window] [--only WORDS] [--soak MINUTES]
 
   --callgate PROGRAM  the callgate to measure; without it only the yardsticks (direct, relay) run
   --review PROGRAM    the review_time to measure judging and looking back with
@@ -46,6 +46,7 @@ usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--qu
   --window-out FILE   as --out, for the window's table
   --only-window       nothing but the window's rows
 
+  --only WORDS        only the measures whose name has these words (\"1 MB\", \"disk\"); rows of the others are left out
   --soak MINUTES      nothing but one gate at full rate for so long: does its memory grow, does its home";
 
 struct Options {
@@ -61,6 +62,7 @@ struct Options {
     history: Option<PathBuf>,
     window_out: Option<PathBuf>,
     only_window: bool,
+    only: Option<String>,
     soak: Option<Duration>,
 }
 
@@ -80,6 +82,7 @@ impl Options {
             history: None,
             window_out: None,
             only_window: false,
+            only: None,
             soak: None,
         };
         while let Some(word) = words.next() {
@@ -97,6 +100,7 @@ impl Options {
                 "--history" => options.history = Some(value()?.into()),
                 "--window-out" => options.window_out = Some(value()?.into()),
                 "--only-window" => options.only_window = true,
+                "--only" => options.only = Some(value()?),
                 "--soak" => {
                     let minutes: u64 = value()?.parse().context("--soak needs a number of minutes")?;
                     options.soak = Some(Duration::from_secs(minutes * 60));
@@ -108,6 +112,10 @@ impl Options {
             bail!("--only-window measures nothing without --window\n\n{HELP}");
         }
         Ok(options)
+    }
+
+    fn wants(&self, measure: &str) -> bool {
+        self.only.as_ref().is_none_or(|words| measure.contains(words.as_str()))
     }
 }
 
@@ -158,8 +166,14 @@ fn gate(programs: &Programs, options: &Options) -> Result<bool> {
         rows = ratios(&turns);
         rows.extend(promises(programs, options)?);
     }
-    if let Some(program) = &options.review {
+    if let Some(program) = &options.review
+        && options.wants("review")
+    {
         rows.extend(reviews(program, options)?);
+    }
+
+    if options.only.is_some() {
+        rows.retain(Row::is_measured);
     }
 
     let mut text = String::new();
@@ -242,7 +256,7 @@ fn run_rounds(programs: &Programs, options: &Options) -> Result<Vec<Turn>> {
     for number in 0..options.rounds {
         let place = Place::new(programs, &options.work.join(format!("round-{number}")))?;
         let mut recorded = 0;
-        for (name, measure) in measures {
+        for (name, measure) in measures.into_iter().filter(|(name, _)| options.wants(name)) {
             eprintln!("round {} of {}: {name}", number + 1, options.rounds);
             for _ in 0..TURNS {
                 let mut turn = Turn::default();
@@ -340,15 +354,31 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let mut on_disk = Vec::new();
     for number in 0..tries {
         let place = Place::new(programs, &options.work.join(format!("promises-{number}")))?;
-        eprintln!("promises, {} of {tries}: memory, sizes, ten gates at once, edits", number + 1);
-        held.push(memory::measure(&place).context("memory").with_context(|| said(&place))?);
-        largest.push(sizes::measure(&place).context("sizes").with_context(|| said(&place))?);
-        at_once.push(crowd::measure(&place).context("ten gates").with_context(|| said(&place))?);
-        edited.push(edits::measure(&place).context("edits").with_context(|| said(&place))?);
-        let place = Place::new(programs, &options.work.join(format!("disk-{number}")))?;
-        eprintln!("promises, {} of {tries}: the record on the disk", number + 1);
-        on_disk.push(disk::measure(&place, options.effort).context("disk").with_context(|| said(&place))?);
-        fs::remove_dir_all(options.work.join(format!("disk-{number}"))).ok();
+        let begins = |measure: &str| {
+            let wanted = options.wants(measure);
+            if wanted {
+                eprintln!("promises, {} of {tries}: {measure}", number + 1);
+            }
+            wanted
+        };
+        if begins("memory") {
+            held.push(memory::measure(&place).context("memory").with_context(|| said(&place))?);
+        }
+        if begins("sizes") {
+            largest.push(sizes::measure(&place).context("sizes").with_context(|| said(&place))?);
+        }
+        if begins("ten gates") {
+            at_once.push(crowd::measure(&place).context("ten gates").with_context(|| said(&place))?);
+        }
+        if begins("edits") {
+            edited.push(edits::measure(&place).context("edits").with_context(|| said(&place))?);
+        }
+        if begins("disk") {
+            let place = Place::new(programs, &options.work.join(format!("disk-{number}")))?;
+            on_disk
+                .push(disk::measure(&place, options.effort).context("disk").with_context(|| said(&place))?);
+            fs::remove_dir_all(options.work.join(format!("disk-{number}"))).ok();
+        }
     }
     let mut rows = Vec::new();
     let mut add =

@@ -103,7 +103,7 @@ impl Place {
     }
 
     pub fn home(&self) -> PathBuf {
-        self.folder.join("home")
+        self.folder.join(".callgate")
     }
 
     /// What the started programs said on stderr.
