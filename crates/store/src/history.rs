@@ -8,7 +8,7 @@ mod changed;
 mod choices;
 mod codegen;
 pub(crate) mod file;
-mod filing_turn;
+pub(crate) mod filing_turn;
 mod forget;
 mod lines;
 mod notes;

@@ -47,8 +47,8 @@ const OVERFULL: i64 = 1_080;
 /// How long trimming may take at a time: nobody who writes or ends waits for longer. It is faster than filing.
 const TURN: Duration = Duration::from_millis(15);
 const LONG_TURN: Duration = Duration::from_millis(250);
-/// Between two sweeps of contexts, at least.
-const SWEEP: Duration = Duration::from_secs(2);
+/// Calls removed before their contexts are swept, at least.
+const SWEEP: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -112,8 +112,6 @@ pub(crate) struct Housekeeping {
     begun: bool,
     /// Problems of the settings were told.
     told: bool,
-    /// When contexts may be swept next: that looks through all calls.
-    sweep: Option<Instant>,
     /// When age is looked at next.
     next: Instant,
     /// Bytes of everything beside the history, and when they were measured.
@@ -130,7 +128,6 @@ impl Housekeeping {
             settings,
             begun: false,
             told: false,
-            sweep: None,
             next: Instant::now() + settled,
             beside: None,
         }
@@ -204,7 +201,7 @@ impl Housekeeping {
                 remove(filer.connection(), now, cutoff, true).map_err(|error| filer.fail(&error))
             })?;
             // Names that only one call ever had can take more room than the calls.
-            let swept = self.sweep(filer, removed == 0)?;
+            let swept = sweep(filer.connection(), removed == 0).map_err(|error| filer.fail(&error))?;
             if pages.are_to_give_back(room) {
                 give_back(filer.connection(), STEP_PAGES).map_err(|error| filer.fail(&error))?;
             }
@@ -214,18 +211,6 @@ impl Housekeeping {
                 return Ok(());
             }
         }
-    }
-
-    /// Removes the contexts of calls that are gone, if it was not done just now; says whether it did. `at_once`: there is nothing
-    /// else to remove.
-    fn sweep(&mut self, filer: &Filer, at_once: bool) -> Result<bool, StoreError> {
-        let began = Instant::now();
-        if !at_once && self.sweep.is_some_and(|next| began < next) {
-            return Ok(false);
-        }
-        let swept = sweep_contexts(filer.connection()).map_err(|error| filer.fail(&error))?;
-        self.sweep = Some(Instant::now() + (20 * began.elapsed()).max(SWEEP));
-        Ok(swept)
     }
 
     /// Bytes that the history's own file may have.
@@ -350,7 +335,10 @@ fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> ru
     let mut removed = 0;
     if let Some(last) = last {
         removed += removals::expire_calls(connection, last, now)?;
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('unswept', 1)", ())?;
+        connection.execute(
+            "INSERT INTO meta VALUES ('unswept', ?1) ON CONFLICT(key) DO UPDATE SET value = value + ?1",
+            [i64::try_from(removed).unwrap_or(i64::MAX).max(1)],
+        )?;
         connection.execute("DELETE FROM changes WHERE rev <= ?1", [last])?;
     }
     let latest: i64 =
@@ -381,18 +369,32 @@ fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> ru
     Ok(removed)
 }
 
+/// Sweeps contexts once as many calls were removed as are left, by whomever: that looks through all calls. Says whether it did.
+/// `at_once`: there is nothing else to remove.
+fn sweep(connection: &Connection, at_once: bool) -> rusqlite::Result<bool> {
+    let left: i64 = connection
+        .prepare_cached("SELECT coalesce((SELECT max(rev) FROM calls) - (SELECT min(rev) FROM calls), 0)")?
+        .query_row((), |row| row.get(0))?;
+    let due = at_once || meta(connection, "unswept")?.is_some_and(|removed| removed >= SWEEP.max(left / 2));
+    if due { sweep_contexts(connection) } else { Ok(false) }
+}
+
+fn meta(connection: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
 /// Removes the contexts that no call is left of, once calls were removed.
 ///
 /// An index would find them at once, and every call would pay for it. So they are looked for without a lock, and each
 /// is looked at again when it is removed: only calls that came meanwhile can have taken it up.
 fn sweep_contexts(connection: &Connection) -> rusqlite::Result<bool> {
-    let meta = |key: &str| -> rusqlite::Result<Option<i64>> {
-        connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
-    };
-    if meta("unswept")? != Some(1) {
+    if meta(connection, "unswept")?.is_none_or(|removed| removed == 0) {
         return Ok(false);
     }
-    let latest = meta("rev")?;
+    let latest = meta(connection, "rev")?;
     let unused: Vec<i64> = connection
         .prepare("SELECT id FROM contexts WHERE id NOT IN (SELECT context FROM calls)")?
         .query_map((), |row| row.get(0))?

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use super::*;
 use crate::catch_up::tests::{call, home, info};
 use crate::clock::ManualClock;
+use crate::history::filing_turn::FilingTurn;
 
 #[test]
 fn the_drain_does_not_wait_for_the_room_that_it_makes() {
@@ -279,4 +280,21 @@ fn a_log_removed_under_two_sessions_spoils_nothing_and_loses_no_later_call() {
     let sound: String = connection.query_row("PRAGMA integrity_check", (), |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
     assert!(events(&home).iter().any(|text| text.contains("log was removed")), "{:?}", events(&home));
+}
+
+#[test]
+fn a_session_that_others_let_wait_for_its_turn_has_no_trouble_and_loses_nothing() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    assert!(journal.drained(Duration::from_secs(10)));
+    let turn = FilingTurn::take(&home.history_db(), Duration::from_secs(10)).unwrap();
+    for _ in 0..20 {
+        call(&journal, "a", "{}");
+    }
+    // Long enough for a wait to run out.
+    assert!(!journal.drained(Duration::from_millis(700)));
+    assert_eq!(journal.trouble(), None);
+    drop(turn);
+    assert!(journal.drained(Duration::from_secs(10)));
+    assert_eq!(recorded(&home), 20);
 }
