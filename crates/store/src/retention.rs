@@ -47,8 +47,11 @@ const OVERFULL: i64 = 1_080;
 /// How long trimming may take at a time: nobody who writes or ends waits for longer. It is faster than filing.
 const TURN: Duration = Duration::from_millis(15);
 const LONG_TURN: Duration = Duration::from_millis(250);
-/// Between two sweeps of contexts, at least.
+/// Between two sweeps of contexts, at least,
 const SWEEP: Duration = Duration::from_secs(2);
+/// unless one in so many calls is gone since: by the clock alone, on a slow machine, calls would make room for names that
+/// nothing refers to, until none is left.
+const SWEEP_SHARE: i64 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -114,6 +117,8 @@ pub(crate) struct Housekeeping {
     told: bool,
     /// When contexts may be swept next: that looks through all calls.
     sweep: Option<Instant>,
+    /// How many rows were removed since.
+    unswept: i64,
     /// When age is looked at next.
     next: Instant,
     /// Bytes of everything beside the history, and when they were measured.
@@ -131,6 +136,7 @@ impl Housekeeping {
             begun: false,
             told: false,
             sweep: None,
+            unswept: 0,
             next: Instant::now() + settled,
             beside: None,
         }
@@ -204,7 +210,7 @@ impl Housekeeping {
                 remove(filer.connection(), now, cutoff, true).map_err(|error| filer.fail(&error))
             })?;
             // Names that only one call ever had can take more room than the calls.
-            let swept = self.sweep(filer, removed == 0)?;
+            let swept = self.sweep(filer, removed)?;
             if pages.are_to_give_back(room) {
                 give_back(filer.connection(), STEP_PAGES).map_err(|error| filer.fail(&error))?;
             }
@@ -215,15 +221,23 @@ impl Housekeeping {
         }
     }
 
-    /// Removes the contexts of calls that are gone, if it was not done just now; says whether it did. `at_once`: there is nothing
-    /// else to remove.
-    fn sweep(&mut self, filer: &Filer, at_once: bool) -> Result<bool, StoreError> {
+    /// Removes the contexts of calls that are gone, if it was not done just now; says whether it did. `removed`: how many rows
+    /// went just now. Where none did, there is nothing else to remove.
+    fn sweep(&mut self, filer: &Filer, removed: usize) -> Result<bool, StoreError> {
         let began = Instant::now();
-        if !at_once && self.sweep.is_some_and(|next| began < next) {
+        self.unswept = self.unswept.saturating_add(i64::try_from(removed).unwrap_or(i64::MAX));
+        let many = || -> rusqlite::Result<bool> {
+            // Two looks at the ends of the table; one question for both would look through all of it.
+            let sql = "SELECT coalesce((SELECT max(rev) FROM calls) - (SELECT min(rev) FROM calls), 0)";
+            let calls: i64 = filer.connection().prepare_cached(sql)?.query_row((), |row| row.get(0))?;
+            Ok(self.unswept.saturating_mul(SWEEP_SHARE) >= calls)
+        };
+        let just_now = self.sweep.is_some_and(|next| began < next);
+        if removed > 0 && just_now && !many().map_err(|error| filer.fail(&error))? {
             return Ok(false);
         }
         let swept = sweep_contexts(filer.connection()).map_err(|error| filer.fail(&error))?;
-        self.sweep = Some(Instant::now() + (20 * began.elapsed()).max(SWEEP));
+        (self.sweep, self.unswept) = (Some(Instant::now() + (20 * began.elapsed()).max(SWEEP)), 0);
         Ok(swept)
     }
 

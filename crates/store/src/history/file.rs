@@ -42,8 +42,8 @@ pub(crate) struct Filer {
     log: (PathBuf, Identity),
     outbox: PathBuf,
     log_limit: u64,
-    /// When a log that was full could not be emptied in time.
-    unwaited: Option<Instant>,
+    /// When a log that was full could not be emptied in time, and how long it was.
+    unwaited: Option<(Instant, u64)>,
     log_keeper: LogKeeper,
     contexts: FxHashMap<u64, (Context, i64)>,
     /// Of the history when `contexts` was last known to be true.
@@ -209,7 +209,8 @@ impl Filer {
     }
 
     /// Begins to write; not before the log has room. Looked at with the lock held: of twenty who waited for it each would
-    /// else add to a log that is full. Somebody who reads an old state for long is waited for once, not each time.
+    /// else add to a log that is full. Somebody who reads an old state for long is waited for once, and again whenever the log
+    /// has grown by as much; on a busy machine it may be nobody but others who try the same.
     fn begin(&mut self) -> Result<(), StoreError> {
         let began = Instant::now();
         loop {
@@ -219,15 +220,18 @@ impl Filer {
                 self.run("ROLLBACK")?;
                 return Err(StoreError::Removed { path: self.log.0.clone() });
             }
-            let waiting = self.unwaited.is_none_or(|since| since.elapsed() > LOG_AGAIN);
-            if wal::bytes(&self.path) < wal::FORCE * self.log_limit || !waiting {
+            let (log, full) = (wal::bytes(&self.path), wal::FORCE * self.log_limit);
+            let waiting = self
+                .unwaited
+                .is_none_or(|(since, length)| since.elapsed() > LOG_AGAIN || log >= length + full);
+            if log < full || !waiting {
                 return Ok(());
             }
             self.run("ROLLBACK")?;
             if !wal::empty(&self.connection, wal::BRIEFLY) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            self.unwaited = (began.elapsed() > LOG_PATIENCE).then(Instant::now);
+            self.unwaited = (began.elapsed() > LOG_PATIENCE).then(|| (Instant::now(), log));
         }
     }
 
