@@ -3,6 +3,9 @@
 
 #![no_main]
 
+#[path = "../fixed_keys.rs"]
+mod fixed_keys;
+
 use callgate_protocol::{
     json::{Raw, compact},
     message::{Body, Incoming, Message, Outcome, Side, read, repair},

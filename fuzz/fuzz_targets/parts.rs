@@ -3,6 +3,9 @@
 
 #![no_main]
 
+#[path = "../fixed_keys.rs"]
+mod fixed_keys;
+
 use callgate_protocol::{
     digest::{Digest, digest},
     input::{input_requests, required_elicitations},

@@ -3,6 +3,9 @@
 
 #![no_main]
 
+#[path = "../fixed_keys.rs"]
+mod fixed_keys;
+
 use std::num::NonZeroU32;
 
 use callgate_policy::{

@@ -372,3 +372,57 @@ fn a_hidden_tool_cannot_be_told_from_one_that_the_server_does_not_have() {
         assert_eq!(decisions, ["hidden"; 4], "{server:?}: the person sees what it was");
     }
 }
+
+#[test]
+fn a_hidden_resource_or_prompt_cannot_be_told_from_one_that_the_server_does_not_have() {
+    let policy = r#"{ "version": "1", "default": "allow",
+        "resources": { "hide": ["corpus://text"] }, "prompts": { "hide": ["greet"] } }"#;
+    let things = [
+        ("resources/read", "uri", ["corpus://no_such", "corpus://other", "corpus://text"]),
+        ("prompts/get", "name", ["no_such", "missing", "greet"]),
+    ];
+    // The handshake of TypeScript's second version is that of the one before.
+    let told_by_handshake = |sdk| sdk != Sdk::TypeScript2;
+    for sdk in [Sdk::Python1, Sdk::Python2, Sdk::TypeScript1, Sdk::TypeScript2] {
+        let bench = Bench::new(policy).unwrap();
+        let line_of = |session: &mut Session, id: u32, method: &str, params: &str| {
+            session
+                .send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#))
+                .unwrap();
+            session.answer_within(&id.to_string(), PATIENCE).unwrap();
+            session.line_with(&format!("\"id\":{id}")).unwrap()
+        };
+        let mut direct = greeted(&bench, Gate::Direct, sdk);
+        let mut session = greeted(&bench, Gate::Callgate, sdk);
+        let mut absent = Vec::new();
+        for (n, (method, key, [no_such, _, hidden])) in (0..).zip(things) {
+            let params = |name: &str| format!(r#"{{"{key}":"{name}"}}"#);
+            let line = line_of(&mut direct, 100 + n, method, &params(no_such));
+            let as_hidden = move |id: u32| {
+                line.replace(no_such, hidden).replace(&format!("\"id\":{}", 100 + n), &format!("\"id\":{id}"))
+            };
+            if told_by_handshake(sdk) {
+                let said = line_of(&mut session, 200 + n, method, &params(hidden));
+                assert_eq!(said, as_hidden(200 + n), "{sdk:?}: before anything was seen");
+            }
+            absent.push(as_hidden);
+        }
+        for (n, list) in (300..).zip(["tools", "resources", "resources/templates", "prompts"]) {
+            line_of(&mut session, n, &format!("{list}/list"), "{}");
+        }
+        for (n, ((method, key, [no_such, other, hidden]), absent)) in (0..).zip(things.iter().zip(&absent)) {
+            let params = |name: &str| format!(r#"{{"{key}":"{name}"}}"#);
+            line_of(&mut session, 400 + n, method, &params(no_such));
+            line_of(&mut session, 500 + n, method, &params(other));
+            let said = line_of(&mut session, 600 + n, method, &params(hidden));
+            assert_eq!(said, absent(600 + n), "{sdk:?}: after two were seen");
+        }
+        session.finish().unwrap();
+        let mut later = greeted(&bench, Gate::Callgate, sdk);
+        for (n, ((method, key, [_, _, hidden]), absent)) in (700..).zip(things.iter().zip(&absent)) {
+            let said = line_of(&mut later, n, method, &format!(r#"{{"{key}":"{hidden}"}}"#));
+            assert_eq!(said, absent(n), "{sdk:?}: in a later session");
+        }
+        later.finish().unwrap();
+    }
+}

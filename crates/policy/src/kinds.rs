@@ -5,13 +5,14 @@
 //! a schema that rules both out, because it takes no free text, is believed against a name.
 //! Servers differ in what they take, so this errs on the side of too many.
 
+mod looks;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use callgate_protocol::json::{Kind, Raw, write_string};
 
 use crate::file::ArgumentKind;
-use crate::path;
 use crate::schema::{ArgumentSchema, Meaning, Part};
 
 /// More of them in one call cannot be judged: each path is looked up on the disk.
@@ -144,7 +145,7 @@ impl<'a> Walk<'a> {
                 for (key, member) in value.members() {
                     push_step(&mut self.label, &key);
                     // Members of an object can be named by paths: `{ "files": { "src/a.js": "…" } }`.
-                    if is_alike(self.kind, "", &key) || (meant && key.contains(['/', '\\'])) {
+                    if is_alike(self.kind, "", &key) || (meant && looks::holds_separator(&key)) {
                         let mut json = Vec::new();
                         write_string(&mut json, &key);
                         self.add(Cow::Owned(String::from_utf8_lossy(&json).into_owned()))?;
@@ -166,7 +167,7 @@ impl<'a> Walk<'a> {
             return true;
         }
         // An address where the schema says that there is one is no path, though the argument may be called so.
-        let is_address = self.kind == ArgumentKind::Paths && meaning == Meaning::Url && looks_like_url(text);
+        let is_address = self.kind == ArgumentKind::Paths && meaning == Meaning::Url && looks::is_url(text);
         is_meant(self.kind, at.name, meaning) && !is_address
     }
 
@@ -198,76 +199,9 @@ fn is_meant(kind: ArgumentKind, name: &str, said: Meaning) -> bool {
     }
 }
 
-/// By what the value looks like.
+/// By what the value looks like, unless its name says that it holds words.
 fn is_alike(kind: ArgumentKind, name: &str, text: &str) -> bool {
-    let text = text.trim_matches(|c: char| {
-        c.is_whitespace() || c.is_control() || path::is_invisible(c) || path::QUOTES.contains(&c)
-    });
-    if text.len() > LONGEST || text.contains(['\n', '\r']) || holds_words(name) {
-        return false;
-    }
-    match kind {
-        ArgumentKind::Paths => looks_like_path(text),
-        ArgumentKind::Urls => looks_like_url(text),
-    }
-}
-
-/// Absolute, in a home folder, in a folder that a variable names, or going up.
-fn looks_like_path(text: &str) -> bool {
-    const STARTS: [&str; 4] = ["/", "./", ".\\", "\\\\"];
-    let text = path::plain_separators(text);
-    let drive = matches!(text.as_bytes(), [c, b':', b'/' | b'\\', ..] if c.is_ascii_alphabetic());
-    drive
-        || starts_with_variable(&text)
-        || starts_in_home(&text)
-        || text.split(['/', '\\']).any(|name| name.trim() == "..")
-        || STARTS.iter().any(|start| text.starts_with(start))
-        || scheme(&text).is_some_and(|(scheme, _)| scheme == "file")
-}
-
-/// `~`, `~/x`, `~root`, `~root/x`
-fn starts_in_home(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix('~') else { return false };
-    let (person, below) = match rest.split_once(['/', '\\']) {
-        Some((person, _)) => (person, true),
-        None => (rest, false),
-    };
-    // `~5` is about five.
-    let is_name = person.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    !person.contains(char::is_whitespace) && (below || person.is_empty() || is_name)
-}
-
-/// `$HOME`, `${HOME}/x`, `$env:TEMP`, `%USERPROFILE%`
-fn starts_with_variable(text: &str) -> bool {
-    if !text.starts_with(['$', '%']) {
-        return false;
-    }
-    let is_name = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || "_{(".contains(c));
-    let alone = match text.strip_prefix('$') {
-        Some(rest) => is_name(rest) && !rest.contains(char::is_whitespace),
-        None => text[1..].split_once('%').is_some_and(|(name, _)| is_name(name)),
-    };
-    alone || text.contains(['/', '\\'])
-}
-
-/// With a scheme, as those who open addresses read it.
-fn looks_like_url(text: &str) -> bool {
-    const BARE: [&str; 7] = ["file", "data", "javascript", "blob", "about", "view-source", "chrome"];
-    const LENIENT: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
-    scheme(text).is_some_and(|(scheme, rest)| {
-        rest.starts_with("//")
-            || BARE.contains(&scheme.as_str())
-            || (LENIENT.contains(&scheme.as_str()) && rest.starts_with(['/', '\\']))
-    })
-}
-
-fn scheme(text: &str) -> Option<(String, &str)> {
-    let (scheme, rest) = text.split_once(':')?;
-    let good = scheme.len() > 1
-        && scheme.len() <= 32
-        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-    good.then(|| (scheme.to_ascii_lowercase(), rest))
+    text.len() <= LONGEST && !holds_words(name) && looks::like(kind, text)
 }
 
 fn is_path_name(name: &str) -> bool {

@@ -84,7 +84,7 @@ fn readings(text: &str, files: &dyn Files) -> Result<Vec<Place>, String> {
     let mut texts = match url(text)? {
         Some(url) => url_paths(url, files.flavour())?,
         None => {
-            let levels = percent::levels(text).ok_or("is encoded too often to be judged")?;
+            let levels = percent::levels(text)?;
             for decoded in &levels[1..] {
                 if url(decoded)?.is_some() {
                     return Err("becomes an address when it is decoded".to_owned());
@@ -95,6 +95,9 @@ fn readings(text: &str, files: &dyn Files) -> Result<Vec<Place>, String> {
     };
     let plain: Vec<String> = texts.iter().map(|text| plain_separators(text)).collect();
     texts.extend(plain);
+    let visible = |text: &String| text.chars().filter(|c| !is_invisible(*c)).collect();
+    let shown: Vec<String> = texts.iter().filter(|text| text.contains(is_invisible)).map(visible).collect();
+    texts.extend(shown);
     // A server that was written for Windows takes either slash.
     let slashed: Vec<String> =
         texts.iter().filter(|text| text.contains('\\')).map(|text| text.replace('\\', "/")).collect();
@@ -214,17 +217,24 @@ fn real(place: &Place, files: &dyn Files) -> Result<Place, String> {
     Ok(found)
 }
 
-/// What stands after `file:`. Other addresses are no paths.
+/// What stands after `file:`. Other addresses are no paths, nor are those with one inside: `view-source:file:///x`.
 fn url(text: &str) -> Result<Option<&str>, Unclear> {
-    let Some((scheme, rest)) = text.split_once(':') else { return Ok(None) };
-    if scheme.eq_ignore_ascii_case("file") {
-        return Ok(Some(rest));
-    }
-    let is_scheme = scheme.len() > 1
-        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-    if is_scheme && rest.starts_with("//") {
-        return Err("is an address, not a path");
+    let mut left = text;
+    while let Some((scheme, rest)) = left.split_once(':') {
+        let is_file = scheme.eq_ignore_ascii_case("file");
+        if is_file && left.len() == text.len() {
+            return Ok(Some(rest));
+        }
+        let is_scheme = scheme.len() > 1
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+        if is_file || (is_scheme && rest.starts_with("//")) {
+            return Err("is an address, not a path");
+        }
+        if !is_scheme {
+            break;
+        }
+        left = rest;
     }
     Ok(None)
 }
@@ -232,7 +242,7 @@ fn url(text: &str) -> Result<Option<&str>, Unclear> {
 /// The paths that a `file:` URL may stand for: with what follows `?` and `#`, and without.
 fn url_paths(rest: &str, flavour: Flavour) -> Result<Vec<String>, Unclear> {
     // Who takes the whole text for a relative path finds `file:` to be a folder, and every `..` leads one step further up.
-    let levels = percent::levels(rest).ok_or("is encoded too often to be judged")?;
+    let levels = percent::levels(rest)?;
     let goes_up = |text: &str| plain_separators(text).split(['/', '\\', '?', '#']).any(|step| step == "..");
     if levels.iter().any(|level| goes_up(level)) {
         return Err("is a file: URL with .. in it, which readers resolve differently");
@@ -240,7 +250,7 @@ fn url_paths(rest: &str, flavour: Flavour) -> Result<Vec<String>, Unclear> {
     let bare = rest.split(['?', '#']).next().unwrap_or_default();
     let mut paths = Vec::new();
     for text in [rest, bare] {
-        let decoded = percent::levels(text).ok_or("is encoded too often to be judged")?;
+        let decoded = percent::levels(text)?;
         // Decoded once is what the standard says; where nothing is encoded, that is the text itself.
         let from = usize::from(decoded.len() > 1);
         for text in &decoded[from..] {

@@ -75,7 +75,7 @@ impl Uri {
         if text.len() > LONGEST {
             return Err("is too long");
         }
-        let mut levels = percent::levels(text).ok_or("is encoded too often")?;
+        let mut levels = percent::levels(text)?;
         levels.extend(levels.iter().map(|level| plain_separators(level)).collect::<Vec<_>>());
         levels.sort_unstable();
         levels.dedup();

@@ -11,7 +11,9 @@ use std::path::Path;
 
 const POLICY: &str = r#"{ "version": "1", "default": "deny", "tools": {
   "in": { "require": [ { "path": "args.p", "op": "inside", "value": "/w/in" } ] },
-  "out": { "require": [ { "path": "args.p", "op": "not_inside", "value": "/w/in" } ] } } }"#;
+  "out": { "require": [ { "path": "args.p", "op": "not_inside", "value": "/w/in" } ] },
+  "any": { "require": [ { "args": "paths", "op": "inside", "value": "/w/in" } ] },
+  "found": { "require": [ { "args": "paths", "op": "exists" } ] } } }"#;
 
 fn disk(links: &[(String, String)]) -> FakeDisk {
     let mut disk =
@@ -58,7 +60,11 @@ fn opened(disk: &FakeDisk, text: &str) -> Vec<String> {
 }
 
 fn decoded(text: &str) -> String {
-    text.replace("%2e", ".").replace("%2f", "/").replace("%25", "%")
+    let known = [("%2e", "."), ("%2f", "/"), ("%5c", "\\"), ("%u002e", "."), ("%c0%ae", "."), ("%25", "%")];
+    let undone = |text: String, (escape, plain): (&str, &str)| {
+        text.replace(escape, plain).replace(&escape.to_uppercase().replace("%U", "%u"), plain)
+    };
+    known.into_iter().fold(text.to_owned(), undone)
 }
 
 fn tidied(path: &str) -> String {
@@ -96,6 +102,11 @@ fn path() -> impl Strategy<Value = String> {
         "..\\..",
         "a\\b",
         "%2f",
+        "%2E%2e",
+        "..%5C..",
+        "%5c%252E%2e%5C",
+        "%u002E%u002e",
+        "%c0%ae%C0%AE",
     ]);
     let start = prop::sample::select(vec![
         "/",
@@ -110,6 +121,21 @@ fn path() -> impl Strategy<Value = String> {
     ]);
     (start, prop::collection::vec(step, 0..6))
         .prop_map(|(start, steps)| format!("{start}{}", steps.join("/")))
+}
+
+/// A text in which each character may be hidden behind some layers of percent signs.
+fn encoded(text: &str, layers: &[u8]) -> String {
+    let mut out = String::new();
+    for (at, byte) in text.bytes().enumerate() {
+        match layers[at % layers.len()] {
+            0 => out.push(char::from(byte)),
+            deep => {
+                let more = "25".repeat(usize::from(deep) - 1);
+                out += &if at % 2 == 0 { format!("%{more}{byte:02x}") } else { format!("%{more}{byte:02X}") };
+            }
+        }
+    }
+    out
 }
 
 fn links() -> impl Strategy<Value = Vec<(String, String)>> {
@@ -141,6 +167,28 @@ proptest! {
         if passes(&policy, &disk, "out", &path) {
             prop_assert!(!places.iter().any(|place| is_in(place)), "{path} with {links:?} leads to {places:?}");
         }
+    }
+
+    #[test]
+    fn no_spelling_leads_out_under_a_name_that_nobody_knows(path in path()) {
+        let (policy, disk) = (Policy::parse(POLICY).unwrap(), disk(&[]));
+        let places = opened(&disk, &path);
+        if passes(&policy, &disk, "any", &path) {
+            prop_assert!(places.iter().all(|place| is_in(place)), "{path} leads to {places:?}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_path_does_so_in_every_encoding(
+        plain in prop::sample::select(vec![
+            "/etc/passwd", "../x", "a/../../b", "a\\..\\b", "..", "~/.ssh/id", "$HOME/x", "C:\\x", "C:..\\x", "\\\\host\\x",
+            "\\Windows\\System32", "./x", "file:///etc/passwd", "view-source:file:///x",
+        ]),
+        layers in prop::collection::vec(0u8..6, 1..9),
+    ) {
+        let (policy, disk) = (Policy::parse(POLICY).unwrap(), disk(&[]));
+        let text = encoded(plain, &layers);
+        prop_assert!(passes(&policy, &disk, "found", &text), "{text}");
     }
 
     #[test]

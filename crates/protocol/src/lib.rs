@@ -18,7 +18,7 @@ pub mod message;
 pub mod method;
 pub mod target;
 pub mod tools;
-pub mod unknown_tool;
+pub mod unknown;
 
 mod cause;
 mod envelope;

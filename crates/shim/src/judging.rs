@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use callgate_policy::{Call, Judgement, Keep, Refusal, RefusalKind, Waived};
 use callgate_protocol::NextStep;
@@ -14,6 +15,8 @@ use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
+use callgate_protocol::target::{Ref, completion_ref};
+use callgate_protocol::unknown::Thing;
 use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{CallRef, Decision, Intent, NotAdmitted, Outcome, Refused, Seal};
 
@@ -22,7 +25,7 @@ use crate::patience::Patience;
 use crate::pending::{Asked, Shut, What};
 use crate::schema::{Misfit, ToolSchema};
 use crate::toolbook::PATIENCE;
-use crate::unknown_tools::Unlisted;
+use crate::unknown_answers::Unlisted;
 use crate::wording::{self, Expects};
 
 /// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
@@ -339,7 +342,7 @@ impl Group<'_> {
     /// A server that has not listed its tools yet is asked to. Says whether that took its time.
     fn await_list(&mut self, ask: &Ask<'_>) -> bool {
         let relay = self.from.relay;
-        let Some(read) = relay.tools.wants_list(&ask.name) else { return false };
+        let Some(read) = relay.tools.wants_list(&ask.name, Instant::now()) else { return false };
         // What came before this call may be the handshake: the server has to have it first.
         self.forward();
         if relay.list_tools(&self.pipe, None, &own_meta(ask.params)) {
@@ -370,8 +373,10 @@ impl Group<'_> {
         if let Some(Patience::Set(_)) = relay.patience(&self.rules) {
             asked.token = ask.progress_token();
         }
-        if ask.expects == Expects::ToolResult && relay.tools.lacks(&ask.name) {
-            asked.unlisted = Unlisted::new(&ask.name, ask.args, ask.is_stateless());
+        // Whether a server has a resource or a prompt is looked up only if it says that it has not.
+        let thing = Thing::used_by(ask.method);
+        if let Some(thing) = thing.filter(|thing| *thing != Thing::Tool || relay.tools.lacks(&ask.name)) {
+            asked.unlisted = Unlisted::new(thing, &ask.name, ask.args, ask.is_stateless());
         }
         match relay.pending.enter(ask.key.clone(), asked, self.pipe.generation) {
             Ok(()) => {
@@ -407,13 +412,10 @@ impl Group<'_> {
             keep: *keep,
             digest,
         });
-        let line = match (decision, ask.expects) {
-            // Exactly what this server says of a tool that it does not have.
-            (Decision::Hidden, Expects::ToolResult) => self.unknown_tool(ask),
-            (Decision::Denied, Expects::ToolResult) if self.is_absent(ask, rule) => self.unknown_tool(ask),
-            (Decision::Hidden, Expects::Anything) => {
-                wording::not_found(&ask.key, ask.method, &ask.name, ask.is_stateless())
-            }
+        let line = match decision {
+            // Exactly what this server says of something that it does not have.
+            Decision::Hidden => self.unknown(ask),
+            Decision::Denied if self.is_absent(ask, rule) => self.unknown(ask),
             _ => wording::refusal(ask.expects, &ask.key, reason, next, (&call.id().to_string(), rule)),
         };
         self.from.relay.to_client.post(line);
@@ -421,16 +423,27 @@ impl Group<'_> {
 }
 
 impl Group<'_> {
-    fn unknown_tool(&self, ask: &Ask<'_>) -> Vec<u8> {
-        self.from.relay.unknown_tools.answer(&ask.key, &ask.name, ask.is_stateless())
+    fn unknown(&self, ask: &Ask<'_>) -> Vec<u8> {
+        let (thing, name) = match (Thing::used_by(ask.method), completion_ref(ask.params)) {
+            (Some(thing), _) => (thing, ask.name.clone()),
+            (None, Ok(Ref::Prompt(name))) => (Thing::Prompt, name),
+            (None, Ok(Ref::Resource(uri))) => (Thing::Resource, uri),
+            (None, _) => (Thing::Resource, ask.name.clone()),
+        };
+        self.from.relay.unknown_answers.answer(thing, &ask.key, &name, ask.is_stateless())
     }
 
-    /// Is it refused only because nothing speaks for it, and known not to exist? Told otherwise than a hidden tool, it would
-    /// tell which ones are hidden.
+    /// Is it refused only because nothing speaks for it, and known not to exist? Told otherwise than what is hidden, it would
+    /// tell what that is.
     fn is_absent(&self, ask: &Ask<'_>, rule: &str) -> bool {
         let relay = self.from.relay;
-        if !(rule.ends_with("/default") || rule.ends_with("/validate")) {
+        if !["/default", "/validate", "/allow"].iter().any(|end| rule.ends_with(end)) {
             return false;
+        }
+        match Thing::used_by(ask.method) {
+            Some(Thing::Tool) => {}
+            Some(thing) => return relay.lists.names(thing).is_some_and(|names| !names.may_have(&ask.name)),
+            None => return false,
         }
         if relay.listed.load(Ordering::Relaxed) {
             relay.tools.await_first_list();

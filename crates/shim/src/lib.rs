@@ -42,7 +42,7 @@ mod stderr;
 mod stdio;
 mod toolbook;
 mod tree;
-mod unknown_tools;
+mod unknown_answers;
 mod watch;
 mod watching;
 pub mod wording;

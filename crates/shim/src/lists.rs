@@ -4,6 +4,7 @@
 //! call when the server is back. It gets what there was, held against the rules of this moment; that the server does not run,
 //! its calls are told.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callgate_policy::Listing;
@@ -13,6 +14,7 @@ use callgate_protocol::input::input_requests;
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{self, Filtered, List, Page};
 use callgate_protocol::message::{Body, Incoming, Outcome as Reply, Side, read};
+use callgate_protocol::unknown::Thing;
 
 use crate::relay::Relay;
 use crate::toolbook::{Asker, Stamp};
@@ -23,26 +25,35 @@ const MOST_PAGES: usize = 256;
 
 /// The lists that the server gave last, by the places of [`List::ALL`].
 #[derive(Debug, Default)]
-pub(crate) struct LastLists([Mutex<Last>; List::ALL.len()]);
+pub(crate) struct LastLists {
+    last: [Mutex<Last>; List::ALL.len()],
+    /// How often servers said that something of it is not what it was, or made place for another.
+    changes: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Last {
     /// What the server answered, unfiltered, under the cursors that it was asked with, the first page first; empty when there
     /// is none, or more than fits.
     pages: Vec<(Option<String>, Arc<str>)>,
+    /// How many changes there had been when the first page came.
+    at: u64,
     /// The client asked in vain: it is to ask again when there is a server.
     owed: bool,
 }
 
 impl LastLists {
     fn last(&self, list: List) -> MutexGuard<'_, Last> {
-        self.0[list as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        self.last[list as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The server answered. A first page begins the list anew; a further one without it is of no use.
-    fn keep(&self, list: List, cursor: Option<&str>, result: Raw<'_>) {
+    fn keep(&self, list: List, cursor: Option<&str>, result: Raw<'_>, at: u64) {
         let text = result.text();
         let mut last = self.last(list);
+        if cursor.is_none() {
+            last.at = at;
+        }
         // The same again, as it mostly is.
         if last.pages.iter().any(|(known, before)| known.as_deref() == cursor && **before == *text) {
             return;
@@ -72,6 +83,56 @@ impl LastLists {
         self.page(list, cursor).is_some()
     }
 
+    /// To be read when a list comes.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::SeqCst)
+    }
+
+    /// What was listed until now may not be there any more, or not be all.
+    pub(crate) fn outdated(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// What the server has of a thing beside tools, if it has listed all of that since it last changed.
+    pub(crate) fn names(&self, thing: Thing) -> Option<Names> {
+        let (list, templates) = match thing {
+            Thing::Tool => return None,
+            Thing::Resource => (List::Resources, Some(List::ResourceTemplates)),
+            Thing::Prompt => (List::Prompts, None),
+        };
+        let opening = |template: String| template.split('{').next().unwrap_or_default().to_owned();
+        let openings = match templates {
+            Some(templates) => self.entries(templates)?.into_iter().map(opening).collect(),
+            None => Vec::new(),
+        };
+        Some(Names { all: self.entries(list)?, openings })
+    }
+
+    fn entries(&self, list: List) -> Option<Vec<String>> {
+        let last = self.last(list);
+        let mut names = Vec::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..last.pages.len() {
+            let known = |known: &Option<String>| match (known.as_deref(), cursor.as_deref()) {
+                (Some(known), Some(cursor)) => {
+                    Raw::parse(known).ok().and_then(Raw::as_str).as_deref() == Some(cursor)
+                }
+                (known, cursor) => known == cursor,
+            };
+            let (_, text) = last.pages.iter().find(|(at, _)| known(at))?;
+            let page = lists::page(list, Raw::parse(text).ok()?, |name| {
+                names.push(name.to_owned());
+                true
+            });
+            match page {
+                Page { filtered: Filtered::Unusable(_), .. } => return None,
+                Page { next: None, .. } => return (last.at == self.changes()).then_some(names),
+                Page { next: Some(next), .. } => cursor = Some(next.into_owned()),
+            }
+        }
+        None
+    }
+
     /// The client was told that there is none.
     pub(crate) fn owe(&self, list: List) {
         self.last(list).owed = true;
@@ -80,6 +141,24 @@ impl LastLists {
     /// What the client is to be told to ask for again, now that there is a server.
     pub(crate) fn take_owed(&self) -> Vec<List> {
         List::ALL.into_iter().filter(|list| std::mem::take(&mut self.last(*list).owed)).collect()
+    }
+}
+
+/// Names of things that a server has.
+#[derive(Debug)]
+pub(crate) struct Names {
+    all: Vec<String>,
+    /// How the names of others begin.
+    openings: Vec<String>,
+}
+
+impl Names {
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.all.iter().any(|known| known == name)
+    }
+
+    pub(crate) fn may_have(&self, name: &str) -> bool {
+        self.has(name) || self.openings.iter().any(|opening| name.starts_with(opening))
     }
 }
 
@@ -92,6 +171,7 @@ pub(crate) struct Listed<'c> {
     pub(crate) page: Page<'c>,
     /// When it came.
     pub(crate) at: Stamp,
+    pub(crate) changes: u64,
 }
 
 impl Relay {
@@ -115,12 +195,12 @@ impl Relay {
 
     /// Takes in what the client has got.
     pub(crate) fn learn(&self, listed: &Listed<'_>) {
-        let Listed { list, cursor, result, page, at } = listed;
+        let Listed { list, cursor, result, page, at, changes } = listed;
         let cursor = cursor.as_deref();
         // What asks the client for something is judged when it comes, and is not to come again.
         let asks_nothing = || input_requests(*result).is_ok_and(|requests| requests.is_empty());
         if !matches!(page.filtered, Filtered::Unusable(_)) && asks_nothing() {
-            self.lists.keep(*list, cursor, *result);
+            self.lists.keep(*list, cursor, *result, *changes);
         }
         if *list == List::Tools {
             self.tools.page(Asker::Client, cursor.is_none(), (*result, page), *at);
@@ -146,7 +226,7 @@ mod tests {
     use super::*;
 
     fn keep(lists: &LastLists, cursor: Option<&str>, text: &str) {
-        lists.keep(List::Tools, cursor, Raw::parse(text).unwrap());
+        lists.keep(List::Tools, cursor, Raw::parse(text).unwrap(), lists.changes());
     }
 
     #[test]
@@ -183,6 +263,34 @@ mod tests {
         assert!(known("1"));
         keep(&lists, Some("one more"), small);
         assert!(!known("1"), "too many pages");
+    }
+
+    #[test]
+    fn what_a_server_has_is_known_only_from_a_whole_list_that_is_not_outdated() {
+        let lists = LastLists::default();
+        let keep = |list, cursor, text: &str| {
+            lists.keep(list, cursor, Raw::parse(text).unwrap(), lists.changes());
+        };
+        let has = |thing, name: &str| lists.names(thing).map(|names| names.may_have(name));
+        keep(List::Prompts, None, r#"{"prompts":[{"name":"a"}],"nextCursor":"2"}"#);
+        assert_eq!(has(Thing::Prompt, "a"), None, "there is another page");
+        keep(List::Prompts, Some("\"\\u0032\""), r#"{"prompts":[{"name":"b"}]}"#);
+        assert_eq!(
+            ["a", "b", "c"].map(|name| has(Thing::Prompt, name)),
+            [Some(true), Some(true), Some(false)]
+        );
+        keep(List::Resources, None, r#"{"resources":[{"uri":"s://a"}]}"#);
+        assert_eq!(has(Thing::Resource, "s://b"), None, "there may be templates");
+        keep(List::ResourceTemplates, None, r#"{"resourceTemplates":[{"uriTemplate":"t://x/{y}"}]}"#);
+        let known = ["s://a", "s://b", "t://x/1"].map(|name| has(Thing::Resource, name));
+        assert_eq!(known, [Some(true), Some(false), Some(true)]);
+        let before = lists.changes();
+        lists.outdated();
+        let prompts = Raw::parse(r#"{"prompts":[]}"#).unwrap();
+        lists.keep(List::Prompts, None, prompts, before);
+        assert_eq!((has(Thing::Prompt, "c"), has(Thing::Resource, "s://b")), (None, None));
+        lists.keep(List::Prompts, None, prompts, lists.changes());
+        assert_eq!(has(Thing::Prompt, "a"), Some(false));
     }
 
     #[test]

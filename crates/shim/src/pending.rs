@@ -19,7 +19,7 @@ use callgate_protocol::lists::List;
 use callgate_store::{CallId, CallRef};
 
 use crate::patience::Patience;
-use crate::unknown_tools::Unlisted;
+use crate::unknown_answers::Unlisted;
 use crate::wording::Expects;
 
 /// How many requests may wait at once. An agent that gets here is not waiting for answers any more.

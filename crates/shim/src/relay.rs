@@ -28,7 +28,7 @@ use crate::pending::{Asked, Generation, Pending, What};
 use crate::server_asks::{ServerAsk, ServerAsks};
 use crate::stdio;
 use crate::toolbook::ToolBook;
-use crate::unknown_tools::UnknownTools;
+use crate::unknown_answers::UnknownAnswers;
 
 /// Noise lines that get a row each; the rest is counted.
 const NOISE_ROWS: u32 = 20;
@@ -87,7 +87,7 @@ pub(crate) struct Relay {
     /// What the server says its tools are.
     pub(crate) tools: ToolBook,
     /// How the server answers calls of tools that it does not have.
-    pub(crate) unknown_tools: UnknownTools,
+    pub(crate) unknown_answers: UnknownAnswers,
     /// For digests of refused calls; without one, no single call can be allowed.
     pub(crate) seal: Option<Seal>,
     /// The disk, for rules about paths.

@@ -400,6 +400,7 @@ impl Session {
             }
         }
         self.relay.tools.another_server();
+        self.relay.lists.outdated();
         if matches!(self.relay.handshake.replay(), Repeat::This(_)) {
             self.relay.list_tools(pipe, None, "");
         } else {

@@ -14,6 +14,7 @@ use callgate_protocol::input::{InputRequest, input_requests, required_elicitatio
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{self, Filtered, List};
 use callgate_protocol::message::{Body, Incoming, Message, Outcome as Reply, Side, peek_id, read, repair};
+use callgate_protocol::unknown::Thing;
 use callgate_protocol::{Answer, Cause, Malformed, NextStep, answer};
 use callgate_store::failpoint;
 use callgate_store::{CallRef, Event, EventKind, Outcome};
@@ -25,7 +26,7 @@ use crate::pending::{Asked, What};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::server_asks::ServerAsk;
 use crate::toolbook::Asker;
-use crate::unknown_tools::Unlisted;
+use crate::unknown_answers::{Lesson, Unlisted};
 use crate::wording::{self, Expects};
 
 /// The thread that reads the server.
@@ -47,7 +48,7 @@ struct Delivery<'c> {
     settled: Vec<Settled<'c>>,
     /// Lists, to be learned from after the delivery.
     listed: Vec<Listed<'c>>,
-    /// Likewise, answers to calls of tools that the server does not list.
+    /// Likewise, failures of requests for something that the server does not list, as far as that is known.
     unlisted: Vec<(Cow<'c, [u8]>, Box<Unlisted>)>,
 }
 
@@ -117,20 +118,29 @@ impl<'r> FromServer<'r> {
             self.line(&mut delivery, line, Some(Place { start, end }));
             start = end;
         }
-        // Known before the client has the answer: its next call of a hidden tool is answered like this one.
-        let lists = |name: &str| self.relay.tools.lists(name);
-        let learned: Vec<_> = delivery
-            .unlisted
-            .iter()
-            .filter_map(|(line, call)| self.relay.unknown_tools.answered(line, call, lists))
-            .collect();
+        // Known before the client has the answer: its next request for something hidden is answered like this one.
+        let learned: Vec<_> =
+            delivery.unlisted.iter().filter_map(|(line, call)| self.unknown(line, call)).collect();
         failpoint::reach("shim.before_answer");
         let delivered = self.relay.to_client.send(delivery.bytes()).is_ok();
         failpoint::reach("shim.after_answer");
         self.book(delivery.settled);
         delivery.listed.iter().for_each(|listed| self.relay.learn(listed));
-        learned.iter().for_each(|answer| self.relay.unknown_tools.keep(answer));
+        for lesson in learned {
+            self.relay.tools.write_beside(self.relay.unknown_answers.keeping(lesson));
+        }
         delivered
+    }
+
+    fn unknown(&self, line: &[u8], call: &Unlisted) -> Option<Lesson> {
+        let answers = &self.relay.unknown_answers;
+        match call.thing {
+            Thing::Tool => answers.answered(line, call, |name| self.relay.tools.lists(name)),
+            thing => {
+                let names = self.relay.lists.names(thing).filter(|names| !names.may_have(&call.name))?;
+                answers.answered(line, call, |name| names.has(name))
+            }
+        }
     }
 
     fn line<'c>(&self, out: &mut Delivery<'c>, line: &'c [u8], place: Option<Place>) {
@@ -186,6 +196,9 @@ impl<'r> FromServer<'r> {
     ) {
         match method {
             "notifications/tools/list_changed" => self.relay.tools.outdated(),
+            "notifications/resources/list_changed" | "notifications/prompts/list_changed" => {
+                self.relay.lists.outdated();
+            }
             "notifications/progress" => {
                 let token = params.and_then(|params| params.get("progressToken"));
                 if let Some(token) = token.and_then(|token| Id::read(token).ok()) {
@@ -314,7 +327,9 @@ impl<'r> FromServer<'r> {
                 });
                 match lost {
                     None => {
-                        out.unlisted.extend(asked.unlisted.map(|call| (message.wire(), call)));
+                        let failed = matches!(reply, Reply::Error(_)) || message.tool_failed();
+                        let unlisted = asked.unlisted.filter(|_| failed);
+                        out.unlisted.extend(unlisted.map(|call| (message.wire(), call)));
                         out.deliver(message, place);
                     }
                     Some(words) => {
@@ -352,7 +367,7 @@ impl<'r> FromServer<'r> {
             What::Initialize => {
                 if let Reply::Result(result) = reply {
                     self.relay.handshake.answered(result);
-                    self.relay.unknown_tools.greeted(&message.wire(), result);
+                    self.relay.unknown_answers.greeted(&message.wire(), result);
                 }
                 out.deliver(message, place);
             }
@@ -407,8 +422,8 @@ impl<'r> FromServer<'r> {
         if list == List::Tools {
             // Before the client has it: what changes from here on is news to it.
             self.relay.listed.store(true, Ordering::Relaxed);
-            self.relay.unknown_tools.listed(&message.wire());
         }
+        self.relay.unknown_answers.listed(&message.wire());
         let page = self.relay.show(list, result);
         match &page.filtered {
             Filtered::Unchanged => out.deliver(message, place),
@@ -422,7 +437,8 @@ impl<'r> FromServer<'r> {
                 out.append(&answer::error(Some(&id.as_key()), wording::INTERNAL, &text));
             }
         }
-        out.listed.push(Listed { list, cursor, result, page, at: self.relay.tools.stamp() });
+        let (at, changes) = (self.relay.tools.stamp(), self.relay.lists.changes());
+        out.listed.push(Listed { list, cursor, result, page, at, changes });
     }
 
     /// Noise is dropped; an answer that cannot be passed on is replaced, so that nobody waits for ever.

@@ -41,7 +41,7 @@ use crate::server_asks::ServerAsks;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
 use crate::tree::{self, TreeRecord};
-use crate::unknown_tools::UnknownTools;
+use crate::unknown_answers::UnknownAnswers;
 use crate::watching::Watched;
 use crate::wording::Expects;
 use crate::{checker, program, secrets, stdio, watch, wording};
@@ -201,7 +201,7 @@ impl Session {
             noise: Noise::default(),
             lists: LastLists::default(),
             tools: ToolBook::new(shelf, checker::start),
-            unknown_tools: UnknownTools::new(home.clone(), &name, masker.clone()),
+            unknown_answers: UnknownAnswers::new(home.clone(), &name, masker.clone()),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: Codegen::new(home.clone(), &name),

@@ -2,12 +2,12 @@
 //! people see.
 //!
 //! Lists come in pages; only a whole one counts. Reading one takes a moment, so the thread that carries the answers only
-//! copies the pages, and a clerk reads them. The clerk starts with the first list.
+//! copies the pages, and a clerk reads them and writes what is to be known of the server later. The clerk starts with the first list.
 
 use std::hash::BuildHasher;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,12 +26,14 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the first list is waited for that a client has got.
 const FIRST_LIST: Duration = Duration::from_millis(500);
-/// How soon after a list of ours another one may be asked for.
+/// How soon after a list of ours another one may be asked for; after one that never came, twice as late each time,
 const AGAIN: Duration = Duration::from_secs(5);
+/// but not later than this.
+const AGAIN_AT_LAST: Duration = Duration::from_mins(1);
 /// Pages of one list. A server whose list never ends is not listened to for ever.
 const MOST_PAGES: usize = 256;
-/// How long a session's end waits for the last list to be written down.
-const LAST_LIST: Duration = Duration::from_millis(500);
+/// How long a session's end waits for what is still to be written down: longer than whoever else writes it may take twice.
+const LAST_WRITTEN: Duration = Duration::from_secs(2);
 
 /// Whose request a page answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +97,18 @@ struct Whole {
     at: Stamp,
 }
 
+/// What a clerk has to do, in the order in which it came.
+enum Work {
+    List(Whole),
+    /// To write down what no list says. There are few of them in a session.
+    Note(Box<dyn FnOnce() + Send>),
+}
+
 #[derive(Debug)]
 struct Clerk {
+    work: Sender<Work>,
     /// One list waits while another is read; a server that lists faster than that is told of by its last ones.
-    lists: SyncSender<Whole>,
+    list_waits: Arc<AtomicBool>,
     /// Closed when the clerk is done.
     done: Receiver<()>,
 }
@@ -111,7 +121,7 @@ struct Known {
     current: bool,
     /// How many lists were read.
     read: u64,
-    asked: Option<Instant>,
+    asked: Option<AskedFor>,
     /// Tells one list from another.
     mark: u64,
     /// The pages that were read last, if they are kept: many clients ask again and again, and mostly get the same.
@@ -120,6 +130,16 @@ struct Known {
     another: bool,
     /// As of now.
     stamp: Stamp,
+}
+
+/// A list that we asked for.
+#[derive(Clone, Copy, Debug)]
+struct AskedFor {
+    at: Instant,
+    /// As [`Known::read`] was.
+    read: u64,
+    /// How long the next one has to wait.
+    pause: Duration,
 }
 
 impl ToolBook {
@@ -165,77 +185,48 @@ impl ToolBook {
         pages.texts.push(same.unwrap_or_else(|| result.text().into()));
         if page.next.is_none() {
             // Without a clerk nothing is learned, and what needs it is refused.
-            drop(self.hand_over(Whole { pages: std::mem::take(pages).texts, at }));
+            drop(self.hand_over(Work::List(Whole { pages: std::mem::take(pages).texts, at })));
         }
         page.next.as_deref().map(str::to_owned)
     }
 
-    fn hand_over(&self, list: Whole) -> io::Result<()> {
+    /// Has something written down by the clerk, after the lists that came before it: whoever carries answers does not wait
+    /// for the disk.
+    pub(crate) fn write_beside(&self, note: impl FnOnce() + Send + 'static) {
+        drop(self.hand_over(Work::Note(Box::new(note))));
+    }
+
+    fn hand_over(&self, work: Work) -> io::Result<()> {
         let mut clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
         let clerk = match &mut *clerk {
             Some(clerk) => clerk,
             empty => empty.insert(self.hire()?),
         };
-        match clerk.lists.try_send(list) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(io::Error::other("lists come faster than they are read")),
-            Err(TrySendError::Disconnected(_)) => Err(io::Error::other("the clerk is gone")),
+        if matches!(work, Work::List(_)) && clerk.list_waits.swap(true, Ordering::SeqCst) {
+            return Err(io::Error::other("lists come faster than they are read"));
         }
+        clerk.work.send(work).map_err(|_| io::Error::other("the clerk is gone"))
     }
 
     fn hire(&self) -> io::Result<Clerk> {
-        let (lists, work) = mpsc::sync_channel::<Whole>(1);
+        let (work, given) = mpsc::channel::<Work>();
         let (at_work, done) = mpsc::channel::<()>();
-        let (known, shelf) = (self.known.clone(), self.shelf.clone());
+        let list_waits = Arc::new(AtomicBool::new(false));
+        let (known, shelf, waits) = (self.known.clone(), self.shelf.clone(), list_waits.clone());
         let read = move || {
             let _at_work = at_work;
-            for Whole { pages, at } in work {
-                // What a server that is no more listed says nothing of the one in its place.
-                let is_over = |known: &Known| known.stamp.server != at.server;
-                {
-                    let mut known_now = lock(&known.0);
-                    if is_over(&known_now) {
-                        continue;
+            for work in given {
+                match work {
+                    Work::List(list) => {
+                        waits.store(false, Ordering::SeqCst);
+                        take_in(list, &known, &shelf);
                     }
-                    if known_now.came_again(&pages, at) {
-                        drop(known_now);
-                        known.1.notify_all();
-                        continue;
-                    }
-                }
-                let tools = read(&pages);
-                let mark = FxBuildHasher.hash_one(&tools);
-                let differs = {
-                    let mut known = lock(&known.0);
-                    if is_over(&known) {
-                        continue;
-                    }
-                    // What is known of a schema (that it takes too long, above all) stays known while it is the same.
-                    let schemas = tools.iter().map(|(name, _, schema)| {
-                        let before = known.schemas.get(name).and_then(Option::as_ref);
-                        let kept = |text: &str| match before {
-                            Some(before) if before.is(text) => before.clone(),
-                            _ => Arc::new(ToolSchema::new(text)),
-                        };
-                        (name.clone(), schema.as_deref().map(kept))
-                    });
-                    known.schemas = schemas.collect();
-                    known.pages = Vec::new();
-                    known.current = known.stamp == at;
-                    known.read += 1;
-                    std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
-                };
-                known.1.notify_all();
-                if differs {
-                    (shelf.differs)();
-                }
-                if (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
-                    lock(&known.0).pages = pages;
+                    Work::Note(write) => write(),
                 }
             }
         };
         thread::Builder::new().name("tool-list".to_owned()).stack_size(512 * 1024).spawn(read)?;
-        Ok(Clerk { lists, done })
+        Ok(Clerk { work, list_waits, done })
     }
 
     /// The server says that its tools are not what they were.
@@ -243,6 +234,10 @@ impl ToolBook {
         let mut known = lock(&self.known.0);
         known.current = false;
         known.stamp.changes += 1;
+        // Who says that may well answer now.
+        if let Some(asked) = &mut known.asked {
+            asked.pause = AGAIN;
+        }
     }
 
     /// Another server has taken the place of the one that listed its tools.
@@ -256,14 +251,20 @@ impl ToolBook {
 
     /// Should the server be asked for its tools, to check a call of this one? Says yes once in a while only; then it gives
     /// what [`wait_newer`](Self::wait_newer) needs to know.
-    pub(crate) fn wants_list(&self, tool: &str) -> Option<u64> {
+    pub(crate) fn wants_list(&self, tool: &str, now: Instant) -> Option<u64> {
         let mut known = lock(&self.known.0);
-        let due = known.asked.is_none_or(|asked| asked.elapsed() > AGAIN);
+        let due = known.asked.is_none_or(|asked| now.saturating_duration_since(asked.at) > asked.pause);
         if (known.current && known.schemas.contains_key(tool)) || !due {
             return None;
         }
-        known.asked = Some(Instant::now());
-        Some(known.read)
+        let read = known.read;
+        // Each list that does not come costs a call its patience.
+        let pause = match known.asked {
+            Some(asked) if asked.read == read => (asked.pause * 2).min(AGAIN_AT_LAST),
+            _ => AGAIN,
+        };
+        known.asked = Some(AskedFor { at: now, read, pause });
+        Some(read)
     }
 
     /// Waits until another list was read; false after `limit`.
@@ -321,11 +322,57 @@ impl ToolBook {
     pub(crate) fn finish(&self) {
         self.checker.finish();
         let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Clerk { lists, done }) = clerk {
-            drop(lists);
+        if let Some(Clerk { work, done, .. }) = clerk {
+            drop(work);
             // Closed, or not in time: either way there is nothing more to wait for.
-            let _closed = done.recv_timeout(LAST_LIST);
+            let _closed = done.recv_timeout(LAST_WRITTEN);
         }
+    }
+}
+
+/// Reads a whole list and keeps it.
+fn take_in(Whole { pages, at }: Whole, known: &(Mutex<Known>, Condvar), shelf: &Shelf) {
+    // What a server that is no more listed says nothing of the one in its place.
+    let is_over = |known: &Known| known.stamp.server != at.server;
+    {
+        let mut known_now = lock(&known.0);
+        if is_over(&known_now) {
+            return;
+        }
+        if known_now.came_again(&pages, at) {
+            drop(known_now);
+            known.1.notify_all();
+            return;
+        }
+    }
+    let tools = read(&pages);
+    let mark = FxBuildHasher.hash_one(&tools);
+    let differs = {
+        let mut known = lock(&known.0);
+        if is_over(&known) {
+            return;
+        }
+        // What is known of a schema (that it takes too long, above all) stays known while it is the same.
+        let schemas = tools.iter().map(|(name, _, schema)| {
+            let before = known.schemas.get(name).and_then(Option::as_ref);
+            let kept = |text: &str| match before {
+                Some(before) if before.is(text) => before.clone(),
+                _ => Arc::new(ToolSchema::new(text)),
+            };
+            (name.clone(), schema.as_deref().map(kept))
+        });
+        known.schemas = schemas.collect();
+        known.pages = Vec::new();
+        known.current = known.stamp == at;
+        known.read += 1;
+        std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
+    };
+    known.1.notify_all();
+    if differs {
+        (shelf.differs)();
+    }
+    if (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
+        lock(&known.0).pages = pages;
     }
 }
 

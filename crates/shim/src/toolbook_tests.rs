@@ -29,7 +29,7 @@ const B: &str = r#"{"tools":[{"name":"b"},{"name":"a","inputSchema":{}}]}"#;
 #[test]
 fn only_a_whole_list_counts_and_the_first_of_two_names() {
     let (book, kept) = book();
-    assert_eq!(book.wants_list("a"), Some(0));
+    assert_eq!(book.wants_list("a", Instant::now()), Some(0));
     assert_eq!(page(&book, true, A).as_deref(), Some("2"));
     assert!(!book.wait_newer(0, Duration::ZERO));
     assert_eq!(book.check("a", None), Err(Misfit::NotListedYet));
@@ -88,9 +88,13 @@ fn a_server_is_asked_once_in_a_while_and_again_when_its_tools_changed() {
     let (book, _) = book();
     page(&book, true, B);
     assert!(book.wait_newer(0, PATIENCE));
-    assert_eq!(book.wants_list("b"), None);
-    assert_eq!(book.wants_list("new one"), Some(1));
-    assert_eq!(book.wants_list("new two"), None, "not for every call of a tool that is not there");
+    assert_eq!(book.wants_list("b", Instant::now()), None);
+    assert_eq!(book.wants_list("new one", Instant::now()), Some(1));
+    assert_eq!(
+        book.wants_list("new two", Instant::now()),
+        None,
+        "not for every call of a tool that is not there"
+    );
     assert!(matches!(book.check("b", None), Err(Misfit::Uncheckable(_))), "it has no schema");
     book.outdated();
     assert_eq!(book.check("b", None), Err(Misfit::NotListedYet));
@@ -175,4 +179,49 @@ fn another_server_with_other_tools_is_noticed_once() {
     list(r#"{"tools":[]}"#);
     book.finish();
     assert_eq!(*told.lock().unwrap(), 1);
+}
+
+#[test]
+fn a_server_that_never_lists_its_tools_is_asked_less_and_less_often() {
+    let (book, _) = book();
+    let start = Instant::now();
+    let asked = |book: &ToolBook, from: u64, to: u64| -> Vec<u64> {
+        (from..to).filter(|s| book.wants_list("a", start + Duration::from_secs(*s)).is_some()).collect()
+    };
+    assert_eq!(asked(&book, 0, 300), [0, 6, 17, 38, 79, 140, 201, 262]);
+    // It says that there are others now.
+    book.outdated();
+    assert_eq!(asked(&book, 300, 330), [300, 311], "it may be asked at once, and is not trusted for that");
+    page(&book, true, B);
+    assert!(book.wait_newer(0, PATIENCE));
+    assert_eq!(asked(&book, 330, 420), [332; 0], "it has answered");
+    let unlisted = |s: u64| book.wants_list("z", start + Duration::from_secs(s)).is_some();
+    let asked: Vec<u64> = (420..440).filter(|s| unlisted(*s)).collect();
+    assert_eq!(asked, [420, 426, 437], "for a tool that it does not list");
+    book.another_server();
+    assert!(unlisted(440));
+}
+
+#[test]
+fn what_was_learned_is_written_beside_the_answers_and_not_lost_at_the_end() {
+    let (book, kept) = book();
+    let (release, held) = mpsc::channel::<()>();
+    let written: Arc<Mutex<Vec<&str>>> = Arc::default();
+    let (first, second) = (written.clone(), written.clone());
+    // Neither may hold up whoever hands it over: the first one is let go only after both are given.
+    book.write_beside(move || {
+        held.recv().unwrap();
+        first.lock().unwrap().push("first");
+    });
+    page(&book, true, B);
+    let seen = kept.clone();
+    book.write_beside(move || {
+        let after = if seen.lock().unwrap().is_empty() { "before the list" } else { "second" };
+        second.lock().unwrap().push(after);
+    });
+    assert!(written.lock().unwrap().is_empty());
+    release.send(()).unwrap();
+    book.finish();
+    assert_eq!(*written.lock().unwrap(), ["first", "second"]);
+    assert_eq!(kept.lock().unwrap().len(), 2);
 }

@@ -17,10 +17,7 @@ use crate::schema::Misfit;
 pub const REFUSED: i64 = -31403;
 pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
-pub const INVALID_PARAMS: i64 = -32602;
 pub const INTERNAL: i64 = -32603;
-/// Of the revisions with a handshake.
-const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// To a request that came while the server was being started again, and could not wait any longer.
 pub(crate) const RESTARTING: &str = "the server is being started again";
@@ -168,17 +165,6 @@ pub(crate) fn misfit(tool: &str, misfit: &Misfit, keep: Keep) -> (String, NextSt
         Misfit::Uncheckable(why) => (format!("its arguments cannot be checked: {why}"), NextStep::AskUser),
     };
     (format!("{tool:?} is refused because {why}"), next)
-}
-
-/// What a server says of a resource or prompt that it does not have.
-pub fn not_found(id: &IdKey, method: &str, name: &str, stateless: bool) -> Vec<u8> {
-    let (code, text) = match method {
-        "prompts/get" => (INVALID_PARAMS, format!("Unknown prompt: {name}")),
-        // The revision without a handshake has no code of its own for it.
-        _ if stateless => (INVALID_PARAMS, format!("Resource not found: {name}")),
-        _ => (RESOURCE_NOT_FOUND, format!("Resource not found: {name}")),
-    };
-    answer::error(Some(id), code, &text)
 }
 
 pub fn unrecorded(cause: &str) -> String {

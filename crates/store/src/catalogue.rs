@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use callgate_policy::lint::ServerTools;
 use callgate_policy::{ArgumentSchema, Policy};
 use callgate_protocol::json::Raw;
+use callgate_protocol::unknown::Thing;
 
 use crate::atomic;
 use crate::error::StoreError;
@@ -31,14 +32,16 @@ pub struct Catalogue {
     /// There were more than are kept.
     #[serde(default)]
     pub cut: bool,
-    /// How it answers calls of tools that it does not list: forms that two such names had in common.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unknown_tools: Vec<UnknownToolAnswer>,
+    /// How it answers for what it does not list: forms that two such names had in common.
+    #[serde(default, alias = "unknown_tools", skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownAnswer>,
 }
 
-/// The form of one such answer, as `protocol::unknown_tool` writes and reads it.
+/// The form of one such answer, as `protocol::unknown` writes and reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnknownToolAnswer {
+pub struct UnknownAnswer {
+    #[serde(default, with = "ThingName")]
+    pub thing: Thing,
     /// What the server said of itself when it was seen: another version may answer otherwise.
     pub server_info: String,
     /// It was asked without a handshake.
@@ -46,7 +49,16 @@ pub struct UnknownToolAnswer {
     pub form: String,
 }
 
-/// Of versions, with a handshake and without, no more than these are remembered.
+/// How the file calls it.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Thing", rename_all = "lowercase")]
+enum ThingName {
+    Tool,
+    Resource,
+    Prompt,
+}
+
+/// Of versions, with a handshake and without, no more than these are remembered of each thing.
 const MOST_ANSWERS: usize = 4;
 /// What is said of itself by a server that is longer than this is not remembered.
 const LONGEST_ANSWER: usize = 4096;
@@ -121,55 +133,56 @@ pub fn write<'t>(
     if known.as_ref().is_some_and(|known| (&known.tools, known.cut) == (&tools, cut)) {
         return Ok(false);
     }
-    let unknown_tools = known.map(|known| known.unknown_tools).unwrap_or_default();
-    replace(home, &Catalogue { server: server.to_owned(), seen_ms, tools, cut, unknown_tools })?;
+    let unknown = known.map(|known| known.unknown).unwrap_or_default();
+    replace(home, &Catalogue { server: server.to_owned(), seen_ms, tools, cut, unknown })?;
     Ok(true)
 }
 
-/// Remembers how a server whose list is kept answers calls of tools that it does not have. Says whether it wrote. An
+/// Remembers how a server whose list is kept answers for what it does not have. Says whether it wrote. An
 /// answer that holds a secret is not remembered.
-pub fn keep_unknown_tool(
+pub fn keep_unknown(
     home: &Home,
     masker: &Masker,
     server: &str,
-    answer: &UnknownToolAnswer,
+    answer: &UnknownAnswer,
 ) -> Result<bool, StoreError> {
     let too_long = answer.form.len() + answer.server_info.len() > LONGEST_ANSWER;
     if too_long || masker.keep_line(&answer.form) != answer.form {
         return Ok(false);
     }
-    change_unknown_tools(home, server, |known| {
+    change_unknown(home, server, |known| {
         if known.contains(answer) {
             return;
         }
-        let same = |other: &UnknownToolAnswer| {
-            (&other.server_info, other.stateless) == (&answer.server_info, answer.stateless)
+        let same = |other: &UnknownAnswer| {
+            (&other.server_info, other.stateless, other.thing)
+                == (&answer.server_info, answer.stateless, answer.thing)
         };
         known.retain(|other| !same(other));
         known.insert(0, answer.clone());
-        known.truncate(MOST_ANSWERS);
+        let mut of_thing = 0;
+        known.retain(|other| {
+            of_thing += usize::from(other.thing == answer.thing);
+            other.thing != answer.thing || of_thing <= MOST_ANSWERS
+        });
     })
 }
 
 /// Takes back what was remembered, since the server answered otherwise. What another session learned since stays.
-pub fn forget_unknown_tool(
-    home: &Home,
-    server: &str,
-    answer: &UnknownToolAnswer,
-) -> Result<bool, StoreError> {
-    change_unknown_tools(home, server, |known| known.retain(|other| other != answer))
+pub fn forget_unknown(home: &Home, server: &str, answer: &UnknownAnswer) -> Result<bool, StoreError> {
+    change_unknown(home, server, |known| known.retain(|other| other != answer))
 }
 
-fn change_unknown_tools(
+fn change_unknown(
     home: &Home,
     server: &str,
-    change: impl FnOnce(&mut Vec<UnknownToolAnswer>),
+    change: impl FnOnce(&mut Vec<UnknownAnswer>),
 ) -> Result<bool, StoreError> {
     let _alone = lock(home, server)?;
     let Some(mut known) = read(home, server)? else { return Ok(false) };
-    let before = known.unknown_tools.clone();
-    change(&mut known.unknown_tools);
-    if known.unknown_tools == before {
+    let before = known.unknown.clone();
+    change(&mut known.unknown);
+    if known.unknown == before {
         return Ok(false);
     }
     replace(home, &known)?;
@@ -270,44 +283,58 @@ mod tests {
     fn how_unknown_tools_are_answered_is_kept_with_the_list_and_outlives_another_list() {
         let (_folder, home) = home();
         let masker = Masker::default();
-        let answer = |info: &str, form: &str| UnknownToolAnswer {
+        let answer = |info: &str, form: &str| UnknownAnswer {
+            thing: Thing::Tool,
             server_info: info.to_owned(),
             stateless: false,
             form: form.to_owned(),
         };
         let first = answer("v1", "no \u{2} for \u{1}");
-        assert!(!keep_unknown_tool(&home, &masker, "s", &first).unwrap(), "there is no list to keep it with");
+        assert!(!keep_unknown(&home, &masker, "s", &first).unwrap(), "there is no list to keep it with");
         write(&home, &masker, "s", 1, list(&[("get", "{}")])).unwrap();
-        assert!(keep_unknown_tool(&home, &masker, "s", &first).unwrap());
-        assert!(!keep_unknown_tool(&home, &masker, "s", &first).unwrap(), "nothing is written twice");
+        assert!(keep_unknown(&home, &masker, "s", &first).unwrap());
+        assert!(!keep_unknown(&home, &masker, "s", &first).unwrap(), "nothing is written twice");
         write(&home, &masker, "s", 2, list(&[("put", "{}")])).unwrap();
-        assert_eq!(read(&home, "s").unwrap().unwrap().unknown_tools, std::slice::from_ref(&first));
+        assert_eq!(read(&home, "s").unwrap().unwrap().unknown, std::slice::from_ref(&first));
         let changed = answer("v1", "never heard of \u{2} \u{1}");
-        assert!(keep_unknown_tool(&home, &masker, "s", &changed).unwrap());
+        assert!(keep_unknown(&home, &masker, "s", &changed).unwrap());
         for version in 2..9 {
-            keep_unknown_tool(&home, &masker, "s", &answer(&format!("v{version}"), "x")).unwrap();
+            keep_unknown(&home, &masker, "s", &answer(&format!("v{version}"), "x")).unwrap();
         }
-        let known = read(&home, "s").unwrap().unwrap().unknown_tools;
-        assert_eq!((known.len(), known[0].server_info.as_str()), (MOST_ANSWERS, "v8"));
+        let of_resources = UnknownAnswer { thing: Thing::Resource, ..changed };
+        assert!(keep_unknown(&home, &masker, "s", &of_resources).unwrap());
+        let known = read(&home, "s").unwrap().unwrap().unknown;
+        assert_eq!((known.len(), known[1].server_info.as_str()), (MOST_ANSWERS + 1, "v8"));
+        assert_eq!(known[0], of_resources, "beside those of tools");
         let token = answer("v1", "bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz no \u{2} for \u{1}");
-        assert!(!keep_unknown_tool(&home, &masker, "s", &token).unwrap(), "it holds a secret");
+        assert!(!keep_unknown(&home, &masker, "s", &token).unwrap(), "it holds a secret");
+    }
+
+    #[test]
+    fn what_an_older_version_kept_of_unknown_tools_is_read() {
+        let (_folder, home) = home();
+        let kept = r#"{"server":"s","seen_ms":1,"tools":[],"unknown_tools":[{"server_info":"v1","stateless":false,"form":"x"}]}"#;
+        atomic::replace(&home.catalogue("s"), kept.as_bytes()).unwrap();
+        let known = read(&home, "s").unwrap().unwrap().unknown;
+        assert_eq!((known[0].thing, known[0].form.as_str()), (Thing::Tool, "x"));
     }
 
     #[test]
     fn an_answer_that_is_taken_back_is_gone_unless_it_is_another_one_by_now() {
         let (_folder, home) = home();
         let masker = Masker::default();
-        let answer = |form: &str| UnknownToolAnswer {
+        let answer = |form: &str| UnknownAnswer {
+            thing: Thing::Tool,
             server_info: String::new(),
             stateless: false,
             form: form.to_owned(),
         };
         write(&home, &masker, "s", 1, list(&[("get", "{}")])).unwrap();
-        keep_unknown_tool(&home, &masker, "s", &answer("new")).unwrap();
-        assert!(!forget_unknown_tool(&home, "s", &answer("old")).unwrap());
-        assert_eq!(read(&home, "s").unwrap().unwrap().unknown_tools, [answer("new")]);
-        assert!(forget_unknown_tool(&home, "s", &answer("new")).unwrap());
-        assert_eq!(read(&home, "s").unwrap().unwrap().unknown_tools, []);
+        keep_unknown(&home, &masker, "s", &answer("new")).unwrap();
+        assert!(!forget_unknown(&home, "s", &answer("old")).unwrap());
+        assert_eq!(read(&home, "s").unwrap().unwrap().unknown, [answer("new")]);
+        assert!(forget_unknown(&home, "s", &answer("new")).unwrap());
+        assert_eq!(read(&home, "s").unwrap().unwrap().unknown, []);
     }
 
     #[test]
@@ -319,9 +346,14 @@ mod tests {
             scope.spawn(|| {
                 for round in 0..60 {
                     let form = round.to_string();
-                    let answer = UnknownToolAnswer { server_info: String::new(), stateless: false, form };
-                    keep_unknown_tool(&home, &masker, "s", &answer).unwrap();
-                    let known = read(&home, "s").unwrap().unwrap().unknown_tools;
+                    let answer = UnknownAnswer {
+                        thing: Thing::Tool,
+                        server_info: String::new(),
+                        stateless: false,
+                        form,
+                    };
+                    keep_unknown(&home, &masker, "s", &answer).unwrap();
+                    let known = read(&home, "s").unwrap().unwrap().unknown;
                     assert!(known.contains(&answer), "{answer:?} got lost: {known:?}");
                 }
             });

@@ -48,7 +48,7 @@ const OVERFULL: i64 = 1_080;
 const TURN: Duration = Duration::from_millis(15);
 const LONG_TURN: Duration = Duration::from_millis(250);
 /// Calls removed before their contexts are swept, at least.
-const SWEEP: i64 = 1_000;
+const SWEEP: i64 = STEP_CALLS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -369,13 +369,13 @@ fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> ru
     Ok(removed)
 }
 
-/// Sweeps contexts once as many calls were removed as are left, by whomever: that looks through all calls. Says whether it did.
+/// Sweeps contexts once a share of the calls was removed, by whomever: that looks through all calls. Says whether it did.
 /// `at_once`: there is nothing else to remove.
 fn sweep(connection: &Connection, at_once: bool) -> rusqlite::Result<bool> {
     let left: i64 = connection
         .prepare_cached("SELECT coalesce((SELECT max(rev) FROM calls) - (SELECT min(rev) FROM calls), 0)")?
         .query_row((), |row| row.get(0))?;
-    let due = at_once || meta(connection, "unswept")?.is_some_and(|removed| removed >= SWEEP.max(left / 2));
+    let due = at_once || meta(connection, "unswept")?.is_some_and(|removed| removed >= SWEEP.max(left / 4));
     if due { sweep_contexts(connection) } else { Ok(false) }
 }
 

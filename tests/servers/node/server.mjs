@@ -32,5 +32,8 @@ server.registerTool('picture', { description: 'One pixel.' }, async () => ({
 server.registerResource('text', 'corpus://text', {}, async (uri) => ({
   contents: [{ uri: uri.href, text: 'a resource' }],
 }));
+server.registerPrompt('greet', { description: 'Greets.' }, async () => ({
+  messages: [{ role: 'user', content: { type: 'text', text: 'Greet.' } }],
+}));
 
 await server.connect(new StdioServerTransport());

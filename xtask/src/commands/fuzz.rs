@@ -1,5 +1,8 @@
 //! `cargo xtask fuzz [--seconds N]`: a short run of each fuzz target, on the stable toolchain.
 //!
+//! By hand a run explores: it starts from what earlier ones found, and no two are alike. Before a change lands it takes the same
+//! inputs each time: what it finds, that change brought.
+//!
 //! libFuzzer needs only the compiler's coverage marks, which stable can set; the sanitizers, which it cannot,
 //! would find little in code that has no `unsafe`. See fuzz/README.md.
 
@@ -19,6 +22,18 @@ const RUSTFLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanit
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Ccodegen-units=1";
 
+/// How far a target is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extent {
+    Seconds(u32),
+    /// The same inputs each time, from the checked-in seeds on.
+    Fixed,
+}
+
+/// Of a fixed run: enough to meet the seeds and some way beyond, in some seconds on any machine.
+const RUNS: u32 = 200_000;
+const SEED: u32 = 20_261_118;
+
 pub(super) fn run(rest: &[String]) -> Result<bool> {
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let seconds = match words[..] {
@@ -28,12 +43,12 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
     };
     let mut steps = Steps::default();
     steps.run("set-up", || packages::ensure(&[C_COMPILER, CPP_COMPILER]));
-    steps.run("fuzz", || each_target(seconds));
+    steps.run("fuzz", || each_target(Extent::Seconds(seconds)));
     Ok(steps.summary())
 }
 
-/// Builds all targets, then runs each for that long; the first input that breaks one is kept and named.
-pub(super) fn each_target(seconds: u32) -> Result<()> {
+/// Builds all targets, then runs each so far; the first input that breaks one is kept and named.
+pub(super) fn each_target(extent: Extent) -> Result<()> {
     let folder = project::root().join("fuzz");
     let targets = targets(&folder)?;
     ensure!(!targets.is_empty(), "{} has no targets", folder.display());
@@ -45,21 +60,37 @@ pub(super) fn each_target(seconds: u32) -> Result<()> {
     go(build)?;
     for target in &targets {
         let program = built.join(&host).join("release").join(target);
-        go(fuzzer(&program, &folder, target, seconds)?)
+        go(fuzzer(&program, &folder, target, extent)?)
             .with_context(|| format!("{target}: the input that breaks it is in fuzz/artifacts/{target}"))?;
     }
-    println!("fuzzed for {seconds} s each: {}", targets.join(", "));
+    let how_far = match extent {
+        Extent::Seconds(seconds) => format!("for {seconds} s"),
+        Extent::Fixed => format!("with {RUNS} inputs"),
+    };
+    println!("fuzzed {how_far} each: {}", targets.join(", "));
     Ok(())
 }
 
-fn fuzzer(program: &Path, folder: &Path, target: &str, seconds: u32) -> Result<Command> {
+fn fuzzer(program: &Path, folder: &Path, target: &str, extent: Extent) -> Result<Command> {
     // libFuzzer writes what it finds into the first folder, and only reads the others.
-    let (found, broken) = (folder.join("corpus").join(target), folder.join("artifacts").join(target));
+    let broken = folder.join("artifacts").join(target);
+    let found = match extent {
+        Extent::Seconds(_) => folder.join("corpus").join(target),
+        Extent::Fixed => {
+            let fresh = project::target().join("fuzz").join("fixed").join(target);
+            drop(fs::remove_dir_all(&fresh));
+            fresh
+        }
+    };
     fs::create_dir_all(&found)?;
     fs::create_dir_all(&broken)?;
     let mut fuzzer = command(program, &["-max_len=4096", "-timeout=10", "-rss_limit_mb=2048"]);
     fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
-    fuzzer.arg(format!("-max_total_time={seconds}"));
+    match extent {
+        Extent::Seconds(seconds) => fuzzer.arg(format!("-max_total_time={seconds}")),
+        // What it has found is not read again, which would be a matter of time.
+        Extent::Fixed => fuzzer.args([&format!("-runs={RUNS}"), &format!("-seed={SEED}"), "-reload=0"]),
+    };
     fuzzer.arg(format!("-artifact_prefix={}/", broken.display()));
     let words = folder.join(target).with_extension("dict");
     if words.is_file() {

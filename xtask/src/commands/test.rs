@@ -21,9 +21,6 @@ use crate::{packaged, project, servers, ui};
 /// everything, so that nothing is compiled twice.
 pub(super) const FEATURES: &str = "callgate/failpoints";
 
-/// Seconds for each fuzz target: enough to meet the corpus and some way beyond.
-const FUZZ_SECONDS: u32 = 15;
-
 /// Every ending of every browser server: minutes, and the table of docs/supervision.md.
 const SUPERVISION: &str = "supervision";
 const WHOLE_TABLE: [&str; 6] =
@@ -68,7 +65,7 @@ pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
     let mut tests = Tests::default();
     if all {
         test_page(steps, &mut tests);
-        steps.run("fuzz", || fuzz::each_target(FUZZ_SECONDS));
+        steps.run("fuzz", || fuzz::each_target(fuzz::Extent::Fixed));
         steps.run("doc tests", doc_tests);
     }
     if !steps.run("build", build) {

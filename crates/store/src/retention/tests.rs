@@ -271,3 +271,25 @@ fn names_that_only_one_call_ever_had_do_not_push_every_call_out() {
     let left = calls(&home);
     assert!(left > 300, "{left}");
 }
+
+#[test]
+fn names_of_calls_that_are_gone_make_room_before_other_calls_do() {
+    let (_folder, home) = home();
+    fs::write(home.settings(), r#"{"history":{"megabytes":4}}"#).unwrap();
+    let clock = Arc::new(ManualClock::new());
+    let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
+    let long = "n".repeat(900);
+    for number in 0..1_500 {
+        call(&journal, &format!("{number}{long}"), "{}");
+    }
+    journal.end(EndReason::ClientClosed);
+    let before = calls(&home);
+    let mut filer = Filer::open(&home, 0).unwrap();
+    let mut housekeeping = Housekeeping::new(home.clone(), clock, Duration::ZERO);
+    let room = i64::try_from(home_bytes(&home) / 2).unwrap();
+    while pages(&filer).unwrap().exceeds(room, ROOMY) {
+        housekeeping.trim_to(&mut filer, room).unwrap();
+    }
+    let left = calls(&home);
+    assert!(left * 5 >= before * 2, "{left} of {before} calls are left in half of the room");
+}

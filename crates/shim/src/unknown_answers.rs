@@ -1,17 +1,17 @@
-//! How this server answers a call of a tool that it does not have, for calls of tools that are hidden: whoever asks must not be
-//! able to tell the two apart.
+//! How this server answers for tools, resources and prompts that it does not have, for those that are hidden: whoever asks
+//! must not be able to tell the two apart.
 //!
 //! The form is the server's own once its answers to two different names had it in common, in this session or in an earlier one
 //! of the same version; until then, and after an answer that does not fit, it is that of the SDK which its handshake speaks
 //! like. Nothing is sent to find out.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
-use callgate_protocol::unknown_tool::{UnknownTool, UnlistedCall};
+use callgate_protocol::unknown::{Sdk, Thing, UnknownForm, UnlistedCall};
 use callgate_store::Home;
-use callgate_store::catalogue::{self, UnknownToolAnswer};
+use callgate_store::catalogue::{self, UnknownAnswer};
 use callgate_store::mask::Masker;
 
 /// Arguments larger than this are not looked for in an answer: then nothing is learned from it.
@@ -23,65 +23,84 @@ const MOST_INFO: usize = 1024;
 const MOST_CHANGES: u8 = 4;
 
 #[derive(Debug)]
-pub(crate) struct UnknownTools {
+pub(crate) struct UnknownAnswers {
+    kept: Arc<Kept>,
+    forms: Mutex<Forms>,
+}
+
+/// Where what was learned is kept for later sessions.
+#[derive(Debug)]
+struct Kept {
     home: Home,
     server: String,
     masker: Masker,
-    forms: Mutex<Forms>,
 }
 
 #[derive(Debug, Default)]
 struct Forms {
-    /// As the server's SDK would answer, by its handshake; without one, by its first list.
-    usual: Option<UnknownTool>,
-    usual_stateless: Option<UnknownTool>,
+    /// By the server's handshake; without one, by its first list.
+    sdk: Option<Sdk>,
+    stateless_sdk: Option<Sdk>,
     /// What the server said of itself.
     info: String,
-    /// As the server itself answers, with a handshake and without.
-    own: [OwnForm; 2],
-    /// How often one of them turned out to be wrong, in the whole session.
-    changes: u8,
+    /// As the server itself answers, with a handshake and without, for each thing.
+    own: [[Own; Thing::ALL.len()]; 2],
     /// What earlier sessions saw has been looked up.
     recalled: bool,
+}
+
+#[derive(Debug, Default)]
+struct Own {
+    form: OwnForm,
+    /// How often one turned out to be wrong, in the whole session.
+    changes: u8,
 }
 
 #[derive(Debug, Default)]
 enum OwnForm {
     #[default]
     Unseen,
-    /// An answer suggests it, to a call of a tool of this name.
-    Suggested(UnknownTool, String),
+    /// An answer suggests it, for this name.
+    Suggested(UnknownForm, String),
     /// Another name gave the same.
-    Confirmed(UnknownTool),
+    Confirmed(UnknownForm),
 }
 
 /// What later sessions should know of the answers that passed by.
 #[derive(Debug)]
 pub(crate) enum Lesson {
-    Keep(UnknownToolAnswer),
-    Forget(UnknownToolAnswer),
+    Keep(UnknownAnswer),
+    Forget(UnknownAnswer),
 }
 
-/// A call under way of a tool that the server does not list.
+/// A request under way for something that the server does not list.
 #[derive(Debug)]
 pub(crate) struct Unlisted {
-    name: String,
+    pub(crate) thing: Thing,
+    pub(crate) name: String,
     args: Option<String>,
     stateless: bool,
 }
 
 impl Unlisted {
     /// None where nothing could be learned from the answer.
-    pub(crate) fn new(name: &str, args: Option<Raw<'_>>, stateless: bool) -> Option<Box<Unlisted>> {
+    pub(crate) fn new(
+        thing: Thing,
+        name: &str,
+        args: Option<Raw<'_>>,
+        stateless: bool,
+    ) -> Option<Box<Unlisted>> {
         let args = args.map(|args| args.text());
         let small = args.is_none_or(|args| args.len() <= MOST_ARGUMENTS);
-        small.then(|| Box::new(Unlisted { name: name.to_owned(), args: args.map(str::to_owned), stateless }))
+        let (name, args) = (name.to_owned(), args.map(str::to_owned));
+        small.then(|| Box::new(Unlisted { thing, name, args, stateless }))
     }
 }
 
-impl UnknownTools {
-    pub(crate) fn new(home: Home, server: &str, masker: Masker) -> UnknownTools {
-        UnknownTools { home, server: server.to_owned(), masker, forms: Mutex::default() }
+impl UnknownAnswers {
+    pub(crate) fn new(home: Home, server: &str, masker: Masker) -> UnknownAnswers {
+        let kept = Arc::new(Kept { home, server: server.to_owned(), masker });
+        UnknownAnswers { kept, forms: Mutex::default() }
     }
 
     fn forms(&self) -> MutexGuard<'_, Forms> {
@@ -90,22 +109,24 @@ impl UnknownTools {
 
     /// The server answered the handshake.
     pub(crate) fn greeted(&self, line: &[u8], result: Raw<'_>) {
-        let usual = UnknownTool::usual(std::str::from_utf8(line).ok());
+        let sdk = Sdk::of_handshake(std::str::from_utf8(line).unwrap_or_default());
         let info = result.get("serverInfo").map_or("", |info| info.text());
         let info = info.chars().take(MOST_INFO).collect();
         let mut forms = self.forms();
-        *forms = Forms { usual: Some(usual), info, changes: forms.changes, ..Forms::default() };
+        let own = std::mem::take(&mut forms.own)
+            .map(|of| of.map(|Own { changes, .. }| Own { changes, ..Own::default() }));
+        *forms = Forms { sdk: Some(sdk), info, own, ..Forms::default() };
     }
 
-    /// The server listed its tools, to whom there was no handshake with.
+    /// The server listed something, to whom there was no handshake with.
     pub(crate) fn listed(&self, line: &[u8]) {
         let mut forms = self.forms();
-        if forms.usual.is_none() && forms.usual_stateless.is_none() {
-            forms.usual_stateless = Some(UnknownTool::usual_stateless(std::str::from_utf8(line).ok()));
+        if forms.sdk.is_none() && forms.stateless_sdk.is_none() {
+            forms.stateless_sdk = Some(Sdk::stateless(std::str::from_utf8(line).ok()));
         }
     }
 
-    /// The server answered a call of a tool that it does not list. Gives what later sessions should know, if it is new.
+    /// The server answered for something that it does not list. Gives what later sessions should know, if it is new.
     pub(crate) fn answered(
         &self,
         line: &[u8],
@@ -116,17 +137,19 @@ impl UnknownTools {
         let args = call.args.as_deref().map(Raw::parse).transpose().ok()?;
         let mut forms = self.forms();
         self.recall(&mut forms);
-        let Forms { own, changes, info, .. } = &mut *forms;
-        let own = &mut own[usize::from(call.stateless)];
-        let for_later = |form: &UnknownTool| UnknownToolAnswer {
+        let Forms { own, info, .. } = &mut *forms;
+        let Unlisted { thing, name, stateless, .. } = call;
+        let Own { form: own, changes } = &mut own[usize::from(*stateless)][*thing as usize];
+        let for_later = |form: &UnknownForm| UnknownAnswer {
+            thing: *thing,
             server_info: info.clone(),
-            stateless: call.stateless,
+            stateless: *stateless,
             form: form.as_text().to_owned(),
         };
-        let suggested = || UnknownTool::seen(line, &UnlistedCall { name: &call.name, args }, listed);
+        let suggested = || UnknownForm::seen(line, &UnlistedCall { thing: *thing, name, args }, listed);
         match own {
             OwnForm::Confirmed(form) => {
-                if form.fits(line, &call.name) != Some(false) {
+                if form.fits(line, *thing, name) != Some(false) {
                     return None;
                 }
                 let lesson = Lesson::Forget(for_later(form));
@@ -136,50 +159,49 @@ impl UnknownTools {
             }
             _ if *changes >= MOST_CHANGES => None,
             OwnForm::Unseen => {
-                *own = OwnForm::Suggested(suggested()?, call.name.clone());
+                *own = OwnForm::Suggested(suggested()?, name.clone());
                 None
             }
-            OwnForm::Suggested(form, name) => {
+            OwnForm::Suggested(form, first) => {
                 let new = suggested();
-                if new.as_ref() == Some(form) && *name != call.name {
+                if new.as_ref() == Some(form) && first != name {
                     let lesson = Lesson::Keep(for_later(form));
                     *own = OwnForm::Confirmed(form.clone());
                     return Some(lesson);
                 }
                 // One whose name is a word of the answer by chance fits and suggests another.
-                if form.fits(line, &call.name) == Some(false) {
+                if form.fits(line, *thing, name) == Some(false) {
                     *changes = changes.saturating_add(1);
-                    *own = new.map_or(OwnForm::Unseen, |form| OwnForm::Suggested(form, call.name.clone()));
+                    *own = new.map_or(OwnForm::Unseen, |form| OwnForm::Suggested(form, name.clone()));
                 }
                 None
             }
         }
     }
 
-    /// For later sessions: this one knows, whatever the disk says.
-    pub(crate) fn keep(&self, lesson: &Lesson) {
-        drop(match lesson {
-            Lesson::Keep(answer) => {
-                catalogue::keep_unknown_tool(&self.home, &self.masker, &self.server, answer)
-            }
-            Lesson::Forget(answer) => catalogue::forget_unknown_tool(&self.home, &self.server, answer),
-        });
+    /// Keeps it for later sessions, when it is run: this one knows, whatever the disk says.
+    pub(crate) fn keeping(&self, lesson: Lesson) -> impl FnOnce() + Send + use<> {
+        let kept = self.kept.clone();
+        move || {
+            drop(match &lesson {
+                Lesson::Keep(answer) => {
+                    catalogue::keep_unknown(&kept.home, &kept.masker, &kept.server, answer)
+                }
+                Lesson::Forget(answer) => catalogue::forget_unknown(&kept.home, &kept.server, answer),
+            });
+        }
     }
 
-    /// The answer to a call of a hidden tool.
-    pub(crate) fn answer(&self, id: &IdKey, name: &str, stateless: bool) -> Vec<u8> {
+    /// The answer to a request for something that is hidden.
+    pub(crate) fn answer(&self, thing: Thing, id: &IdKey, name: &str, stateless: bool) -> Vec<u8> {
         let mut forms = self.forms();
         self.recall(&mut forms);
-        let own = match &forms.own[usize::from(stateless)] {
-            OwnForm::Confirmed(form) => Some(form),
-            OwnForm::Unseen | OwnForm::Suggested(..) => None,
-        };
-        let usual = if stateless { forms.usual_stateless.as_ref() } else { forms.usual.as_ref() };
-        match own.or(usual) {
-            Some(form) => form.answer(id, name),
-            None if stateless => UnknownTool::usual_stateless(None).answer(id, name),
-            None => UnknownTool::usual(None).answer(id, name),
+        if let OwnForm::Confirmed(form) = &forms.own[usize::from(stateless)][thing as usize].form {
+            return form.answer(thing, id, name);
         }
+        let sdk = if stateless { &forms.stateless_sdk } else { &forms.sdk };
+        let usual = || if stateless { Sdk::stateless(None) } else { Sdk::default() };
+        sdk.clone().unwrap_or_else(usual).unknown(thing).answer(thing, id, name)
     }
 
     /// What earlier sessions saw, once; before anything of this one counts.
@@ -188,10 +210,11 @@ impl UnknownTools {
             return;
         }
         // A list that cannot be read tells nothing, and a person hears of it elsewhere.
-        let Ok(Some(known)) = catalogue::read(&self.home, &self.server) else { return };
-        for answer in known.unknown_tools.iter().filter(|answer| answer.server_info == forms.info) {
-            if let Some(form) = UnknownTool::from_text(&answer.form) {
-                forms.own[usize::from(answer.stateless)] = OwnForm::Confirmed(form);
+        let Ok(Some(known)) = catalogue::read(&self.kept.home, &self.kept.server) else { return };
+        for answer in known.unknown.iter().filter(|answer| answer.server_info == forms.info) {
+            if let Some(form) = UnknownForm::from_text(&answer.form) {
+                let own = &mut forms.own[usize::from(answer.stateless)][answer.thing as usize];
+                own.form = OwnForm::Confirmed(form);
             }
         }
     }
@@ -205,15 +228,16 @@ mod tests {
     const HELLO: &str = r#"{"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}},"jsonrpc":"2.0","id":1}"#;
     const UNKNOWN: &str = r#"{"result":{"content":[{"type":"text","text":"no_such? never heard of it"}],"isError":true},"jsonrpc":"2.0","id":7}"#;
 
-    fn session(home: &Home, hello: &str) -> UnknownTools {
-        let tools = UnknownTools::new(home.clone(), "s", Masker::default());
+    fn session(home: &Home, hello: &str) -> UnknownAnswers {
+        let tools = UnknownAnswers::new(home.clone(), "s", Masker::default());
         let result = Raw::parse(hello).unwrap().get("result").unwrap();
         tools.greeted(hello.as_bytes(), result);
         tools
     }
 
-    fn hidden(tools: &UnknownTools) -> String {
-        String::from_utf8(tools.answer(&IdKey::from_lexeme("7").unwrap(), "move_file", false)).unwrap()
+    fn hidden(tools: &UnknownAnswers) -> String {
+        String::from_utf8(tools.answer(Thing::Tool, &IdKey::from_lexeme("7").unwrap(), "move_file", false))
+            .unwrap()
     }
 
     fn prepared() -> (tempfile::TempDir, Home) {
@@ -226,11 +250,14 @@ mod tests {
     }
 
     /// The server answers this line to a call of a tool of this name. Says whether later sessions hear of it.
-    fn answers(tools: &UnknownTools, name: &str, line: &str) -> bool {
-        let call = Unlisted::new(name, None, false).unwrap();
+    fn answers(tools: &UnknownAnswers, name: &str, line: &str) -> bool {
+        answers_for(tools, Thing::Tool, name, line)
+    }
+
+    fn answers_for(tools: &UnknownAnswers, thing: Thing, name: &str, line: &str) -> bool {
+        let call = Unlisted::new(thing, name, None, false).unwrap();
         let lesson = tools.answered(line.as_bytes(), &call, |_| false);
-        lesson.iter().for_each(|lesson| tools.keep(lesson));
-        lesson.is_some()
+        lesson.map(|lesson| tools.keeping(lesson)()).is_some()
     }
 
     fn error(message: &str) -> String {
@@ -265,6 +292,40 @@ mod tests {
         answers(&tools, "other", &error("No such tool"));
         assert_eq!(hidden(&tools), error("No such tool"));
         assert_eq!(hidden(&session(&home, HELLO)), error("No such tool"), "a later session");
+    }
+
+    #[test]
+    fn a_hidden_resource_and_a_hidden_prompt_read_as_absent_ones_of_this_server_do() {
+        let (_folder, home) = prepared();
+        let first = session(&home, HELLO);
+        let hidden = |session: &UnknownAnswers, thing| {
+            let said = session.answer(thing, &IdKey::from_lexeme("7").unwrap(), "s://secret", false);
+            String::from_utf8(said).unwrap()
+        };
+        for (thing, usual) in [(Thing::Resource, "Resource"), (Thing::Prompt, "Prompt")] {
+            let usual = error(&format!("MCP error -32602: {usual} s://secret not found"));
+            assert_eq!(hidden(&first, thing), usual, "as its SDK has it");
+        }
+        assert!(!answers_for(&first, Thing::Resource, "s://one", &error("Gone: s://one")));
+        assert!(answers_for(&first, Thing::Resource, "s://two", &error("Gone: s://two")));
+        for session in [&first, &session(&home, HELLO)] {
+            assert_eq!(hidden(session, Thing::Resource), error("Gone: s://secret"));
+            assert!(
+                hidden(session, Thing::Prompt).contains("Prompt s://secret not found"),
+                "of resources alone"
+            );
+        }
+    }
+
+    #[test]
+    fn resources_that_fail_in_many_ways_do_not_keep_tools_from_being_learned() {
+        let (_folder, home) = prepared();
+        let tools = session(&home, HELLO);
+        for n in 0..20 {
+            answers_for(&tools, Thing::Resource, &format!("s://name{n}"), &error(&format!("Busy {n}")));
+        }
+        answers(&tools, "first", &error("No such tool"));
+        assert!(answers(&tools, "second", &error("No such tool")));
     }
 
     #[test]
@@ -314,6 +375,6 @@ mod tests {
     #[test]
     fn a_large_call_teaches_nothing() {
         let args = format!("\"{}\"", "x".repeat(MOST_ARGUMENTS));
-        assert!(Unlisted::new("no_such", Some(Raw::parse(&args).unwrap()), false).is_none());
+        assert!(Unlisted::new(Thing::Tool, "no_such", Some(Raw::parse(&args).unwrap()), false).is_none());
     }
 }
