@@ -25,8 +25,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const STEP_CALLS: i64 = 300;
 /// Contexts removed in one step.
 const STEP_CONTEXTS: usize = 200;
-/// Pages given back to the system in one step.
-const STEP_PAGES: i64 = 256;
+/// Pages given back to the system in one step. Each may move another one, through the write-ahead log.
+const STEP_PAGES: i64 = 32;
 /// Changes that a follower may still want to see.
 pub(crate) const KEPT_CHANGES: i64 = 50_000;
 /// Ceiling of the folder of servers' stderr, unless the home's own is low.
