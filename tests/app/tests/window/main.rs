@@ -6,6 +6,7 @@ mod acting;
 mod clients;
 mod codegen;
 mod drawer;
+mod first_picture;
 mod hardening;
 mod looking;
 mod scrolling;
