@@ -19,8 +19,9 @@ fn a_dark_window_does_not_flash_white_before_its_first_picture() -> anyhow::Resu
     let deadline = Instant::now() + PATIENCE;
     let mut pictures = 0;
     while Instant::now() < deadline {
-        let Some(window) = app.desktop.window("Callgate")? else { continue };
-        let picture = app.desktop.pixels(window, (0, 0), SIZE)?;
+        // Not there yet.
+        let Ok(Some(window)) = app.desktop.window("Callgate") else { continue };
+        let Ok(picture) = app.desktop.pixels(window, (0, 0), SIZE) else { continue };
         pictures += 1;
         let light = picture.chunks_exact(4).filter(|pixel| pixel[..3].iter().all(|one| *one > 0xb0)).count();
         let share = light * 4 * 100 / picture.len();

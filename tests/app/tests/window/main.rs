@@ -7,6 +7,7 @@ mod clients;
 mod codegen;
 mod drawer;
 mod first_picture;
+mod growth;
 mod hardening;
 mod looking;
 mod scrolling;
