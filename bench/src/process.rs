@@ -47,6 +47,13 @@ impl Tree {
         Ok(Tree { pids })
     }
 
+    /// Those of the tree that run another program.
+    pub fn without(&self, program: &str) -> Result<Tree> {
+        let mine = self.only(program)?;
+        let pids = self.pids.iter().copied().filter(|pid| !mine.pids.contains(pid)).collect();
+        Ok(Tree { pids })
+    }
+
     /// CPU time that all living threads have used, in nanoseconds' precision.
     pub fn cpu(&self) -> Result<Duration> {
         let mut total = 0;
@@ -105,11 +112,20 @@ impl Tree {
 
     /// Bytes resident, where a page that several processes share counts for each by its share.
     pub fn proportional(&self) -> Result<u64> {
+        self.rolled_up("Pss:")
+    }
+
+    /// Bytes resident that no file on disk could give back: what system monitors show as a process's memory.
+    pub fn own(&self) -> Result<u64> {
+        self.rolled_up("Anonymous:")
+    }
+
+    fn rolled_up(&self, field: &str) -> Result<u64> {
         let mut sum = 0;
         for pid in &self.pids {
             let path = format!("/proc/{pid}/smaps_rollup");
             let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-            sum += kilobytes(&text, "Pss:").context("no Pss")? * 1024;
+            sum += kilobytes(&text, field).with_context(|| format!("no {field} in {path}"))? * 1024;
         }
         Ok(sum)
     }
@@ -152,8 +168,11 @@ mod tests {
         assert!(memory.peak >= memory.now && memory.now > 0);
         let share = tree.proportional().unwrap();
         assert!(share > 0 && share <= memory.peak);
+        let own = tree.own().unwrap();
+        assert!(own > 0 && own < memory.peak);
         let name = std::env::current_exe().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
         assert_eq!(tree.only(&name).unwrap().count(), 1);
+        assert_eq!(tree.without(&name).unwrap().count(), 0);
         assert!(tree.only("nothing-of-this-name").is_err());
     }
 }

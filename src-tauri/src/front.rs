@@ -188,6 +188,7 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false)
         .on_permission_request(|_, _| PermissionResponse::Deny)
+        .initialization_script(first_theme(app.state::<AppState>().desk.theme()))
         // Shown when it has the colour of its theme.
         .visible(false)
         .on_page_load(|window, load| {
@@ -223,6 +224,22 @@ fn ground(app: &AppHandle, window: &WebviewWindow) -> Color {
         Theme::System => window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark),
     };
     if dark { Color(0x12, 0x15, 0x1b, 0xff) } else { Color(0xf6, 0xf7, 0xf9, 0xff) }
+}
+
+/// Gives the page its theme before it has a style or a script of its own: its first picture has the right colours.
+fn first_theme(chosen: Theme) -> String {
+    let theme = match chosen {
+        Theme::Light => "'light'",
+        Theme::Dark => "'dark'",
+        Theme::System => "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'",
+    };
+    // Some web engines run this before the document has an element.
+    format!(
+        "(() => {{ const set = () => {{ \
+           const root = document.documentElement; if (root) root.dataset.theme = {theme}; return root !== null; }}; \
+         if (!set()) new MutationObserver((_, seen) => set() && seen.disconnect()).observe(document, {{ childList: true }}); \
+         }})()"
+    )
 }
 
 /// Only our own page.

@@ -3,7 +3,7 @@
 //! Thin on purpose: what a person sees and does is `callgate-desk`; here is only what needs a desktop. One file a
 //! concern: the window, the tray, notifications, what other starts ask for, what the window follows.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 pub mod bindings;
@@ -11,6 +11,9 @@ mod commands;
 mod demo;
 mod front;
 mod guard;
+#[cfg_attr(all(target_os = "linux", target_env = "gnu"), path = "heap/glibc.rs")]
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), path = "heap/other.rs")]
+mod heap;
 mod instance;
 mod notify;
 mod pulse;

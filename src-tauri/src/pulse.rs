@@ -12,7 +12,7 @@ use callgate_store::Home;
 use tauri::{AppHandle, Manager as _};
 
 use crate::state::AppState;
-use crate::{front, notify, tray};
+use crate::{front, heap, notify, tray};
 
 const BEAT: Duration = Duration::from_secs(1);
 /// Sessions die without touching a file, allowances end, a day begins: with sessions running, look this often at least.
@@ -21,6 +21,8 @@ const AT_LEAST: Duration = Duration::from_secs(5);
 const AT_LEAST_IDLE: Duration = Duration::from_secs(30);
 /// What trees that are gone left on the disk is looked for this often.
 const TIDY: Duration = Duration::from_secs(60);
+/// What questions took and no longer need is given back to the system this often; it takes about a millisecond.
+const GIVE_BACK: Duration = Duration::from_secs(10);
 
 /// Wakes somebody before their time: the heartbeat, the guard.
 #[derive(Debug, Default)]
@@ -65,6 +67,7 @@ struct Beat {
     looked: Option<Instant>,
     busy: bool,
     tidied: Option<Instant>,
+    given_back: Option<Instant>,
 }
 
 impl Beat {
@@ -87,6 +90,10 @@ impl Beat {
             self.tidied = Some(Instant::now());
             state.desk.tidy_trees();
             state.takes.look_for_left(&state.desk);
+        }
+        if self.given_back.is_none_or(|at| at.elapsed() >= GIVE_BACK) {
+            self.given_back = Some(Instant::now());
+            heap::give_back();
         }
         state.tray.update(&tray::look(&state));
         // What cannot be read now is told when it can.

@@ -15,7 +15,7 @@ use crate::args::{self, Args, Parsed};
 use crate::instance::{self, Claim};
 use crate::say::say;
 use crate::state::AppState;
-use crate::{bindings, front, guard, pulse, tray};
+use crate::{bindings, front, guard, heap, pulse, tray};
 use callgate_clients::program::{self, Installed};
 
 #[cfg_attr(target_os = "linux", path = "start/linux.rs")]
@@ -36,6 +36,7 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    heap::prepare();
     front::prepare();
     let home = match Home::locate() {
         Ok(home) => home,

@@ -28,11 +28,15 @@ pub enum What {
     Grows,
     AppCpu,
     WebCpu,
+    PageMemory,
+    PageShare,
+    AppMemory,
+    AppShare,
     Idle,
 }
 
 impl What {
-    pub const ALL: [What; 14] = [
+    pub const ALL: [What; 18] = [
         What::PageP50,
         What::PageSlowest,
         What::PageSlowestAlone,
@@ -46,6 +50,10 @@ impl What {
         What::Grows,
         What::AppCpu,
         What::WebCpu,
+        What::PageMemory,
+        What::PageShare,
+        What::AppMemory,
+        What::AppShare,
         What::Idle,
     ];
 
@@ -64,6 +72,10 @@ impl What {
             What::Grows => "web process grows from then on",
             What::AppCpu => "app meanwhile",
             What::WebCpu => "web process meanwhile",
+            What::PageMemory => "page's processes after an hour of use",
+            What::PageShare => "the same with their share of libraries",
+            What::AppMemory => "app's own process after an hour of use",
+            What::AppShare => "the same with its share of libraries",
             What::Idle => "app idle, window closed",
         }
     }
@@ -71,7 +83,12 @@ impl What {
     fn unit(self) -> Unit {
         match self {
             What::BusySlow => Unit::Percent,
-            What::Fills | What::Grows => Unit::Megabytes,
+            What::Fills
+            | What::Grows
+            | What::PageMemory
+            | What::PageShare
+            | What::AppMemory
+            | What::AppShare => Unit::Megabytes,
             What::AppCpu | What::WebCpu | What::Idle => Unit::PercentOfCore,
             _ => Unit::Milliseconds,
         }
@@ -82,6 +99,8 @@ impl What {
             What::PageSlowest => Some(Bound::AtMost(100.0)),
             What::BusyGap => Some(Bound::AtMost(34.0)),
             What::Grows => Some(Bound::AtMost(10.0)),
+            What::PageMemory => Some(Bound::AtMost(200.0)),
+            What::AppMemory => Some(Bound::AtMost(60.0)),
             What::Idle => Some(Bound::AtMost(0.5)),
             _ => None,
         }

@@ -32,6 +32,12 @@ export type Sheet =
 
 const overviewEvery = 2_000;
 
+/** As the host gave it to the page before its first picture: until the settings are read, nothing changes its colour. */
+function firstTheme(): Theme {
+  const given = document.documentElement.dataset.theme;
+  return given === 'dark' || given === 'light' ? given : 'system';
+}
+
 export class App {
   readonly backend: Backend;
   readonly router = new Router();
@@ -58,7 +64,7 @@ export class App {
   stopping = $state(false);
   /** "help" and "palette" are over everything else. */
   overlay: 'help' | 'palette' | null = $state(null);
-  theme: Theme = $state('system');
+  theme: Theme = $state(firstTheme());
   /** Now, to the second, for everything that counts up or down. */
   nowMs = $state(Date.now());
 

@@ -150,10 +150,11 @@ fn open_or_create(home: &Home, birth: i64) -> Result<Option<Connection>, StoreEr
     let new = path.metadata().map_or(true, |meta| meta.len() == 0);
     sqlite::create_file(&path)?;
     let connection = sqlite::open(&path)?;
-    // What was forgotten is overwritten; the log is written back now and then, since no session waits for it here.
+    // What was forgotten is overwritten; the log is written back now and then, since no session waits for it here. The app
+    // keeps this open as long as it runs: a larger cache makes it larger, and indexing no faster.
     connection
         .execute_batch(
-            "PRAGMA secure_delete=ON; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=2000;",
+            "PRAGMA secure_delete=ON; PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=2000;",
         )
         .map_err(fail)?;
     if new {

@@ -37,8 +37,20 @@ impl Feed {
         Ok(Feed { sessions: sessions.collect::<Result<_>>()? })
     }
 
-    /// Makes calls for so long, and answers how many there were.
+    /// Makes calls for so long, and answers how many there were. That they came in time is part of what is measured.
     pub(crate) fn run(self, time: Duration) -> Result<usize> {
+        let began = Instant::now();
+        let made = self.make(time)?;
+        let took = began.elapsed().as_secs_f64() / time.as_secs_f64();
+        ensure!(
+            took < 1.1,
+            "{made} calls took {took:.1} times as long as they should: this machine is too busy"
+        );
+        Ok(made)
+    }
+
+    /// The same calls, however long they take.
+    pub(crate) fn make(self, time: Duration) -> Result<usize> {
         let began = Instant::now();
         let made: Vec<usize> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..SESSIONS)
@@ -51,11 +63,6 @@ impl Feed {
                 .collect::<Result<_>>()
         })?;
         let (made, wanted) = (made.iter().sum::<usize>(), time.as_secs_f64() * f64::from(RATE));
-        let took = began.elapsed().as_secs_f64() / time.as_secs_f64();
-        ensure!(
-            took < 1.1,
-            "{made} calls took {took:.1} times as long as they should: this machine is too busy"
-        );
         ensure!(made as f64 >= wanted * 0.95, "{made} calls were made instead of {wanted}");
         Ok(made)
     }

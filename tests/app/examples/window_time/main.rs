@@ -1,7 +1,7 @@
 //! How the window does on a long history, as lines of `what<TAB>figure`; `cargo xtask bench` shows them in its tables.
 //!
 //! ```text
-//! window_time --server ECHO_SERVER --history HOME --seconds N
+//! window_time --server ECHO_SERVER --history HOME --seconds N [--only memory]
 //! ```
 //!
 //! The real app (`CALLGATE_APP_BIN`, with the gate `CALLGATE_BIN`) on a desktop of its own and a copy of that home. Calls
@@ -11,6 +11,8 @@
 mod feed;
 #[cfg(target_os = "linux")]
 mod frames;
+#[cfg(target_os = "linux")]
+mod hour;
 #[cfg(target_os = "linux")]
 mod pages;
 #[cfg(target_os = "linux")]

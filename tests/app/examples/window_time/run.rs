@@ -14,7 +14,7 @@ use callgate_tests::gate::{Bench, OPEN_POLICY};
 
 use crate::feed::Feed;
 use crate::frames::Frames;
-use crate::pages;
+use crate::{hour, pages};
 
 /// How long all is watched that is only there to compare with, at most.
 const SHORT: Duration = Duration::from_secs(15);
@@ -26,6 +26,7 @@ struct Options {
     server: PathBuf,
     history: PathBuf,
     time: Duration,
+    only_memory: bool,
 }
 
 pub(crate) fn main() -> Result<()> {
@@ -33,11 +34,14 @@ pub(crate) fn main() -> Result<()> {
     let bench = Bench::new(OPEN_POLICY)?;
     copy(&options.history, &bench.home()).context("the history cannot be copied")?;
     let app = App::start_on(bench, Around::Tray)?;
-    measure(&app, &options)
+    match options.only_memory {
+        true => memory(&app, &options),
+        false => measure(&app, &options),
+    }
 }
 
 fn read() -> Result<Options> {
-    let (mut server, mut history, mut seconds) = (None, None, None);
+    let (mut server, mut history, mut seconds, mut only_memory) = (None, None, None, false);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next().with_context(|| format!("{word} wants a value"))?;
@@ -45,13 +49,15 @@ fn read() -> Result<Options> {
             "--server" => server = Some(value.into()),
             "--history" => history = Some(value.into()),
             "--seconds" => seconds = Some(value.parse().context("--seconds wants a number")?),
-            _ => bail!("unknown word {word}"),
+            "--only" if value == "memory" => only_memory = true,
+            _ => bail!("unknown words {word} {value}"),
         }
     }
     Ok(Options {
         server: server.context("--server is missing")?,
         history: history.context("--history is missing")?,
         time: Duration::from_secs(seconds.context("--seconds is missing")?),
+        only_memory,
     })
 }
 
@@ -110,6 +116,8 @@ fn measure(app: &App, options: &Options) -> Result<()> {
     let (elsewhere, _) = Frames::watch(&app.driver, || feed.run(short))?;
     tell(What::ElsewhereGap, elsewhere.p99());
 
+    memory(app, options)?;
+
     note("idle");
     app.go("#/activity")?;
     let window = app.desktop.window("Callgate")?.context("there is no window")?;
@@ -124,6 +132,26 @@ fn measure(app: &App, options: &Options) -> Result<()> {
         all.cpu_with_ended_threads()?.saturating_sub(cpu).as_secs_f64() / began.elapsed().as_secs_f64()
             * 100.0,
     );
+    Ok(())
+}
+
+/// What an hour of use leaves in memory.
+fn memory(app: &App, options: &Options) -> Result<()> {
+    note("an hour of use");
+    let all = Tree::of(app.pid()?, Path::new(""))?;
+    let (host, page) = (all.only("callgate-app")?, all.without("callgate-app")?);
+    let made = hour::pass(app, Feed::open(app, &options.server)?, options.time)?;
+    // Opened anew, the log follows the newest again.
+    app.go("#/settings")?;
+    app.driver.the("settings-login")?;
+    app.go("#/activity")?;
+    shows_the_newest(app)?;
+    rest(&all)?;
+    note(&format!("  {made} calls"));
+    tell(What::PageMemory, megabytes(page.own()?));
+    tell(What::PageShare, megabytes(page.proportional()?));
+    tell(What::AppMemory, megabytes(host.own()?));
+    tell(What::AppShare, megabytes(host.proportional()?));
     Ok(())
 }
 
@@ -156,6 +184,10 @@ fn rest(tree: &Tree) -> Result<()> {
         }
         before = now;
     }
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }
 
 /// Megabytes.

@@ -6,6 +6,8 @@ mod acting;
 mod clients;
 mod codegen;
 mod drawer;
+mod first_picture;
+mod growth;
 mod hardening;
 mod looking;
 mod scrolling;

@@ -1,0 +1,5 @@
+//! Other allocators give back what is free.
+
+pub(crate) fn prepare() {}
+
+pub(crate) fn give_back() {}
