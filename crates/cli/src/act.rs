@@ -52,7 +52,7 @@ impl Act<'_> {
         for target in &targets {
             let first = is_first(&desk, &target.server);
             match desk.restrict(&make(target.clone())) {
-                Ok(done) => self.tell(&desk, target, &done, first, targets.len()),
+                Ok(done) => self.tell(&desk, &done, first, targets.len()),
                 // Of several servers those that can be restricted are.
                 Err(error) if targets.len() > 1 => {
                     screen::error(&unrestricted(error, &target.server));
@@ -82,25 +82,25 @@ impl Act<'_> {
     ) -> anyhow::Result<ExitCode> {
         let desk = desk()?;
         let targets = self.targets(&desk, purpose)?;
-        let mut questions: Vec<(Question, &Target, bool)> = Vec::new();
+        let mut questions: Vec<(Question, bool)> = Vec::new();
         for target in &targets {
             let first = is_first(&desk, &target.server);
             let answer = desk.loosen(&make(target.clone())).map_err(|error| match purpose {
                 Purpose::Restrict => unrestricted(error, &target.server),
-                Purpose::Loosen => told(error),
+                Purpose::Loosen | Purpose::Look => told(error),
             })?;
             match answer {
-                Answer::Done(done) => self.tell(&desk, target, &done, first, targets.len()),
-                Answer::Ask(question) => questions.push((question, target, first)),
+                Answer::Done(done) => self.tell(&desk, &done, first, targets.len()),
+                Answer::Ask(question) => questions.push((question, first)),
             }
         }
         if questions.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        confirm::questions(questions.iter().map(|(question, ..)| question), word)?;
-        for (question, target, first) in questions {
+        confirm::questions(questions.iter().map(|(question, _)| question), word)?;
+        for (question, first) in questions {
             let done = desk.confirm(&question.token).map_err(told)?;
-            self.tell(&desk, target, &done, first, targets.len());
+            self.tell(&desk, &done, first, targets.len());
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -183,10 +183,9 @@ impl Act<'_> {
     }
 
     /// What was done, where it stands, what takes it back, and whom it does not cover.
-    fn tell(&self, desk: &Desk, target: &Target, done: &Done, first: bool, covered: usize) {
+    fn tell(&self, desk: &Desk, done: &Done, first: bool, covered: usize) {
         let screen = Screen::new();
         tell(&screen, desk, done, first);
-        caveats(&screen, desk.caveats(target));
         if covered > 1 {
             return;
         }
@@ -202,18 +201,17 @@ impl Act<'_> {
     }
 }
 
-fn caveats(screen: &Screen, told: impl IntoIterator<Item = String>) {
-    for words in told {
-        screen.line(&screen.paint(screen::WARN, &format!("but      {}", screen::harmless(&words))));
-    }
-}
-
 /// For commands that name a server and are no act: it has to be known, too. `purpose`: whether rules for it would do.
 pub(crate) fn known_server(server: &str, purpose: Purpose) -> anyhow::Result<()> {
     desk()?.inventory().check_server(server, purpose).map_err(|error| match purpose {
         Purpose::Restrict => told(error),
-        Purpose::Loosen => error.into(),
+        Purpose::Loosen | Purpose::Look => error.into(),
     })
+}
+
+/// For commands that say what holds for somebody: of a name that nobody knows they would say what holds for nobody.
+pub(crate) fn known(target: &Target) -> anyhow::Result<Target> {
+    desk()?.inventory().check(target, Purpose::Look).map_err(told)
 }
 
 /// The client that is named, where no server is.
@@ -230,11 +228,7 @@ pub(crate) fn client(whom: &WhomArgs, purpose: Purpose) -> anyhow::Result<Option
 pub(crate) fn end(restriction: &Restriction) -> anyhow::Result<ExitCode> {
     let desk = desk()?;
     let done = desk.restrict(restriction).map_err(told)?;
-    let screen = Screen::new();
-    tell(&screen, &desk, &done, false);
-    if matches!(restriction, Restriction::Pause { .. }) {
-        caveats(&screen, desk.nothing_gated());
-    }
+    tell(&Screen::new(), &desk, &done, false);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -260,6 +254,14 @@ fn is_first(desk: &Desk, server: &str) -> bool {
 /// `first`: the server had no policy of its own before.
 fn tell(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
     screen.line(&screen::harmless(&done.words));
+    tell_back(screen, desk, done, first);
+    for caveat in &done.caveats {
+        screen.line(&screen.paint(screen::WARN, &format!("but      {}", screen::harmless(caveat))));
+    }
+}
+
+/// Where it stands, how long, and what takes it back.
+fn tell_back(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
     let Some(back) = &done.back else { return };
     if let (Some(server), Some(_)) = (&done.server, &done.version) {
         if first {

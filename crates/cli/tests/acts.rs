@@ -8,6 +8,7 @@ mod common;
 use std::fs;
 use std::sync::Arc;
 
+use callgate_clients::System;
 use callgate_desk::Desk;
 use callgate_desk::tray::{Step, TrayAct};
 use callgate_desk::view::{Answer, Done, Loosening, Restriction, Target};
@@ -61,7 +62,12 @@ impl Place {
         let callgate = Callgate::new();
         callgate.say(&["demo"]);
         let home = Home::at(callgate.home());
-        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Window);
+        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Window)
+            .on(System::here(callgate.user()));
+        // Somewhere the server is not behind the gate: whoever acts on it has to know.
+        let ungated = format!(r#"{{"mcpServers":{{"{SERVER}":{{"command":"true"}}}}}}"#);
+        fs::create_dir_all(callgate.user().join(".cursor")).unwrap();
+        fs::write(callgate.user().join(".cursor/mcp.json"), ungated).unwrap();
         Place { callgate, home, desk }
     }
 
@@ -242,8 +248,8 @@ fn table() -> Vec<Row> {
     ]
 }
 
-/// What the window says and leaves.
-fn by_window(row: &Row) -> (String, Left) {
+/// What the window says, what it says besides, and leaves.
+fn by_window(row: &Row) -> (String, Vec<String>, Left) {
     let place = Place::new();
     row.before.iter().for_each(|act| drop(place.done(act)));
     let counted = place.counted();
@@ -255,9 +261,10 @@ fn by_window(row: &Row) -> (String, Left) {
         other => other.clone(),
     };
     let done = place.done(&act);
-    (done.words.replace(&call, "CALL"), place.left(counted))
+    (done.words.replace(&call, "CALL"), done.caveats, place.left(counted))
 }
 
+/// The same of the tray, in one text.
 fn by_tray(row: &Row, act: &TrayAct) -> (String, Left) {
     let place = Place::new();
     row.before.iter().for_each(|act| drop(place.done(act)));
@@ -265,14 +272,14 @@ fn by_tray(row: &Row, act: &TrayAct) -> (String, Left) {
     let act = TrayAct::parse(&act.id()).unwrap();
     let Step::Restrict(restriction) = act.step() else { panic!("{act:?} is not done at once") };
     let done = place.desk.restrict(&restriction).unwrap();
-    (done.words, place.left(counted))
+    (done.in_full(), place.left(counted))
 }
 
 fn by_watch(row: &Row, keys: &str) -> (String, Left) {
     let place = Place::new();
     row.before.iter().for_each(|act| drop(place.done(act)));
     let counted = place.counted();
-    let mut terminal = place.callgate.terminal_of(200, &["watch", "--tool", TOOL]);
+    let mut terminal = place.callgate.terminal_of(260, &["watch", "--tool", TOOL]);
     terminal.wait_for(TOOL);
     // Chosen first: nothing is while the log follows.
     terminal.press("k");
@@ -311,16 +318,36 @@ fn by_command(row: &Row) -> (String, Left) {
 #[test]
 fn the_same_act_leaves_the_same_whoever_made_it() {
     for row in table() {
-        let (said, left) = by_window(&row);
+        let (said, caveats, left) = by_window(&row);
+        let for_cursor_too = match &row.act {
+            Act::Restrict(Restriction::Pause { server: None, .. }) => {
+                "no server of any client is behind the gate"
+            }
+            Act::Restrict(act) if format!("{act:?}").contains(CLIENT) => "",
+            Act::Loosen(Loosening::AllowNext { .. } | Loosening::Resume { server: None, .. }) => "",
+            Act::Loosen(act) if format!("{act:?}").contains(CLIENT) => "",
+            _ => "callgate-demo is not behind the gate in Cursor",
+        };
+        let besides = caveats.join("");
+        assert!(
+            besides.starts_with(for_cursor_too) && besides.is_empty() == for_cursor_too.is_empty(),
+            "{besides}"
+        );
         let (command, of_command) = by_command(&row);
-        assert!(command.contains(&said), "{:?}: {said:?} is not in {command:?}", row.words);
+        for words in caveats.iter().chain([&said]) {
+            assert!(command.contains(words), "{:?}: {words:?} is not in {command:?}", row.words);
+        }
         assert_eq!(of_command, left, "{:?}", row.words);
         if let Some(act) = &row.tray {
-            assert_eq!(by_tray(&row, act), (said.clone(), by_window(&row).1), "{act:?}");
+            let (told, of_tray) = by_tray(&row, act);
+            let besides: String = caveats.iter().map(|caveat| format!("; but {caveat}")).collect();
+            assert_eq!((told, of_tray), (format!("{said}{besides}"), by_window(&row).2), "{act:?}");
         }
         if let Some(keys) = row.keys {
             let (screen, of_watch) = by_watch(&row, keys);
-            assert!(screen.contains(&said), "{keys}: {said:?} is not in {screen}");
+            for words in caveats.iter().chain([&said]) {
+                assert!(screen.contains(words), "{keys}: {words:?} is not in {screen}");
+            }
             assert_eq!(of_watch, left, "{keys}");
         }
     }
@@ -386,6 +413,43 @@ fn a_mistyped_name_is_refused_with_the_one_that_was_meant_and_nothing_is_written
     assert!(!callgate.home().join("control/paused.json").exists());
     let said = callgate.say(&["block", "callgate-dem", TOOL, "--new"]);
     assert!(said.starts_with("Blocked get_codegen_session on callgate-dem"), "{said}");
+}
+
+#[test]
+fn a_question_about_a_name_that_nobody_knows_is_not_answered_as_if_it_held() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let explain = ["policy", "explain", "--server"];
+    let simulate = ["policy", "simulate", "--server", SERVER, "--rule"];
+    for (words, meant) in [
+        ([&explain, ["callgate-dem", "--tool", TOOL].as_slice()].concat(), "did you mean \"callgate-demo\"?"),
+        (
+            [&explain, [SERVER, "--tool", "get_codegen_sesion"].as_slice()].concat(),
+            "did you mean \"get_codegen_session\"?",
+        ),
+        (
+            [&explain, [SERVER, "--tool", TOOL, "--client", "demo-agnt"].as_slice()].concat(),
+            "did you mean \"demo-agent\"?",
+        ),
+        (
+            [simulate.as_slice(), &["block get_codegen_sesion"]].concat(),
+            "did you mean \"get_codegen_session\"?",
+        ),
+        ([simulate.as_slice(), &["block nothing_*"]].concat(), "fits \"nothing_*\""),
+    ] {
+        let told = callgate.fail(&words);
+        assert!(told.contains(meant) && told.contains("--new"), "{words:?}: {told}");
+        assert!(!told.contains("nothing was changed"), "{words:?}: {told}");
+        callgate.say(&[words.as_slice(), &["--new"]].concat());
+    }
+    let named =
+        callgate.say(&[&explain, [SERVER, "--tool", TOOL, "--client", "Claude Desktop"].as_slice()].concat());
+    assert!(named.starts_with("allow"), "{named}");
+    // A part of a policy as JSON is tried all the same, with a word.
+    let rule = r#"{"tools":{"get_codegen_sesion":{"action":"deny"}}}"#;
+    let output = callgate.run(&[simulate.as_slice(), &[rule]].concat());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && told.contains("get_codegen_session"), "{told}");
 }
 
 #[test]
@@ -499,15 +563,11 @@ fn an_undo_by_revert_names_its_change_so_that_later_ones_stay() {
 #[test]
 fn an_act_on_a_server_that_is_not_behind_the_gate_says_so() {
     let callgate = Callgate::new();
-    let user = callgate.folder.path().join("user");
+    let user = callgate.user();
     fs::create_dir_all(user.join(".cursor")).unwrap();
     let servers = r#"{"mcpServers":{"files":{"command":"true"},"far":{"url":"https://a.example/mcp"}}}"#;
     fs::write(user.join(".cursor/mcp.json"), servers).unwrap();
-    let say = |words: &[&str]| {
-        let output = callgate.command(words).env("HOME", &user).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let say = |words: &[&str]| callgate.say(words);
     let said = say(&["block", "files", "x"]);
     let unseen = "files is not behind the gate in Cursor: its calls there are not seen";
     assert!(said.contains(&format!("{unseen}. callgate clients protect cursor files")), "{said}");

@@ -25,7 +25,7 @@ fn the_first_edit_gives_a_server_its_own_copy_of_the_default_policy() {
         (&verdict["decision"], &verdict["rule"], &verdict["reason"]),
         (&"deny".into(), &"/tools/evaluate/action".into(), &"no scripts".into())
     );
-    assert_eq!(callgate.explain(&["--server", "other", "--tool", "evaluate"])["decision"], "allow");
+    assert_eq!(callgate.explain(&["--server", "other", "--tool", "evaluate", "--new"])["decision"], "allow");
 }
 
 #[test]

@@ -80,9 +80,12 @@ pub(crate) struct ExplainArgs {
     /// The call's arguments, as JSON
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
-    /// As this client would see it
-    #[arg(long, default_value = "unknown")]
-    pub(crate) client: String,
+    /// As this client would see it; one that no rule names when left out
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) client: Option<String>,
+    /// The names are right although nobody here knows them yet
+    #[arg(long)]
+    pub(crate) new: bool,
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -102,6 +105,9 @@ pub(crate) struct SimulateArgs {
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
     #[arg(long, default_value = "7d")]
     pub(crate) since: Ago,
+    /// The tools in --rule are right although nobody here knows them yet
+    #[arg(long)]
+    pub(crate) new: bool,
     /// One JSON object (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,

@@ -31,6 +31,8 @@ pub(crate) enum Plan {
         done: String,
         /// The command that takes it back; none: the one that takes back this change.
         back: Option<String>,
+        /// Whom it is for, if it is one act.
+        target: Option<Target>,
     },
     Grant {
         server: String,
@@ -59,6 +61,26 @@ pub(crate) enum Plan {
         /// Where the person is.
         place: String,
     },
+}
+
+impl Plan {
+    /// Whom it is for; none if that is no single server.
+    fn about(&self) -> Option<Target> {
+        match self {
+            Plan::Change { target, .. } => target.clone(),
+            Plan::Grant { server, client, what, .. } => {
+                let tool = match what {
+                    What::Tool(tool) | What::Call { tool, .. } => Some(tool.clone()),
+                    What::Observe => None,
+                };
+                Some(Target { server: server.clone(), tool, client: client.clone() })
+            }
+            Plan::Resume { server: Some(server), client, .. } => {
+                Some(Target { server: server.clone(), tool: None, client: client.clone() })
+            }
+            Plan::Resume { .. } | Plan::RestoreDefault { .. } | Plan::Forget { .. } => None,
+        }
+    }
 }
 
 impl Desk {
@@ -91,8 +113,10 @@ impl Desk {
         if done.as_ref().is_err_and(|error| error.code() == ErrorCode::Failed) {
             // The disk said no, not the person: they may try again.
             self.questions().put_back(kept);
+            return done;
         }
-        done
+        let caveats = kept.value.about().map(|target| self.caveats(&target)).unwrap_or_default();
+        Ok(Done { caveats, ..done? })
     }
 
     /// Forgets a question: no, or never mind.
@@ -107,18 +131,21 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Question, DeskError> {
-        self.ask_to_make(change, words, done, None)
+        let loosened = change.loosened()?;
+        self.ask(words, loosened, Plan::Change { change, done, back: None, target: None })
     }
 
-    fn ask_to_make(
+    /// The same of one act, which has a command that takes it back.
+    fn ask_to_act(
         &self,
+        target: &Target,
         change: Change,
         words: String,
         done: String,
-        back: Option<String>,
-    ) -> Result<Question, DeskError> {
+    ) -> Result<Answer, DeskError> {
         let loosened = change.loosened()?;
-        self.ask(words, loosened, Plan::Change { change, done, back })
+        let (back, target) = (inverse::of_change(self, &change, target), Some(target.clone()));
+        self.ask(words, loosened, Plan::Change { change, done, back, target }).map(Answer::Ask)
     }
 
     pub(super) fn ask(
@@ -133,7 +160,7 @@ impl Desk {
 
     fn carry_out(&self, plan: &Plan) -> Result<Done, DeskError> {
         match plan {
-            Plan::Change { change, done, back } => {
+            Plan::Change { change, done, back, .. } => {
                 let held = change::lock(&self.home)?;
                 let done = self.make(&held, change, done.clone())?;
                 let siblings = self.siblings(change.server(), None);
@@ -295,8 +322,7 @@ impl Desk {
         if change.edited().changed {
             drop(held);
             let done = format!("Allowed {what}, for {whom}{others}{refusing}{paused}");
-            let back = inverse::of_change(self, &change, target);
-            return self.ask_to_make(change, words, done, back).map(Answer::Ask);
+            return self.ask_to_act(target, change, words, done);
         }
         if !others.is_empty() {
             return Err(DeskError::BadInput(format!(
@@ -314,7 +340,20 @@ impl Desk {
                 format!("Nothing was changed: no rule blocks {what} for {whom}{refusing}{paused}")
             }
         };
-        self.make(&held, &change, words).map(Answer::Done)
+        self.nothing_done(held, &change, target, words)
+    }
+
+    /// What an act says that changes nothing.
+    fn nothing_done(
+        &self,
+        held: callgate_store::home::Locked,
+        change: &Change,
+        target: &Target,
+        words: String,
+    ) -> Result<Answer, DeskError> {
+        let done = self.make(&held, change, words)?;
+        drop(held);
+        Ok(Answer::Done(Done { caveats: self.caveats(target), ..done }))
     }
 
     /// That calls stay paused, and what ends that.
@@ -354,11 +393,10 @@ impl Desk {
         let change = self.plan(target, &edit)?;
         if !change.edited().changed {
             let words = format!("Nothing to change: {what} has no cap of this kind for {whom}");
-            return self.make(&held, &change, words).map(Answer::Done);
+            return self.nothing_done(held, &change, target, words);
         }
         drop(held);
-        let back = inverse::of_change(self, &change, target);
-        self.ask_to_make(change, words, done, back).map(Answer::Ask)
+        self.ask_to_act(target, change, words, done)
     }
 
     fn raise_cap(&self, target: &Target, max: u32, window: &str) -> Result<Answer, DeskError> {
@@ -372,9 +410,8 @@ impl Desk {
                 .map(Answer::Done);
         }
         let words = format!("Let {whom} make up to {shown} calls of {what}?");
-        let back = inverse::of_change(self, &change, target);
         let done = format!("Capped {what} at {shown}, for {}", words::each(target));
-        self.ask_to_make(change, words, done, back).map(Answer::Ask)
+        self.ask_to_act(target, change, words, done)
     }
 
     /// The cap that was set by a click or a command, for exactly this target.

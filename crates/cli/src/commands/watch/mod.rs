@@ -141,7 +141,9 @@ impl<'d> Watch<'d> {
 
     fn done(&mut self, done: Done) {
         let hint = if done.undo.is_some() { "  (u takes it back, for 10 s)" } else { "" };
-        self.list.say(&format!("{}{hint}", done.in_full()));
+        let full = done.in_full();
+        let besides = full.strip_prefix(&done.words).unwrap_or_default();
+        self.list.say(&format!("{}{hint}{besides}", done.words));
         self.undo = done.undo.map(|undo| undo.token);
     }
 
