@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use callgate_desk::inventory::{Inventory, Purpose};
+use callgate_desk::text::client_name;
 use callgate_desk::view::{Answer, Done, Loosening, Question, Restriction, Target};
 use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::SystemClock;
@@ -55,10 +56,10 @@ impl Act<'_> {
                 Ok(done) => self.tell(&desk, &done, first, targets.len()),
                 // Of several servers those that can be restricted are.
                 Err(error) if targets.len() > 1 => {
-                    screen::error(&unrestricted(error, &target.server));
+                    screen::error(&unrestricted(&desk, error, target));
                     code = ExitCode::FAILURE;
                 }
-                Err(error) => return Err(unrestricted(error, &target.server)),
+                Err(error) => return Err(unrestricted(&desk, error, target)),
             }
         }
         Ok(code)
@@ -86,7 +87,7 @@ impl Act<'_> {
         for target in &targets {
             let first = is_first(&desk, &target.server);
             let answer = desk.loosen(&make(target.clone())).map_err(|error| match purpose {
-                Purpose::Restrict => unrestricted(error, &target.server),
+                Purpose::Restrict => unrestricted(&desk, error, target),
                 Purpose::Loosen | Purpose::Look => told(error),
             })?;
             match answer {
@@ -108,31 +109,60 @@ impl Act<'_> {
     /// Whom it is for: every name in it is known, or was said to be new.
     fn targets(&self, desk: &Desk, purpose: Purpose) -> anyhow::Result<Vec<Target>> {
         let mut inventory = desk.inventory();
-        let client = match (&self.whom.client, self.whom.new) {
-            (Some(client), false) => {
-                Some(inventory.check_client(self.server, client, purpose).map_err(told)?)
-            }
-            (client, _) => client.clone(),
-        };
-        let target = Target {
+        let typed = Target {
             server: self.server.to_owned(),
             tool: self.tool.map(str::to_owned),
-            client: client.clone(),
+            client: self.whom.client.clone(),
         };
-        let target = if self.whom.new { target } else { inventory.check(&target, purpose).map_err(told)? };
-        let siblings = inventory.siblings(self.server, client.as_deref());
-        if siblings.is_empty() || self.whom.only {
-            return Ok(vec![target]);
-        }
-        let of = |server: &String| Target { server: server.clone(), ..target.clone() };
         if self.whom.all_named {
-            return Ok(std::iter::once(target.clone()).chain(siblings.iter().map(of)).collect());
+            return self.all_named(&mut inventory, typed, purpose);
         }
-        if !self.is_whole() || !inventory.is_bare(self.server) {
+        let target = if self.whom.new { typed } else { inventory.check(&typed, purpose).map_err(told)? };
+        let siblings = inventory.siblings(self.server, target.client.as_deref());
+        if siblings.is_empty() || self.whom.only || !self.is_whole() || !inventory.is_bare(self.server) {
             return Ok(vec![target]);
         }
         let chosen = self.ask_which(&inventory, &siblings)?;
-        Ok(chosen.iter().map(of).collect())
+        Ok(chosen.into_iter().map(|server| Target { server, ..target.clone() }).collect())
+    }
+
+    /// Every server of the name, without those that the client that is meant does not have.
+    fn all_named(
+        &self,
+        inventory: &mut Inventory<'_>,
+        typed: Target,
+        purpose: Purpose,
+    ) -> anyhow::Result<Vec<Target>> {
+        let mut target = typed;
+        if !self.whom.new {
+            inventory.check_server(self.server, purpose).map_err(told)?;
+            if let Some(client) = &target.client {
+                target.client = Some(inventory.known_client(self.server, client, purpose).map_err(told)?);
+            }
+        }
+        let all = std::iter::once(self.server.to_owned()).chain(inventory.siblings(self.server, None));
+        let (meant, left): (Vec<String>, Vec<String>) = all.partition(|server| match &target.client {
+            Some(client) => inventory.may_have(server, client),
+            None => true,
+        });
+        if let (Some(client), false) = (&target.client, left.is_empty()) {
+            let client = client_name(client);
+            if meant.is_empty() {
+                bail!("{client} has no server of this name ({}), so nothing was changed", left.join(", "));
+            }
+            screen::hint(&screen::harmless(&format!(
+                "left out {}: {client} does not have it",
+                left.join(", ")
+            )));
+        }
+        if let (Some(tool), false) = (self.tool, self.whom.new) {
+            let found: Vec<_> =
+                meant.iter().map(|server| inventory.check_tool(server, tool, purpose)).collect();
+            if found.iter().all(Result::is_err) {
+                found.into_iter().collect::<Result<(), DeskError>>().map_err(told)?;
+            }
+        }
+        Ok(meant.into_iter().map(|server| Target { server, ..target.clone() }).collect())
     }
 
     fn is_whole(&self) -> bool {
@@ -279,13 +309,16 @@ fn tell_back(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
 }
 
 /// The same of what should have been restricted: rules that are broken cannot be, a server can be paused all the same.
-fn unrestricted(error: DeskError, server: &str) -> anyhow::Error {
+fn unrestricted(desk: &Desk, error: DeskError, target: &Target) -> anyhow::Error {
     let broken = matches!(error, DeskError::BrokenPolicy { .. });
     let error = told(error);
     if !broken {
         return error;
     }
-    let pause = format!("callgate pause {}", screen::quoted(server));
+    let client = target.client.as_deref();
+    let for_client = client.map(|client| format!(" --client {}", screen::quoted(client))).unwrap_or_default();
+    let only = desk.only_option(&target.server, client);
+    let pause = format!("callgate pause {}{for_client}{only}", screen::quoted(&target.server));
     error.context(format!("nothing was changed; to refuse every call until it is mended: {pause}"))
 }
 

@@ -585,13 +585,80 @@ fn an_act_on_a_server_that_is_not_behind_the_gate_says_so() {
 
 #[test]
 fn a_block_on_a_broken_policy_offers_a_pause() {
-    let callgate = Callgate::knowing(&["s"]);
+    let callgate = Callgate::knowing(&["s", "s@cursor"]);
     callgate.say(&["block", "s", "x"]);
     fs::write(callgate.home().join("policies/s.json"), "{").unwrap();
     for words in [["block", "s", "y"].as_slice(), &["cap", "s", "y", "3/minute"]] {
         let told = callgate.fail(words);
-        assert!(told.contains("callgate pause s") && told.contains("is broken"), "{told}");
+        assert!(told.contains("callgate pause s --only") && told.contains("is broken"), "{told}");
     }
+    // As pasted, it works where another server has the name, too.
+    assert!(callgate.say(&["pause", "s", "--only"]).contains("Paused s:"));
+}
+
+/// Two clients that have a server of one name each, behind the gate.
+fn two_clients() -> Callgate {
+    let callgate = Callgate::new();
+    let servers = r#"{"mcpServers":{"files":{"command":"FOR","args":["x"]}}}"#;
+    for (path, command) in
+        [(".config/Claude/claude_desktop_config.json", "true"), (".cursor/mcp.json", "false")]
+    {
+        let path = callgate.user().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, servers.replace("FOR", command)).unwrap();
+    }
+    callgate.say(&["clients", "protect", "--all"]);
+    callgate
+}
+
+#[test]
+fn all_of_a_name_for_one_client_leaves_out_what_it_does_not_have() {
+    let callgate = two_clients();
+    let block = |client| ["block", "files", "write", "--all-named", "--client", client];
+    let output = callgate.run(&block("cursor"));
+    let (said, told) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+    let said = String::from_utf8(said).unwrap();
+    assert!(output.status.success(), "{told}");
+    assert!(
+        said.contains("Blocked write on files@cursor, for Cursor") && !said.contains("write on files,"),
+        "{said}"
+    );
+    assert!(told.contains("left out files: Cursor does not have it"), "{told}");
+    assert!(!callgate.home().join("policies/files.json").exists());
+    let told = callgate.fail(&block("zed"));
+    assert!(
+        told.contains("Zed has no server of this name (files, files@cursor), so nothing was changed"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_allowed_for_a_while_may_be_a_pattern_or_a_whole_server() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "write_*"]);
+    let of = |tool| callgate.explain(&["--server", "s", "--tool", tool])["decision"].clone();
+    assert_eq!((of("write_a"), of("write_b")), ("deny".into(), "deny".into()));
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "write_*", "--for", "15m"], "allow");
+    assert!(
+        done && screen
+            .contains("Allowed every tool of s that fits write_*, for every client, for 15 minutes"),
+        "{screen}"
+    );
+    assert_eq!(of("write_a"), "allow");
+    let undo = screen.lines().find_map(|line| line.split("callgate allow --end ").nth(1)).unwrap().trim();
+    callgate.say(&["allow", "--end", undo]);
+    assert_eq!(of("write_a"), "deny");
+    for words in [["allow", "s", "--for", "15m"].as_slice(), &["allow", "s", "*", "--for", "15m"]] {
+        let (done, screen) = callgate.at_terminal(words, "allow");
+        assert!(
+            done && screen.contains("Allowed every tool of s, for every client, for 15 minutes"),
+            "{screen}"
+        );
+    }
+    assert_eq!(of("write_b"), "allow");
+    // A later block of the server ends it.
+    assert!(callgate.say(&["block", "s"]).contains("not every tool of s is allowed for a while any more"));
+    assert_eq!(of("write_b"), "deny");
 }
 
 #[test]
@@ -604,11 +671,22 @@ fn allow_names_the_rules_and_conditions_that_still_refuse() {
     fs::write(&path, conditions).unwrap();
     for words in [["allow", "s"].as_slice(), &["allow", "s", "*"]] {
         let said = callgate.say(words);
-        assert!(said.contains("/all_tools/deny_if") && said.contains("/default"), "{said}");
+        let conditions = r#"every tool is denied when args.path is inside "/etc""#;
+        assert!(said.contains(conditions) && said.contains("not on the list of allowed tools"), "{said}");
         assert!(!said.contains("not denied by a rule"), "{said}");
     }
     let said = callgate.say(&["allow", "s", "x"]);
-    assert!(said.contains("still refused by /all_tools/deny_if"), "{said}");
+    assert!(
+        said.contains(r#"still refused: every tool is denied when args.path is inside "/etc""#),
+        "{said}"
+    );
+    assert!(!said.contains("/all_tools"), "no pointer, but what explain says too: {said}");
+    let explained =
+        callgate.explain(&["--server", "s", "--tool", "x", "--args", r#"{"path":"/etc/passwd"}"#]);
+    assert!(
+        explained["reason"].as_str().unwrap().contains(r#"is denied when args.path is inside "/etc""#),
+        "{explained}"
+    );
 }
 
 #[test]

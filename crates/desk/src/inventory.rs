@@ -262,8 +262,30 @@ impl Inventory<'_> {
             || allowance::read(home).all.iter().any(|allowed| allowed.server == server)
     }
 
-    /// The client by the name that the gate knows: also of one that was named as people know it.
+    /// The client by the name that the gate knows, which has this server under this name, as far as that can be told.
     pub fn check_client(&self, server: &str, client: &str, purpose: Purpose) -> Result<String, DeskError> {
+        let found = self.known_client(server, client, purpose)?;
+        let other = self.siblings(server, Some(&found)).into_iter().next();
+        match other.filter(|_| purpose == Purpose::Restrict && !self.has(server, &found)) {
+            Some(other) => {
+                let client = client_name(&found);
+                Err(UnknownName::Elsewhere { client, server: server.to_owned(), other }.into())
+            }
+            None => Ok(found),
+        }
+    }
+
+    fn has(&self, server: &str, client: &str) -> bool {
+        self.servers.get(server).is_some_and(|users| users.iter().any(|one| same_client(one, client)))
+    }
+
+    /// The same, or nobody knows who has it.
+    pub fn may_have(&self, server: &str, client: &str) -> bool {
+        self.has(server, client) || self.servers.get(server).is_none_or(BTreeSet::is_empty)
+    }
+
+    /// The client by the name that the gate knows: also of one that was named as people know it.
+    pub fn known_client(&self, server: &str, client: &str, purpose: Purpose) -> Result<String, DeskError> {
         let seen = self.clients.iter().find(|known| same_client(known, client)).cloned();
         let by_name = || {
             let same = |one: &&callgate_clients::Client| {
@@ -283,17 +305,7 @@ impl Inventory<'_> {
             let hint = hint(client, known);
             return Err(UnknownName::Client { client: client.to_owned(), so: purpose.so(), hint }.into());
         };
-        let has = |server: &str| {
-            self.servers.get(server).is_some_and(|users| users.iter().any(|one| same_client(one, &found)))
-        };
-        let other = self.siblings(server, Some(&found)).into_iter().next();
-        match other.filter(|_| purpose == Purpose::Restrict && !has(server)) {
-            Some(other) => {
-                let client = client_name(&found);
-                Err(UnknownName::Elsewhere { client, server: server.to_owned(), other }.into())
-            }
-            None => Ok(found),
-        }
+        Ok(found)
     }
 
     /// Does the server have such a tool? Only its own list tells: agents call what there is not, too. Of one that never listed
@@ -342,7 +354,7 @@ impl Inventory<'_> {
     }
 }
 
-fn named_tools(file: &PolicyFile) -> Vec<String> {
+pub(crate) fn named_tools(file: &PolicyFile) -> Vec<String> {
     let bodies = std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body));
     let named = |body: &callgate_policy::file::Body| {
         let rules = body.tools.iter().map(|rule| rule.name.clone());

@@ -101,7 +101,8 @@ pub(crate) struct AllowArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present_any = ["once", "end"])]
     pub(crate) server: Option<String>,
-    /// Name of the tool, as the server lists it, or a pattern; takes back a block of the whole server when left out
+    /// Name of the tool, as the server lists it, or a pattern; when left out, a block of the whole server is taken
+    /// back, or with --for every tool is let in
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: Option<String>,
     /// Only for so long (90s, 15m, 8h, at most 7d), without changing the policy

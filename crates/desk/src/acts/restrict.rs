@@ -169,9 +169,9 @@ impl Desk {
         let policy = Policy::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
         let client = target.client.as_deref().unwrap_or_default();
         let refused = allowing::always_refused(&policy, client, tool, self.clock.now().wall_ms);
-        Ok(refused.map(|(rule, reason)| {
-            let by = words::sentence(&format!("{rule}: {reason}"));
-            format!("; but it stays refused by {by}. The cap takes effect only if that goes")
+        Ok(refused.map(|(_, reason)| {
+            let because = words::sentence(&reason);
+            format!("; but it stays refused, because {because}. The cap takes effect only if that goes")
         }))
     }
 

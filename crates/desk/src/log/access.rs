@@ -50,8 +50,7 @@ impl<'d> Decisive<'d> {
             return ToolAccess::Open;
         }
         // It waives what denies the tool; conditions and limits go on counting.
-        let allowed =
-            waived(|what, query| matches!((what, &query.tool), (What::Tool(one), Some(tool)) if one == tool));
+        let allowed = waived(|what, query| query.tool.as_deref().is_some_and(|tool| what.admits(tool)));
         let now_ms = self.now.wall_ms;
         let desk = self.desk;
         let usable = self.policies.entry(query.server.clone()).or_insert_with(|| usable(desk, &query.server));

@@ -9,6 +9,7 @@ mod published;
 use std::collections::BTreeMap;
 
 use crate::acts::cap_for;
+use crate::allowing::EVERY_TOOL;
 use crate::stake::{Recorded, Recordings};
 use crate::text::client_name;
 use crate::text::{clip, count, harmless, local, size, subject};
@@ -236,6 +237,7 @@ fn word(decision: Decision, outcome: Option<Outcome>) -> String {
 fn allowance(one: &AllowanceView, now_ms: i64) -> MenuItem {
     let left = left(one.ends_ms - now_ms);
     let what = match &one.tool {
+        Some(tool) if tool == EVERY_TOOL => format!("every tool of {} allowed", shown(&one.server, NAME)),
         Some(tool) => format!("{} allowed", shown(tool, NAME)),
         None => format!("{} only watched", shown(&one.server, NAME)),
     };

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let open = allowances.open(&args.server, &now).filter(|granted| granted.is_for(client));
     let waived = open.fold(Waived::Nothing, |waived, granted| match &granted.what {
         What::Observe => Waived::Enforcement,
-        What::Tool(tool) if *tool == args.tool && waived == Waived::Nothing => Waived::Denials,
+        what if what.admits(&args.tool) && waived == Waived::Nothing => Waived::Denials,
         What::Tool(_) | What::Call { .. } => waived,
     });
     let files = Disk::new();
