@@ -244,6 +244,24 @@ pub(crate) fn known(target: &Target) -> anyhow::Result<Target> {
     desk()?.inventory().check(target, Purpose::Look).map_err(told)
 }
 
+/// Where nothing was found: the name among those that were asked for that nobody knows, in words.
+pub(crate) fn unknown(server: Option<&str>, tool: Option<&str>, client: Option<&str>) -> Option<String> {
+    let desk = desk().ok()?;
+    let mut inventory = desk.inventory();
+    let named = server.filter(|server| !server.is_empty());
+    let mut found = Ok(());
+    if let Some(server) = named {
+        found = inventory.check_server(server, Purpose::Look);
+    }
+    if let (Some(server), Some(tool), Ok(())) = (named, tool, &found) {
+        found = inventory.check_tool(server, tool, Purpose::Look);
+    }
+    if let (Some(client), Ok(())) = (client.filter(|client| !client.is_empty()), &found) {
+        found = inventory.check_client(named.unwrap_or_default(), client, Purpose::Look).map(drop);
+    }
+    found.err().map(|error| screen::harmless(&error.to_string()))
+}
+
 /// The client that is named, where no server is.
 pub(crate) fn client(whom: &WhomArgs, purpose: Purpose) -> anyhow::Result<Option<String>> {
     match (&whom.client, whom.new) {

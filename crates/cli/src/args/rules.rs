@@ -92,7 +92,18 @@ impl FromStr for CapTo {
     type Err = RateError;
 
     fn from_str(text: &str) -> Result<CapTo, RateError> {
-        if text == "none" { Ok(CapTo::None) } else { text.parse().map(CapTo::Rate) }
+        if text == "none" {
+            return Ok(CapTo::None);
+        }
+        // As people write them; policies have one word for each.
+        let whole = match text.split_once('/') {
+            Some((max, "min" | "m")) => format!("{max}/minute"),
+            Some((max, "h" | "hr")) => format!("{max}/hour"),
+            Some((max, "sec" | "s")) => format!("{max}/second"),
+            Some((max, "d")) => format!("{max}/day"),
+            _ => text.to_owned(),
+        };
+        whole.parse().map(CapTo::Rate)
     }
 }
 
