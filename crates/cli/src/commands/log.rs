@@ -38,9 +38,13 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
     }
     let screen = Screen::new();
     let mut table = Table::new(&screen);
-    if !args.follow
-        && let Some(unknown) = unknown(&args.filter, &history)?
-    {
+    if args.follow {
+        // It may come to be: this goes on waiting.
+        let FilterArgs { server, tool, client, .. } = &args.filter;
+        if let Some(unknown) = act::unknown(server.as_deref(), tool.as_deref(), client.as_deref()) {
+            screen::hint(&unknown);
+        }
+    } else if let Some(unknown) = unknown(&args.filter, &history)? {
         screen::hint(&unknown);
         return Ok(ExitCode::SUCCESS);
     }
