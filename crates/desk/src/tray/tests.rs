@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
 use callgate_store::control::Wish;
