@@ -120,7 +120,7 @@ fn a_blocked_tool_is_offered_to_be_allowed_and_its_block_says_where_it_does_not_
         app.driver.the("question")?;
         anyhow::ensure!(is_refusal(&session.ask("3", "safe", "{}")?), "not before somebody said yes");
         // The window's note says the same of its own act.
-        app.driver.press("question-yes")?;
+        app.say_yes()?;
         app.driver.says("toast", UNSEEN)?;
         icon.click("Pause server")?;
         let told =
