@@ -41,7 +41,9 @@ pub(crate) fn look(state: &AppState) -> Look {
             tip: text::harmless(&tip(&overview, &memory)),
             menu: {
                 let recorded = desk.recorded(&servers);
-                let menu = menu(&overview, &servers, &memory, &recorded, state.clock.now().wall_ms);
+                let access = desk.access_of(&overview.recent);
+                let now_ms = state.clock.now().wall_ms;
+                let menu = menu(&overview, &servers, &access, &memory, &recorded, now_ms);
                 match state.takes.left() {
                     Some(words) => with_left(menu, &words),
                     None => menu,

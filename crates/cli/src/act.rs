@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use callgate_desk::inventory::{Inventory, Purpose};
+use callgate_desk::text::client_name;
 use callgate_desk::view::{Answer, Done, Loosening, Question, Restriction, Target};
 use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::SystemClock;
@@ -52,13 +53,13 @@ impl Act<'_> {
         for target in &targets {
             let first = is_first(&desk, &target.server);
             match desk.restrict(&make(target.clone())) {
-                Ok(done) => self.tell(&desk, target, &done, first, targets.len()),
+                Ok(done) => self.tell(&desk, &done, first, targets.len()),
                 // Of several servers those that can be restricted are.
                 Err(error) if targets.len() > 1 => {
-                    screen::error(&unrestricted(error, &target.server));
+                    screen::error(&unrestricted(&desk, error, target));
                     code = ExitCode::FAILURE;
                 }
-                Err(error) => return Err(unrestricted(error, &target.server)),
+                Err(error) => return Err(unrestricted(&desk, error, target)),
             }
         }
         Ok(code)
@@ -82,25 +83,25 @@ impl Act<'_> {
     ) -> anyhow::Result<ExitCode> {
         let desk = desk()?;
         let targets = self.targets(&desk, purpose)?;
-        let mut questions: Vec<(Question, &Target, bool)> = Vec::new();
+        let mut questions: Vec<(Question, bool)> = Vec::new();
         for target in &targets {
             let first = is_first(&desk, &target.server);
             let answer = desk.loosen(&make(target.clone())).map_err(|error| match purpose {
-                Purpose::Restrict => unrestricted(error, &target.server),
-                Purpose::Loosen => told(error),
+                Purpose::Restrict => unrestricted(&desk, error, target),
+                Purpose::Loosen | Purpose::Look => told(error),
             })?;
             match answer {
-                Answer::Done(done) => self.tell(&desk, target, &done, first, targets.len()),
-                Answer::Ask(question) => questions.push((question, target, first)),
+                Answer::Done(done) => self.tell(&desk, &done, first, targets.len()),
+                Answer::Ask(question) => questions.push((question, first)),
             }
         }
         if questions.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        confirm::questions(questions.iter().map(|(question, ..)| question), word)?;
-        for (question, target, first) in questions {
+        confirm::questions(questions.iter().map(|(question, _)| question), word)?;
+        for (question, first) in questions {
             let done = desk.confirm(&question.token).map_err(told)?;
-            self.tell(&desk, target, &done, first, targets.len());
+            self.tell(&desk, &done, first, targets.len());
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -108,31 +109,60 @@ impl Act<'_> {
     /// Whom it is for: every name in it is known, or was said to be new.
     fn targets(&self, desk: &Desk, purpose: Purpose) -> anyhow::Result<Vec<Target>> {
         let mut inventory = desk.inventory();
-        let client = match (&self.whom.client, self.whom.new) {
-            (Some(client), false) => {
-                Some(inventory.check_client(self.server, client, purpose).map_err(told)?)
-            }
-            (client, _) => client.clone(),
-        };
-        let target = Target {
+        let typed = Target {
             server: self.server.to_owned(),
             tool: self.tool.map(str::to_owned),
-            client: client.clone(),
+            client: self.whom.client.clone(),
         };
-        let target = if self.whom.new { target } else { inventory.check(&target, purpose).map_err(told)? };
-        let siblings = inventory.siblings(self.server, client.as_deref());
-        if siblings.is_empty() || self.whom.only {
-            return Ok(vec![target]);
-        }
-        let of = |server: &String| Target { server: server.clone(), ..target.clone() };
         if self.whom.all_named {
-            return Ok(std::iter::once(target.clone()).chain(siblings.iter().map(of)).collect());
+            return self.all_named(&mut inventory, typed, purpose);
         }
-        if !self.is_whole() || !inventory.is_bare(self.server) {
+        let target = if self.whom.new { typed } else { inventory.check(&typed, purpose).map_err(told)? };
+        let siblings = inventory.siblings(self.server, target.client.as_deref());
+        if siblings.is_empty() || self.whom.only || !self.is_whole() || !inventory.is_bare(self.server) {
             return Ok(vec![target]);
         }
         let chosen = self.ask_which(&inventory, &siblings)?;
-        Ok(chosen.iter().map(of).collect())
+        Ok(chosen.into_iter().map(|server| Target { server, ..target.clone() }).collect())
+    }
+
+    /// Every server of the name, without those that the client that is meant does not have.
+    fn all_named(
+        &self,
+        inventory: &mut Inventory<'_>,
+        typed: Target,
+        purpose: Purpose,
+    ) -> anyhow::Result<Vec<Target>> {
+        let mut target = typed;
+        if !self.whom.new {
+            inventory.check_server(self.server, purpose).map_err(told)?;
+            if let Some(client) = &target.client {
+                target.client = Some(inventory.known_client(self.server, client, purpose).map_err(told)?);
+            }
+        }
+        let all = std::iter::once(self.server.to_owned()).chain(inventory.siblings(self.server, None));
+        let (meant, left): (Vec<String>, Vec<String>) = all.partition(|server| match &target.client {
+            Some(client) => inventory.may_have(server, client),
+            None => true,
+        });
+        if let (Some(client), false) = (&target.client, left.is_empty()) {
+            let client = client_name(client);
+            if meant.is_empty() {
+                bail!("{client} has no server of this name ({}), so nothing was changed", left.join(", "));
+            }
+            screen::hint(&screen::harmless(&format!(
+                "left out {}: {client} does not have it",
+                left.join(", ")
+            )));
+        }
+        if let (Some(tool), false) = (self.tool, self.whom.new) {
+            let found: Vec<_> =
+                meant.iter().map(|server| inventory.check_tool(server, tool, purpose)).collect();
+            if found.iter().all(Result::is_err) {
+                found.into_iter().collect::<Result<(), DeskError>>().map_err(told)?;
+            }
+        }
+        Ok(meant.into_iter().map(|server| Target { server, ..target.clone() }).collect())
     }
 
     fn is_whole(&self) -> bool {
@@ -183,10 +213,9 @@ impl Act<'_> {
     }
 
     /// What was done, where it stands, what takes it back, and whom it does not cover.
-    fn tell(&self, desk: &Desk, target: &Target, done: &Done, first: bool, covered: usize) {
+    fn tell(&self, desk: &Desk, done: &Done, first: bool, covered: usize) {
         let screen = Screen::new();
         tell(&screen, desk, done, first);
-        caveats(&screen, desk.caveats(target));
         if covered > 1 {
             return;
         }
@@ -202,18 +231,35 @@ impl Act<'_> {
     }
 }
 
-fn caveats(screen: &Screen, told: impl IntoIterator<Item = String>) {
-    for words in told {
-        screen.line(&screen.paint(screen::WARN, &format!("but      {}", screen::harmless(&words))));
-    }
-}
-
 /// For commands that name a server and are no act: it has to be known, too. `purpose`: whether rules for it would do.
 pub(crate) fn known_server(server: &str, purpose: Purpose) -> anyhow::Result<()> {
     desk()?.inventory().check_server(server, purpose).map_err(|error| match purpose {
         Purpose::Restrict => told(error),
-        Purpose::Loosen => error.into(),
+        Purpose::Loosen | Purpose::Look => error.into(),
     })
+}
+
+/// For commands that say what holds for somebody: of a name that nobody knows they would say what holds for nobody.
+pub(crate) fn known(target: &Target) -> anyhow::Result<Target> {
+    desk()?.inventory().check(target, Purpose::Look).map_err(told)
+}
+
+/// Where nothing was found: the name among those that were asked for that nobody knows, in words.
+pub(crate) fn unknown(server: Option<&str>, tool: Option<&str>, client: Option<&str>) -> Option<String> {
+    let desk = desk().ok()?;
+    let mut inventory = desk.inventory();
+    let named = server.filter(|server| !server.is_empty());
+    let mut found = Ok(());
+    if let Some(server) = named {
+        found = inventory.check_server(server, Purpose::Look);
+    }
+    if let (Some(server), Some(tool), Ok(())) = (named, tool, &found) {
+        found = inventory.check_tool(server, tool, Purpose::Look);
+    }
+    if let (Some(client), Ok(())) = (client.filter(|client| !client.is_empty()), &found) {
+        found = inventory.check_client(named.unwrap_or_default(), client, Purpose::Look).map(drop);
+    }
+    found.err().map(|error| screen::harmless(&error.to_string()))
 }
 
 /// The client that is named, where no server is.
@@ -230,11 +276,7 @@ pub(crate) fn client(whom: &WhomArgs, purpose: Purpose) -> anyhow::Result<Option
 pub(crate) fn end(restriction: &Restriction) -> anyhow::Result<ExitCode> {
     let desk = desk()?;
     let done = desk.restrict(restriction).map_err(told)?;
-    let screen = Screen::new();
-    tell(&screen, &desk, &done, false);
-    if matches!(restriction, Restriction::Pause { .. }) {
-        caveats(&screen, desk.nothing_gated());
-    }
+    tell(&Screen::new(), &desk, &done, false);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -260,6 +302,14 @@ fn is_first(desk: &Desk, server: &str) -> bool {
 /// `first`: the server had no policy of its own before.
 fn tell(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
     screen.line(&screen::harmless(&done.words));
+    tell_back(screen, desk, done, first);
+    for caveat in &done.caveats {
+        screen.line(&screen.paint(screen::WARN, &format!("but      {}", screen::harmless(caveat))));
+    }
+}
+
+/// Where it stands, how long, and what takes it back.
+fn tell_back(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
     let Some(back) = &done.back else { return };
     if let (Some(server), Some(_)) = (&done.server, &done.version) {
         if first {
@@ -277,13 +327,16 @@ fn tell(screen: &Screen, desk: &Desk, done: &Done, first: bool) {
 }
 
 /// The same of what should have been restricted: rules that are broken cannot be, a server can be paused all the same.
-fn unrestricted(error: DeskError, server: &str) -> anyhow::Error {
+fn unrestricted(desk: &Desk, error: DeskError, target: &Target) -> anyhow::Error {
     let broken = matches!(error, DeskError::BrokenPolicy { .. });
     let error = told(error);
     if !broken {
         return error;
     }
-    let pause = format!("callgate pause {}", screen::quoted(server));
+    let client = target.client.as_deref();
+    let for_client = client.map(|client| format!(" --client {}", screen::quoted(client))).unwrap_or_default();
+    let only = desk.only_option(&target.server, client);
+    let pause = format!("callgate pause {}{for_client}{only}", screen::quoted(&target.server));
     error.context(format!("nothing was changed; to refuse every call until it is mended: {pause}"))
 }
 

@@ -55,6 +55,10 @@ fn make(home: &Home, held: &Locked, change: &Change) -> anyhow::Result<ExitCode>
     let path = change.path().display();
     if !change.edited().changed {
         screen.line(&format!("Nothing to change: {path} says so already."));
+        // It may say so and still let calls pass.
+        for line in change.edited().summary.iter().filter(|line| line.starts_with("but ")) {
+            screen.line(&screen.paint(screen::WARN, &screen::harmless(line)));
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let clock = SystemClock::default();

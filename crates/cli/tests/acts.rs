@@ -8,6 +8,7 @@ mod common;
 use std::fs;
 use std::sync::Arc;
 
+use callgate_clients::System;
 use callgate_desk::Desk;
 use callgate_desk::tray::{Step, TrayAct};
 use callgate_desk::view::{Answer, Done, Loosening, Restriction, Target};
@@ -61,7 +62,12 @@ impl Place {
         let callgate = Callgate::new();
         callgate.say(&["demo"]);
         let home = Home::at(callgate.home());
-        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Window);
+        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Window)
+            .on(System::here(callgate.user()));
+        // Somewhere the server is not behind the gate: whoever acts on it has to know.
+        let ungated = format!(r#"{{"mcpServers":{{"{SERVER}":{{"command":"true"}}}}}}"#);
+        fs::create_dir_all(callgate.user().join(".cursor")).unwrap();
+        fs::write(callgate.user().join(".cursor/mcp.json"), ungated).unwrap();
         Place { callgate, home, desk }
     }
 
@@ -242,8 +248,8 @@ fn table() -> Vec<Row> {
     ]
 }
 
-/// What the window says and leaves.
-fn by_window(row: &Row) -> (String, Left) {
+/// What the window says, what it says besides, and leaves.
+fn by_window(row: &Row) -> (String, Vec<String>, Left) {
     let place = Place::new();
     row.before.iter().for_each(|act| drop(place.done(act)));
     let counted = place.counted();
@@ -255,9 +261,10 @@ fn by_window(row: &Row) -> (String, Left) {
         other => other.clone(),
     };
     let done = place.done(&act);
-    (done.words.replace(&call, "CALL"), place.left(counted))
+    (done.words.replace(&call, "CALL"), done.caveats, place.left(counted))
 }
 
+/// The same of the tray, in one text.
 fn by_tray(row: &Row, act: &TrayAct) -> (String, Left) {
     let place = Place::new();
     row.before.iter().for_each(|act| drop(place.done(act)));
@@ -265,14 +272,14 @@ fn by_tray(row: &Row, act: &TrayAct) -> (String, Left) {
     let act = TrayAct::parse(&act.id()).unwrap();
     let Step::Restrict(restriction) = act.step() else { panic!("{act:?} is not done at once") };
     let done = place.desk.restrict(&restriction).unwrap();
-    (done.words, place.left(counted))
+    (done.in_full(), place.left(counted))
 }
 
 fn by_watch(row: &Row, keys: &str) -> (String, Left) {
     let place = Place::new();
     row.before.iter().for_each(|act| drop(place.done(act)));
     let counted = place.counted();
-    let mut terminal = place.callgate.terminal_of(200, &["watch", "--tool", TOOL]);
+    let mut terminal = place.callgate.terminal_of(260, &["watch", "--tool", TOOL]);
     terminal.wait_for(TOOL);
     // Chosen first: nothing is while the log follows.
     terminal.press("k");
@@ -311,16 +318,36 @@ fn by_command(row: &Row) -> (String, Left) {
 #[test]
 fn the_same_act_leaves_the_same_whoever_made_it() {
     for row in table() {
-        let (said, left) = by_window(&row);
+        let (said, caveats, left) = by_window(&row);
+        let for_cursor_too = match &row.act {
+            Act::Restrict(Restriction::Pause { server: None, .. }) => {
+                "no server of any client is behind the gate"
+            }
+            Act::Restrict(act) if format!("{act:?}").contains(CLIENT) => "",
+            Act::Loosen(Loosening::AllowNext { .. } | Loosening::Resume { server: None, .. }) => "",
+            Act::Loosen(act) if format!("{act:?}").contains(CLIENT) => "",
+            _ => "callgate-demo is not behind the gate in Cursor",
+        };
+        let besides = caveats.join("");
+        assert!(
+            besides.starts_with(for_cursor_too) && besides.is_empty() == for_cursor_too.is_empty(),
+            "{besides}"
+        );
         let (command, of_command) = by_command(&row);
-        assert!(command.contains(&said), "{:?}: {said:?} is not in {command:?}", row.words);
+        for words in caveats.iter().chain([&said]) {
+            assert!(command.contains(words), "{:?}: {words:?} is not in {command:?}", row.words);
+        }
         assert_eq!(of_command, left, "{:?}", row.words);
         if let Some(act) = &row.tray {
-            assert_eq!(by_tray(&row, act), (said.clone(), by_window(&row).1), "{act:?}");
+            let (told, of_tray) = by_tray(&row, act);
+            let besides: String = caveats.iter().map(|caveat| format!("; but {caveat}")).collect();
+            assert_eq!((told, of_tray), (format!("{said}{besides}"), by_window(&row).2), "{act:?}");
         }
         if let Some(keys) = row.keys {
             let (screen, of_watch) = by_watch(&row, keys);
-            assert!(screen.contains(&said), "{keys}: {said:?} is not in {screen}");
+            for words in caveats.iter().chain([&said]) {
+                assert!(screen.contains(words), "{keys}: {words:?} is not in {screen}");
+            }
             assert_eq!(of_watch, left, "{keys}");
         }
     }
@@ -386,6 +413,43 @@ fn a_mistyped_name_is_refused_with_the_one_that_was_meant_and_nothing_is_written
     assert!(!callgate.home().join("control/paused.json").exists());
     let said = callgate.say(&["block", "callgate-dem", TOOL, "--new"]);
     assert!(said.starts_with("Blocked get_codegen_session on callgate-dem"), "{said}");
+}
+
+#[test]
+fn a_question_about_a_name_that_nobody_knows_is_not_answered_as_if_it_held() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let explain = ["policy", "explain", "--server"];
+    let simulate = ["policy", "simulate", "--server", SERVER, "--rule"];
+    for (words, meant) in [
+        ([&explain, ["callgate-dem", "--tool", TOOL].as_slice()].concat(), "did you mean \"callgate-demo\"?"),
+        (
+            [&explain, [SERVER, "--tool", "get_codegen_sesion"].as_slice()].concat(),
+            "did you mean \"get_codegen_session\"?",
+        ),
+        (
+            [&explain, [SERVER, "--tool", TOOL, "--client", "demo-agnt"].as_slice()].concat(),
+            "did you mean \"demo-agent\"?",
+        ),
+        (
+            [simulate.as_slice(), &["block get_codegen_sesion"]].concat(),
+            "did you mean \"get_codegen_session\"?",
+        ),
+        ([simulate.as_slice(), &["block nothing_*"]].concat(), "fits \"nothing_*\""),
+    ] {
+        let told = callgate.fail(&words);
+        assert!(told.contains(meant) && told.contains("--new"), "{words:?}: {told}");
+        assert!(!told.contains("nothing was changed"), "{words:?}: {told}");
+        callgate.say(&[words.as_slice(), &["--new"]].concat());
+    }
+    let named =
+        callgate.say(&[&explain, [SERVER, "--tool", TOOL, "--client", "Claude Desktop"].as_slice()].concat());
+    assert!(named.starts_with("allow"), "{named}");
+    // A part of a policy as JSON is tried all the same, with a word.
+    let rule = r#"{"tools":{"get_codegen_sesion":{"action":"deny"}}}"#;
+    let output = callgate.run(&[simulate.as_slice(), &[rule]].concat());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && told.contains("get_codegen_session"), "{told}");
 }
 
 #[test]
@@ -499,15 +563,11 @@ fn an_undo_by_revert_names_its_change_so_that_later_ones_stay() {
 #[test]
 fn an_act_on_a_server_that_is_not_behind_the_gate_says_so() {
     let callgate = Callgate::new();
-    let user = callgate.folder.path().join("user");
+    let user = callgate.user();
     fs::create_dir_all(user.join(".cursor")).unwrap();
     let servers = r#"{"mcpServers":{"files":{"command":"true"},"far":{"url":"https://a.example/mcp"}}}"#;
     fs::write(user.join(".cursor/mcp.json"), servers).unwrap();
-    let say = |words: &[&str]| {
-        let output = callgate.command(words).env("HOME", &user).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let say = |words: &[&str]| callgate.say(words);
     let said = say(&["block", "files", "x"]);
     let unseen = "files is not behind the gate in Cursor: its calls there are not seen";
     assert!(said.contains(&format!("{unseen}. callgate clients protect cursor files")), "{said}");
@@ -525,13 +585,80 @@ fn an_act_on_a_server_that_is_not_behind_the_gate_says_so() {
 
 #[test]
 fn a_block_on_a_broken_policy_offers_a_pause() {
-    let callgate = Callgate::knowing(&["s"]);
+    let callgate = Callgate::knowing(&["s", "s@cursor"]);
     callgate.say(&["block", "s", "x"]);
     fs::write(callgate.home().join("policies/s.json"), "{").unwrap();
     for words in [["block", "s", "y"].as_slice(), &["cap", "s", "y", "3/minute"]] {
         let told = callgate.fail(words);
-        assert!(told.contains("callgate pause s") && told.contains("is broken"), "{told}");
+        assert!(told.contains("callgate pause s --only") && told.contains("is broken"), "{told}");
     }
+    // As pasted, it works where another server has the name, too.
+    assert!(callgate.say(&["pause", "s", "--only"]).contains("Paused s:"));
+}
+
+/// Two clients that have a server of one name each, behind the gate.
+fn two_clients() -> Callgate {
+    let callgate = Callgate::new();
+    let servers = r#"{"mcpServers":{"files":{"command":"FOR","args":["x"]}}}"#;
+    for (path, command) in
+        [(".config/Claude/claude_desktop_config.json", "true"), (".cursor/mcp.json", "false")]
+    {
+        let path = callgate.user().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, servers.replace("FOR", command)).unwrap();
+    }
+    callgate.say(&["clients", "protect", "--all"]);
+    callgate
+}
+
+#[test]
+fn all_of_a_name_for_one_client_leaves_out_what_it_does_not_have() {
+    let callgate = two_clients();
+    let block = |client| ["block", "files", "write", "--all-named", "--client", client];
+    let output = callgate.run(&block("cursor"));
+    let (said, told) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+    let said = String::from_utf8(said).unwrap();
+    assert!(output.status.success(), "{told}");
+    assert!(
+        said.contains("Blocked write on files@cursor, for Cursor") && !said.contains("write on files,"),
+        "{said}"
+    );
+    assert!(told.contains("left out files: Cursor does not have it"), "{told}");
+    assert!(!callgate.home().join("policies/files.json").exists());
+    let told = callgate.fail(&block("zed"));
+    assert!(
+        told.contains("Zed has no server of this name (files, files@cursor), so nothing was changed"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_allowed_for_a_while_may_be_a_pattern_or_a_whole_server() {
+    let callgate = Callgate::knowing(&["s"]);
+    callgate.say(&["block", "s", "write_*"]);
+    let of = |tool| callgate.explain(&["--server", "s", "--tool", tool])["decision"].clone();
+    assert_eq!((of("write_a"), of("write_b")), ("deny".into(), "deny".into()));
+    let (done, screen) = callgate.at_terminal(&["allow", "s", "write_*", "--for", "15m"], "allow");
+    assert!(
+        done && screen
+            .contains("Allowed every tool of s that fits write_*, for every client, for 15 minutes"),
+        "{screen}"
+    );
+    assert_eq!(of("write_a"), "allow");
+    let undo = screen.lines().find_map(|line| line.split("callgate allow --end ").nth(1)).unwrap().trim();
+    callgate.say(&["allow", "--end", undo]);
+    assert_eq!(of("write_a"), "deny");
+    for words in [["allow", "s", "--for", "15m"].as_slice(), &["allow", "s", "*", "--for", "15m"]] {
+        let (done, screen) = callgate.at_terminal(words, "allow");
+        assert!(
+            done && screen.contains("Allowed every tool of s, for every client, for 15 minutes"),
+            "{screen}"
+        );
+    }
+    assert_eq!(of("write_b"), "allow");
+    // A later block of the server ends it.
+    assert!(callgate.say(&["block", "s"]).contains("not every tool of s is allowed for a while any more"));
+    assert_eq!(of("write_b"), "deny");
 }
 
 #[test]
@@ -544,11 +671,22 @@ fn allow_names_the_rules_and_conditions_that_still_refuse() {
     fs::write(&path, conditions).unwrap();
     for words in [["allow", "s"].as_slice(), &["allow", "s", "*"]] {
         let said = callgate.say(words);
-        assert!(said.contains("/all_tools/deny_if") && said.contains("/default"), "{said}");
+        let conditions = r#"every tool is denied when args.path is inside "/etc""#;
+        assert!(said.contains(conditions) && said.contains("not on the list of allowed tools"), "{said}");
         assert!(!said.contains("not denied by a rule"), "{said}");
     }
     let said = callgate.say(&["allow", "s", "x"]);
-    assert!(said.contains("still refused by /all_tools/deny_if"), "{said}");
+    assert!(
+        said.contains(r#"still refused: every tool is denied when args.path is inside "/etc""#),
+        "{said}"
+    );
+    assert!(!said.contains("/all_tools"), "no pointer, but what explain says too: {said}");
+    let explained =
+        callgate.explain(&["--server", "s", "--tool", "x", "--args", r#"{"path":"/etc/passwd"}"#]);
+    assert!(
+        explained["reason"].as_str().unwrap().contains(r#"is denied when args.path is inside "/etc""#),
+        "{explained}"
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn the_first_edit_gives_a_server_its_own_copy_of_the_default_policy() {
         (&verdict["decision"], &verdict["rule"], &verdict["reason"]),
         (&"deny".into(), &"/tools/evaluate/action".into(), &"no scripts".into())
     );
-    assert_eq!(callgate.explain(&["--server", "other", "--tool", "evaluate"])["decision"], "allow");
+    assert_eq!(callgate.explain(&["--server", "other", "--tool", "evaluate", "--new"])["decision"], "allow");
 }
 
 #[test]
@@ -222,5 +222,71 @@ fn the_demo_shows_every_promise_and_leaves_no_trace_when_removed() {
         let output = callgate.run(words);
         assert!(output.status.success() && output.stdout.is_empty(), "nothing is no line");
         assert!(String::from_utf8_lossy(&output.stderr).contains(told), "{words:?}");
+    }
+}
+
+#[test]
+fn a_number_below_one_or_in_quotes_is_refused_and_found_with_what_counts_meanwhile() {
+    let callgate = Callgate::new();
+    callgate.say(&["status"]);
+    for typed in ["0", "-1", "1.5", "soon", "\"30\""] {
+        let told = callgate.fail(&["settings", "set", "history.days", typed]);
+        assert!(told.contains("history.days must be a whole number from 1 to 36500"), "{typed}: {told}");
+    }
+    assert!(!callgate.home().join("settings.json").exists());
+    for (written, said) in [
+        (
+            r#"{"history":{"days":0}}"#,
+            "history.days must be a whole number from 1 to 36500, not 0; 90 is used",
+        ),
+        (r#"{"history":{"days":"30"}}"#, "not \"30\"; 90 is used"),
+        (
+            r#"{"history":{"megabytes":-5}}"#,
+            "history.megabytes must be a whole number from 1, not -5; 1024 is used",
+        ),
+    ] {
+        fs::write(callgate.home().join("settings.json"), written).unwrap();
+        let checked = callgate.run(&["settings", "check"]);
+        assert!(
+            !checked.status.success() && String::from_utf8_lossy(&checked.stdout).contains(said),
+            "{checked:?}"
+        );
+        assert!(callgate.say(&["status"]).contains(said), "{written}");
+        let found = String::from_utf8(callgate.run(&["doctor", "--json"]).stdout).unwrap();
+        let shown = serde_json::to_string(said).unwrap();
+        assert!(found.contains(shown.trim_matches('"')), "{written}: {found}");
+    }
+}
+
+#[test]
+fn rates_are_taken_as_people_write_them() {
+    let callgate = Callgate::knowing(&["s"]);
+    for (typed, said) in
+        [("10/min", "10 per minute"), ("9/h", "9 per hour"), ("8/sec", "8 per second"), ("7/d", "7 per day")]
+    {
+        let tool = typed.replace('/', "_");
+        let told = callgate.say(&["cap", "s", &tool, typed]);
+        assert!(told.contains(said), "{typed}: {told}");
+    }
+}
+
+#[test]
+fn a_list_of_nothing_says_which_name_nobody_knows() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    let server = "callgate-demo";
+    for (words, meant) in [
+        (["log", "--server", "callgate-dem"].as_slice(), "did you mean callgate-demo?"),
+        (&["log", "--server", server, "--tool", "playwright_clik"], "did you mean \"playwright_click\"?"),
+        (&["log", "--client", "demo-agnt"], "did you mean \"demo-agent\"?"),
+        (&["stats", "--server", "callgate-dem"], "did you mean \"callgate-demo\"?"),
+        (&["stats", "--client", "demo-agnt"], "did you mean \"demo-agent\"?"),
+        (&["events", "--server", "callgate-dem"], "did you mean \"callgate-demo\"?"),
+        (&["policy", "history", "callgate-dem"], "did you mean \"callgate-demo\"?"),
+        (&["policy", "diff", "callgate-dem"], "did you mean \"callgate-demo\"?"),
+        (&["policy", "revert", "callgate-dem"], "did you mean \"callgate-demo\"?"),
+    ] {
+        let told = String::from_utf8(callgate.run(words).stderr).unwrap();
+        assert!(told.contains(meant), "{words:?}: {told}");
     }
 }

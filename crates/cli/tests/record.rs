@@ -241,7 +241,10 @@ fn a_session_or_a_server_that_is_not_on_record_is_said_to_be_none() {
     for (words, said) in [
         (["log", "--session", id], its.as_str()),
         (["log", "--session", "zzzzzz"], "No session zzzzzz is on record"),
-        (["log", "--server", "callgat-demo"], "No server callgat-demo is on record (known: callgate-demo)"),
+        (
+            ["log", "--server", "callgat-demo"],
+            "No server callgat-demo is on record (did you mean callgate-demo?)",
+        ),
     ] {
         let output = callgate.run(&words);
         let complaint = String::from_utf8(output.stderr).unwrap();

@@ -18,6 +18,9 @@ use crate::text::{client_name, name};
 /// How long an allowance of one call waits for it, unless told otherwise.
 pub const ONCE: Duration = Duration::from_secs(10 * 60);
 
+/// The pattern of every tool.
+pub const EVERY_TOOL: &str = "*";
+
 /// Why an allowance of a tool would change nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoHelp {
@@ -27,8 +30,27 @@ pub enum NoHelp {
     StillRefused { rule: String, reason: String },
 }
 
-/// Would it help this client, or anyone, to allow this tool for a while? Nobody should be promised what would not come.
+/// Would it help this client, or anyone, to allow this tool, or one of these, for a while? Nobody should be promised what
+/// would not come.
 pub fn would_help(
+    present: &Present,
+    client: Option<&str>,
+    tools: &[String],
+    now_ms: i64,
+) -> Result<Option<NoHelp>, DeskError> {
+    let mut first = None;
+    for tool in tools {
+        match would_help_with(present, client, tool, now_ms)? {
+            None => return Ok(None),
+            // What is still refused says more than what is allowed anyway.
+            found @ Some(NoHelp::StillRefused { .. }) => first = found,
+            found => first = first.or(found),
+        }
+    }
+    Ok(first)
+}
+
+fn would_help_with(
     present: &Present,
     client: Option<&str>,
     tool: &str,
@@ -194,6 +216,7 @@ pub fn described(granted: &Allowance) -> String {
     let whom =
         granted.client.as_deref().map(|client| format!(" for {}", client_name(client))).unwrap_or_default();
     match &granted.what {
+        What::Tool(tool) if tool == EVERY_TOOL => format!("every tool of {server} is allowed{whom}"),
         What::Tool(tool) => format!("\"{}\" on {server} is allowed{whom}", name(tool)),
         What::Call { tool, call, .. } => {
             format!("one call of \"{}\" on {server} like {call} is allowed{whom}", name(tool))
@@ -208,6 +231,9 @@ pub(crate) fn no_longer(ended: &Allowance) -> String {
     let whom = ended.client.as_deref().map(|client| format!(", for {}", client_name(client)));
     let whom = whom.unwrap_or_default();
     match &ended.what {
+        What::Tool(tool) if tool == EVERY_TOOL => {
+            format!("not every tool of {server} is allowed for a while any more{whom}")
+        }
         What::Tool(tool) => format!("{} on {server} is no longer allowed for a while{whom}", name(tool)),
         What::Call { tool, .. } => {
             format!("no call of {} on {server} is allowed once any more{whom}", name(tool))

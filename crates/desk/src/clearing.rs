@@ -72,7 +72,7 @@ impl Desk {
             .filter(|one| unspent(one))
             .filter_map(|one| match &one.what {
                 What::Observe => Some(Waived::Enforcement),
-                What::Tool(tool) => (tool == Verb::Clear.tool()).then_some(Waived::Denials),
+                what @ What::Tool(_) => what.admits(Verb::Clear.tool()).then_some(Waived::Denials),
                 // It may be this very call: better warned once too often.
                 What::Call { tool, .. } => (tool == Verb::Clear.tool()).then_some(Waived::Everything),
             })

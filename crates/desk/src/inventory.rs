@@ -28,19 +28,31 @@ pub enum Purpose {
     Restrict,
     /// To take something back: what rules name is known, too.
     Loosen,
+    /// To look, and change nothing: what is only on record is known, too.
+    Look,
+}
+
+impl Purpose {
+    /// What follows of a name that nobody knows.
+    fn so(self) -> &'static str {
+        match self {
+            Purpose::Restrict | Purpose::Loosen => ", so nothing was changed",
+            Purpose::Look => "",
+        }
+    }
 }
 
 /// A name that nobody knows.
 #[derive(Debug, thiserror::Error)]
 pub enum UnknownName {
-    #[error("no server {server:?} is known here, so nothing was changed{hint}")]
-    Server { server: String, hint: String },
-    #[error("{server} has no tool {tool:?}, so nothing was changed{hint}")]
-    Tool { server: String, tool: String, hint: String },
-    #[error("no tool of {server} that is known fits {pattern:?}, so nothing was changed{hint}")]
-    Pattern { server: String, pattern: String, hint: String },
-    #[error("no client {client:?} is known here, so nothing was changed{hint}")]
-    Client { client: String, hint: String },
+    #[error("no server {server:?} is known here{so}{hint}")]
+    Server { server: String, so: &'static str, hint: String },
+    #[error("{server} has no tool {tool:?}{so}{hint}")]
+    Tool { server: String, tool: String, so: &'static str, hint: String },
+    #[error("no tool of {server} that is known fits {pattern:?}{so}{hint}")]
+    Pattern { server: String, pattern: String, so: &'static str, hint: String },
+    #[error("no client {client:?} is known here{so}{hint}")]
+    Client { client: String, so: &'static str, hint: String },
     #[error("{client} has this server as {other}, not as {server}; nothing was changed. Name {other}.")]
     Elsewhere { client: String, server: String, other: String },
 }
@@ -53,6 +65,8 @@ pub struct Inventory<'d> {
     servers: BTreeMap<String, BTreeSet<String>>,
     /// The name that several servers have in common, where their own does not tell.
     families: BTreeMap<String, String>,
+    /// Behind the gate or on our own list, whether they ever ran or not.
+    configured: BTreeSet<String>,
     clients: BTreeSet<String>,
     /// Something that may know more could not be read.
     partial: bool,
@@ -69,16 +83,23 @@ impl Desk {
             desk: self,
             servers: BTreeMap::new(),
             families: BTreeMap::new(),
+            configured: BTreeSet::new(),
             clients: BTreeSet::new(),
             partial: lost,
         };
         inventory.add_sessions(&ledger);
         for row in &ledger.rows {
             inventory.add(&row.server, Some(&row.key.client));
+            inventory.configured.insert(row.server.clone());
             inventory.families.insert(row.server.clone(), row.key.name.clone());
         }
         match own::commands(self.home.path()) {
-            Ok(own) => own.iter().for_each(|(server, _)| inventory.add(server, None)),
+            Ok(own) => {
+                for (server, _) in own {
+                    inventory.add(&server, None);
+                    inventory.configured.insert(server);
+                }
+            }
             Err(_) => inventory.partial = true,
         }
         inventory
@@ -154,6 +175,11 @@ impl Inventory<'_> {
         (!self.partial).then(|| self.servers.into_keys().collect())
     }
 
+    /// Servers behind the gate and on our own list, whether they ever ran or not.
+    pub(crate) fn configured(self) -> BTreeSet<String> {
+        self.configured
+    }
+
     /// Every server that is known without these.
     fn servers(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)
@@ -208,7 +234,7 @@ impl Inventory<'_> {
 
     /// Is there a server of this name?
     pub fn check_server(&mut self, server: &str, purpose: Purpose) -> Result<(), DeskError> {
-        if self.servers.contains_key(server) || (purpose == Purpose::Loosen && self.has_traces(server)) {
+        if self.servers.contains_key(server) || (purpose != Purpose::Restrict && self.has_traces(server)) {
             return Ok(());
         }
         self.add_entries();
@@ -220,10 +246,10 @@ impl Inventory<'_> {
             true => hint(server, self.servers()),
             false => format!("; did you mean {}?", quoted_list(&siblings, " or ")),
         };
-        Err(UnknownName::Server { server: server.to_owned(), hint }.into())
+        Err(UnknownName::Server { server: server.to_owned(), so: purpose.so(), hint }.into())
     }
 
-    /// Is there anything of this server that could be taken back: rules, a pause, an allowance?
+    /// Is there anything of this server that could be looked at or taken back: rules, a pause, an allowance, its tools?
     fn has_traces(&self, server: &str) -> bool {
         let home = &self.desk.home;
         let paused = match pause::read(home) {
@@ -232,35 +258,15 @@ impl Inventory<'_> {
         };
         paused
             || home.policy(server).exists()
+            || matches!(catalogue::read(home, server), Ok(Some(_)))
             || allowance::read(home).all.iter().any(|allowed| allowed.server == server)
     }
 
-    /// The client by the name that the gate knows: also of one that was named as people know it.
+    /// The client by the name that the gate knows, which has this server under this name, as far as that can be told.
     pub fn check_client(&self, server: &str, client: &str, purpose: Purpose) -> Result<String, DeskError> {
-        let seen = self.clients.iter().find(|known| same_client(known, client)).cloned();
-        let by_name = || {
-            let same = |one: &&callgate_clients::Client| {
-                same_client(one.id, client) || same_client(one.name, client)
-            };
-            table::clients().iter().find(same).map(|client| client.id.to_owned())
-        };
-        let in_rules = || {
-            let rules = (purpose == Purpose::Loosen).then(|| self.rules(server)).flatten()?;
-            rules.clients.into_iter().map(|one| one.client).find(|known| same_client(known, client))
-        };
-        let Some(found) = seen.or_else(by_name).or_else(in_rules) else {
-            if purpose == Purpose::Restrict && self.partial {
-                return Ok(client.to_owned());
-            }
-            let known = self.clients.iter().map(String::as_str).chain(table::clients().iter().map(|c| c.id));
-            let hint = hint(client, known);
-            return Err(UnknownName::Client { client: client.to_owned(), hint }.into());
-        };
-        let has = |server: &str| {
-            self.servers.get(server).is_some_and(|users| users.iter().any(|one| same_client(one, &found)))
-        };
+        let found = self.known_client(server, client, purpose)?;
         let other = self.siblings(server, Some(&found)).into_iter().next();
-        match other.filter(|_| purpose == Purpose::Restrict && !has(server)) {
+        match other.filter(|_| purpose == Purpose::Restrict && !self.has(server, &found)) {
             Some(other) => {
                 let client = client_name(&found);
                 Err(UnknownName::Elsewhere { client, server: server.to_owned(), other }.into())
@@ -269,9 +275,42 @@ impl Inventory<'_> {
         }
     }
 
+    fn has(&self, server: &str, client: &str) -> bool {
+        self.servers.get(server).is_some_and(|users| users.iter().any(|one| same_client(one, client)))
+    }
+
+    /// The same, or nobody knows who has it.
+    pub fn may_have(&self, server: &str, client: &str) -> bool {
+        self.has(server, client) || self.servers.get(server).is_none_or(BTreeSet::is_empty)
+    }
+
+    /// The client by the name that the gate knows: also of one that was named as people know it.
+    pub fn known_client(&self, server: &str, client: &str, purpose: Purpose) -> Result<String, DeskError> {
+        let seen = self.clients.iter().find(|known| same_client(known, client)).cloned();
+        let by_name = || {
+            let same = |one: &&callgate_clients::Client| {
+                same_client(one.id, client) || same_client(one.name, client)
+            };
+            table::clients().iter().find(same).map(|client| client.id.to_owned())
+        };
+        let in_rules = || {
+            let rules = (purpose != Purpose::Restrict).then(|| self.rules(server)).flatten()?;
+            rules.clients.into_iter().map(|one| one.client).find(|known| same_client(known, client))
+        };
+        let Some(found) = seen.or_else(by_name).or_else(in_rules) else {
+            if purpose != Purpose::Loosen && self.partial {
+                return Ok(client.to_owned());
+            }
+            let known = self.clients.iter().map(String::as_str).chain(table::clients().iter().map(|c| c.id));
+            let hint = hint(client, known);
+            return Err(UnknownName::Client { client: client.to_owned(), so: purpose.so(), hint }.into());
+        };
+        Ok(found)
+    }
+
     /// Does the server have such a tool? Only its own list tells: agents call what there is not, too. Of one that never listed
     /// any, nobody can say.
-    fn check_tool(&self, server: &str, tool: &str, purpose: Purpose) -> Result<(), DeskError> {
+    pub fn check_tool(&self, server: &str, tool: &str, purpose: Purpose) -> Result<(), DeskError> {
         let Ok(listed) = catalogue::read(&self.desk.home, server) else { return Ok(()) };
         let mut tools: BTreeSet<String> = BTreeSet::new();
         if let Some(listed) = &listed {
@@ -284,19 +323,30 @@ impl Inventory<'_> {
         if is_known(&tools) {
             return Ok(());
         }
-        if purpose == Purpose::Loosen {
+        if purpose != Purpose::Restrict {
             tools.extend(self.rules(server).iter().flat_map(named_tools));
+        }
+        if purpose == Purpose::Look {
+            tools.extend(self.called(server));
         }
         if listed.is_none() || is_known(&tools) {
             return Ok(());
         }
         let hint = hint(tool, tools.iter().map(String::as_str));
-        let server = name(server);
+        let (server, so) = (name(server), purpose.so());
         Err(match is_pattern(tool) {
-            true => UnknownName::Pattern { server, pattern: tool.to_owned(), hint },
-            false => UnknownName::Tool { server, tool: tool.to_owned(), hint },
+            true => UnknownName::Pattern { server, pattern: tool.to_owned(), so, hint },
+            false => UnknownName::Tool { server, tool: tool.to_owned(), so, hint },
         }
         .into())
+    }
+
+    /// What was ever called there, whether there is such a tool or not.
+    pub(crate) fn called(&self, server: &str) -> Vec<String> {
+        let there = self.desk.home.history_db().exists();
+        let all = there.then(|| History::open_reader(&self.desk.home).ok()?.tools(&self.desk.home).ok());
+        let of_server = |(one, tool): (String, String)| (one == server).then_some(tool);
+        all.flatten().into_iter().flatten().filter_map(of_server).collect()
     }
 
     fn rules(&self, server: &str) -> Option<PolicyFile> {
@@ -304,7 +354,7 @@ impl Inventory<'_> {
     }
 }
 
-fn named_tools(file: &PolicyFile) -> Vec<String> {
+pub(crate) fn named_tools(file: &PolicyFile) -> Vec<String> {
     let bodies = std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body));
     let named = |body: &callgate_policy::file::Body| {
         let rules = body.tools.iter().map(|rule| rule.name.clone());

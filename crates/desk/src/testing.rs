@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_clients::System;
 use callgate_policy::{Keep, Policy};
 use callgate_protocol::json::Raw;
 use callgate_store::clock::ManualClock;
@@ -34,7 +35,9 @@ impl Place {
         let home = Home::at(folder.path().join("home"));
         home.prepare().unwrap();
         let clock = Arc::new(ManualClock::new());
-        let desk = Desk::new(home.clone(), clock.clone(), Origin::Window);
+        // Nobody's files: those of whoever runs the tests say nothing here.
+        let desk = Desk::new(home.clone(), clock.clone(), Origin::Window)
+            .on(System::here(folder.path().join("nobody")));
         Place { _folder: folder, home, clock, desk }
     }
 

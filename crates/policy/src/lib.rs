@@ -63,7 +63,7 @@ pub use name::same_client;
 pub use policy::Policy;
 pub use problem::{Place, Problem, Report, Severity};
 pub use reads::Reads;
-pub use rule_words::rule_words;
+pub use rule_words::{condition_words, rule_words};
 pub use run_tests::{TestResult, run_tests};
 pub use schema::ArgumentSchema;
 pub use visibility::Visibility;

@@ -51,6 +51,14 @@ pub fn rule_words(rule: &ToolRule) -> String {
     }
 }
 
+/// What its conditions refuse, each as a refused caller is told: `denied when …`, `allowed only when …`.
+pub fn condition_words(rule: &ToolRule) -> Vec<String> {
+    let always = rule.deny_if.iter().any(|clause| clause.conditions.is_empty()).then(|| "denied".to_owned());
+    let denied = clauses(&rule.deny_if, "denied when", Quantifier::Any);
+    let required = clauses(&rule.require, "allowed only when", Quantifier::Every);
+    always.into_iter().chain(denied).chain(required).collect()
+}
+
 fn clauses<'c>(
     clauses: &'c [file::Clause],
     verb: &'c str,

@@ -3,7 +3,9 @@
 
 mod common;
 
-use callgate_policy::edit::{EditError, Edited, RevertError, difference, merge, replace, revert};
+use callgate_policy::edit::{
+    Edit, EditError, Edited, RevertError, apply_for, difference, merge, replace, revert,
+};
 use callgate_policy::{DEFAULT_POLICY, Policy, diff};
 use common::{Story, stories};
 
@@ -153,4 +155,33 @@ fn a_unified_diff_shows_changes_with_three_lines_around() {
         "--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+x\n",
         "line ends count"
     );
+}
+
+#[test]
+fn a_hidden_tool_comes_back_although_a_later_allow_emptied_the_list() {
+    let shown = |text: &str, tool: &str, client: Option<&str>| {
+        apply_for(text, client, &Edit::Allow { tool: tool.to_owned() }).unwrap().text
+    };
+    let everyone = r#"{"version":"1","default":"allow","hide":["a","b","c"]}"#;
+    let client = r#"{"version":"1","default":"allow","clients":{"cursor":{"hide":["a","b","c"]}}}"#;
+    for (before, whose) in [(everyone, None), (client, Some("cursor"))] {
+        let one = shown(before, "b", whose);
+        let none = shown(&shown(&one, "a", whose), "c", whose);
+        assert!(!none.contains("hide"), "{none}");
+        let reverted = revert(&none, before, &one).unwrap();
+        assert!(reverted.changed && reverted.text.contains(r#""hide":"#), "{}", reverted.text);
+        let expected = before.replace(r#"["a","b","c"]"#, r#"["b"]"#);
+        assert_eq!(
+            difference(&expected, &reverted.text),
+            ["only order or layout changed"],
+            "{}",
+            reverted.text
+        );
+    }
+    // Conditions mean something by what stands around them: those stay a conflict.
+    let ruled = r#"{"version":"1","default":"allow","tools":{"x":{"deny_if":[{"path":"args.a","op":"exists"}],"require":[{"path":"args.b","op":"exists"}]}}}"#;
+    let without =
+        r#"{"version":"1","default":"allow","tools":{"x":{"require":[{"path":"args.b","op":"exists"}]}}}"#;
+    let gone = r#"{"version":"1","default":"allow"}"#;
+    assert!(matches!(revert(gone, ruled, without), Err(RevertError::Conflicts(_))));
 }

@@ -63,7 +63,7 @@ impl Rules {
 
     /// Is this tool allowed to this client for a while?
     pub fn allows_for_a_while(&self, client: &str, tool: &str) -> bool {
-        self.lasting(client, |what| matches!(what, What::Tool(name) if name == tool)).is_some()
+        self.lasting(client, |what| what.admits(tool)).is_some()
     }
 
     /// Such an allowance, if there is one that still lasts. The clock is looked at only if there is one.

@@ -27,7 +27,8 @@ const SLACK_MS: i64 = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
-    /// Calls of a tool that is hidden, denied or not listed.
+    /// Calls of a tool that is hidden, denied or not listed, or of all that fit a pattern; `*`: of every one. A gate from
+    /// before patterns takes one for a name, and allows nothing by it.
     Tool(String),
     /// One exact repetition of a call that was refused, once.
     Call {
@@ -39,6 +40,13 @@ pub enum What {
     },
     /// The whole server: rules are observed, and refuse nothing.
     Observe,
+}
+
+impl What {
+    /// Does it let every call of this tool in for a while?
+    pub fn admits(&self, tool: &str) -> bool {
+        matches!(self, What::Tool(allowed) if callgate_policy::fits(allowed, tool))
+    }
 }
 
 /// The clocks at the moment of the grant.
@@ -154,14 +162,23 @@ impl Allowance {
                 self.server == server
                     && self.reaches(client)
                     && match &self.what {
-                        What::Tool(allowed) | What::Call { tool: allowed, .. } => {
-                            callgate_policy::fits(tool, allowed)
-                        }
+                        What::Tool(allowed) => may_meet(tool, allowed),
+                        What::Call { tool: allowed, .. } => callgate_policy::fits(tool, allowed),
                         What::Observe => false,
                     }
             }
         }
     }
+}
+
+/// Could one tool fit both? Of two patterns that begin alike it is taken to be so: rather too much is over than too little.
+fn may_meet(one: &str, other: &str) -> bool {
+    let begin = |pattern: &str| pattern.split(['*', '?']).next().unwrap_or_default().to_owned();
+    let are_patterns = [one, other].iter().all(|name| name.contains(['*', '?']));
+    let (first, second) = (begin(one), begin(other));
+    callgate_policy::fits(one, other)
+        || callgate_policy::fits(other, one)
+        || (are_patterns && (first.starts_with(&second) || second.starts_with(&first)))
 }
 
 impl Allowances {

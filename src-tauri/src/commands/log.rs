@@ -88,7 +88,7 @@ pub(crate) async fn access(state: State<'_, AppState>, queries: Vec<AccessQuery>
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn cancel_call(state: State<'_, AppState>, id: String) -> Reply<Done> {
-    ask(&state, move |desk| desk.cancel_call(&id)).await
+    ask(&state, move |desk| desk.cancel_call(&id).map(|(_, done)| done)).await
 }
 
 #[tauri::command]

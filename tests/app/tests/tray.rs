@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use callgate_app_tests::app::{App, Around, scene, scene_on};
 use callgate_app_tests::driver::PATIENCE;
-use callgate_tests::gate::{Bench, OPEN_POLICY};
+use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
 use callgate_tests::processes::{children, eventually};
 use callgate_tests::session::{is_refusal, result_text};
 
@@ -97,6 +97,42 @@ fn block_in_an_open_menu_hits_the_tool_that_was_shown() {
         Ok(())
     });
 }
+
+#[test]
+fn a_blocked_tool_is_offered_to_be_allowed_and_its_block_says_where_it_does_not_hold() -> anyhow::Result<()> {
+    let bench = Bench::new(OPEN_POLICY)?;
+    let file = bench.path("desktop/settings/Claude/claude_desktop_config.json");
+    std::fs::create_dir_all(file.parent().context("a folder")?)?;
+    std::fs::write(&file, format!(r#"{{"mcpServers":{{"{SERVER}":{{"command":"true"}}}}}}"#))?;
+    scene_on("tray-blocked", bench, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        session.ask("1", "safe", "{}")?;
+        session.ask("2", "alpha", "{}")?;
+        // A rule for everyone: it is to hold for Claude Desktop too, whose server runs without the gate.
+        let blocked = app.bench.callgate(["block", SERVER, "safe"])?.output()?;
+        anyhow::ensure!(blocked.status.success(), "{blocked:?}");
+        app.driver.wait("the menu knows that it is blocked", |_| {
+            let menu = icon.layout()?;
+            Ok((menu.named("Allow safe…").is_some() && menu.named(BLOCK).is_none()).then_some(()))
+        })?;
+        icon.click("Allow safe…")?;
+        app.driver.the("question")?;
+        anyhow::ensure!(is_refusal(&session.ask("3", "safe", "{}")?), "not before somebody said yes");
+        // The window's note says the same of its own act.
+        app.say_yes()?;
+        app.driver.says("toast", UNSEEN)?;
+        icon.click("Pause server")?;
+        let told =
+            || anyhow::Ok(app.notices()?.about("Paused corpus").iter().any(|one| one.body.contains(UNSEEN)));
+        app.driver.wait("the tray says so too", |_| Ok(told()?.then_some(())))?;
+        Ok(())
+    });
+    Ok(())
+}
+
+/// What whoever acts on a server has to know of it.
+const UNSEEN: &str = "corpus is not behind the gate in Claude Desktop: its calls there are not seen";
 
 #[test]
 fn an_entry_of_a_closed_menu_never_means_another_tool() {

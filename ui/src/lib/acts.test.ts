@@ -52,6 +52,16 @@ describe('a cap', () => {
   });
 });
 
+describe('an act on a server that is not behind the gate everywhere', () => {
+  it('says so in its note', async () => {
+    const plain = fake.restrict.bind(fake);
+    const caveat = 'github is not behind the gate in Cursor: its calls there are not seen';
+    fake.restrict = async (act) => ({ ...(await plain(act)), caveats: [caveat] });
+    await restrict(app, { kind: 'block', target, reason: null });
+    expect(app.toasts.list.at(-1)!.next).toEqual([`But ${caveat}`]);
+  });
+});
+
 describe('an act at one of several servers of one name', () => {
   it('offers the others, one click each, and not those that have had it', async () => {
     const plain = fake.restrict.bind(fake);

@@ -126,7 +126,8 @@ export async function giveReason(app: App, toast: Toast, reason: string): Promis
 
 /** A toast for what was done, which then says in how many sessions it holds. */
 export function tell(app: App, done: Done, reason: boolean): Toast {
-  const toast = app.toasts.say(done.words, { undo: done.undo, reason: reason && done.undo !== null });
+  const next = (done.caveats ?? []).map((caveat) => `But ${caveat}`);
+  const toast = app.toasts.say(done.words, { undo: done.undo, reason: reason && done.undo !== null, next });
   if (done.server !== null && done.version !== null) void enforced(app, toast, done.server, done.version);
   return toast;
 }

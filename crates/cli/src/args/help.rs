@@ -32,6 +32,9 @@ const MEANT: &[(&str, &str)] = &[
     ("install", "callgate clients protect --all"),
     ("init", "callgate clients protect --all"),
     ("kill", "callgate stop SERVER"),
+    ("version", "callgate --version"),
+    ("completions", "callgate --help (there are no completions for shells yet)"),
+    ("completion", "callgate --help (there are no completions for shells yet)"),
 ];
 
 /// Commands of `clients` that a person may look for one step too high.
@@ -89,6 +92,22 @@ mod tests {
         shown.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(shown, grouped);
+    }
+
+    #[test]
+    fn every_argument_of_every_command_has_a_word_in_its_help() {
+        fn wordless(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+            let path = format!("{path} {}", command.get_name());
+            let silent = command.get_arguments().filter(|arg| !arg.is_hide_set() && arg.get_help().is_none());
+            found.extend(silent.map(|arg| format!("{path} {}", arg.get_id())));
+            for one in command.get_subcommands().filter(|one| !one.is_hide_set() && one.get_name() != "help")
+            {
+                wordless(one, &path, found);
+            }
+        }
+        let mut found = Vec::new();
+        wordless(&Cli::command(), "", &mut found);
+        assert!(found.is_empty(), "{found:#?}");
     }
 
     #[test]

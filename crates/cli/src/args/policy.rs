@@ -65,6 +65,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
+    /// The policy whose tests are run; "-" reads it from standard input
     pub(crate) file: PathBuf,
     /// One JSON object a line
     #[arg(long)]
@@ -73,16 +74,21 @@ pub(crate) struct TestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
+    /// Name of the tool, as the server lists it
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: String,
     /// The call's arguments, as JSON
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
-    /// As this client would see it
-    #[arg(long, default_value = "unknown")]
-    pub(crate) client: String,
+    /// As this client would see it; one that no rule names when left out
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) client: Option<String>,
+    /// The names are right although nobody here knows them yet
+    #[arg(long)]
+    pub(crate) new: bool,
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -102,6 +108,9 @@ pub(crate) struct SimulateArgs {
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16
     #[arg(long, default_value = "7d")]
     pub(crate) since: Ago,
+    /// The tools in --rule are right although nobody here knows them yet
+    #[arg(long)]
+    pub(crate) new: bool,
     /// One JSON object (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
@@ -109,6 +118,7 @@ pub(crate) struct SimulateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SuggestArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Learn from the calls since then
@@ -124,6 +134,7 @@ pub(crate) struct SuggestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// The policy to write; "-" reads it from standard input
@@ -151,6 +162,7 @@ pub(crate) struct ApplyHow {
 
 #[derive(Debug, Args)]
 pub(crate) struct VersionsArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// One JSON object a line
@@ -160,6 +172,7 @@ pub(crate) struct VersionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// A version, as `policy history` lists it, or what a change left ('#3'); the version before the last change when left out
@@ -170,6 +183,7 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RevertArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Take back the change that made this version, or the change of this number ('#3'); the last change when left out
@@ -178,6 +192,7 @@ pub(crate) struct RevertArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
+    /// The file of the other program; "-" reads it from standard input
     pub(crate) file: PathBuf,
     /// What the file is; found out when left out
     #[arg(long, value_enum)]
@@ -200,6 +215,7 @@ pub(crate) enum ForeignFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
+    /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Write it to this file instead of printing it

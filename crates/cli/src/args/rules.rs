@@ -92,7 +92,18 @@ impl FromStr for CapTo {
     type Err = RateError;
 
     fn from_str(text: &str) -> Result<CapTo, RateError> {
-        if text == "none" { Ok(CapTo::None) } else { text.parse().map(CapTo::Rate) }
+        if text == "none" {
+            return Ok(CapTo::None);
+        }
+        // As people write them; policies have one word for each.
+        let whole = match text.split_once('/') {
+            Some((max, "min" | "m")) => format!("{max}/minute"),
+            Some((max, "h" | "hr")) => format!("{max}/hour"),
+            Some((max, "sec" | "s")) => format!("{max}/second"),
+            Some((max, "d")) => format!("{max}/day"),
+            _ => text.to_owned(),
+        };
+        whole.parse().map(CapTo::Rate)
     }
 }
 
@@ -101,7 +112,8 @@ pub(crate) struct AllowArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present_any = ["once", "end"])]
     pub(crate) server: Option<String>,
-    /// Name of the tool, as the server lists it, or a pattern; takes back a block of the whole server when left out
+    /// Name of the tool, as the server lists it, or a pattern; when left out, a block of the whole server is taken
+    /// back, or with --for every tool is let in
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tool: Option<String>,
     /// Only for so long (90s, 15m, 8h, at most 7d), without changing the policy

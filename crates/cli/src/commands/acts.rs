@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use callgate_desk::allowing::EVERY_TOOL;
 use callgate_desk::inventory::Purpose;
 use callgate_desk::view::{Loosening, Restriction};
 use callgate_policy::Rate;
@@ -61,18 +62,14 @@ pub(crate) fn allow(args: &AllowArgs) -> anyhow::Result<ExitCode> {
     let options: Vec<_> = time.iter().map(|time| ("--for", Some(time.as_str()))).collect();
     let only = one_or_some(tool.as_deref());
     let act = Act { verb: "allow", server, tool: only, tail: &[], options: &options, whom };
-    match (seconds, tool) {
-        (None, _) => act.loosen("allow", |target| Loosening::Allow { target }),
-        (Some(seconds), Some(tool)) => act.loosen("allow", |target| Loosening::AllowFor {
+    match seconds {
+        None => act.loosen("allow", |target| Loosening::Allow { target }),
+        Some(seconds) => act.loosen("allow", |target| Loosening::AllowFor {
             server: target.server,
-            tool: tool.clone(),
+            tool: target.tool.unwrap_or_else(|| EVERY_TOOL.to_owned()),
             client: target.client,
             seconds,
         }),
-        (Some(seconds), None) => bail!(
-            "name the tool to allow, or let everything of {server} through for a while with `callgate observe {} --for {seconds}s`",
-            screen::quoted(server),
-        ),
     }
 }
 
@@ -155,7 +152,7 @@ fn why(reason: Option<&str>) -> Vec<(&'static str, Option<&str>)> {
 
 /// The pattern of every tool is the whole server.
 fn one_or_some(tool: Option<&str>) -> Option<&str> {
-    tool.filter(|tool| *tool != "*")
+    tool.filter(|tool| *tool != EVERY_TOOL)
 }
 
 fn seconds(span: Span) -> anyhow::Result<u32> {

@@ -19,7 +19,8 @@ use crate::screen::{self, Screen};
 pub(crate) fn run(args: &CountersArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
-    act::known_server(&args.server, Purpose::Loosen)?;
+    let purpose = if args.reset.is_some() { Purpose::Loosen } else { Purpose::Look };
+    act::known_server(&args.server, purpose)?;
     match &args.reset {
         Some(counter) => reset(&home, &args.server, counter),
         None => list(&home, args),

@@ -7,6 +7,7 @@ use callgate_store::history::{EventFilter, EventRow};
 use callgate_store::{EventKind, Home, Origin};
 use serde_json::json;
 
+use crate::act;
 use crate::args::EventsArgs;
 use crate::commands::log::current;
 use crate::duration::{iso, local};
@@ -29,7 +30,8 @@ pub(crate) fn run(args: &EventsArgs) -> anyhow::Result<ExitCode> {
     if events.is_empty() && !args.json {
         let asked = filter.server.is_some() || filter.kind.is_some() || filter.since_ms.is_some();
         let words = if asked { "No events match." } else { "Nothing happened beside calls." };
-        screen::hint(words);
+        let unknown = act::unknown(filter.server.as_deref(), None, None);
+        screen::hint(&[Some(words.to_owned()), unknown].into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use callgate_desk::{CallObject, Desk};
+use callgate_policy::nearest;
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
 use callgate_store::{CallId, History, Home, catch_up};
 use jiff::civil::Date;
 
+use crate::act;
 use crate::args::{FilterArgs, LogArgs};
 use crate::commands::forget::desk;
 use crate::duration::{day, local, local_iso};
@@ -36,9 +38,13 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
     }
     let screen = Screen::new();
     let mut table = Table::new(&screen);
-    if !args.follow
-        && let Some(unknown) = unknown(&args.filter, &history)?
-    {
+    if args.follow {
+        // It may come to be: this goes on waiting.
+        let FilterArgs { server, tool, client, .. } = &args.filter;
+        if let Some(unknown) = act::unknown(server.as_deref(), tool.as_deref(), client.as_deref()) {
+            screen::hint(&unknown);
+        }
+    } else if let Some(unknown) = unknown(&args.filter, &history)? {
         screen::hint(&unknown);
         return Ok(ExitCode::SUCCESS);
     }
@@ -71,6 +77,11 @@ pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
 
 fn nothing(asked: &FilterArgs) -> String {
     let first = if asked.is_empty() { "No calls yet." } else { "No calls match." };
+    if let Some(unknown) =
+        act::unknown(asked.server.as_deref(), asked.tool.as_deref(), asked.client.as_deref())
+    {
+        return format!("{first} {unknown}");
+    }
     format!("{first} A call appears here as soon as an AI client makes one through `callgate run`.")
 }
 
@@ -90,9 +101,14 @@ fn unknown(asked: &FilterArgs, history: &History) -> anyhow::Result<Option<Strin
     if known.contains(server) {
         return Ok(None);
     }
-    let known: Vec<String> = known.iter().map(|server| screen::harmless(server)).collect();
-    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
-    Ok(Some(format!("No server {} is on record (known: {known}).", screen::harmless(server))))
+    let shown: Vec<String> = known.iter().map(|server| screen::harmless(server)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let hint = match nearest(server, &known) {
+        Some(near) => format!("did you mean {}?", screen::harmless(near)),
+        None if known.is_empty() => "known: none yet".to_owned(),
+        None => format!("known: {}", shown.join(", ")),
+    };
+    Ok(Some(format!("No server {} is on record ({hint}).", screen::harmless(server))))
 }
 
 /// The history with everything in it that was recorded until now.

@@ -8,6 +8,7 @@ use callgate_desk::view::LogFilter;
 use callgate_store::history::ToolStats;
 use serde_json::json;
 
+use crate::act;
 use crate::args::StatsArgs;
 use crate::commands::forget::desk;
 use crate::commands::log::current;
@@ -34,7 +35,9 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
         stats.iter().for_each(|one| screen.line(&object(one).to_string()));
     } else if stats.is_empty() {
         let asked = filter != LogFilter::default();
-        screen::hint(if asked { "No calls match." } else { "No calls yet." });
+        let unknown = act::unknown(filter.server.as_deref(), None, filter.client.as_deref());
+        let first = if asked { "No calls match." } else { "No calls yet." };
+        screen::hint(&[Some(first.to_owned()), unknown].into_iter().flatten().collect::<Vec<_>>().join(" "));
     } else {
         print(&screen, &stats);
     }

@@ -24,9 +24,9 @@ pub(crate) fn stop(args: &StopArgs) -> anyhow::Result<ExitCode> {
 pub(crate) fn cancel(args: &CancelArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
-    let done = desk(&home).cancel_call(&args.call)?;
+    let (came, done) = desk(&home).cancel_call(&args.call)?;
     Screen::new().line(&screen::harmless(&done.words));
-    Ok(code(done.words.starts_with("Cancelled")))
+    Ok(code(came.is_over()))
 }
 
 pub(crate) fn start(args: &ServerArgs) -> anyhow::Result<ExitCode> {

@@ -87,9 +87,15 @@ impl Callgate {
         self.folder.path().join("home")
     }
 
+    /// Where clients have their files: none unless a test writes some.
+    pub(crate) fn user(&self) -> PathBuf {
+        self.folder.path().join("user")
+    }
+
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.args(words).env("CALLGATE_HOME", self.home()).env_remove("CALLGATE_SESSION");
+        command.env("HOME", self.user()).env_remove("XDG_CONFIG_HOME");
         command
     }
 

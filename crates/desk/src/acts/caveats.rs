@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::survey::{Entry, State, entries, everything};
-use callgate_policy::same_client;
+use callgate_policy::{fits, same_client};
 use callgate_store::{catalogue, running};
 
 use crate::Desk;
@@ -13,10 +13,15 @@ use crate::view::Target;
 
 impl Desk {
     /// One sentence each. Reads clients' files: to be asked when the act is done, which must not wait for it.
-    pub fn caveats(&self, target: &Target) -> Vec<String> {
+    pub(super) fn caveats(&self, target: &Target) -> Vec<String> {
         let mut told = Vec::new();
         let server = target.server.as_str();
-        if target.tool.is_some() && matches!(catalogue::read(&self.home, server), Ok(None)) {
+        let is_unchecked = |tool: &String| {
+            // A name that was called is none that somebody mistyped here.
+            matches!(catalogue::read(&self.home, server), Ok(None))
+                && !self.inventory().called(server).iter().any(|called| fits(tool, called))
+        };
+        if target.tool.as_ref().is_some_and(is_unchecked) {
             let server = name(server);
             told.push(format!("the tools of {server} are not known yet, so the name could not be checked"));
         }
@@ -35,7 +40,7 @@ impl Desk {
     }
 
     /// That a pause of everything refuses nothing, since the gate is in front of nothing.
-    pub fn nothing_gated(&self) -> Option<String> {
+    pub(super) fn nothing_gated(&self) -> Option<String> {
         if !running(&self.home).is_empty() {
             return None;
         }

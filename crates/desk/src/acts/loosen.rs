@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use callgate_policy::Rate;
 use callgate_policy::edit::{self, Edit};
+use callgate_policy::file::PolicyFile;
+use callgate_policy::{Rate, fits};
 use callgate_store::allowance::{self, What};
+use callgate_store::catalogue;
 use callgate_store::pause::{self as switch, Pauses, Scope, Switch};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
 use super::{inverse, obstacle, reach, words};
-use crate::allowing::{self, NoHelp, ONCE, Repeatable};
+use crate::allowing::{self, EVERY_TOOL, NoHelp, ONCE, Repeatable};
 use crate::change::{self, Change, Present};
+use crate::inventory::named_tools;
 use crate::pausing;
 use crate::protection::Unusable;
 use crate::text::{is_pattern, name};
@@ -31,6 +34,8 @@ pub(crate) enum Plan {
         done: String,
         /// The command that takes it back; none: the one that takes back this change.
         back: Option<String>,
+        /// Whom it is for, if it is one act.
+        target: Option<Target>,
     },
     Grant {
         server: String,
@@ -59,6 +64,26 @@ pub(crate) enum Plan {
         /// Where the person is.
         place: String,
     },
+}
+
+impl Plan {
+    /// Whom it is for; none if that is no single server.
+    fn about(&self) -> Option<Target> {
+        match self {
+            Plan::Change { target, .. } => target.clone(),
+            Plan::Grant { server, client, what, .. } => {
+                let tool = match what {
+                    What::Tool(tool) | What::Call { tool, .. } => Some(tool.clone()),
+                    What::Observe => None,
+                };
+                Some(Target { server: server.clone(), tool, client: client.clone() })
+            }
+            Plan::Resume { server: Some(server), client, .. } => {
+                Some(Target { server: server.clone(), tool: None, client: client.clone() })
+            }
+            Plan::Resume { .. } | Plan::RestoreDefault { .. } | Plan::Forget { .. } => None,
+        }
+    }
 }
 
 impl Desk {
@@ -91,8 +116,10 @@ impl Desk {
         if done.as_ref().is_err_and(|error| error.code() == ErrorCode::Failed) {
             // The disk said no, not the person: they may try again.
             self.questions().put_back(kept);
+            return done;
         }
-        done
+        let caveats = kept.value.about().map(|target| self.caveats(&target)).unwrap_or_default();
+        Ok(Done { caveats, ..done? })
     }
 
     /// Forgets a question: no, or never mind.
@@ -107,18 +134,21 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Question, DeskError> {
-        self.ask_to_make(change, words, done, None)
+        let loosened = change.loosened()?;
+        self.ask(words, loosened, Plan::Change { change, done, back: None, target: None })
     }
 
-    fn ask_to_make(
+    /// The same of one act, which has a command that takes it back.
+    fn ask_to_act(
         &self,
+        target: &Target,
         change: Change,
         words: String,
         done: String,
-        back: Option<String>,
-    ) -> Result<Question, DeskError> {
+    ) -> Result<Answer, DeskError> {
         let loosened = change.loosened()?;
-        self.ask(words, loosened, Plan::Change { change, done, back })
+        let (back, target) = (inverse::of_change(self, &change, target), Some(target.clone()));
+        self.ask(words, loosened, Plan::Change { change, done, back, target }).map(Answer::Ask)
     }
 
     pub(super) fn ask(
@@ -133,7 +163,7 @@ impl Desk {
 
     fn carry_out(&self, plan: &Plan) -> Result<Done, DeskError> {
         match plan {
-            Plan::Change { change, done, back } => {
+            Plan::Change { change, done, back, .. } => {
                 let held = change::lock(&self.home)?;
                 let done = self.make(&held, change, done.clone())?;
                 let siblings = self.siblings(change.server(), None);
@@ -209,15 +239,16 @@ impl Desk {
         seconds: u32,
     ) -> Result<Answer, DeskError> {
         let lasts = span(seconds)?;
-        if is_pattern(tool) {
-            return Err(DeskError::BadInput(
-                "for a while one tool is allowed at a time: name it, or let everything of the server through with Only watch"
-                    .to_owned(),
-            ));
-        }
         let seen = Present::read(&self.home, server)?;
-        let (shown, on, whom) = (name(tool), name(server), words::client(client));
-        let no_help = allowing::would_help(&seen, client, tool, self.clock.now().wall_ms)?;
+        let whole = tool == EVERY_TOOL;
+        let target = Target {
+            server: server.to_owned(),
+            tool: (!whole).then(|| tool.to_owned()),
+            client: client.map(str::to_owned),
+        };
+        let (what, whom) = (words::what(&target), words::client(client));
+        let no_help =
+            allowing::would_help(&seen, client, &self.meant(&target, &seen), self.clock.now().wall_ms)?;
         match no_help {
             Some(NoHelp::AllowedAlready { limited }) => {
                 let within = match limited {
@@ -227,31 +258,46 @@ impl Desk {
                     false => "",
                 };
                 return Err(DeskError::BadInput(format!(
-                    "{shown} on {on} is allowed already, for {whom}{within}; nothing was changed"
+                    "{what} is allowed already, for {whom}{within}; nothing was changed"
                 )));
             }
             Some(NoHelp::StillRefused { rule, reason }) => {
-                let target = Target {
-                    server: server.to_owned(),
-                    tool: Some(tool.to_owned()),
-                    client: client.map(str::to_owned),
-                };
                 return Err(obstacle::still_refused(&seen, &target, &rule, &reason));
             }
             None => {}
         }
         let time = words::seconds(seconds);
+        let stays =
+            if whole { ". Conditions and limits stay; to set all rules aside use Only watch" } else { "" };
+        let recorded = match is_pattern(tool) {
+            true => format!("let {whom} call {what} for {time}"),
+            false => format!("let {whom} call \"{}\" on server {} for {time}", name(tool), name(server)),
+        };
         let plan = Plan::Grant {
             server: server.to_owned(),
             client: client.map(str::to_owned),
             what: What::Tool(tool.to_owned()),
             lasts,
-            words: format!("let {whom} call \"{shown}\" on server {on} for {time}"),
-            done: format!("Allowed {shown} on {on}, for {whom}, for {time}"),
+            words: recorded,
+            done: format!("Allowed {what}, for {whom}, for {time}"),
             seen,
         };
-        let words = format!("Let {whom} call {shown} on {on} for {time}?");
+        let words = format!("Let {whom} call {what} for {time}?{stays}");
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
+    }
+
+    /// The tools that a target means, as far as they are known: by its name, or those listed and ruled that fit its pattern
+    /// and one that nobody knows yet. The name of a pattern in a rule stands for what it fits.
+    fn meant(&self, target: &Target, seen: &Present) -> Vec<String> {
+        let pattern = target.tool.as_deref().unwrap_or(EVERY_TOOL);
+        if !is_pattern(pattern) {
+            return vec![pattern.to_owned()];
+        }
+        let listed = catalogue::read(&self.home, &target.server).ok().flatten();
+        let listed = listed.into_iter().flat_map(|listed| listed.tools).map(|tool| tool.name);
+        let ruled = PolicyFile::parse(seen.text()).map(|file| named_tools(&file)).unwrap_or_default();
+        let known = listed.chain(ruled).filter(|tool| fits(pattern, tool));
+        known.chain([pattern.to_owned()]).collect()
     }
 
     fn observe(&self, (server, client): (&str, Option<&str>), seconds: u32) -> Result<Answer, DeskError> {
@@ -295,8 +341,7 @@ impl Desk {
         if change.edited().changed {
             drop(held);
             let done = format!("Allowed {what}, for {whom}{others}{refusing}{paused}");
-            let back = inverse::of_change(self, &change, target);
-            return self.ask_to_make(change, words, done, back).map(Answer::Ask);
+            return self.ask_to_act(target, change, words, done);
         }
         if !others.is_empty() {
             return Err(DeskError::BadInput(format!(
@@ -314,7 +359,20 @@ impl Desk {
                 format!("Nothing was changed: no rule blocks {what} for {whom}{refusing}{paused}")
             }
         };
-        self.make(&held, &change, words).map(Answer::Done)
+        self.nothing_done(held, &change, target, words)
+    }
+
+    /// What an act says that changes nothing.
+    fn nothing_done(
+        &self,
+        held: callgate_store::home::Locked,
+        change: &Change,
+        target: &Target,
+        words: String,
+    ) -> Result<Answer, DeskError> {
+        let done = self.make(&held, change, words)?;
+        drop(held);
+        Ok(Answer::Done(Done { caveats: self.caveats(target), ..done }))
     }
 
     /// That calls stay paused, and what ends that.
@@ -354,27 +412,29 @@ impl Desk {
         let change = self.plan(target, &edit)?;
         if !change.edited().changed {
             let words = format!("Nothing to change: {what} has no cap of this kind for {whom}");
-            return self.make(&held, &change, words).map(Answer::Done);
+            return self.nothing_done(held, &change, target, words);
         }
         drop(held);
-        let back = inverse::of_change(self, &change, target);
-        self.ask_to_make(change, words, done, back).map(Answer::Ask)
+        self.ask_to_act(target, change, words, done)
     }
 
     fn raise_cap(&self, target: &Target, max: u32, window: &str) -> Result<Answer, DeskError> {
         let rate = rate_of(max, window)?;
         let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
-        let change = self.plan(target, &cap(target, rate))?;
+        let edit = cap(target, rate);
+        let change = self.plan(target, &edit)?;
         if change.loosened()?.is_empty() {
             let window = window.to_owned();
             return self
                 .restrict(&Restriction::Cap { target: target.clone(), max, window })
                 .map(Answer::Done);
         }
-        let words = format!("Let {whom} make up to {shown} calls of {what}?");
-        let back = inverse::of_change(self, &change, target);
-        let done = format!("Capped {what} at {shown}, for {}", words::each(target));
-        self.ask_to_make(change, words, done, back).map(Answer::Ask)
+        let missed = reach::missed(&self.home, target, &edit, &change, self.clock.now().wall_ms)?;
+        let what = if missed.is_some() { words::rest(target) } else { what };
+        let missed = missed.unwrap_or_default();
+        let words = format!("Let {whom} make up to {shown} calls of {what}{missed}?");
+        let done = format!("Capped {what} at {shown}, for {}{missed}", words::each(target));
+        self.ask_to_act(target, change, words, done)
     }
 
     /// The cap that was set by a click or a command, for exactly this target.

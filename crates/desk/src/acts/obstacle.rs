@@ -28,10 +28,10 @@ pub(super) fn explained(home: &Home, target: &Target, error: DeskError) -> DeskE
 
 pub(super) fn still_refused(present: &Present, target: &Target, rule: &str, reason: &str) -> DeskError {
     let (what, whom) = (words::what(target), words::whom(target));
-    let by = words::sentence(&format!("{rule}: {reason}"));
+    let because = words::sentence(reason);
     let how = how(present.text(), target, rule);
     DeskError::BadInput(format!(
-        "{what} would still be refused to {whom} by {by}. Nothing was changed. {how}"
+        "{what} would still be refused to {whom}, because {because}. Nothing was changed. {how}"
     ))
 }
 
@@ -45,9 +45,12 @@ pub(super) fn others_refused(change: &Change, target: &Target, now_ms: i64) -> R
     for client in file.clients.iter().map(|overlay| &overlay.client) {
         // A rule for clients of a pattern is one for whoever has the pattern's own name.
         if let Some((rule, reason)) = always_refused(&policy, client, tool, now_ms) {
-            let by = words::sentence(&format!("{rule}: {reason}"));
+            let because = words::sentence(&reason);
             let how = how(text, target, &rule);
-            said.push_str(&format!("; it stays refused to {} by {by}. {how}", client_name(client)));
+            said.push_str(&format!(
+                "; it stays refused to {}, because {because}. {how}",
+                client_name(client)
+            ));
         }
     }
     Ok(said)

@@ -3,14 +3,16 @@
 
 use callgate_policy::edit::Edit;
 use callgate_policy::file::{Action, Body, DefaultAction, PolicyFile, ToolRule};
-use callgate_policy::{Call, Circumstances, Judgement, NoRecordings, Policy, Waived, fits, same_client};
+use callgate_policy::{
+    Call, Circumstances, Judgement, NoRecordings, Policy, Waived, condition_words, fits, same_client,
+};
 use callgate_store::{Disk, Home, catalogue};
 
 use super::{inverse, words};
 use crate::DeskError;
 use crate::allowing::is_by_itself;
 use crate::change::Change;
-use crate::text::{is_pattern, name};
+use crate::text::{client_name, is_pattern, name};
 use crate::view::Target;
 
 /// Names that a sentence lists at most.
@@ -37,7 +39,7 @@ pub(super) fn missed(
         Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived: Waived::Nothing };
     let client = target.client.as_deref().unwrap_or_default();
     let counters = [format!("{pattern}_cap"), format!("{pattern}_client_cap")];
-    let mut open: Vec<(&str, String)> = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
     for tool in listed.tools.iter().map(|tool| tool.name.as_str()).filter(|tool| fits(pattern, tool)) {
         match policy.judge(&Call::tool(client, tool, None), &circumstances) {
             // That it is only observed is said elsewhere.
@@ -45,19 +47,17 @@ pub(super) fn missed(
             Judgement::Pass(pass)
                 if rate.is_some()
                     && pass.limits.iter().any(|taking| counters.contains(&taking.limit.counter)) => {}
-            Judgement::Pass(pass) => open.push((tool, pass.rule.to_owned())),
-            Judgement::Refuse(refusal) if rate.is_none() && !is_by_itself(&refusal.rule) => {
-                open.push((tool, refusal.rule));
-            }
+            Judgement::Pass(_) => open.push(tool),
+            Judgement::Refuse(refusal) if rate.is_none() && !is_by_itself(&refusal.rule) => open.push(tool),
             _ => {}
         }
     }
-    let Some((first, rule)) = open.first() else { return Ok(None) };
+    let Some(first) = open.first() else { return Ok(None) };
     let one = Target { tool: Some((*first).to_owned()), ..target.clone() };
     let command = inverse::command(verb, &one, rate.as_deref());
-    let tools = several(open.iter().map(|(tool, _)| name(tool)).collect());
-    let rule = words::sentence(rule);
-    Ok(Some(format!("; {words}: {tools}, which {rule} lets through by a rule of its own: {command}")))
+    let lets = if open.len() == 1 { "which has a rule of its own" } else { "which have rules of their own" };
+    let tools = several(open.iter().map(|tool| name(tool)).collect());
+    Ok(Some(format!("; {words}: {tools}, {lets}: {command}")))
 }
 
 /// What refuses calls although nothing denies the tool, or the whole server, any more: as the end of a sentence.
@@ -65,25 +65,22 @@ pub(super) fn still_refusing(change: &Change, target: &Target) -> Result<String,
     let file = PolicyFile::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
     let is_meant = |client: &str| target.client.as_deref().is_none_or(|meant| same_client(client, meant));
     let overlays = file.clients.iter().filter(|overlay| is_meant(&overlay.client));
-    let mut found = refusing(&file.body, "", target.tool.as_deref());
+    let mut found = refusing(&file.body, None, target.tool.as_deref());
     for overlay in overlays {
-        found.extend(refusing(
-            &overlay.body,
-            &format!("/clients/{}", overlay.client),
-            target.tool.as_deref(),
-        ));
+        found.extend(refusing(&overlay.body, Some(&overlay.client), target.tool.as_deref()));
     }
     Ok(match found.is_empty() {
         true => String::new(),
-        false => format!("; but calls are still refused by {}", several(found)),
+        false => format!("; but calls are still refused: {}", several(found)),
     })
 }
 
-/// The rules of one body that refuse calls of the tool, or of any.
-fn refusing(body: &Body, at: &str, tool: Option<&str>) -> Vec<String> {
+/// What the rules of one body refuse of the tool, or of any, as a refused caller and `policy explain` say it. `client`: whose
+/// body it is.
+fn refusing(body: &Body, client: Option<&str>, tool: Option<&str>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(rule) = &body.all_tools {
-        found.extend(conditions(rule).map(|part| format!("{at}/all_tools/{part}")));
+        found.extend(condition_words(rule).iter().map(|words| format!("every tool is {words}")));
     }
     // By its longest name one rule counts, and it alone.
     let closest = tool.and_then(|tool| {
@@ -97,28 +94,22 @@ fn refusing(body: &Body, at: &str, tool: Option<&str>) -> Vec<String> {
     };
     for rule in rules {
         let denies = matches!(rule.action.as_ref().map(|action| action.value), Some(Action::Deny));
-        let place = format!("{at}/tools/{}", rule.name);
+        let named = format!("\"{}\"", name(&rule.name));
         if denies && tool.is_none() {
-            found.push(place);
+            found.push(format!("{named} is denied"));
         } else {
-            found.extend(conditions(rule).map(|part| format!("{place}/{part}")));
+            found.extend(condition_words(rule).iter().map(|words| format!("{named} is {words}")));
         }
     }
     if tool.is_none() {
         let default = body.default.as_ref().map(|default| default.value);
-        if default == Some(DefaultAction::Deny) || (default.is_none() && at.is_empty()) {
-            found.push(format!("{at}/default (tools that no rule names)"));
+        if default == Some(DefaultAction::Deny) || (default.is_none() && client.is_none()) {
+            found.push("a tool that no rule names is not on the list of allowed tools".to_owned());
         }
-        if !body.hide.is_empty() {
-            found.push(format!("{at}/hide"));
-        }
+        found.extend(body.hide.iter().map(|hidden| format!("\"{}\" is hidden", name(&hidden.value))));
     }
-    found.iter().map(|pointer| words::sentence(pointer)).collect()
-}
-
-fn conditions(rule: &ToolRule) -> impl Iterator<Item = &'static str> {
-    let parts = [("require", !rule.require.is_empty()), ("deny_if", !rule.deny_if.is_empty())];
-    parts.into_iter().filter(|(_, there)| *there).map(|(part, _)| part)
+    let whom = client.map(|client| format!(", for {}", client_name(client))).unwrap_or_default();
+    found.iter().map(|words| words::sentence(&format!("{words}{whom}"))).collect()
 }
 
 fn several(mut all: Vec<String>) -> String {

@@ -49,8 +49,20 @@ struct Restricting {
 }
 
 impl Desk {
-    /// Restricts at once.
+    /// Restricts at once, and says what has to be known besides.
     pub fn restrict(&self, restriction: &Restriction) -> Result<Done, DeskError> {
+        let done = self.restrict_first(restriction)?;
+        // It holds by now: looking at clients' files takes its time.
+        let caveats = match (restriction, restriction.about()) {
+            (Restriction::Pause { .. }, None) => self.nothing_gated().into_iter().collect(),
+            (_, Some(target)) => self.caveats(&target),
+            (_, None) => Vec::new(),
+        };
+        Ok(Done { caveats, ..done })
+    }
+
+    /// Restricts at once, and looks at nothing else.
+    fn restrict_first(&self, restriction: &Restriction) -> Result<Done, DeskError> {
         match restriction {
             Restriction::Pause { server, client, reason } => {
                 let scope = Scope { server: server.as_deref(), client: client.as_deref() };
@@ -157,9 +169,9 @@ impl Desk {
         let policy = Policy::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
         let client = target.client.as_deref().unwrap_or_default();
         let refused = allowing::always_refused(&policy, client, tool, self.clock.now().wall_ms);
-        Ok(refused.map(|(rule, reason)| {
-            let by = words::sentence(&format!("{rule}: {reason}"));
-            format!("; but it stays refused by {by}. The cap takes effect only if that goes")
+        Ok(refused.map(|(_, reason)| {
+            let because = words::sentence(&reason);
+            format!("; but it stays refused, because {because}. The cap takes effect only if that goes")
         }))
     }
 

@@ -196,7 +196,9 @@ impl Finding {
     /// Everything in it is made harmless: parts of it were written by others.
     pub(super) fn new(area: Area, code: Code, gravity: Gravity, about: &str, what: &str) -> Finding {
         // Much of it is an error's own sentence, with a full stop or without.
-        let what = clip(&format!("{}.", harmless(what).trim_end_matches('.')), LONGEST);
+        let what = harmless(what);
+        let stop = if what.ends_with(['.', '?']) { "" } else { "." };
+        let what = clip(&format!("{what}{stop}"), LONGEST);
         let (about, client, names) = (harmless(about), None, Vec::new());
         Finding { code, gravity, area, about, client, names, what, fix: None }
     }

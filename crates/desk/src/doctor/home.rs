@@ -37,7 +37,7 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     for problem in Settings::read(visit.home).1 {
         let path = visit.home.settings().display().to_string();
         let finding = Finding::new(Area::Home, Code::SettingsBroken, Gravity::Warning, &path, &problem);
-        found.push(finding.by("Mend that line, or set it once more in the window's settings."));
+        found.push(finding.by("Mend that line, or set it once more: `callgate settings set KEY VALUE`, or the window's settings."));
     }
     if found.is_empty() {
         found.push(finding(Code::HomeOk, Gravity::Ok, &format!("{folder} is yours alone.")));

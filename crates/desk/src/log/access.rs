@@ -2,7 +2,7 @@
 //!
 //! Asked for all rows in view at once, so each policy is read once, however many rows are of its server.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use callgate_policy::{Policy, excerpt};
 use callgate_store::allowance::{self, Allowances, What};
@@ -13,7 +13,7 @@ use super::why;
 use crate::Desk;
 use crate::allowing::{always_refused, is_by_itself};
 use crate::text::{clip, harmless};
-use crate::view::{AccessQuery, Blocked, Target, ToolAccess};
+use crate::view::{AccessQuery, Blocked, CallLine, Target, ToolAccess};
 
 /// Answers at most; a window has fewer rows.
 const MOST: usize = 1_000;
@@ -50,8 +50,7 @@ impl<'d> Decisive<'d> {
             return ToolAccess::Open;
         }
         // It waives what denies the tool; conditions and limits go on counting.
-        let allowed =
-            waived(|what, query| matches!((what, &query.tool), (What::Tool(one), Some(tool)) if one == tool));
+        let allowed = waived(|what, query| query.tool.as_deref().is_some_and(|tool| what.admits(tool)));
         let now_ms = self.now.wall_ms;
         let desk = self.desk;
         let usable = self.policies.entry(query.server.clone()).or_insert_with(|| usable(desk, &query.server));
@@ -74,6 +73,22 @@ impl Desk {
     pub fn access(&self, queries: &[AccessQuery]) -> Vec<ToolAccess> {
         let mut decisive = Decisive::read(self);
         queries.iter().take(MOST).map(|query| decisive.access(query)).collect()
+    }
+
+    /// The same of these calls, each by its id.
+    pub fn access_of(&self, calls: &[CallLine]) -> BTreeMap<String, ToolAccess> {
+        let mut decisive = Decisive::read(self);
+        calls.iter().map(|call| (call.id.clone(), decisive.access(&query(call)))).collect()
+    }
+}
+
+/// What can be done about a call like it depends on how its tool stands now.
+pub(super) fn query(line: &CallLine) -> AccessQuery {
+    AccessQuery {
+        server: line.server.clone(),
+        client: line.client.clone(),
+        tool: line.tool.clone(),
+        rule: line.rule.clone().filter(|_| line.refused),
     }
 }
 

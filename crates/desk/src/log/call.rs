@@ -3,11 +3,11 @@
 use callgate_store::history::{BodyRow, CallRow};
 use callgate_store::{CallId, History, running};
 
-use super::access::Decisive;
+use super::access::{Decisive, query};
 use super::object::CallObject;
 use super::{line, why};
 use crate::text::harmless;
-use crate::view::{AccessQuery, Body, CallDetail, CallLine, SessionView, ToolAccess};
+use crate::view::{Body, CallDetail, SessionView};
 use crate::{Desk, DeskError};
 
 /// Calls of the session that are shown before and after it.
@@ -32,25 +32,13 @@ pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDet
         run: call.run,
         args: call.args.as_ref().map(body),
         result: call.result.as_ref().map(body),
-        access: access(desk, &line),
+        access: Decisive::read(desk).access(&query(&line)),
         line,
         why: why::why(desk, &call, policy.as_deref()),
         session: session(desk, history, &call)?,
         siblings: siblings.iter().map(line::call).collect(),
         json: CallObject::of(&call).with_policy(policy).line(),
     })
-}
-
-/// What can be done about a call like it depends on how its tool stands now.
-fn access(desk: &Desk, line: &CallLine) -> ToolAccess {
-    let rule = line.rule.clone().filter(|_| line.refused);
-    let query = AccessQuery {
-        server: line.server.clone(),
-        client: line.client.clone(),
-        tool: line.tool.clone(),
-        rule,
-    };
-    Decisive::read(desk).access(&query)
 }
 
 fn body(body: &BodyRow) -> Body {

@@ -8,7 +8,7 @@ use callgate_store::catalogue;
 use callgate_store::history::ToolsSeen;
 use callgate_store::home::DEFAULT_SERVER;
 
-use super::{present, table};
+use super::table;
 use crate::change::Present;
 use crate::protection::Guards;
 use crate::view::{RulesSummary, ServerState, ServerView, ToolState};
@@ -18,7 +18,7 @@ pub(super) fn of(desk: &Desk) -> Result<Vec<RulesSummary>, DeskError> {
     let history = History::open_reader(&desk.home)?;
     let seen: BTreeMap<String, ServerView> =
         desk.servers()?.into_iter().map(|server| (server.name.clone(), server)).collect();
-    let mut names: BTreeSet<String> = present::configured(desk).into_iter().collect();
+    let mut names: BTreeSet<String> = desk.inventory().configured();
     names.extend(seen.keys().cloned());
     names.remove(DEFAULT_SERVER);
     let mut guards = Guards::read(&desk.home, desk.clock.now());

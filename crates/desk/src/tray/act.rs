@@ -25,6 +25,10 @@ pub enum TrayAct {
     Block {
         target: Target,
     },
+    /// Asks in the window.
+    Allow {
+        target: Target,
+    },
     Cap {
         target: Target,
         /// Calls a minute; none: what this person's own use advises when it is clicked.
@@ -101,6 +105,9 @@ impl TrayAct {
             TrayAct::Quit => Step::Quit,
             TrayAct::Why { call } => Step::Show(Place::Call { id: call }),
             TrayAct::Block { target } => Step::Restrict(Restriction::Block { target, reason: None }),
+            TrayAct::Allow { target } => {
+                Step::Show(Place::Question { loosening: Loosening::Allow { target } })
+            }
             TrayAct::Cap { target, max: None } => Step::Cap(target),
             TrayAct::Cap { target, max: Some(max) } => {
                 Step::Restrict(Restriction::Cap { target, max, window: "minute".to_owned() })

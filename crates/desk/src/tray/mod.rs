@@ -9,12 +9,14 @@ mod published;
 use std::collections::BTreeMap;
 
 use crate::acts::cap_for;
+use crate::allowing::EVERY_TOOL;
 use crate::stake::{Recorded, Recordings};
 use crate::text::client_name;
 use crate::text::{clip, count, harmless, local, size, subject};
 use crate::view::{Alarm, Target};
 use crate::view::{
     AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView, StandView,
+    ToolAccess,
 };
 
 pub use act::{Step, TrayAct};
@@ -84,10 +86,14 @@ fn roughly(bytes: u64) -> String {
     size(bytes / unit * unit)
 }
 
+/// How the tools of the last calls stand now, by the calls' ids: nobody is offered to block what is blocked.
+pub type Access = BTreeMap<String, ToolAccess>;
+
 /// The whole menu. `recorded`: what would be lost by ending servers; `now_ms` is the wall clock.
 pub fn menu(
     overview: &Overview,
     servers: &[ServerView],
+    access: &Access,
     memory: &Memory,
     recorded: &Recorded,
     now_ms: i64,
@@ -95,7 +101,7 @@ pub fn menu(
     let parts = [
         needs(overview),
         vec![MenuItem::Label(shown(&status(overview, memory), TEXT))],
-        overview.recent.iter().take(5).map(call).collect(),
+        overview.recent.iter().take(5).map(|line| call(line, access.get(&line.id))).collect(),
         overview.allowances.iter().map(|one| allowance(one, now_ms)).collect(),
         running(overview, servers, memory, recorded),
         whole(overview, recorded),
@@ -163,7 +169,7 @@ fn alarmed(alarm: &Alarm) -> MenuItem {
     }
 }
 
-fn call(line: &CallLine) -> MenuItem {
+fn call(line: &CallLine, access: Option<&ToolAccess>) -> MenuItem {
     let time = local(line.at_ms).strftime("%H:%M").to_string();
     let word = word(line.decision, line.outcome);
     let times = if line.times > 1 { format!(" × {}", line.times) } else { String::new() };
@@ -176,15 +182,34 @@ fn call(line: &CallLine) -> MenuItem {
         tool: line.tool.clone().filter(|_| is_tool_call(line)),
         client: line.client.clone(),
     };
-    let why = MenuItem::entry(TrayAct::Why { call: line.id.clone() }, "Why");
-    let (block, cap) = (named("Block", &target), named("Cap", &target));
-    let mut items = vec![why];
+    let mut items = vec![MenuItem::entry(TrayAct::Why { call: line.id.clone() }, "Why")];
     // Only a tool has a rule of its own.
     if target.tool.is_some() {
-        items.push(MenuItem::entry(TrayAct::Block { target: target.clone() }, block));
-        items.push(MenuItem::entry(TrayAct::Cap { target, max: None }, cap));
+        items.extend(offered(target, access));
     }
     MenuItem::Submenu { text: format!("{time} {name}: {word}{times}"), items }
+}
+
+/// What can be done about a tool, by how it stands now.
+fn offered(target: Target, access: Option<&ToolAccess>) -> Vec<MenuItem> {
+    let (block, cap) = (named("Block", &target), named("Cap", &target));
+    match access {
+        Some(ToolAccess::Blocked(blocked)) => {
+            let allow = format!("{}…", named("Allow", &blocked.target));
+            vec![
+                MenuItem::Label(shown(&blocked.words, TEXT)),
+                MenuItem::entry(TrayAct::Allow { target: blocked.target.clone() }, allow),
+            ]
+        }
+        Some(ToolAccess::Unknown) => vec![
+            MenuItem::Label("Its rules are broken: every call is refused".to_owned()),
+            MenuItem::entry(TrayAct::Rules { server: target.server }, "Open its rules"),
+        ],
+        _ => vec![
+            MenuItem::entry(TrayAct::Block { target: target.clone() }, block),
+            MenuItem::entry(TrayAct::Cap { target, max: None }, cap),
+        ],
+    }
 }
 
 /// "Block get_ticket for Claude Desktop": whoever clicks knows what is meant.
@@ -212,6 +237,7 @@ fn word(decision: Decision, outcome: Option<Outcome>) -> String {
 fn allowance(one: &AllowanceView, now_ms: i64) -> MenuItem {
     let left = left(one.ends_ms - now_ms);
     let what = match &one.tool {
+        Some(tool) if tool == EVERY_TOOL => format!("every tool of {} allowed", shown(&one.server, NAME)),
         Some(tool) => format!("{} allowed", shown(tool, NAME)),
         None => format!("{} only watched", shown(&one.server, NAME)),
     };

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
 use callgate_store::control::Wish;
@@ -205,7 +207,10 @@ Settings
 Quit
 "
     );
-    assert_eq!(drawn(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items, 0), expected);
+    assert_eq!(
+        drawn(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0),
+        expected
+    );
 }
 
 #[test]
@@ -217,14 +222,17 @@ fn a_quiet_menu_is_short() {
         ..overview()
     };
     let expected = "[no servers running]\n--\nResume all…\nOpen Callgate\nSettings\nQuit\n";
-    assert_eq!(drawn(&menu(&overview, &[], &Memory::new(), &Recorded::new(), NOW).items, 0), expected);
+    assert_eq!(
+        drawn(&menu(&overview, &[], &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0),
+        expected
+    );
 }
 
 #[test]
 fn every_act_comes_back_from_its_id_as_itself() {
     let (overview, mut servers) = full();
     servers.push(server("odd \"name\" & _ü\u{202e}", Protection::Broken));
-    let acts = acts(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items);
+    let acts = acts(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items);
     assert!(acts.len() > 20);
     for act in acts {
         assert_eq!(TrayAct::parse(&act.id()), Some(act));
@@ -237,7 +245,7 @@ fn every_act_comes_back_from_its_id_as_itself() {
 #[test]
 fn restricting_acts_at_once_and_loosening_only_asks() {
     let (overview, servers) = full();
-    for act in acts(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items) {
+    for act in acts(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items) {
         match (&act, act.step()) {
             (TrayAct::Resume { server, .. }, step) => {
                 let loosening = Loosening::Resume { server: server.clone(), client: None };
@@ -269,7 +277,8 @@ fn hostile_names_stay_short_and_on_their_line() {
     overview.needs =
         vec![Need { words: hostile.clone(), fix: None, server: Some(hostile.clone()), serious: true }];
     let servers = [server(&hostile, Protection::Enforcing)];
-    let drawn = drawn(&menu(&overview, &servers, &Memory::new(), &Recorded::new(), NOW).items, 0);
+    let drawn =
+        drawn(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0);
     assert!(drawn.lines().all(|line| line.chars().count() <= 70), "{drawn}");
     assert!(!drawn.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{drawn}");
     assert!(drawn.contains("…: denied >"), "the decision is not pushed out: {drawn}");
@@ -295,7 +304,7 @@ fn a_countdown_never_ends_early() {
 fn what_servers_take_stands_in_the_status_line_and_beside_each() {
     let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
     let memory = Memory::from([("browser".to_owned(), 742_123_456), ("files".to_owned(), 74_900_000)]);
-    let drawn = drawn(&menu(&overview(), &servers, &memory, &Recorded::new(), NOW).items, 0);
+    let drawn = drawn(&menu(&overview(), &servers, &Access::new(), &memory, &Recorded::new(), NOW).items, 0);
     for line in [
         "[1 server, 214 calls today, 2 refused, 810 MB]\n",
         "browser: running, 740 MB >\n",
@@ -309,7 +318,7 @@ fn what_servers_take_stands_in_the_status_line_and_beside_each() {
 fn what_would_end_with_a_server_is_said_where_it_is_stopped() {
     let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
     let recorded = Recorded::from([("browser".to_owned(), Recordings { sessions: 1, actions: 12 })]);
-    let drawn = drawn(&menu(&overview(), &servers, &Memory::new(), &recorded, NOW).items, 0);
+    let drawn = drawn(&menu(&overview(), &servers, &Access::new(), &Memory::new(), &recorded, NOW).items, 0);
     for (line, times) in [
         ("Stop (a recording of 12 actions ends)", 1),
         ("Restart (a recording of 12 actions ends)", 1),
@@ -319,4 +328,38 @@ fn what_would_end_with_a_server_is_said_where_it_is_stopped() {
     ] {
         assert_eq!(drawn.matches(line).count(), times, "{line} in\n{drawn}");
     }
+}
+
+#[test]
+fn what_is_blocked_is_offered_to_be_allowed_and_not_to_be_blocked_again() {
+    let place = crate::testing::Place::new();
+    place.write_policy("files", crate::testing::POLICY);
+    let session = place.session("files");
+    session.calls("read", 1);
+    session.refused("drop", callgate_store::Decision::Denied, 1);
+    let offered = || {
+        let overview = place.desk.overview().unwrap();
+        let access = place.desk.access_of(&overview.recent);
+        let servers = place.desk.servers().unwrap();
+        let menu = menu(&overview, &servers, &access, &Memory::new(), &Recorded::new(), NOW);
+        (drawn(&menu.items, 0), acts(&menu.items))
+    };
+    let (shown, _) = offered();
+    assert!(shown.contains("  [Blocked now: ") && shown.contains("  Allow drop…"), "{shown}");
+    assert!(shown.contains("Block read for ") && !shown.contains("Block drop"), "{shown}");
+    let target = Target { server: "files".to_owned(), tool: Some("read".to_owned()), client: None };
+    place.desk.restrict(&Restriction::Block { target: target.clone(), reason: None }).unwrap();
+    let (shown, acts) = offered();
+    assert!(shown.contains("  Allow read…") && !shown.contains("Block read"), "{shown}");
+    let allow = TrayAct::Allow { target: target.clone() };
+    assert!(acts.contains(&allow), "{acts:?}");
+    assert_eq!(allow.step(), Step::Show(Place::Question { loosening: Loosening::Allow { target } }));
+    // Nothing can be written into rules that cannot be read.
+    place.write_policy("files", "{");
+    let (shown, acts) = offered();
+    assert!(shown.contains("[Its rules are broken: every call is refused]"), "{shown}");
+    assert!(
+        acts.contains(&TrayAct::Rules { server: "files".to_owned() }) && !shown.contains("Block "),
+        "{shown}"
+    );
 }

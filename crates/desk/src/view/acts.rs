@@ -180,21 +180,47 @@ pub struct Done {
     /// Other servers of this name (`files@cursor`), which it does not cover.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub siblings: Vec<String>,
+    /// What has to be known besides, a sentence each: calls that the gate does not see, a name that nobody could check.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
     /// The command that takes exactly this back, also when `undo` is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<String>,
 }
 
-impl Done {
-    /// The words, with the servers of this name that are not covered: where nothing else can offer them.
-    pub fn in_full(&self) -> String {
-        match self.siblings.is_empty() {
-            true => self.words.clone(),
-            false => {
-                let others: Vec<String> = self.siblings.iter().map(|server| name(server)).collect();
-                format!("{}; not covered, though of the same name: {}", self.words, others.join(", "))
-            }
+impl Restriction {
+    /// Whom it is for; none if that is no single server.
+    pub(crate) fn about(&self) -> Option<Target> {
+        let whole = |server: &str, client: &Option<String>| {
+            Some(Target { server: server.to_owned(), tool: None, client: client.clone() })
+        };
+        match self {
+            Restriction::Block { target, .. }
+            | Restriction::Cap { target, .. }
+            | Restriction::CapFor { target, .. }
+            | Restriction::Hide { target, .. }
+            | Restriction::Refuse { target, .. } => Some(target.clone()),
+            Restriction::Pause { server: Some(server), client, .. }
+            | Restriction::Enforce { server, client } => whole(server, client),
+            Restriction::KeepRecordings { server } => whole(server, &None),
+            Restriction::Pause { server: None, .. } | Restriction::EndAllowance { .. } => None,
         }
+    }
+}
+
+impl Done {
+    /// The words, with the servers of this name that are not covered and what has to be known besides: where nothing else
+    /// can show them.
+    pub fn in_full(&self) -> String {
+        let mut words = self.words.clone();
+        if !self.siblings.is_empty() {
+            let others: Vec<String> = self.siblings.iter().map(|server| name(server)).collect();
+            words.push_str(&format!("; not covered, though of the same name: {}", others.join(", ")));
+        }
+        for caveat in &self.caveats {
+            words.push_str(&format!("; but {caveat}"));
+        }
+        words
     }
 
     /// Nothing but words, about one server or about all.

@@ -78,10 +78,27 @@ fn root<'v, 't>(parsed: Option<&'v ParseResult<'t>>) -> Option<&'v Object<'t>> {
 }
 
 /// One thing to do in the text of now. Paths and positions are those before anything is done.
+#[derive(Clone)]
 enum Step {
-    Replace { path: Vec<String>, new: New },
-    Remove { container: Vec<String>, at: usize, key: String },
-    Insert { container: Vec<String>, at: usize, fresh: Vec<Fresh> },
+    Replace {
+        path: Vec<String>,
+        new: New,
+    },
+    Remove {
+        container: Vec<String>,
+        at: usize,
+        key: String,
+    },
+    Insert {
+        container: Vec<String>,
+        at: usize,
+        fresh: Vec<Fresh>,
+    },
+    /// A list that is not there any more, with what comes back into it.
+    Anew {
+        path: Vec<String>,
+        items: Vec<New>,
+    },
 }
 
 impl Step {
@@ -92,12 +109,14 @@ impl Step {
             Step::Replace { path, .. } => (false, Reverse(path.len()), Reverse(0), false),
             Step::Remove { container, at, .. } => (true, Reverse(container.len()), Reverse(*at), false),
             Step::Insert { container, at, .. } => (true, Reverse(container.len()), Reverse(*at), true),
+            // Behind all that is there: it moves nothing.
+            Step::Anew { path, .. } => (true, Reverse(path.len()), Reverse(usize::MAX), true),
         }
     }
 
     fn is_in(&self, path: &[String]) -> bool {
         match self {
-            Step::Replace { .. } => false,
+            Step::Replace { .. } | Step::Anew { .. } => false,
             Step::Remove { container, .. } | Step::Insert { container, .. } => container == path,
         }
     }
@@ -189,10 +208,15 @@ impl<'t> Undo<'t> {
                 }
                 _ => {}
             }
-            // What is not there any more has nothing to be removed from it, and nothing can come back into it.
+            // What is not there any more has nothing to be removed from it, and nothing but names can come back into it.
             if now.is_none() && self.steps.len() > first {
-                self.steps.truncate(first);
-                self.conflict(place, after, now);
+                match anew(path, &self.steps[first..]) {
+                    Some(steps) => self.steps.splice(first.., steps).for_each(drop),
+                    None => {
+                        self.steps.truncate(first);
+                        self.conflict(place, after, now);
+                    }
+                }
             }
             // What the change had made goes as a whole when nothing of it is left.
             let entries = now.map_or(0, entries);
@@ -382,9 +406,28 @@ impl<'t> Undo<'t> {
                     draft.remove(&path);
                 }
                 Step::Insert { container, at, fresh } => draft.insert(&parts(container), *at, fresh),
+                Step::Anew { path, items } => draft.set(&parts(path), New::List(items.clone())),
             }
         }
     }
+}
+
+/// The same steps where the list at this path, or what it stands in, is gone: a list of names alone comes back as itself,
+/// since their order says nothing. Of anything else nobody knows what it would mean without the rest.
+fn anew(path: &[String], steps: &[Step]) -> Option<Vec<Step>> {
+    if steps.iter().all(|step| matches!(step, Step::Anew { .. })) {
+        return Some(steps.to_vec());
+    }
+    let mut items = Vec::new();
+    for step in steps {
+        let Step::Insert { container, fresh, .. } = step else { return None };
+        let is_name = |one: &Fresh| one.key.is_none() && one.value.is_plain();
+        if container != path || !fresh.iter().all(is_name) {
+            return None;
+        }
+        items.extend(fresh.iter().map(|one| one.value.clone()));
+    }
+    Some(vec![Step::Anew { path: path.to_vec(), items }])
 }
 
 fn both_same(a: Option<&Value<'_>>, b: Option<&Value<'_>>) -> bool {

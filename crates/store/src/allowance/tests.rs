@@ -82,6 +82,28 @@ fn blocking_a_tool_ends_whatever_allows_it() {
 }
 
 #[test]
+fn an_allowance_of_a_pattern_ends_with_a_block_of_anything_that_it_lets_in() {
+    for (allowed, blocked, ends) in [
+        ("write_*", "write_file", true),
+        ("write_*", "write_f*", true),
+        ("write_*", "*_file", true),
+        ("*", "read_*", true),
+        ("write_*", "read_*", false),
+        ("write_*", "read_file", false),
+        ("write_file", "write_*", true),
+    ] {
+        let (_folder, home) = home();
+        let clock = ManualClock::new();
+        let granted = grant(&home, &clock.now(), "s", tool(allowed), Duration::from_secs(60)).unwrap();
+        let which = Revoke::Tool { server: "s", tool: blocked, client: None };
+        let ended = revoke(&home, &clock.now(), which).unwrap();
+        assert_eq!(ended.contains(&granted), ends, "{allowed} under a block of {blocked}");
+    }
+    assert!(tool("write_*").admits("write_file") && !tool("write_*").admits("read"));
+    assert!(!What::Observe.admits("x") && !one_call().admits("x"));
+}
+
+#[test]
 fn a_file_that_cannot_be_understood_allows_nothing_and_says_so() {
     let (_folder, home) = home();
     let now = ManualClock::new().now();

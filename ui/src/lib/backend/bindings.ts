@@ -517,6 +517,8 @@ export type Done = {
 	endsMs: number | null,
 	/**  Other servers of this name (`files@cursor`), which it does not cover. */
 	siblings?: string[],
+	/**  What has to be known besides, a sentence each: calls that the gate does not see, a name that nobody could check. */
+	caveats?: string[],
 	/**  The command that takes exactly this back, also when `undo` is over. */
 	back?: string | null,
 };

@@ -97,7 +97,7 @@ fn subjects(args: &CheckArgs) -> anyhow::Result<Vec<Subject>> {
     };
     let own = home.policy(server);
     if !own.exists() {
-        crate::act::known_server(server, Purpose::Loosen).with_context(|| format!("{server} is no file"))?;
+        crate::act::known_server(server, Purpose::Look).with_context(|| format!("{server} is no file"))?;
     }
     // A server without a policy of its own follows the default one.
     let path = if own.exists() { own } else { home.default_policy() };

@@ -53,7 +53,7 @@ pub(super) fn import(args: &ImportArgs) -> anyhow::Result<ExitCode> {
 
 pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
-    crate::act::known_server(&args.server, callgate_desk::inventory::Purpose::Loosen)?;
+    crate::act::known_server(&args.server, callgate_desk::inventory::Purpose::Look)?;
     if !home.policy(&args.server).exists() {
         let shown = screen::harmless(&args.server);
         screen::hint(&format!(

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
+use callgate_desk::view::Target;
 use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
 use callgate_shim::gate::guard;
@@ -14,6 +15,7 @@ use callgate_store::limits::Readings;
 use callgate_store::{Disk, Home, catalogue, pause};
 use serde_json::json;
 
+use crate::act;
 use crate::args::ExplainArgs;
 use crate::screen::{self, Screen};
 
@@ -21,24 +23,27 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     home.prepare()?;
     let raw = args.args.as_deref().map(Raw::parse).transpose().context("--args is not one JSON value")?;
+    let (server, tool) = (args.server.clone(), Some(args.tool.clone()));
+    let asked = Target { server, tool, client: args.client.clone() };
+    let asked = if args.new { asked } else { act::known(&asked)? };
+    let client = asked.client.as_deref().unwrap_or("unknown");
     let policy = effective(&home, &args.server);
-    let usage =
-        Readings::open(&home, &args.server, &args.client, std::sync::Arc::new(SystemClock::default()))?;
-    let call = Call::tool(&args.client, &args.tool, raw);
+    let usage = Readings::open(&home, &args.server, client, std::sync::Arc::new(SystemClock::default()))?;
+    let call = Call::tool(client, &args.tool, raw);
     let clock = SystemClock::default();
     let now = clock.now();
     // What a person has allowed for a while counts as in a session; a single call does not, because it is used up by that.
     let allowances = allowance::read(&home);
-    let open = allowances.open(&args.server, &now).filter(|granted| granted.is_for(&args.client));
+    let open = allowances.open(&args.server, &now).filter(|granted| granted.is_for(client));
     let waived = open.fold(Waived::Nothing, |waived, granted| match &granted.what {
         What::Observe => Waived::Enforcement,
-        What::Tool(tool) if *tool == args.tool && waived == Waived::Nothing => Waived::Denials,
+        what if what.admits(&args.tool) && waived == Waived::Nothing => Waived::Denials,
         What::Tool(_) | What::Call { .. } => waived,
     });
     let files = Disk::new();
     let recordings = OnRecord::new(&home, &args.server, now.wall_ms);
     let circumstances = Circumstances { now_ms: now.wall_ms, files: &files, recordings: &recordings, waived };
-    let verdict = match pause::reason_for(&home, &args.server, &args.client) {
+    let verdict = match pause::reason_for(&home, &args.server, client) {
         Some(reason) => Verdict {
             decision: Decision::Deny,
             rule: "(paused)".to_owned(),

@@ -6,11 +6,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_desk::view::Target;
 use callgate_policy::edit::{Edit, apply, merge};
+use callgate_policy::lint::lint;
 use callgate_policy::{Policy, Rate};
 use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
 use callgate_shim::gate::guard;
-use callgate_store::{Disk, History, Home, catalogue};
+use callgate_store::catalogue::{self, Catalogue};
+use callgate_store::{Disk, History, Home};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -31,10 +34,11 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<ExitCode> {
     let in_force = change::current(&home, &server)?.1;
     let text = match &args.file {
         Some(file) => super::read(file)?,
-        None => changed(&in_force, &args.rule)?,
+        None => changed(&in_force, args, &server)?,
     };
     let policy =
         Policy::parse(&text).context("this policy is broken; `callgate policy check` says all of it")?;
+    warn(&home, &server, &in_force, &text);
     let difference = difference(&home, &history, &server, &in_force, policy, args.since.0)?;
     if args.json {
         Screen::new().line(&as_json(&server, &difference).to_string());
@@ -85,7 +89,7 @@ pub(super) fn difference(
 /// Whose calls: as told, else by the file's name, else the only server there is.
 fn server(home: &Home, args: &SimulateArgs, known: &[String]) -> anyhow::Result<String> {
     if let Some(server) = &args.server {
-        crate::act::known_server(server, callgate_desk::inventory::Purpose::Loosen)?;
+        crate::act::known_server(server, callgate_desk::inventory::Purpose::Look)?;
         return Ok(server.clone());
     }
     let of_file = |file: &Path| {
@@ -105,15 +109,36 @@ fn server(home: &Home, args: &SimulateArgs, known: &[String]) -> anyhow::Result<
 }
 
 /// The present policy with the changes made to it.
-fn changed(current: &str, changes: &[String]) -> anyhow::Result<String> {
+fn changed(current: &str, args: &SimulateArgs, server: &str) -> anyhow::Result<String> {
     let mut text = current.to_owned();
-    for change in changes {
+    for change in &args.rule {
         text = match change.trim_start().starts_with('{') {
             true => merge(&text, change).with_context(|| format!("--rule {change}"))?.text,
-            false => apply(&text, &edit(change)?).with_context(|| format!("--rule {change:?}"))?.text,
+            false => {
+                let edit = edit(change)?;
+                if let Some(tool) = edit.tool().filter(|_| !args.new) {
+                    let (server, tool) = (server.to_owned(), Some(tool.to_owned()));
+                    crate::act::known(&Target { server, tool, client: None })
+                        .with_context(|| format!("--rule {change:?}"))?;
+                }
+                apply(&text, &edit).with_context(|| format!("--rule {change:?}"))?.text
+            }
         };
     }
     Ok(text)
+}
+
+/// What these rules say that can never count, unless the rules in force say so already: on the side, for a program reads
+/// the answer.
+fn warn(home: &Home, server: &str, in_force: &str, text: &str) {
+    let known = catalogue::read(home, server).ok().flatten();
+    let tools = known.as_ref().map(Catalogue::server_tools);
+    let found = |text: &str| lint(text, tools.as_ref(), Timestamp::now().as_millisecond());
+    let before: Vec<String> = found(in_force).into_iter().map(|problem| problem.message).collect();
+    for problem in found(text).iter().filter(|problem| !before.contains(&problem.message)) {
+        let fix = problem.fix.as_ref().map(|fix| format!("; {fix}")).unwrap_or_default();
+        screen::hint(&screen::harmless(&format!("{}{fix}", problem.message)));
+    }
 }
 
 /// The words of the commands that change a policy.

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use callgate_desk::change::texts_of;
+use callgate_desk::inventory::Purpose;
 use callgate_policy::{diff::unified, edit};
 use callgate_store::history::{History, PolicyChange};
 use callgate_store::{Home, Origin};
 use serde_json::json;
 
 use super::prepared_home;
+use crate::act;
 use crate::args::{DiffArgs, RevertArgs, VersionsArgs};
 use crate::change;
 use crate::commands::log;
@@ -23,6 +25,9 @@ pub(super) fn history(args: &VersionsArgs) -> anyhow::Result<ExitCode> {
     let home = prepared_home()?;
     let changes = log::current(&home)?.timeline(&args.server)?;
     let screen = Screen::new();
+    if changes.is_empty() {
+        act::known_server(&args.server, Purpose::Look)?;
+    }
     if changes.is_empty() && !args.json {
         screen.line(&format!(
             "No policy of {} is on record yet. The first is, when the server is first started or a policy written.",
@@ -156,9 +161,10 @@ fn now(home: &Home, server: &str) -> anyhow::Result<Named> {
 
 fn last_change(history: &History, server: &str) -> anyhow::Result<PolicyChange> {
     let last = history.timeline(server)?.pop();
-    last.with_context(|| {
-        format!("no policy of {server} is on record; `callgate status` names the servers that run")
-    })
+    if last.is_none() {
+        act::known_server(server, Purpose::Look)?;
+    }
+    last.with_context(|| format!("no policy of {server} is on record: nobody has changed it yet"))
 }
 
 /// A version by its first characters, or what a change left by the change's number (`#3`), as `revert` takes it.

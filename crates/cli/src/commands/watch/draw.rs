@@ -42,7 +42,11 @@ const HELP: &[(&str, &str)] = &[
 pub(super) fn screen(list: &List, (columns, rows): (usize, usize), now_ms: i64) -> Vec<String> {
     let paint = Screen::new();
     let mut lines = vec![head(&paint, list, columns)];
-    let space = rows.saturating_sub(3);
+    let said = match &list.over {
+        Over::Typing(text) => vec![format!("/{}▏", clip(&harmless(text), columns.saturating_sub(3)))],
+        _ => said(&paint, &list.said, columns, (rows / 5).max(1)),
+    };
+    let space = rows.saturating_sub(2 + said.len());
     match &list.over {
         Over::Help => lines.extend(help(&paint, columns)),
         Over::Detail(detail) => lines.extend(detailed(&paint, detail, columns)),
@@ -51,12 +55,26 @@ pub(super) fn screen(list: &List, (columns, rows): (usize, usize), now_ms: i64) 
     }
     lines.truncate(space + 1);
     lines.resize(space + 1, String::new());
-    lines.push(match &list.over {
-        Over::Typing(text) => format!("/{}▏", clip(&harmless(text), columns.saturating_sub(3))),
-        _ => paint.paint(screen::BOLD, &clip(&harmless(&list.said), columns)),
-    });
+    lines.extend(said);
     lines.push(paint.paint(screen::DIM, &clip(keys(&list.over), columns)));
     lines
+}
+
+/// What was said last, on as many lines as it takes, within reason: what it does not cover stands at its end.
+fn said(paint: &Screen, words: &str, columns: usize, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in harmless(words).split(' ') {
+        let full = lines.len() == most;
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => word.clone_into(line),
+            Some(line) if full || line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| paint.paint(screen::BOLD, &clip(line, columns))).collect()
 }
 
 fn head(paint: &Screen, list: &List, columns: usize) -> String {

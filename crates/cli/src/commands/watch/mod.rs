@@ -18,6 +18,7 @@ use callgate_desk::{Desk, DeskError, Follower};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::{Home, Origin};
 
+use crate::act;
 use crate::args::WatchArgs;
 use list::{List, Wish};
 use terminal::Terminal;
@@ -76,7 +77,12 @@ impl<'d> Watch<'d> {
             tool: args.tool.clone(),
             ..LogFilter::default()
         };
-        let (list, follower) = Self::read(desk, &filter)?;
+        let (mut list, follower) = Self::read(desk, &filter)?;
+        let named = [&filter.server, &filter.tool, &filter.client].map(Option::as_deref);
+        if let Some(unknown) = act::unknown(named[0], named[1], named[2]).filter(|_| list.entries.is_empty())
+        {
+            list.say(&unknown);
+        }
         Ok(Watch { desk, filter, list, follower, stale: false, problem: None, undo: None })
     }
 
@@ -141,7 +147,9 @@ impl<'d> Watch<'d> {
 
     fn done(&mut self, done: Done) {
         let hint = if done.undo.is_some() { "  (u takes it back, for 10 s)" } else { "" };
-        self.list.say(&format!("{}{hint}", done.in_full()));
+        let full = done.in_full();
+        let besides = full.strip_prefix(&done.words).unwrap_or_default();
+        self.list.say(&format!("{}{hint}{besides}", done.words));
         self.undo = done.undo.map(|undo| undo.token);
     }
 

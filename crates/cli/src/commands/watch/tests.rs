@@ -410,3 +410,22 @@ fn the_header_says_what_is_paused() {
     list.paused = Some("everything is paused".to_owned());
     assert!(draw::screen(&list, (80, 10), 0)[0].contains("everything is paused"));
 }
+
+#[test]
+fn what_an_act_does_not_cover_is_not_cut_off_at_the_edge_of_the_screen() {
+    let mut list = chosen(30);
+    let caveat = "files is not behind the gate in Cursor: its calls there are not seen";
+    list.say(&format!("Blocked write on files, for every client  (u takes it back, for 10 s); but {caveat}"));
+    for columns in [60, 80, 200] {
+        let lines = draw::screen(&list, (columns, 24), 0);
+        assert_eq!(lines.len(), 24);
+        let all = lines.join(" ").replace("  ", " ");
+        assert!(
+            all.contains("Blocked write on files") && all.contains("are not seen"),
+            "{columns}: {lines:#?}"
+        );
+    }
+    // Calls have their place again with the next key.
+    list.press(Key::Char('k'));
+    assert!(!draw::screen(&list, (60, 24), 0).join(" ").contains("Cursor"));
+}

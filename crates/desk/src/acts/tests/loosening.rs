@@ -1,6 +1,7 @@
 //! Nothing is loosened without a yes, in time, to what was asked.
 
 use super::*;
+use crate::view::{AccessQuery, ToolAccess};
 
 #[test]
 fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
@@ -351,4 +352,46 @@ fn a_resumed_server_says_which_client_stays_paused_and_how_that_ends() {
     let done = room.desk.confirm(&question.token).unwrap();
     assert!(!done.words.contains("stay paused"), "{}", done.words);
     assert_eq!(pause::reason_for(&room.home, "s", "cursor"), None);
+}
+
+#[test]
+fn a_pattern_or_a_whole_server_is_allowed_for_a_while_like_it_is_blocked() {
+    let room =
+        Room::with(r#"{"version":"1","default":"deny","tools":{"read_a":{},"write_a":{"action":"deny"}}}"#);
+    let allow = |tool: &str| Loosening::AllowFor {
+        server: "s".to_owned(),
+        tool: tool.to_owned(),
+        client: None,
+        seconds: 900,
+    };
+    let access = |tool: &str| {
+        let (server, tool) = ("s".to_owned(), Some(tool.to_owned()));
+        let query = AccessQuery { server, tool, client: None, rule: None };
+        room.desk.access(&[query]).remove(0) == ToolAccess::Open
+    };
+    let question = room.ask(&allow("write_*"));
+    assert_eq!(question.words, "Let every client call every tool of s that fits write_* for 15 minutes?");
+    room.desk.confirm(&question.token).unwrap();
+    assert!(access("write_a") && access("write_b") && !access("other"));
+    // Whoever blocks one of them means it now.
+    room.restrict(&block("write_a", None));
+    assert!(!access("write_a") && room.open().is_empty());
+    let question = room.ask(&allow("*"));
+    assert!(
+        question.words.starts_with("Let every client call every tool of s for 15 minutes?"),
+        "{}",
+        question.words
+    );
+    let done = room.desk.confirm(&question.token).unwrap();
+    assert_eq!(done.words, "Allowed every tool of s, for every client, for 15 minutes");
+    assert!(access("write_a") && access("other"));
+    let told: Vec<String> =
+        room.desk.overview().unwrap().allowances.into_iter().map(|one| one.words).collect();
+    assert_eq!(told, ["every tool of s is allowed"]);
+    // What every tool has already is not promised once more.
+    let refused = room.desk.loosen(&allow("read_a*")).unwrap();
+    assert!(matches!(refused, Answer::Ask(_)), "one that is not known yet would be let in");
+    room.write(r#"{"version":"1","default":"allow","tools":{}}"#);
+    let error = room.desk.loosen(&allow("read_*")).unwrap_err().to_string();
+    assert!(error.contains("every tool of s that fits read_* is allowed already"), "{error}");
 }
