@@ -385,6 +385,10 @@ export const checks = () => ({
         async () => (await page.getByText(new RegExp(`^${said} calls?,`)).count()) > 0,
         `${said} calls counted`,
       );
+      // From its start on, which is in sight.
+      await page.locator('[data-testid=row][aria-selected=true]').waitFor();
+      assert.equal(await rows(page).first().getAttribute('aria-selected'), 'true', 'its first entry is chosen');
+      assert.equal(await scrollTop(page), 0);
     }),
 
   'export names its file': (env) =>
@@ -474,9 +478,9 @@ export const checks = () => ({
       await choose(page.getByTestId('filter-range'), '1h');
       await until(async () => (await runs.count()) < all, 'fewer runs in the last hour');
       await page.getByTestId('view-runs').focus();
-      await page.keyboard.press('j');
-      await page.keyboard.press('j');
-      assert.equal(await runs.nth(1).locator(':focus').count(), 1, 'the second run');
+      await page.keyboard.press('k');
+      await page.keyboard.press('k');
+      assert.equal(await runs.nth(-2).locator(':focus').count(), 1, 'the run before the newest');
       await page.keyboard.press('Enter');
       await until(async () => page.url().includes('session='), 'the calls of the run');
     }),

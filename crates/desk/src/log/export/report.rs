@@ -1,6 +1,6 @@
 //! A report for people: what was asked, how much of what, every call with its reason. The same for each form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
 use callgate_store::history::{LineRow, Toward};
@@ -8,11 +8,11 @@ use callgate_store::{Decision, Outcome};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::super::line;
+use super::super::{fold, line};
 use super::{Calls, Trouble};
 use crate::DeskError;
 use crate::text::subject;
-use crate::view::{CallLine, LogFilter};
+use crate::view::{LogEntry, LogFilter};
 
 /// Lines of calls that a person may still read; a table program takes more.
 const LINES: usize = 10_000;
@@ -114,30 +114,30 @@ pub(super) fn write(
     put(&form.heading("Calls"))?;
     put(&form.table(&["time", "client", "server", "tool", "arguments", "decision", "reason", "took"]))?;
     let mut lines = 0;
-    let mut last: Option<CallLine> = None;
+    // Those that a call may still repeat: they are written when they are whole.
+    let mut last: VecDeque<LogEntry> = VecDeque::new();
     let mut unshown = 0_u64;
     calls.each_line(&mut |row| {
-        let call = line::call(row);
-        match &mut last {
-            Some(last) if line::repeats(last, &call) => line::fold(last, &call),
-            _ => {
-                // One that is folded into the last line is shown with it, so that line is done only now.
-                if let Some(done) = last.take() {
-                    lines += 1;
-                    out.write_all(form.row(&cells(&done)).as_bytes())?;
-                }
-                if lines < LINES {
-                    last = Some(call);
-                } else {
-                    unshown += 1;
-                }
-            }
+        let call = LogEntry::Call(line::call(row));
+        if fold::join(last.make_contiguous(), &call).is_some() {
+            return Ok(());
+        }
+        if lines == LINES {
+            unshown += 1;
+            return Ok(());
+        }
+        lines += 1;
+        last.push_back(call);
+        if last.len() > fold::REACH
+            && let Some(whole) = last.pop_front()
+        {
+            out.write_all(cells(&whole).map(|cells| form.row(&cells)).unwrap_or_default().as_bytes())?;
         }
         Ok(())
     })?;
     let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(Trouble::Write);
-    if let Some(done) = last {
-        put(&form.row(&cells(&done)))?;
+    for cells in last.iter().filter_map(cells) {
+        put(&form.row(&cells))?;
     }
     put(form.end_of_table())?;
     if unshown > 0 {
@@ -187,7 +187,8 @@ fn most<K: Ord>(sums: &BTreeMap<K, [u64; 2]>) -> impl Iterator<Item = (&K, [u64;
     sorted.into_iter().take(ROWS)
 }
 
-fn cells(call: &CallLine) -> Vec<String> {
+fn cells(entry: &LogEntry) -> Option<Vec<String>> {
+    let LogEntry::Call(call) = entry else { return None };
     let decision: Decision = call.decision.into();
     let mut status = spaced(decision.word());
     match call.outcome.map(Outcome::from) {
@@ -200,8 +201,8 @@ fn cells(call: &CallLine) -> Vec<String> {
     }
     let took =
         call.duration_us.filter(|_| !call.refused).map(|micros| format!("{} ms", micros.div_ceil(1000)));
-    vec![
-        moment(call.at_ms),
+    Some(vec![
+        moment(call.first_ms),
         call.client.clone().unwrap_or_default(),
         call.server.clone(),
         match call.tools.len() {
@@ -212,7 +213,7 @@ fn cells(call: &CallLine) -> Vec<String> {
         status,
         call.reason.clone().unwrap_or_default(),
         took.unwrap_or_default(),
-    ]
+    ])
 }
 
 fn asked(filter: &LogFilter) -> String {
