@@ -230,9 +230,7 @@ impl Follower {
     fn put(&mut self, entries: &mut Vec<LogEntry>, entry: LogEntry) {
         if let Some(line) = fold::join(&mut self.tail, &entry) {
             // Told once in a batch, however often it grew.
-            let told = |one: &&mut LogEntry| {
-                matches!(one, LogEntry::Call(one) if one.fold_key == line.fold_key && one.first_rev == line.first_rev)
-            };
+            let told = |one: &&mut LogEntry| matches!(one, LogEntry::Call(one) if one.fold_key == line.fold_key && one.first_rev == line.first_rev);
             match entries.iter_mut().rev().find(told) {
                 Some(told) => *told = LogEntry::Call(line.clone()),
                 None => entries.push(LogEntry::Call(line.clone())),

@@ -33,9 +33,9 @@ use crate::view::{
 };
 use crate::{Desk, DeskError};
 
+pub use fold::fold_key;
 pub use follow::Follower;
 pub use gist::gist;
-pub use fold::fold_key;
 pub use object::CallObject;
 
 /// Keeps the text index while the desk lives: what it remembers makes a step with nothing to do almost free.

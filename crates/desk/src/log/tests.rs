@@ -227,7 +227,8 @@ fn naive(history: &History, filter: &LogFilter) -> Vec<Expected> {
         .iter()
         .filter(|call| matches(call))
         .map(|call| {
-            let key = super::fold_key(call.session, call.decision, call.rule.as_deref(), call.reason.as_deref());
+            let key =
+                super::fold_key(call.session, call.decision, call.rule.as_deref(), call.reason.as_deref());
             (call.rev, key)
         })
         .collect()

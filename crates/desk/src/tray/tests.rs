@@ -70,6 +70,7 @@ fn server(name: &str, protection: Protection) -> ServerView {
         last_error_ms: None,
         tools: 0,
         codegen: false,
+        added: false,
     }
 }
 

@@ -202,14 +202,18 @@ describe('Activity', () => {
     expect(document.activeElement).toBe(all.at(-2));
     await fireEvent.keyDown(all.at(-2)!, { key: 'ArrowDown' });
     expect(document.activeElement).toBe(all.at(-1));
-    for (const [view, order] of [['view-log', 'newest last'], ['view-runs', 'newest last']] as const)
+    for (const [view, order] of [
+      ['view-log', 'newest last'],
+      ['view-runs', 'newest last'],
+    ] as const)
       expect(screen.getByTestId(view).title).toContain(order);
   });
 
   it('the chip of one session says whose it is', async () => {
     show('#/activity');
     await waitFor(() => expect(rows().length).toBeGreaterThan(2));
-    const call = [...backend.world.calls()].findLast((one) => one.client === 'cursor') ?? [...backend.world.calls()].at(-1)!;
+    const call =
+      [...backend.world.calls()].findLast((one) => one.client === 'cursor') ?? [...backend.world.calls()].at(-1)!;
     app.router.go(`#/activity?session=${call.session}`);
     const chip = await waitFor(() => {
       const found = document.querySelector('.chip.on');

@@ -264,7 +264,8 @@ fn a_loop_whose_line_would_be_out_of_sight_goes_on_in_another() {
         let mut seeder = Seeder::open(&fixture.home).unwrap();
         let [a, b] = ["aaaaaa", "bbbbbb"].map(|id| session(&mut seeder, id, "s", 0));
         let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
-        let capped = SeedCall { session: a, tool: "click", decision, outcome, rule: "/r", ..SeedCall::default() };
+        let capped =
+            SeedCall { session: a, tool: "click", decision, outcome, rule: "/r", ..SeedCall::default() };
         seeder.call(&SeedCall { seq: 1, ..capped }).unwrap();
         for seq in 1..=others {
             seeder.call(&SeedCall { session: b, seq, tool: "get", ..SeedCall::default() }).unwrap();
