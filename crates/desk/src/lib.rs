@@ -50,7 +50,7 @@ use callgate_store::{Home, Origin};
 pub use acts::Forgetting;
 pub use demo::Program;
 pub use error::DeskError;
-pub use log::{CallObject, Follower, fold_key, gist};
+pub use log::{CallObject, FOLD_REACH, Follower, fold_key, gist};
 pub use servers::{StderrEntry, StderrFollower};
 pub use settings::{SettingChange, SettingValue};
 

@@ -455,6 +455,16 @@ describe('Settings', () => {
 });
 
 describe('The first start', () => {
+  it('See what it does opens the session that it names', async () => {
+    start('#/welcome', 300);
+    await fake.changeClients('protect', [], true);
+    const link = await screen.findByText<HTMLAnchorElement>('See what it does', {}, { timeout: 20_000 });
+    const id = new URLSearchParams(link.hash.split('?')[1]).get('session');
+    const servers = await fake.servers();
+    const session = servers.flatMap((server) => server.sessions).find((one) => one.session === id)!;
+    expect(link.closest('p')!.textContent).toContain(`${session.server}: ${session.calls} call`);
+  });
+
   it('offers the demo, which leads to its calls, and asks about the login once', async () => {
     const app = start('#/welcome', 0);
     await fireEvent.click(await screen.findByTestId('welcome-login-no', {}, { timeout: 20_000 }));

@@ -9,7 +9,7 @@ use callgate_store::{Decision, SessionId};
 use crate::view::{CallLine, LogEntry};
 
 /// Lines of others that may stand between a line and the next call of it: further up it would grow out of sight.
-pub(crate) const REACH: usize = 20;
+pub const REACH: usize = 20;
 /// Names that a line of several calls holds at most: agents can make up as many as they like.
 const MOST_TOOLS: usize = 20;
 

@@ -33,7 +33,7 @@ use crate::view::{
 };
 use crate::{Desk, DeskError};
 
-pub use fold::fold_key;
+pub use fold::{REACH as FOLD_REACH, fold_key};
 pub use follow::Follower;
 pub use gist::gist;
 pub use object::CallObject;

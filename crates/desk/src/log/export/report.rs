@@ -37,6 +37,8 @@ pub(super) trait Form {
 struct Sums {
     calls: u64,
     refused: u64,
+    /// Does any call say why?
+    reasons: bool,
     times: Option<(i64, i64)>,
     by_server: BTreeMap<String, [u64; 2]>,
     by_tool: BTreeMap<(String, String), [u64; 2]>,
@@ -48,6 +50,7 @@ impl Sums {
         let refused = u64::from(row.decision.is_refused());
         self.calls += 1;
         self.refused += refused;
+        self.reasons |= row.reason.as_deref().is_some_and(|reason| !reason.is_empty());
         self.times = Some(
             self.times.map_or((row.at_ms, row.at_ms), |(from, to)| (from.min(row.at_ms), to.max(row.at_ms))),
         );
@@ -112,7 +115,13 @@ pub(super) fn write(
     put(&table(form, &["server", "tool", "calls", "refused"], tools))?;
     put(&happened(calls, form)?)?;
     put(&form.heading("Calls"))?;
-    put(&form.table(&["time", "client", "server", "tool", "arguments", "decision", "reason", "took"]))?;
+    // Why is the longest, and last: where nobody says it, it takes no room.
+    let columns = ["time", "client", "server", "tool", "arguments", "decision", "took", "reason"];
+    let columns = if sums.reasons { &columns[..] } else { &columns[..columns.len() - 1] };
+    put(&form.table(columns))?;
+    let shown = |entry: &LogEntry| {
+        cells(entry).map(|cells| form.row(&cells[..columns.len().min(cells.len())])).unwrap_or_default()
+    };
     let mut lines = 0;
     // Those that a call may still repeat: they are written when they are whole.
     let mut last: VecDeque<LogEntry> = VecDeque::new();
@@ -131,13 +140,13 @@ pub(super) fn write(
         if last.len() > fold::REACH
             && let Some(whole) = last.pop_front()
         {
-            out.write_all(cells(&whole).map(|cells| form.row(&cells)).unwrap_or_default().as_bytes())?;
+            out.write_all(shown(&whole).as_bytes())?;
         }
         Ok(())
     })?;
     let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(Trouble::Write);
-    for cells in last.iter().filter_map(cells) {
-        put(&form.row(&cells))?;
+    for entry in &last {
+        put(&shown(entry))?;
     }
     put(form.end_of_table())?;
     if unshown > 0 {
@@ -211,8 +220,8 @@ fn cells(entry: &LogEntry) -> Option<Vec<String>> {
         },
         call.gist.clone(),
         status,
-        call.reason.clone().unwrap_or_default(),
         took.unwrap_or_default(),
+        call.reason.clone().unwrap_or_default(),
     ])
 }
 

@@ -234,26 +234,26 @@ fn two_loops_that_take_turns_are_two_lines_and_not_hundreds() {
             seeder.call(&SeedCall { session, seq, at_ms: seq as i64, ..capped }).unwrap();
         }
     };
-    (1..=200).for_each(|seq| turn(&mut seeder, seq));
-    seeder.call(&SeedCall { seq: 1, at_ms: 200, ..allowed }).unwrap();
-    (201..=300).for_each(|seq| turn(&mut seeder, seq));
+    (1..=40).for_each(|seq| turn(&mut seeder, seq));
+    seeder.call(&SeedCall { seq: 1, at_ms: 40, ..allowed }).unwrap();
+    (41..=60).for_each(|seq| turn(&mut seeder, seq));
     seeder.keep().unwrap();
     let page = |from: &PageFrom| fixture.desk.log_page(&LogFilter::default(), from, 50).unwrap();
     let newest = page(&PageFrom::Newest);
-    assert_eq!(spans(&newest.entries), [(1, 600, 300), (2, 601, 300), (401, 401, 1)], "where they began");
+    assert_eq!(spans(&newest.entries), [(1, 120, 60), (2, 121, 60), (81, 81, 1)], "where they began");
     assert_eq!(spans(&page(&PageFrom::After { rev: 0 }).entries), spans(&newest.entries), "from either end");
     // They go on while somebody looks: each grows where it is.
     let mut follower = fixture.desk.follow(&LogFilter::default(), newest.rev).unwrap();
-    (301..=310).for_each(|seq| turn(&mut seeder, seq));
+    (61..=70).for_each(|seq| turn(&mut seeder, seq));
     seeder.keep().unwrap();
     let batch = follower.next().unwrap().unwrap();
-    assert_eq!(spans(&batch.entries), [(1, 620, 310), (2, 621, 310)]);
+    assert_eq!(spans(&batch.entries), [(1, 140, 70), (2, 141, 70)]);
     // What else a session does ends its line, and only its own.
-    seeder.call(&SeedCall { session: a, seq: 400, ..allowed }).unwrap();
-    turn(&mut seeder, 401);
+    seeder.call(&SeedCall { session: a, seq: 100, ..allowed }).unwrap();
+    turn(&mut seeder, 101);
     seeder.keep().unwrap();
     let batch = follower.next().unwrap().unwrap();
-    assert_eq!(spans(&batch.entries), [(622, 622, 1), (623, 623, 1), (2, 624, 311)]);
+    assert_eq!(spans(&batch.entries), [(142, 142, 1), (143, 143, 1), (2, 144, 71)]);
     assert_eq!(fixture.desk.since_last_look().unwrap().loops, 0, "long ago by this clock");
 }
 

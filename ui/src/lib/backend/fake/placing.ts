@@ -73,7 +73,7 @@ export function fakePlacing(world: World, { clients, drafts, write }: ClientMach
           detail: null,
         });
       for (const { file } of from) file.entries = file.entries.filter((entry) => entry.name !== name);
-      const draft = drafts.get(name) ?? null;
+      const draft = secretsOf(name).length === 0 ? (drafts.get(name) ?? null) : null;
       removed = draft && { ...draft, clients: from.map(({ client }) => client.id) };
       world.own.delete(name);
       drafts.delete(name);
@@ -82,7 +82,7 @@ export function fakePlacing(world: World, { clients, drafts, write }: ClientMach
         refused: [],
         left: [],
         next: from.map(({ client }) => client.reload),
-        undoUntilMs: secretsOf(name).length === 0 && draft ? world.now() + 10_000 : null,
+        undoUntilMs: draft ? world.now() + 10_000 : null,
       };
     },
 
