@@ -385,6 +385,10 @@ export const checks = () => ({
         async () => (await page.getByText(new RegExp(`^${said} calls?,`)).count()) > 0,
         `${said} calls counted`,
       );
+      // From its start on, which is in sight.
+      await page.locator('[data-testid=row][aria-selected=true]').waitFor();
+      assert.equal(await rows(page).first().getAttribute('aria-selected'), 'true', 'its first entry is chosen');
+      assert.equal(await scrollTop(page), 0);
     }),
 
   'export names its file': (env) =>
@@ -400,6 +404,7 @@ export const checks = () => ({
         return page.evaluate(() => navigator.clipboard.readText());
       });
       assert.match(copied, /\.csv$/);
+      await page.getByTestId('toast').getByTestId('reveal').getByText('Show in folder').waitFor();
     }),
 
   'hostile text is shown, not obeyed': (env) =>
@@ -474,9 +479,9 @@ export const checks = () => ({
       await choose(page.getByTestId('filter-range'), '1h');
       await until(async () => (await runs.count()) < all, 'fewer runs in the last hour');
       await page.getByTestId('view-runs').focus();
-      await page.keyboard.press('j');
-      await page.keyboard.press('j');
-      assert.equal(await runs.nth(1).locator(':focus').count(), 1, 'the second run');
+      await page.keyboard.press('k');
+      await page.keyboard.press('k');
+      assert.equal(await runs.nth(-2).locator(':focus').count(), 1, 'the run before the newest');
       await page.keyboard.press('Enter');
       await until(async () => page.url().includes('session='), 'the calls of the run');
     }),
@@ -533,6 +538,95 @@ export const checks = () => ({
       await page.locator('[data-testid=row][data-part]').first().waitFor();
       await row.getByTestId('row-fold').click();
       await until(async () => (await page.locator('[data-testid=row][data-part]').count()) === 0, 'closed again');
+    }),
+
+  'columns are dragged wider and narrower, stay so, and go back by a double click': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      const width = async (column) => (await page.getByTestId(`column-${column}`).boundingBox()).width;
+      const cell = async () => (await calls(page).last().locator('.client').boundingBox()).width;
+      const drag = async (column, by) => {
+        const grip = await page.getByTestId(`grip-${column}`).boundingBox();
+        const [x, y] = [grip.x + grip.width / 2, grip.y + grip.height / 2];
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        await page.mouse.move(x + by / 2, y);
+        await page.mouse.move(x + by, y);
+        await page.mouse.up();
+      };
+      const [client, decision] = [await width('client'), await width('decision')];
+      await drag('client', 60);
+      // Behind the arguments it is the left edge that moves.
+      await drag('decision', 30);
+      assert.ok(Math.abs((await width('client')) - client - 60) < 2, 'wider by what it was dragged');
+      assert.ok(Math.abs((await width('decision')) - decision + 30) < 2, 'narrower by what it was dragged');
+      assert.equal(await cell(), await width('client'), 'rows follow their headings');
+      await page.reload();
+      await page.getByTestId('row').first().waitFor();
+      assert.ok(Math.abs((await width('client')) - client - 60) < 2, 'the next time, too');
+      await page.getByTestId('grip-client').dblclick();
+      await until(async () => Math.abs((await width('client')) - client) < 2, 'its own width again');
+    }),
+
+  'a long name takes free room before it is cut': (env) =>
+    on(env, { width: 1500, query: '?rate=0', hash: '#/activity?q=resolve' }, async (page) => {
+      await until(async () => (await calls(page).count()) > 0, 'calls with long names');
+      const cut = await calls(page)
+        .locator('.client .head, .server .head, .tool .head')
+        .evaluateAll((all) =>
+          all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.parentElement.textContent),
+        );
+      const room = (await calls(page).last().locator('.gist').boundingBox()).width;
+      assert.ok(cut.length === 0 || room < 280, `${cut[0]} is cut beside ${room} px of arguments`);
+    }),
+
+  'a small window shows who called, whole headings, and that there are more filters': (env) =>
+    on(env, { width: 720, height: 480, query: '?rate=0' }, async (page) => {
+      for (const width of [720, 640]) {
+        await page.setViewportSize({ width, height: 480 });
+        const heads = await page
+          .locator('.head .word')
+          .evaluateAll((all) => all.map((one) => [one.textContent, one.scrollWidth <= one.clientWidth]));
+        assert.ok(
+          heads.some(([word]) => word === 'Client'),
+          `${width}: who called`,
+        );
+        assert.deepEqual(
+          heads.filter(([, whole]) => !whole),
+          [],
+          `${width}: whole headings`,
+        );
+        const chips = await page.locator('.chips').evaluate((all) => ({
+          more: all.scrollWidth > all.clientWidth,
+          fades: getComputedStyle(all).maskImage.includes('gradient'),
+        }));
+        assert.ok(!chips.more || chips.fades, `${width}: what is cut fades`);
+      }
+    }),
+
+  'two loops that take turns are two rows that stay where they are': (env) =>
+    on(env, { query: '?rate=0' }, async (page) => {
+      await away(page);
+      const turn = (times) =>
+        page.evaluate((times) => {
+          const { world } = globalThis.callgateFake;
+          const running = world.sessions.filter((one) => one.endedMs === null);
+          const pair = ['github', 'fetch'].map((server) => running.find((one) => one.server === server));
+          for (let n = 0; n < times; n += 1)
+            for (const session of pair) {
+              world.makeCall(session, world.server(session.server).tools[0], {}, Date.now(), false);
+              const foldKey = `${session.session} capped /all`;
+              const more = { decision: 'capped', refused: true, outcome: 'not_sent', rule: '/all', foldKey };
+              Object.assign(world.entries.at(-1).line, more);
+            }
+        }, times);
+      await turn(150);
+      const loops = (times) => rows(page).filter({ hasText: `× ${times}` });
+      await until(async () => (await loops(150).count()) === 2, 'two rows');
+      const places = () => loops('').evaluateAll((all) => all.slice(-2).map((row) => row.getBoundingClientRect().top));
+      const before = await places();
+      await turn(50);
+      await until(async () => (await loops(200).count()) === 2, 'the same two rows');
+      assert.deepEqual(await places(), before, 'where they were');
     }),
 
   'a verb and a tool typed into the palette is the act': (env) =>

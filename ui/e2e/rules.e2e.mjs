@@ -207,7 +207,7 @@ export const checks = () => ({
       on(env, {}, async (page) => {
         await page.getByTestId('rules-default').getByTestId('rule-open').click();
         await page.getByTestId('builder').getByRole('heading', { name: 'Default' }).waitFor();
-        assert.equal(await page.getByTestId('builder-action-hide').count(), 0);
+        assert.equal(await page.getByTestId('builder-action-ask').count(), 0);
         await page.getByTestId('builder-action-deny').check({ force: true });
         await page.getByTestId('builder-words').getByText('Tools that no rule names are refused.').waitFor();
         await page
@@ -408,7 +408,6 @@ export const checks = () => ({
       await page.getByTestId('rule-tool-browser_hover').waitFor();
       await page.keyboard.press('/');
       await page.keyboard.type('hover');
-      await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.getByTestId('builder').waitFor();
       await page.keyboard.press('Escape');

@@ -313,6 +313,21 @@ export const checks = () => ({
       assert.equal(await at(), 'rail-help');
     }),
 
+  'a section chosen by key leaves no ring on the one that was left': (env) =>
+    on(env, { hash: '#/activity' }, async (page) => {
+      await page.getByTestId('rail-activity').focus();
+      for (const [key, section] of [
+        ['2', 'servers'],
+        ['4', 'rules'],
+        ['1', 'activity'],
+      ]) {
+        await page.keyboard.press(key);
+        await page.locator(`[data-testid=rail-${section}][aria-current=page]`).waitFor();
+        assert.equal(await page.locator('nav a:focus').count(), 0, `nothing in the rail has the focus after ${key}`);
+        await page.getByTestId(`rail-${section}`).focus();
+      }
+    }),
+
   'help and palette open by key, and the palette goes where it says': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {
       await page.getByTestId('servers').waitFor();

@@ -50,7 +50,7 @@ use callgate_store::{Home, Origin};
 pub use acts::Forgetting;
 pub use demo::Program;
 pub use error::DeskError;
-pub use log::{CallObject, Follower, fold_key, gist};
+pub use log::{CallObject, FOLD_REACH, Follower, fold_key, gist};
 pub use servers::{StderrEntry, StderrFollower};
 pub use settings::{SettingChange, SettingValue};
 
@@ -69,6 +69,8 @@ pub struct Desk {
     /// Where clients keep their files.
     machine: System,
     guard: Mutex<clients::Guard>,
+    /// The server that was removed last, to be put back.
+    removed: Mutex<Option<clients::Removed>>,
 }
 
 impl Desk {
@@ -76,8 +78,8 @@ impl Desk {
         let (waiting, indexing) = (acts::Waiting::default(), log::Indexing::default());
         // Without a home directory there are no clients' files either.
         let machine = System::here(std::env::home_dir().unwrap_or_default());
-        let (standing, guard) = (Mutex::default(), Mutex::default());
-        Desk { home, clock, origin, waiting, standing, indexing, machine, guard }
+        let (standing, guard, removed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Desk { home, clock, origin, waiting, standing, indexing, machine, guard, removed }
     }
 
     /// The same with clients' files elsewhere.

@@ -1,4 +1,4 @@
-//! The last calls, for the tray: equal refusals in a row folded into one.
+//! The last calls, for the tray: equal refusals of a session folded into one.
 
 use std::time::{Duration, Instant};
 
@@ -6,8 +6,8 @@ use callgate_store::history::{Toward, Which};
 use callgate_store::{History, Home};
 
 use crate::DeskError;
-use crate::log::line;
-use crate::view::CallLine;
+use crate::log::{fold, line};
+use crate::view::{CallLine, LogEntry};
 
 /// Calls that are looked at to find a few different ones.
 const LOOKED_AT: usize = 60;
@@ -18,14 +18,19 @@ const PATIENCE: Duration = Duration::from_millis(60);
 pub(crate) fn recent(home: &Home, history: &History, count: usize) -> Result<Vec<CallLine>, DeskError> {
     let scan = history.scan(home, Which::default())?;
     let found = scan.step(i64::MAX, Toward::Older, LOOKED_AT, Instant::now() + PATIENCE)?;
-    let mut lines: Vec<CallLine> = Vec::new();
-    for call in found.rows.iter().map(line::call) {
-        let full = lines.len() == count;
-        match lines.last_mut() {
-            Some(last) if line::repeats(last, &call) => line::fold(last, &call),
-            _ if full => break,
-            _ => lines.push(call),
+    let mut lines: Vec<LogEntry> = Vec::new();
+    for call in found.rows.iter().map(line::call).map(LogEntry::Call) {
+        if fold::join(&mut lines, &call).is_some() {
+            continue;
         }
+        if lines.len() == count {
+            break;
+        }
+        lines.push(call);
     }
-    Ok(lines)
+    let calls = lines.into_iter().filter_map(|line| match line {
+        LogEntry::Call(line) => Some(line),
+        LogEntry::Change(_) | LogEntry::Event(_) => None,
+    });
+    Ok(calls.collect())
 }

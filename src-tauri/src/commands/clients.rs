@@ -1,8 +1,8 @@
 //! AI clients and the gate in front of their servers.
 
 use callgate_desk::view::{
-    BackupPreview, BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, Restored,
-    SecretsAct, SecretsChange, SecretsPreview, ServerTest,
+    BackupPreview, BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, PurgedCopies,
+    Restored, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 use tauri::State;
 
@@ -146,4 +146,11 @@ pub(crate) async fn change_secrets(
     let changed = ask(&state, move |desk| desk.change_secrets(act, &entry, only.as_deref(), now)).await;
     state.pulse.wake();
     changed
+}
+
+/// May take as long as a person needs to unlock the keychain, within its bound.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn purge_copies(state: State<'_, AppState>) -> Reply<PurgedCopies> {
+    ask(&state, move |desk| desk.purge_copies()).await
 }

@@ -3,6 +3,8 @@ import type { Component } from 'svelte';
 
 export interface MenuItem {
   label: string;
+  /** What of the label is a name or a value, and stands in the face of code. */
+  code?: readonly string[];
   /** Small words at the right: a key, or why. */
   hint?: string;
   icon?: Component;

@@ -36,7 +36,7 @@ export const wants: readonly Want[] = [
     use: 'Clients, Add a server…',
     command: 'callgate add',
   },
-  { want: 'take such a server away again', use: 'in a terminal', command: 'callgate remove' },
+  { want: 'take such a server away again', use: 'Clients, Remove…', command: 'callgate remove' },
   { want: 'see what an agent does now', use: 'Activity', command: 'callgate log --follow' },
   { want: 'find an old call', use: 'the filter of Activity (/), or paste its id', command: 'callgate log --search' },
   {

@@ -71,6 +71,57 @@ describe('Rules', () => {
     expect(screen.getByTestId('rule-tool-browser_evaluate')).toBeTruthy();
   });
 
+  it('sorts its tools by name, calls and refusals', async () => {
+    start('#/rules/playwright');
+    await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
+    const names = () => screen.getAllByTestId('rule-pick').map((box) => box.closest('tr')!.dataset.tool!);
+    const asListed = names();
+    await fireEvent.click(screen.getByTestId('sort-name'));
+    expect(names()).toEqual(asListed.toSorted());
+    expect(screen.getByTestId('sort-name').closest('th')!.getAttribute('aria-sort')).toBe('ascending');
+    await fireEvent.click(screen.getByTestId('sort-calls'));
+    const calls = screen
+      .getAllByTestId('rule-pick')
+      .map((box) => Number(box.closest('tr')!.querySelector('.c-calls')!.textContent.replace(/\D/g, '')));
+    expect(calls).toEqual(calls.toSorted((a, b) => b - a));
+    await fireEvent.click(screen.getByTestId('sort-calls'));
+    await fireEvent.click(screen.getByTestId('sort-calls'));
+    expect(names()).toEqual(asListed);
+  });
+
+  it('chooses several tools by box, stretch and key, and denies them in one change', async () => {
+    start('#/rules/playwright');
+    await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
+    const boxes = () => screen.getAllByTestId<HTMLInputElement>('rule-pick');
+    const chosen = () =>
+      boxes()
+        .filter((box) => box.checked)
+        .map((box) => box.closest('tr')!.dataset.tool!);
+    await fireEvent.click(boxes()[0]!);
+    await fireEvent.click(boxes()[2]!, { shiftKey: true });
+    expect(chosen()).toHaveLength(3);
+    const name = within(boxes()[1]!.closest('tr')!).getByTestId('rule-open');
+    await fireEvent.keyDown(name, { key: 'x' });
+    expect(chosen()).toHaveLength(2);
+    expect(screen.getByTestId('many').textContent).toContain('2 tools chosen');
+    const tools = chosen();
+    const saved = vi.spyOn(fake, 'savePolicy');
+    await fireEvent.click(screen.getByTestId('many-deny'));
+    await waitFor(() => expect(screen.queryByTestId('many')).toBeNull());
+    expect(saved).toHaveBeenCalledTimes(1);
+    const states = fake.policies.rules('playwright').tools;
+    expect(tools.map((one) => states.find((rule) => rule.name === one)!.state)).toEqual(['deny', 'deny']);
+    expect(screen.getByTestId('undo')).toBeTruthy();
+  });
+
+  it('offers to hide what the default refuses', async () => {
+    start('#/rules/files');
+    await fireEvent.click(await screen.findByTestId('rules-unlisted', {}, { timeout: 20_000 }));
+    expect((await screen.findByTestId('builder-words')).textContent).toContain('not on the list of agents');
+    await fireEvent.click(screen.getByTestId('rule-save'));
+    await waitFor(() => expect(fake.policies.rules('files').defaultAction).toBe('hide'));
+  });
+
   it('a rule that says more than the form can is edited as text', async () => {
     start('#/rules/github');
     const row = await screen.findByTestId('rule-tool-create_issue', {}, { timeout: 20_000 });
@@ -404,6 +455,16 @@ describe('Settings', () => {
 });
 
 describe('The first start', () => {
+  it('See what it does opens the session that it names', async () => {
+    start('#/welcome', 300);
+    await fake.changeClients('protect', [], true);
+    const link = await screen.findByText<HTMLAnchorElement>('See what it does', {}, { timeout: 20_000 });
+    const id = new URLSearchParams(link.hash.split('?')[1]).get('session');
+    const servers = await fake.servers();
+    const session = servers.flatMap((server) => server.sessions).find((one) => one.session === id)!;
+    expect(link.closest('p')!.textContent).toContain(`${session.server}: ${session.calls} call`);
+  });
+
   it('offers the demo, which leads to its calls, and asks about the login once', async () => {
     const app = start('#/welcome', 0);
     await fireEvent.click(await screen.findByTestId('welcome-login-no', {}, { timeout: 20_000 }));

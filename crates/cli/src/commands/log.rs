@@ -185,7 +185,9 @@ fn folded(
         let calls = page(before)?;
         for call in calls.iter().rev() {
             let full = runs.len() == limit;
-            match runs.last_mut() {
+            // As in the window: calls of other sessions may lie between.
+            let session = |run: &&mut Run| run.last.id.session == call.id.session;
+            match runs.iter_mut().rev().take(callgate_desk::FOLD_REACH + 1).find(session) {
                 Some(run) if repeats(&run.last, call) => {
                     run.times += 1;
                     run.subjects.insert(row::subject(call));

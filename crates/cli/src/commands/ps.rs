@@ -114,8 +114,10 @@ pub(super) fn print_strays(screen: &Screen, strays: &Strays) {
         screen.line(&screen.paint(screen::WARN, &leftover(left)));
         print_processes(screen, &left.processes);
     }
-    if !strays.leftovers.is_empty() {
-        screen.line("End them: callgate sweep");
+    match strays.leftovers.iter().map(|left| left.processes.len()).sum() {
+        0_usize if strays.leftovers.is_empty() => {}
+        1 => screen.line("End it: callgate sweep"),
+        _ => screen.line("End them: callgate sweep"),
     }
     for one in &strays.elsewhere {
         let whence = if one.other_boot { "under another boot" } else { "in another pid namespace" };

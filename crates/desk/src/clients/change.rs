@@ -256,7 +256,7 @@ impl Look<'_> {
             .collect()
     }
 
-    fn diff(&self, plan: &Plan) -> Option<FileDiff> {
+    pub(super) fn diff(&self, plan: &Plan) -> Option<FileDiff> {
         self.masked_diff(plan, &masker(&plan.contents.entries))
     }
 

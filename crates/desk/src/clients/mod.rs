@@ -11,6 +11,7 @@ mod mark;
 mod own;
 #[cfg(test)]
 mod own_tests;
+mod removal;
 mod repair;
 mod secrets;
 pub(crate) mod shown;
@@ -42,6 +43,7 @@ use crate::{Desk, DeskError};
 
 pub use backups::References;
 pub(crate) use guard::Guard;
+pub(crate) use removal::Removed;
 pub use shown::{diff_lines, masker, masker_of};
 pub use told::came_back;
 
@@ -289,8 +291,15 @@ impl Look<'_> {
             State::Open => (EntryState::Open, None, None),
             State::NotCoverable(why) => (EntryState::NotCoverable, None, Some(harmless(why))),
         };
-        let (key, command) = (entry_key(&entry.key), shown::command(entry));
-        ClientEntry { key, state, server, command, why, secrets: self.entry_secrets(entry, secrets) }
+        ClientEntry {
+            key: entry_key(&entry.key),
+            state,
+            server,
+            command: shown::command(entry),
+            why,
+            secrets: self.entry_secrets(entry, secrets),
+            added: self.ledger.placed(&entry.key).is_some(),
+        }
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {

@@ -197,7 +197,7 @@ impl Desk {
 
 impl Look<'_> {
     /// The lines around the new server are others' lines: their values are as secret.
-    fn own_diff(&self, texts: (&str, &str), server: &NewServer) -> FileDiff {
+    pub(super) fn own_diff(&self, texts: (&str, &str), server: &NewServer) -> FileDiff {
         let listing = own::read(self.ours).unwrap_or_default();
         let (new, others) = (server.local(), listing.servers.iter().filter_map(Server::local));
         let masker = masker_of(others.chain([&new]));
@@ -213,7 +213,7 @@ impl Look<'_> {
     }
 }
 
-fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
+pub(super) fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
     plan.refused.iter().map(|refused| RefusedEntry {
         client_name: plan.found.client.name.to_owned(),
         name: Some(name(&refused.key.name)),
@@ -221,7 +221,7 @@ fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
     })
 }
 
-fn whole_file(look: &Look<'_>, found: &Found, why: &str) -> RefusedEntry {
+pub(super) fn whole_file(look: &Look<'_>, found: &Found, why: &str) -> RefusedEntry {
     let path = shown::path(&look.machine.home, &found.path);
     RefusedEntry {
         client_name: found.client.name.to_owned(),

@@ -159,3 +159,42 @@ fn a_server_that_every_chosen_client_refuses_is_not_added() {
     assert!(told.to_string().ends_with("Nothing was added."), "{told}");
     assert!(!world.place.home.path().join("servers.json").exists());
 }
+
+#[test]
+fn a_server_that_was_added_is_removed_after_its_diff_and_comes_back_by_undo() {
+    let world = world();
+    let before = fs::read_to_string(&world.cursor).unwrap();
+    let list = world.place.home.path().join("servers.json");
+    world.desk.add_server(&draft("kept", "npx kept", &[])).unwrap();
+    let listed = fs::read_to_string(&list).unwrap();
+    world.desk.add_server(&draft("notes", "npx -y notes", &["cursor"])).unwrap();
+    let placed = fs::read_to_string(&world.cursor).unwrap();
+    let entries = || {
+        world.desk.clients().unwrap().into_iter().flat_map(|view| view.files).flat_map(|file| file.entries)
+    };
+    let added = |name: &str| entries().any(|entry| entry.key.name == name && entry.added);
+    assert!(added("notes"));
+    let in_list =
+        |name: &str| world.desk.servers().unwrap().iter().any(|view| view.name == name && view.added);
+    assert!(in_list("notes") && in_list("kept"));
+
+    let preview = world.desk.preview_removal("notes").unwrap();
+    let shown: Vec<_> = preview.edits.files.iter().map(|file| file.client.as_str()).collect();
+    assert_eq!((shown, preview.secrets.len(), preview.stays.len()), (vec!["cursor", "callgate"], 0, 0));
+    assert!(preview.edits.files[0].diff.contains("\n-"), "{}", preview.edits.files[0].diff);
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), placed, "nothing was written");
+
+    let removal = world.desk.remove_server("notes", false).unwrap();
+    assert_eq!(removal.from, ["Cursor", "Callgate's own list"]);
+    assert!(removal.refused.is_empty() && removal.undo_until_ms.is_some(), "{removal:?}");
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), before, "byte for byte");
+    assert_eq!(fs::read_to_string(&list).unwrap(), listed);
+    assert!(!in_list("notes") && in_list("kept"));
+
+    world.desk.restore_server("notes").unwrap();
+    assert_eq!(fs::read_to_string(&world.cursor).unwrap(), placed);
+    assert!(added("notes") && in_list("notes"));
+    assert_eq!(world.desk.restore_server("notes").unwrap_err().code(), ErrorCode::NotFound, "once");
+    let unknown = world.desk.remove_server("play", false).unwrap_err();
+    assert_eq!(unknown.code(), ErrorCode::NotFound, "what a person wrote into the file is theirs: {unknown}");
+}

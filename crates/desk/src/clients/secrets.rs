@@ -6,14 +6,15 @@ use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{
     Edited, Meant, Moved, move_in, preview_move, preview_return, put_back,
 };
+use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_secrets::{Keychain, SystemKeychain};
 
 use super::change::would_write_over;
 use super::{Look, entry_key, masker, shown};
-use crate::text::name;
+use crate::text::{harmless, name};
 use crate::view::{
-    EntryKey, EntrySecrets, SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview,
+    EntryKey, EntrySecrets, PurgedCopies, SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview,
 };
 use crate::{Desk, DeskError};
 
@@ -91,6 +92,27 @@ impl Desk {
         self.guard()?;
         let names = names.iter().map(|one| name(one)).collect();
         Ok(SecretsChange { names, left: left.iter().map(|one| name(one)).collect() })
+    }
+
+    /// Puts references in place of the values that are in the keychain by now, in every copy of clients' files. May wait for
+    /// a person who is asked to unlock the keychain.
+    pub fn purge_copies(&self) -> Result<PurgedCopies, DeskError> {
+        self.purge_copies_in(&|| SystemKeychain::open(self.home.path()))
+    }
+
+    pub(super) fn purge_copies_in<K: Keychain>(
+        &self,
+        keychain: &dyn Fn() -> Result<K, callgate_secrets::KeychainError>,
+    ) -> Result<PurgedCopies, DeskError> {
+        let look = self.look_at_clients()?;
+        let keychain = keychain().map_err(DeskError::Keychain)?;
+        let purged = purge(self.home.path(), &look.surveyed, &keychain)?;
+        let stuck = purged.stuck.iter().map(|(copy, why)| format!("{copy} stays as it is: {why}"));
+        let unread = purged.unread.iter().map(|(name, why)| format!("{name} cannot be looked for: {why}"));
+        Ok(PurgedCopies {
+            rewritten: u32::try_from(purged.rewritten.len()).unwrap_or(u32::MAX),
+            problems: stuck.chain(unread).map(|words| harmless(&words)).collect(),
+        })
     }
 }
 

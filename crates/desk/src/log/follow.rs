@@ -4,10 +4,10 @@ use callgate_store::history::Toward;
 use callgate_store::{History, Home};
 
 use super::asked::Asked;
-use super::{line, page};
+use super::{fold, line, page};
 use crate::DeskError;
 use crate::text::harmless;
-use crate::view::{CallLine, LogBatch, LogEntry, LogFilter, PageFrom};
+use crate::view::{LogBatch, LogEntry, LogFilter, PageFrom};
 
 /// Numbers in one batch at most.
 const BATCH: i64 = 500;
@@ -15,6 +15,8 @@ const BATCH: i64 = 500;
 const BEHIND: i64 = 5_000;
 /// Changes of calls that came before, in one batch at most; the rest comes with the next ones.
 const CHANGED: usize = 2_000;
+/// Lines that are remembered: those that a call may repeat, and what these may reach over, so that they are whole.
+const TAIL: u32 = 2 * (fold::REACH as u32 + 1);
 /// Skipped calls are counted as far back as this: beyond it nobody cares how many.
 const COUNTED: i64 = 100_000;
 
@@ -28,8 +30,8 @@ pub struct Follower {
     rev: i64,
     /// The history's state when there was nothing new.
     idle_at: Option<i64>,
-    /// The last line that was shown, if a refusal like it would be folded into it.
-    tail: Option<CallLine>,
+    /// The last lines that were shown: a refusal like one of them becomes one with it.
+    tail: Vec<LogEntry>,
     untold: Option<Untold>,
     /// The history is another than the one that was shown, and that has not been told yet.
     replaced: bool,
@@ -50,11 +52,7 @@ impl Follower {
         let history = History::open_reader(home)?;
         let asked = Asked::of(filter, &history)?;
         let from = PageFrom::Before { rev: rev.saturating_add(1) };
-        let last = page::page(home, &history, filter, &from, 1)?.entries.pop();
-        let tail = match last {
-            Some(LogEntry::Call(line)) if line.refused => Some(line),
-            _ => None,
-        };
+        let tail = page::page(home, &history, filter, &from, TAIL)?.entries;
         Ok(Follower {
             home: home.clone(),
             history,
@@ -166,7 +164,7 @@ impl Follower {
         if latest - self.rev > BEHIND {
             from = latest - BATCH + 1;
             to = latest;
-            self.tail = None;
+            self.tail.clear();
             // Changes that are not on record any more cannot be told.
             reset = !self.history.has_changes_since(since)?;
             if !reset {
@@ -228,27 +226,20 @@ impl Follower {
         Ok(found)
     }
 
-    /// A refusal like the last one becomes one with it, also if that came in an earlier batch.
+    /// A refusal like one of the last lines becomes one with it, also if that came in an earlier batch.
     fn put(&mut self, entries: &mut Vec<LogEntry>, entry: LogEntry) {
-        let LogEntry::Call(call) = entry else {
-            self.tail = None;
-            return entries.push(entry);
-        };
-        match &mut self.tail {
-            Some(tail) if line::repeats(tail, &call) => {
-                line::fold(tail, &call);
-                let folded = LogEntry::Call(tail.clone());
-                match entries.last_mut() {
-                    Some(LogEntry::Call(last)) if last.first_rev == tail.first_rev && last.refused => {
-                        *last = tail.clone();
-                    }
-                    _ => entries.push(folded),
-                }
+        if let Some(line) = fold::join(&mut self.tail, &entry) {
+            // Told once in a batch, however often it grew.
+            let told = |one: &&mut LogEntry| matches!(one, LogEntry::Call(one) if one.fold_key == line.fold_key && one.first_rev == line.first_rev);
+            match entries.iter_mut().rev().find(told) {
+                Some(told) => *told = LogEntry::Call(line.clone()),
+                None => entries.push(LogEntry::Call(line.clone())),
             }
-            _ => {
-                self.tail = call.refused.then(|| call.clone());
-                entries.push(LogEntry::Call(call));
-            }
+            return;
         }
+        self.tail.push(entry.clone());
+        let over = self.tail.len().saturating_sub(TAIL as usize);
+        self.tail.drain(..over);
+        entries.push(entry);
     }
 }

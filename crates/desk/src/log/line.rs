@@ -1,13 +1,10 @@
-//! Lines of the log: rows of the history as values for the window, and a session's refusals by one rule in a row as one.
+//! Lines of the log: rows of the history as values for the window.
 
 use callgate_store::history::{ChangeRow, EventRow, LineRow};
-use callgate_store::{Decision, SessionId};
 
+use super::fold::fold_key;
 use super::gist::gist;
 use crate::view::{CallLine, ChangeLine, EventLine, LogEntry};
-
-/// Names that a line of several calls holds at most: agents can make up as many as they like.
-const MOST_TOOLS: usize = 20;
 
 pub(crate) fn call(row: &LineRow) -> CallLine {
     CallLine {
@@ -64,7 +61,7 @@ pub(crate) fn event(rev: i64, row: EventRow) -> EventLine {
     }
 }
 
-/// Where an entry stands.
+/// The number of an entry; of a line for several calls, that of the newest.
 pub(crate) fn rev(entry: &LogEntry) -> i64 {
     match entry {
         LogEntry::Call(line) => line.rev,
@@ -73,48 +70,10 @@ pub(crate) fn rev(entry: &LogEntry) -> i64 {
     }
 }
 
-/// What two refusals in a row have in common that are one line: who was refused, how, and by which rule, whatever was called.
-/// The window and the command line join them by it, too. None of a call that was let through.
-pub fn fold_key(
-    session: SessionId,
-    decision: Decision,
-    rule: Option<&str>,
-    reason: Option<&str>,
-) -> Option<String> {
-    // Other reasons may count down; of a malformed message it is all there is to know.
-    let reason = reason.filter(|_| decision == Decision::Malformed).unwrap_or_default();
-    let rule = rule.unwrap_or_default();
-    decision.is_refused().then(|| format!("{session} {decision} {rule} {reason}"))
-}
-
-/// The same refusal once more?
-pub(crate) fn repeats(one: &CallLine, other: &CallLine) -> bool {
-    one.fold_key.is_some() && one.fold_key == other.fold_key
-}
-
-/// Makes one line of two that repeat each other: the newer one is shown.
-pub(crate) fn fold(line: &mut CallLine, other: &CallLine) {
-    let (older, newer) = if other.rev > line.rev { (&*line, other) } else { (other, &*line) };
-    let mut tools = called(older);
-    for tool in called(newer) {
-        if tools.len() < MOST_TOOLS && !tools.contains(&tool) {
-            tools.push(tool);
-        }
-    }
-    let folded = CallLine {
-        times: line.times.saturating_add(other.times),
-        first_rev: line.first_rev.min(other.first_rev),
-        first_ms: older.first_ms,
-        tools: if tools.len() > 1 { tools } else { Vec::new() },
-        ..newer.clone()
-    };
-    *line = folded;
-}
-
-/// The names that a line stands for.
-fn called(line: &CallLine) -> Vec<String> {
-    match line.tools.is_empty() {
-        true => line.tool.clone().or_else(|| line.method.clone()).into_iter().collect(),
-        false => line.tools.clone(),
+/// Where a line stands: with the first call that it stands for.
+pub(crate) fn first(entry: &LogEntry) -> i64 {
+    match entry {
+        LogEntry::Call(line) => line.first_rev,
+        LogEntry::Change(_) | LogEntry::Event(_) => rev(entry),
     }
 }

@@ -7,8 +7,8 @@ use callgate_store::home::read_private;
 use callgate_store::{Decision, History, atomic};
 use serde::{Deserialize, Serialize};
 
-use super::line;
-use crate::view::{CallLine, SinceLastLook};
+use super::{fold, line};
+use crate::view::{LogEntry, SinceLastLook};
 use crate::{Desk, DeskError};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -57,21 +57,17 @@ fn loops(desk: &Desk, history: &History, which: Which) -> Result<u64, DeskError>
     let which = Which { decisions: vec![Decision::Capped], ..which };
     let scan = history.scan(desk.home(), which)?;
     let until = Instant::now() + PATIENCE;
-    let mut found = 0;
-    let mut run: Option<CallLine> = None;
+    let mut lines: Vec<LogEntry> = Vec::new();
     let mut at = Some(i64::MAX);
     while let Some(from) = at.filter(|_| Instant::now() < until) {
         let part = scan.step(from, Toward::Older, 1_000, until)?;
-        for row in &part.rows {
-            let call = line::call(row);
-            match &mut run {
-                Some(run) if line::repeats(run, &call) => line::fold(run, &call),
-                _ => {
-                    found += u64::from(run.replace(call).is_some_and(|run| run.times >= LOOP));
-                }
+        for call in part.rows.iter().map(line::call).map(LogEntry::Call) {
+            if fold::join(&mut lines, &call).is_none() {
+                lines.push(call);
             }
         }
         at = part.next;
     }
-    Ok(found + u64::from(run.is_some_and(|run| run.times >= LOOP)))
+    let loops = lines.iter().filter(|line| matches!(line, LogEntry::Call(line) if line.times >= LOOP));
+    Ok(loops.count() as u64)
 }

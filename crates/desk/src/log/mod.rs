@@ -8,6 +8,7 @@ mod call;
 mod choices;
 mod count;
 pub(crate) mod export;
+pub(crate) mod fold;
 mod follow;
 mod gist;
 pub(crate) mod line;
@@ -32,9 +33,9 @@ use crate::view::{
 };
 use crate::{Desk, DeskError};
 
+pub use fold::{REACH as FOLD_REACH, fold_key};
 pub use follow::Follower;
 pub use gist::gist;
-pub use line::fold_key;
 pub use object::CallObject;
 
 /// Keeps the text index while the desk lives: what it remembers makes a step with nothing to do almost free.

@@ -8,7 +8,7 @@ use callgate_store::history::{LineRow, Scan, Toward};
 use callgate_store::{History, Home};
 
 use super::asked::Asked;
-use super::line;
+use super::{fold, line};
 use crate::DeskError;
 use crate::view::{LogEntry, LogFilter, LogPage, PageFrom};
 
@@ -63,6 +63,7 @@ pub(super) fn page(
     let mut entries = older.map(|walk| walk.entries).unwrap_or_default();
     entries.reverse();
     entries.extend(newer.map(|walk| walk.entries).unwrap_or_default());
+    entries.sort_by_key(line::first);
     Ok(LogPage { entries, older: older_edge, newer: newer_edge, rev: latest })
 }
 
@@ -110,11 +111,8 @@ impl Walker<'_> {
             };
             let Some(entry) = entry else { return Ok(Walk { entries, edge: barrier }) };
             let rev = line::rev(&entry);
-            if let (Some(LogEntry::Call(last)), LogEntry::Call(call)) = (entries.last_mut(), &entry)
-                && !self.asked.unfolded
-                && line::repeats(last, call)
-            {
-                line::fold(last, call);
+            if !self.asked.unfolded && fold::join(&mut entries, &entry).is_some() {
+                // One more of a line that is there.
             } else if entries.len() >= count && rev != edge {
                 return Ok(Walk { entries, edge: Some(edge) });
             } else {

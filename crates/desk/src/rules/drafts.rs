@@ -60,17 +60,21 @@ fn condition_draft(condition: &FormCondition) -> Condition {
 /// What cannot stand in a policy is told field by field; the rest the policy's own reader finds.
 pub(super) fn form(draft: &RuleDraft) -> Result<Form, DeskError> {
     Ok(Form {
-        action: match draft.action {
-            Action::Allow => FormAction::Allow,
-            Action::Deny => FormAction::Deny,
-            Action::Hide => FormAction::Hide,
-            Action::Ask => FormAction::Ask,
-        },
+        action: action(draft.action),
         reason: draft.reason.clone(),
         limits: draft.limits.iter().map(limit).collect::<Result<_, _>>()?,
         require: draft.require.iter().map(condition).collect::<Result<_, _>>()?,
         deny_if: draft.deny_if.iter().map(clause).collect::<Result<_, _>>()?,
     })
+}
+
+pub(super) fn action(action: Action) -> FormAction {
+    match action {
+        Action::Allow => FormAction::Allow,
+        Action::Deny => FormAction::Deny,
+        Action::Hide => FormAction::Hide,
+        Action::Ask => FormAction::Ask,
+    }
 }
 
 /// Gives new limits a counter with a name of its own: without one, a count starts anew when its window is changed. Those
@@ -144,18 +148,6 @@ fn condition(draft: &Condition) -> Result<FormCondition, DeskError> {
         None => return Err(bad(format!("{} {} needs a value", draft.path, draft.op))),
     };
     Ok(FormCondition { path: draft.path.clone(), op, value })
-}
-
-/// All tools that no rule names cannot be hidden: nobody knows them yet.
-pub(super) fn default_action(action: Action) -> Result<file::DefaultAction, DeskError> {
-    match action {
-        Action::Allow => Ok(file::DefaultAction::Allow),
-        Action::Deny => Ok(file::DefaultAction::Deny),
-        Action::Ask => Ok(file::DefaultAction::Ask),
-        Action::Hide => {
-            Err(bad("tools that no rule names cannot be hidden: hide the pattern \"*\", or deny them"))
-        }
-    }
 }
 
 fn bad(words: impl Into<String>) -> DeskError {

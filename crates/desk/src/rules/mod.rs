@@ -20,6 +20,7 @@ use callgate_policy::edit::{Edited, difference};
 use callgate_policy::{Policy, compare};
 use callgate_review::Suggestion;
 use callgate_store::catalogue;
+use callgate_store::home::DEFAULT_SERVER;
 use ready::Listed;
 
 use crate::view::{
@@ -61,7 +62,7 @@ impl Desk {
 
     /// The text with another action for tools that no rule names, all else untouched.
     pub fn draft_default(&self, text: &str, action: Action) -> Result<Proposal, DeskError> {
-        let Edited { text: new, summary, .. } = form::write_default(text, drafts::default_action(action)?)?;
+        let Edited { text: new, summary, .. } = form::write_default(text, drafts::action(action))?;
         proposal(text, new, summary)
     }
 
@@ -103,7 +104,7 @@ impl Desk {
         trial::of(self, server, text, client.unwrap_or_default(), tool, args)
     }
 
-    /// What this text would have done to the calls of the last days.
+    /// What this text would have done to the calls of the last days; the default policy, to those of the servers that follow it.
     pub fn effect(
         &self,
         server: &str,
@@ -111,7 +112,10 @@ impl Desk {
         days: u32,
         cancelled: &(dyn Fn() -> bool + Send + Sync),
     ) -> Result<Effect, DeskError> {
-        effect::of(self, server, text, days, cancelled)
+        match server {
+            DEFAULT_SERVER => effect::of_default(self, text, days, cancelled),
+            server => effect::of(self, server, text, days, cancelled),
+        }
     }
 
     /// Rules drawn from what was used in the last days, on top of those in force, with what they would have decided

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_policy::edit::form::{Form, FormAction, Read, Source, Whose, read};
 use callgate_policy::file::{
-    Action as Said, Body, ClientOverlay, DefaultAction, Mode, PolicyFile, ToolRule as Written,
+    Action as Said, Body, ClientOverlay, DefaultAction, Mode, PolicyFile, ToolRule as Written, Unlisted,
 };
 use callgate_policy::{Policy, rule_words};
 use callgate_protocol::json::Raw;
@@ -105,7 +105,9 @@ fn unreadable(error: &DeskError) -> Diagnostic {
 }
 
 fn default_action(body: &Body) -> Action {
+    let hides = body.unlisted.as_ref().is_some_and(|said| said.value == Unlisted::Hide);
     match body.default.as_ref().map(|default| default.value) {
+        Some(DefaultAction::Deny) if hides => Action::Hide,
         Some(DefaultAction::Allow) => Action::Allow,
         Some(DefaultAction::Ask) => Action::Ask,
         Some(DefaultAction::Deny) | None => Action::Deny,

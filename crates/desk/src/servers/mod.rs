@@ -179,6 +179,7 @@ impl Look<'_> {
             last_error_ms,
             tools: 0,
             codegen: false,
+            added: known.listed.is_some(),
         })
     }
 

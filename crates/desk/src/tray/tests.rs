@@ -72,6 +72,7 @@ fn server(name: &str, protection: Protection) -> ServerView {
         last_error_ms: None,
         tools: 0,
         codegen: false,
+        added: false,
     }
 }
 

@@ -94,6 +94,8 @@ pub struct ClientEntry {
     /// Why it cannot be covered.
     pub why: Option<String>,
     pub secrets: EntrySecrets,
+    /// Callgate wrote it there, from its own list.
+    pub added: bool,
 }
 
 /// Tokens and passwords of an entry, by name.
@@ -330,4 +332,14 @@ pub struct SecretsChange {
     pub names: Vec<String>,
     /// Put back, and still in the keychain.
     pub left: Vec<String>,
+}
+
+/// What came of taking values that are in the keychain out of the copies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct PurgedCopies {
+    pub rewritten: u32,
+    /// Copies that hold a value still, and secrets that could not be looked for, each with the reason.
+    pub problems: Vec<String>,
 }

@@ -77,7 +77,8 @@ pub enum LogEntry {
     Event(EventLine),
 }
 
-/// One call, or the newest of several refusals of one session by one rule in a row.
+/// One call, or the newest of several refusals of one session by one rule. It stands where the first of them stands; calls of
+/// other sessions may lie between.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
@@ -103,14 +104,14 @@ pub struct CallLine {
     /// Of arguments and result together, as they came.
     pub bytes: u64,
     pub demo: bool,
-    /// So many refusals in a row, this one the newest.
+    /// So many refusals, this one the newest.
     pub times: u32,
     /// Of the oldest of them.
     pub first_rev: i64,
     pub first_ms: i64,
     /// The names that were called, oldest first, at most 20; empty if there was only one.
     pub tools: Vec<String>,
-    /// Lines in a row that have the same are one line; none of a call that was let through.
+    /// Refusals that have the same are one line, unless their session did something else in between; none of a call that was let through.
     pub fold_key: Option<String>,
     /// The next identical call can be allowed.
     pub repeatable: bool,

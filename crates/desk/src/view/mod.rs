@@ -25,7 +25,7 @@ pub use acts::{
 pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, ToolAccess, Why};
 pub use clients::{
     BackupPreview, BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView,
-    DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, QueuedChange,
+    DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, PurgedCopies, QueuedChange,
     QueuedRestore, RefusedEntry, Restored, SecretPlace, SecretView, SecretsAct, SecretsChange,
     SecretsPreview, ServerTest,
 };
@@ -36,7 +36,9 @@ pub use log::{
     LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
-pub use own::{DraftPart, DraftPreview, DraftProblem, DraftVariable, ServerDraft, ServerPlace};
+pub use own::{
+    DraftPart, DraftPreview, DraftProblem, DraftVariable, Removal, RemovalPreview, ServerDraft, ServerPlace,
+};
 pub use place::Place;
 pub use rules::{
     Action, BrokenPolicy, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::ClientPreview;
+use super::{ClientPreview, RefusedEntry};
 
 /// What a person typed so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,4 +81,35 @@ pub enum DraftPart {
     Variables,
     /// Not in what was typed.
     Elsewhere,
+}
+
+/// What removing a server of Callgate's own list would write, before it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RemovalPreview {
+    /// Callgate's own list last.
+    pub edits: ClientPreview,
+    /// Secrets that leave the keychain with it, by name: then there is no way back.
+    pub secrets: Vec<String>,
+    /// Clients with the same server that Callgate did not write there: it stays in them.
+    pub stays: Vec<String>,
+    /// Clients that run and may write it back.
+    pub running: Vec<String>,
+}
+
+/// What came of removing a server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Removal {
+    /// Where it was taken out.
+    pub from: Vec<String>,
+    pub refused: Vec<RefusedEntry>,
+    /// What is still in the keychain, by its names there.
+    pub left: Vec<String>,
+    /// What a person does next, for each client.
+    pub next: Vec<String>,
+    /// Until then it can be put back; none if it cannot.
+    pub undo_until_ms: Option<i64>,
 }

@@ -23,7 +23,7 @@ pub struct RulesView {
     /// What comes of it that the text is broken; none if it is not.
     pub broken: Option<BrokenPolicy>,
     pub diagnostics: Vec<Diagnostic>,
-    /// "allow", "deny" or "ask".
+    /// What becomes of tools that no rule names; "hide" if they are denied and not listed either.
     pub default_action: Action,
     /// Rules are only observed.
     pub observing: bool,
@@ -311,7 +311,7 @@ pub struct Tried {
 }
 
 /// What a text would have decided otherwise than the rules in force, over the calls of the last days.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {

@@ -25,6 +25,8 @@ pub struct ServerView {
     pub tools: u32,
     /// It has codegen sessions.
     pub codegen: bool,
+    /// It is on Callgate's own list.
+    pub added: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -197,8 +197,14 @@ fn the_default_is_changed_in_place_with_its_comments_and_says_what_it_opens() {
     let asked = world.desk.draft_default(text, Action::Ask).unwrap();
     world.write(&asked.text);
     assert_eq!(world.desk.rules(SERVER).unwrap().default_action, Action::Ask);
-    let hidden = UiError::from(world.desk.draft_default(text, Action::Hide).unwrap_err());
-    assert_eq!(hidden.code, ErrorCode::BadInput);
+    let hidden = world.desk.draft_default(text, Action::Hide).unwrap();
+    assert!(hidden.text.contains("\"unlisted\": \"hide\"") && hidden.loosened.is_empty(), "{hidden:?}");
+    world.write(&hidden.text);
+    assert_eq!(world.desk.rules(SERVER).unwrap().default_action, Action::Hide);
+    let shown = world.desk.draft_default(&hidden.text, Action::Deny).unwrap();
+    assert_eq!(shown.text, text, "and back, with its comments");
+    let open = world.desk.draft_default(&hidden.text, Action::Allow).unwrap();
+    assert!(!open.text.contains("unlisted"), "{}", open.text);
     let broken = UiError::from(world.desk.draft_default("{", Action::Deny).unwrap_err());
     assert_eq!(broken.code, ErrorCode::BrokenPolicy);
 }

@@ -162,9 +162,9 @@ impl Words {
         for (client, old, new) in members(object(old), object(new)) {
             let lead = format!("client {}", quoted(client));
             match (old, new) {
-                (None, Some(_)) => self.say(format!("{lead} has now rules of its own")),
+                (None, Some(_)) => self.say(format!("{lead} now has its own rules")),
                 (Some(_), None) => {
-                    self.say(format!("{lead} has no rules of its own any more"));
+                    self.say(format!("{lead}: its own rules are removed"));
                     continue;
                 }
                 _ => {}
@@ -271,14 +271,14 @@ impl Words {
             return self.setting(&subject.name, old, new);
         }
         let rules = match part {
-            Part::Methods if subject.plural => "rules of their own",
-            Part::Methods => "rules of its own",
+            Part::Methods if subject.plural => "their own rules",
+            Part::Methods => "its own rules",
             _ => "settings",
         };
         let have = if subject.plural { "have" } else { "has" };
         match (old, new) {
-            (None, _) => self.say(format!("{} {have} now {rules}", subject.name)),
-            (_, None) => return self.say(format!("{} {have} no {rules} any more", subject.name)),
+            (None, _) => self.say(format!("{} now {have} {rules}", subject.name)),
+            (_, None) => return self.say(format!("{} no longer {have} {rules}", subject.name)),
             _ => {}
         }
         for (key, old, new) in members(object(old), object(new)) {

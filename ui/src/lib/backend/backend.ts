@@ -140,11 +140,19 @@ export interface Backend {
   previewSecrets(act: T.SecretsAct, entry: T.EntryKey, only: string[] | null): Promise<T.SecretsPreview>;
   /** May wait for a person who is asked to unlock the keychain; what fails changes nothing. */
   changeSecrets(act: T.SecretsAct, entry: T.EntryKey, only: string[] | null, now: boolean): Promise<T.SecretsChange>;
+  /** Takes values that are in the keychain by now out of every copy of clients' files. */
+  purgeCopies(): Promise<T.PurgedCopies>;
   /** The clients that a server of one's own can be placed in. */
   serverPlaces(): Promise<T.ServerPlace[]>;
   /** What adding it would write, and what is wrong with what was typed. The values of secrets need not be in it. */
   previewServer(draft: T.ServerDraft): Promise<T.DraftPreview>;
   addServer(draft: T.ServerDraft): Promise<T.ClientChange>;
+  /** What removing a server that was added here would write, and what goes with it. */
+  previewRemoval(server: string): Promise<T.RemovalPreview>;
+  /** `now`: also in clients that run and may write it back. */
+  removeServer(server: string, now: boolean): Promise<T.Removal>;
+  /** Adds the one again that was removed last, where it was. */
+  restoreServer(server: string): Promise<T.ClientChange>;
 
   settings(): Promise<T.SettingsView>;
   saveSettings(settings: T.UserSettings): Promise<T.SettingsView>;

@@ -108,10 +108,17 @@ export const commands = {
 	previewSecrets: (act: SecretsAct, entry: EntryKey, only: string[] | null) => typedError<SecretsPreview, UiError>(__TAURI_INVOKE("preview_secrets", { act, entry, only })),
 	/**  May take as long as a person needs to unlock the keychain, within its bound. */
 	changeSecrets: (act: SecretsAct, entry: EntryKey, only: string[] | null, now: boolean) => typedError<SecretsChange, UiError>(__TAURI_INVOKE("change_secrets", { act, entry, only, now })),
+	/**  May take as long as a person needs to unlock the keychain, within its bound. */
+	purgeCopies: () => typedError<PurgedCopies, UiError>(__TAURI_INVOKE("purge_copies")),
 	serverPlaces: () => typedError<ServerPlace[], UiError>(__TAURI_INVOKE("server_places")),
 	previewServer: (draft: ServerDraft) => typedError<DraftPreview, UiError>(__TAURI_INVOKE("preview_server", { draft })),
 	/**  What a running client would write over waits until that has quit. */
 	addServer: (draft: ServerDraft) => typedError<ClientChange, UiError>(__TAURI_INVOKE("add_server", { draft })),
+	previewRemoval: (server: string) => typedError<RemovalPreview, UiError>(__TAURI_INVOKE("preview_removal", { server })),
+	/**  `now`: also in clients that run and may write it back. */
+	removeServer: (server: string, now: boolean) => typedError<Removal, UiError>(__TAURI_INVOKE("remove_server", { server, now })),
+	/**  The one that was removed last. */
+	restoreServer: (server: string) => typedError<ClientChange, UiError>(__TAURI_INVOKE("restore_server", { server })),
 	overview: () => typedError<Overview, UiError>(__TAURI_INVOKE("overview")),
 	settings: () => typedError<SettingsView, UiError>(__TAURI_INVOKE("settings")),
 	saveSettings: (settings: UserSettings) => typedError<SettingsView, UiError>(__TAURI_INVOKE("save_settings", { settings })),
@@ -239,7 +246,10 @@ export type CallDetail = {
 	json: string,
 };
 
-/**  One call, or the newest of several refusals of one session by one rule in a row. */
+/**
+ *  One call, or the newest of several refusals of one session by one rule. It stands where the first of them stands; calls of
+ *  other sessions may lie between.
+ */
 export type CallLine = {
 	rev: number,
 	id: string,
@@ -262,14 +272,14 @@ export type CallLine = {
 	/**  Of arguments and result together, as they came. */
 	bytes: number,
 	demo: boolean,
-	/**  So many refusals in a row, this one the newest. */
+	/**  So many refusals, this one the newest. */
 	times: number,
 	/**  Of the oldest of them. */
 	firstRev: number,
 	firstMs: number,
 	/**  The names that were called, oldest first, at most 20; empty if there was only one. */
 	tools: string[],
-	/**  Lines in a row that have the same are one line; none of a call that was let through. */
+	/**  Refusals that have the same are one line, unless their session did something else in between; none of a call that was let through. */
 	foldKey: string | null,
 	/**  The next identical call can be allowed. */
 	repeatable: boolean,
@@ -356,6 +366,8 @@ export type ClientEntry = {
 	/**  Why it cannot be covered. */
 	why: string | null,
 	secrets: EntrySecrets,
+	/**  Callgate wrote it there, from its own list. */
+	added: boolean,
 };
 
 /**  One configuration file of a client. */
@@ -942,6 +954,13 @@ export type Protection = "enforcing" |
 /**  The policy cannot be used: everything is refused. */
 "broken";
 
+/**  What came of taking values that are in the keychain out of the copies. */
+export type PurgedCopies = {
+	rewritten: number,
+	/**  Copies that hold a value still, and secrets that could not be looked for, each with the reason. */
+	problems: string[],
+};
+
 export type Question = {
 	/**  For `confirm`; good for two minutes and for what was asked, nothing else. */
 	token: string,
@@ -993,6 +1012,31 @@ export type RefusedEntry = {
 	/**  None for a whole file. */
 	name: string | null,
 	why: string,
+};
+
+/**  What came of removing a server. */
+export type Removal = {
+	/**  Where it was taken out. */
+	from: string[],
+	refused: RefusedEntry[],
+	/**  What is still in the keychain, by its names there. */
+	left: string[],
+	/**  What a person does next, for each client. */
+	next: string[],
+	/**  Until then it can be put back; none if it cannot. */
+	undoUntilMs: number | null,
+};
+
+/**  What removing a server of Callgate's own list would write, before it does. */
+export type RemovalPreview = {
+	/**  Callgate's own list last. */
+	edits: ClientPreview,
+	/**  Secrets that leave the keychain with it, by name: then there is no way back. */
+	secrets: string[],
+	/**  Clients with the same server that Callgate did not write there: it stays in them. */
+	stays: string[],
+	/**  Clients that run and may write it back. */
+	running: string[],
 };
 
 /**  What came of putting a file back. */
@@ -1111,7 +1155,7 @@ export type RulesView = {
 	/**  What comes of it that the text is broken; none if it is not. */
 	broken: BrokenPolicy | null,
 	diagnostics: Diagnostic[],
-	/**  "allow", "deny" or "ask". */
+	/**  What becomes of tools that no rule names; "hide" if they are denied and not listed either. */
 	defaultAction: Action,
 	/**  Rules are only observed. */
 	observing: boolean,
@@ -1252,6 +1296,8 @@ export type ServerView = {
 	tools: number,
 	/**  It has codegen sessions. */
 	codegen: boolean,
+	/**  It is on Callgate's own list. */
+	added: boolean,
 };
 
 export type SessionView = {

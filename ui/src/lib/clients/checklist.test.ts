@@ -93,6 +93,7 @@ it('a session counts for its own client: not a demo, a test or another known cli
     command: '',
     why: null,
     secrets: { plain: [], kept: [], unbound: false },
+    added: false,
   };
   const session = (client: string | null, demo = false) => ({ client, demo, endedMs: null }) as SessionView;
   const counts = (one: SessionView, name = 'files') =>

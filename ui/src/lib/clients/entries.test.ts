@@ -10,6 +10,7 @@ const entry = (name: string, state: EntryState, project: string | null = null): 
   command: 'npx',
   why: null,
   secrets: { plain: [], kept: [], unbound: false },
+  added: false,
 });
 
 const view = (entries: ClientEntry[], more: Partial<ClientView> = {}): ClientView => ({

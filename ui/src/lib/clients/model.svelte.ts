@@ -10,6 +10,7 @@ import {
   type ClientView,
   type EntryKey,
   type QueuedChange,
+  type Removal,
   type SecretsAct,
   type ServerDraft,
   type ServerTest,
@@ -17,7 +18,8 @@ import {
 } from '../backend';
 import { undoBy, type Toast } from '../toasts.svelte';
 import { allEntries, keyText, shownOf, wouldWait } from './entries';
-import { did, doneWords, nextSteps, quoted, refusedWords, waitingWords } from './words';
+import { count } from '../format';
+import { did, doneWords, listed, nextSteps, quoted, refusedWords, waitingWords } from './words';
 
 /** What is to be written, before the person who is asked. */
 export interface Review {
@@ -53,6 +55,8 @@ export class Clients {
   secrets: AboutSecrets | null = $state.raw(null);
   /** The dialog for a server of one's own. */
   adding = $state(false);
+  /** The server that is about to be removed. */
+  removing: string | null = $state.raw(null);
   /** Something is being written. */
   writing = $state(false);
   /** Clients that are being quit and started again. */
@@ -141,6 +145,68 @@ export class Clients {
       await this.load(true);
       void this.#app.refresh();
     }
+  }
+
+  /** Removes a server that was added here; answers what went wrong. */
+  async remove(name: string, now: boolean): Promise<BackendError | null> {
+    this.writing = true;
+    try {
+      const removal = await this.#app.backend.removeServer(name, now);
+      this.#removed(name, removal);
+      return null;
+    } catch (thrown) {
+      return BackendError.from(thrown);
+    } finally {
+      this.writing = false;
+      await this.load(true);
+      void this.#app.refresh();
+    }
+  }
+
+  #removed(name: string, { from, refused, left, next, undoUntilMs }: Removal): void {
+    const { toasts, backend } = this.#app;
+    const back = undoBy(async () => {
+      await this.#act(async () => {
+        const change = await backend.restoreServer(name);
+        toasts.say(`“${name}” is back.`, { next: nextSteps(this.views ?? [], clientsIn(change.done)) });
+      });
+    });
+    const kept = left.length > 0 ? [`Still in the keychain, until you remove it there: ${quoted(left)}.`] : [];
+    if (from.length > 0)
+      toasts.say(`Removed “${name}” from ${listed(from)}`, {
+        ...(undoUntilMs === null ? {} : back),
+        next: [...kept, ...next],
+      });
+    if (refused.length > 0) toasts.error('Not everything was removed.', refused.map(refusedWords).join('\n'));
+  }
+
+  /** Takes what is in the keychain by now out of the copies of clients' files: asks. */
+  async purge(): Promise<boolean> {
+    const yes = await this.#app.ask(
+      {
+        words: 'Purge the secrets from the backups?',
+        details: [
+          'In every copy of a file, references take the place of the values that are in the keychain now.',
+          'Such a copy needs the keychain from then on. What is put back into its file later is in no copy any more.',
+        ],
+        loosened: [],
+      },
+      'Purge',
+    );
+    if (!yes || this.writing) return false;
+    this.writing = true;
+    try {
+      const { rewritten, problems } = await this.#app.backend.purgeCopies();
+      const words =
+        rewritten === 0 ? 'No copy held a value.' : `Purged ${count(rewritten, 'copy', 'copies')} of the values.`;
+      if (problems.length > 0) this.#app.toasts.error(`${words} Not all of them could be.`, problems.join('\n'));
+      else this.#app.toasts.say(words);
+    } catch (thrown) {
+      this.#app.fail(thrown);
+    } finally {
+      this.writing = false;
+    }
+    return true;
   }
 
   #tell(change: ClientChange, quiet: boolean): void {

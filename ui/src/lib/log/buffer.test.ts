@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../backend/backend';
 import { Random } from '../backend/fake/random';
 import { LogBuffer } from './buffer';
-import { merged, sameRefusal } from './fold';
-import { entryKey, firstOf } from './key';
+import { merged, repeated, sameRefusal } from './fold';
+import { entryKey, firstOf, holds } from './key';
 import { call, change, pageOf, refusal, type Call } from './testing';
 
 const revs = (buffer: LogBuffer) => buffer.rows.flatMap((row) => (row.kind === 'call' ? [row.rev] : []));
@@ -59,36 +59,72 @@ describe('folding', () => {
 });
 
 describe('a line for several calls', () => {
-  it('takes the place of every shown one that it stands for', () => {
+  it('stands where its first call stands, whatever others did since, and stays there while it grows', () => {
     const buffer = new LogBuffer();
-    // Shown one by one, because they were not told as equal then.
-    buffer.reset(
-      pageOf([call(1), refusal(2, { rule: 'a' }), refusal(3, { rule: 'b' }), refusal(4, { rule: 'c' })], null, null),
-    );
-    buffer.live([refusal(6, { times: 5, firstRev: 2 })]);
-    expect(revs(buffer)).toEqual([1, 6]);
-    expect(times(buffer)).toEqual([1, 5]);
+    buffer.reset(pageOf([call(1), refusal(2), call(3, { session: 's2' }), refusal(4)], null, null));
+    buffer.live([refusal(6, { times: 3, firstRev: 2 }), call(5, { session: 's2' })]);
+    expect(revs(buffer)).toEqual([1, 6, 3, 5]);
+    expect(times(buffer)).toEqual([1, 3, 1, 1]);
     buffer.rows.forEach((row, at) => expect(buffer.indexOf(entryKey(row))).toBe(at));
-    expect(buffer.indexOf('id-3')).toBe(-1);
+    expect(buffer.indexOf('id-4')).toBe(-1);
+  });
+
+  it('two loops that take turns are two rows, in every page, batch and seam', () => {
+    const turns = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => refusal(from + at, { session: `s${(from + at) % 2}` }));
+    const buffer = new LogBuffer();
+    buffer.reset(pageOf(turns(101, 201), 101, null));
+    buffer.live(turns(201, 301));
+    expect(times(buffer)).toEqual([100, 100]);
+    buffer.prepend(pageOf(turns(1, 101), null, null));
+    expect(times(buffer)).toEqual([150, 150]);
+    expect(buffer.rows.map(firstOf)).toEqual([1, 2]);
+  });
+
+  it('ends with whatever else its session does, with a change of rules, and out of sight', () => {
+    const other = (rev: number) => call(rev, { session: 's2' });
+    const between: [LogEntry[], number][] = [
+      [[call(2)], 2],
+      [[change(2)], 2],
+      [[other(2)], 1],
+      [Array.from({ length: 20 }, (_, at) => other(2 + at)), 1],
+      [Array.from({ length: 21 }, (_, at) => other(2 + at)), 2],
+    ];
+    for (const [others, lines] of between) {
+      const buffer = new LogBuffer();
+      buffer.reset(pageOf([refusal(1), ...others, refusal(30)], null, null));
+      expect(buffer.length - others.length).toBe(lines);
+    }
   });
 
   it('leaves what lies outside of it alone, and changes between', () => {
     const buffer = new LogBuffer();
-    buffer.reset(pageOf([refusal(1, { rule: 'a' }), change(2), refusal(3, { rule: 'b' }), call(4)], null, null));
+    buffer.reset(pageOf([refusal(1, { rule: 'a' }), change(2), refusal(3), call(4)], null, null));
     buffer.live([refusal(3, { times: 1, bytes: 7 })]);
     expect(buffer.rows.map(entryKey)).toEqual(['id-1', 'change:2', 'id-3', 'id-4']);
     expect((buffer.rows[2] as Call).bytes).toBe(7);
   });
 
-  it('that began before the first row is not asked for and counted again', () => {
+  it('that began before the first row is not counted again when that is asked for', () => {
     const buffer = new LogBuffer();
     buffer.reset(pageOf([refusal(10, { times: 2, firstRev: 9 })], 9, null));
     buffer.live([refusal(11, { times: 6, firstRev: 6 })]);
-    expect(buffer.older).toBe(6);
     buffer.prepend(pageOf([call(5), refusal(8, { times: 3, firstRev: 6 })], 5, null));
     expect(revs(buffer)).toEqual([5, 11]);
     expect(times(buffer)).toEqual([1, 6]);
     expect(buffer.older).toBe(5);
+  });
+
+  it('that was dropped with calls after the first row that is left is found again', () => {
+    const buffer = new LogBuffer();
+    const across = [refusal(5, { times: 3, firstRev: 1 }), refusal(6, { times: 3, firstRev: 2, session: 's2' })];
+    buffer.reset(pageOf([...across, call(7)], null, null));
+    expect(buffer.trimFront(2)).toBe(1);
+    expect(buffer.older).toBe(6);
+    buffer.prepend(pageOf([across[0]!, refusal(4, { times: 2, firstRev: 2, session: 's2' })], null, null));
+    expect(times(buffer)).toEqual([3, 3, 1]);
+    expect(buffer.trimEnd(1)).toBe(2);
+    expect(buffer.newer).toBe(1);
   });
 });
 
@@ -164,7 +200,7 @@ describe('trimming', () => {
 /** A history of its own, answering pages and batches as the gate does. */
 class History {
   entries: LogEntry[] = [];
-  #tail: LogEntry | undefined;
+  #tail: LogEntry[] = [];
   #told = 0;
 
   /** Looks at so many entries at most: then the page is short, or empty, and says where to go on. */
@@ -176,9 +212,8 @@ class History {
       looks -= 1;
       const entry = this.entries[index]!;
       if (hidden(entry)) continue;
-      const last = lines.at(-1);
-      if (last && sameRefusal(last, entry))
-        lines[lines.length - 1] = step > 0 ? merged(last, entry) : merged(entry, last);
+      const line = repeated(lines, entry);
+      if (line >= 0) lines[line] = merged(lines[line]!, entry);
       else if (lines.length >= count) return { lines, edge };
       else lines.push(entry);
       edge = entry.rev;
@@ -189,26 +224,30 @@ class History {
   page(kind: 'newest' | 'before' | 'after' | 'near', rev: number, count: number, looks: number) {
     // Entry n has the rev n.
     const at = kind === 'newest' ? this.entries.length : kind === 'after' ? rev : rev - 1;
+    const sorted = (lines: LogEntry[]) => lines.sort((a, b) => firstOf(a) - firstOf(b));
     if (kind === 'after') {
       const { lines, edge } = this.#walk(at, 1, count, looks);
-      return pageOf(lines, rev + 1, edge);
+      return pageOf(sorted(lines), rev + 1, edge);
     }
     const older = this.#walk(at - 1, -1, count, looks);
-    if (kind !== 'near') return pageOf(older.lines.reverse(), older.edge, null);
+    if (kind !== 'near') return pageOf(sorted(older.lines), older.edge, null);
     const newer = this.#walk(at, 1, count, looks);
-    return pageOf([...older.lines.reverse(), ...newer.lines], older.edge, newer.edge);
+    return pageOf(sorted([...older.lines, ...newer.lines]), older.edge, newer.edge);
   }
 
-  /** What came since the last batch: equal refusals in a row as one line from their first one on, shown or not. */
+  /** What came since the last batch: equal refusals of a session as one line from their first one on, shown or not. */
   batch(): LogEntry[] {
     const lines: LogEntry[] = [];
     for (const entry of this.entries.slice(this.#told)) {
       if (hidden(entry)) continue;
-      const repeats = this.#tail !== undefined && sameRefusal(this.#tail, entry);
-      const line = repeats ? merged(this.#tail!, entry) : entry;
-      if (repeats && lines.at(-1) === this.#tail) lines[lines.length - 1] = line;
-      else lines.push(line);
-      this.#tail = line;
+      const known = repeated(this.#tail, entry);
+      const before = known < 0 ? entry : this.#tail[known]!;
+      const line = known < 0 ? entry : merged(before, entry);
+      if (known < 0) this.#tail.push(line);
+      else this.#tail[known] = line;
+      const told = lines.indexOf(before);
+      if (told < 0) lines.push(line);
+      else lines[told] = line;
     }
     this.#told = this.entries.length;
     return lines;
@@ -217,15 +256,6 @@ class History {
 
 /** Does not fit the filter. */
 const hidden = (entry: LogEntry): boolean => entry.kind === 'call' && entry.tool === 'other';
-
-/** Every entry of a stretch, told by its parts: folded rows stand for all their revs. */
-function unfold(rows: LogEntry[]): string[] {
-  return rows.flatMap((row) =>
-    row.kind === 'call'
-      ? Array.from({ length: row.times }, (_, at) => `call ${at === row.times - 1 ? row.rev : '·'}`)
-      : [entryKey(row)],
-  );
-}
 
 describe('whatever is asked in whatever order, a stretch has no gap and nothing twice', () => {
   it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))('seed %i', (seed) => {
@@ -238,8 +268,8 @@ describe('whatever is asked in whatever order, a stretch has no gap and nothing 
         roll < 0.08
           ? change(rev)
           : roll < 0.55
-            ? refusal(rev, { rule: `/tools/${random.int(2)}` })
-            : call(rev, { tool: roll < 0.75 ? 'other' : 'read_file' });
+            ? refusal(rev, { rule: `/tools/${random.int(2)}`, session: `s${random.int(3)}` })
+            : call(rev, { tool: roll < 0.75 ? 'other' : 'read_file', session: `s${random.int(3)}` });
       history.entries.push(made);
     };
     for (let n = 0; n < 120; n += 1) grow();
@@ -262,13 +292,21 @@ describe('whatever is asked in whatever order, a stretch has no gap and nothing 
         if (random.next() < 0.3 && !hidden(again)) batch.unshift(again);
         buffer.live(batch);
       }
-      // Everything between the two cursors, and nothing else; folds may reach further back.
-      const low = Math.min(buffer.older ?? 1, ...buffer.rows.slice(0, 1).map(firstOf));
-      const high = buffer.newer ?? history.entries.length;
-      const folded = new LogBuffer();
-      const wanted = history.entries.filter((one) => one.rev >= low && one.rev <= high && !hidden(one));
-      folded.reset(pageOf(wanted, null, null));
-      expect(unfold(buffer.rows)).toEqual(unfold(folded.rows));
+      // Everything between the two cursors once; lines may have more of their own on both sides.
+      const [low, high] = [buffer.older ?? 1, buffer.newer ?? history.entries.length];
+      for (const one of history.entries.filter((it) => it.rev >= low && it.rev <= high && !hidden(it))) {
+        const rows = buffer.rows.filter((row) =>
+          row.kind === 'call' && one.kind === 'call' ? holds(row, one) : entryKey(row) === entryKey(one),
+        );
+        expect(rows).toHaveLength(1);
+      }
+      for (const row of buffer.rows) {
+        if (row.kind !== 'call') continue;
+        const own = history.entries.filter((one) => one.kind === 'call' && !hidden(one) && holds(row, one));
+        expect(own.every((one) => row.times === 1 || sameRefusal(one, row))).toBe(true);
+        expect(row.times).toBe(own.length);
+      }
+      expect(buffer.rows).toEqual(buffer.rows.toSorted((a, b) => firstOf(a) - firstOf(b)));
       buffer.rows.forEach((row, at) => expect(buffer.indexOf(entryKey(row))).toBe(at));
     }
   });

@@ -1,12 +1,12 @@
-// The loaded part of the log: one gapless stretch in the order of `rev`, folded at its seams, with a cursor at each end. It
-// never shows an entry twice and never leaves one out between its ends; what it drops, it drops at an end and can ask for
-// again.
+// The loaded part of the log: one gapless stretch, folded at its seams, with a cursor at each end. A line for several calls
+// stands where the first of them stands, so that a loop that goes on moves nothing. It never shows an entry twice and never
+// leaves one out between its ends; what it drops, it drops at an end and can ask for again.
 import type { CallLine, LogEntry, LogPage } from '../backend/backend';
-import { merged, sameRefusal } from './fold';
+import { merged, reach, repeated, sameRefusal } from './fold';
 import { entryKey, firstOf, inOrder } from './key';
 
 export class LogBuffer {
-  /** In the order of `rev`; calls, changes and events share it. */
+  /** In the order in which they began; calls, changes and events share it. */
   rows: LogEntry[] = [];
   /** Everything from this `rev` on is here: ask before it. None if nothing is older. */
   older: number | null = null;
@@ -36,23 +36,19 @@ export class LogBuffer {
 
   /** Older ones in front; answers how many rows were added there. */
   prepend(page: LogPage): number {
-    const head = this.rows[0];
-    const known = (entry: LogEntry) =>
-      this.#places.has(entryKey(entry)) ||
-      (head !== undefined && entry.kind === 'call' && firstOf(entry) >= firstOf(head));
+    const before = this.rows.length;
     const front = new LogBuffer();
-    for (const entry of page.entries) if (!known(entry)) front.#put(entry);
-    const { rows } = front;
-    const seam = rows.at(-1);
-    if (head && seam && sameRefusal(seam, head)) {
-      rows.pop();
-      this.rows[0] = merged(seam, head);
-    }
-    this.rows = rows.concat(this.rows);
-    this.#first -= rows.length;
-    rows.forEach((entry, at) => this.#places.set(entryKey(entry), this.#first + at));
+    for (const entry of page.entries) front.#put(entry);
+    const end = front.rows.reduce((rev, row) => Math.max(rev, row.rev), -Infinity);
+    // Those that may be one with what came, or lie across it.
+    let seam = 0;
+    while (seam < before && (seam <= reach || firstOf(this.rows[seam]!) <= end)) seam += 1;
+    for (const row of this.rows.slice(0, seam)) front.#put(row);
+    this.rows = front.rows.concat(this.rows.slice(seam));
+    this.#first -= this.rows.length - before;
+    this.#reindex();
     this.older = page.older === null || this.older === null ? page.older : Math.min(this.older, page.older);
-    return rows.length;
+    return this.rows.length - before;
   }
 
   /** Newer ones behind. */
@@ -76,32 +72,36 @@ export class LogBuffer {
   trimFront(keep: number): number {
     let cut = this.rows.length - keep;
     // One asks before a `rev`, so what shares one stays together.
-    while (cut > 0 && cut < this.rows.length && this.rows[cut]!.rev === this.rows[cut - 1]!.rev) cut += 1;
+    while (cut > 0 && cut < this.rows.length && firstOf(this.rows[cut]!) === firstOf(this.rows[cut - 1]!)) cut += 1;
     const first = this.rows[cut];
     if (cut <= 0 || !first) return 0;
-    for (const row of this.rows.slice(0, cut)) this.#places.delete(entryKey(row));
+    const dropped = this.rows.slice(0, cut);
+    for (const row of dropped) this.#places.delete(entryKey(row));
     this.rows = this.rows.slice(cut);
     this.#first += cut;
-    this.older = firstOf(first);
+    // One that is gone may have had calls after the first that is left.
+    this.older = dropped.reduce((rev, row) => Math.max(rev, row.rev + 1), firstOf(first));
     return cut;
   }
 
   /** Drops the newest rows beyond `keep`; from then on it does not end with the newest. */
   trimEnd(keep: number): number {
     let end = keep;
-    while (end > 0 && end < this.rows.length && this.rows[end]!.rev === this.rows[end - 1]!.rev) end -= 1;
-    const last = this.rows[end - 1];
-    if (end >= this.rows.length || !last) return 0;
+    while (end > 0 && end < this.rows.length && firstOf(this.rows[end]!) === firstOf(this.rows[end - 1]!)) end -= 1;
+    const gone = this.rows[end];
+    if (end === 0 || !gone) return 0;
     for (const row of this.rows.slice(end)) this.#places.delete(entryKey(row));
     const dropped = this.rows.length - end;
     this.rows = this.rows.slice(0, end);
-    this.newer = last.rev;
+    // One that is left may have calls after the first that is gone.
+    this.newer = firstOf(gone) - 1;
     return dropped;
   }
 
   /** Nothing may be added at the end any more: what comes after this `rev` is asked for later. */
   leaveTail(rev: number): void {
-    this.newer = Math.max(rev, this.rows.at(-1)?.rev ?? rev);
+    const last = this.rows.slice(-reach - 1);
+    this.newer = last.reduce((newest, row) => Math.max(newest, row.rev), rev);
   }
 
   /** How many keys it knows: one for each row. */
@@ -114,10 +114,10 @@ export class LogBuffer {
     return place === undefined ? -1 : place - this.#first;
   }
 
-  /** To its place by `rev`. A line for several calls takes the place of all that it stands for. */
+  /** To its place. A line for several calls takes the place of all that it stands for. */
   #put(entry: LogEntry): void {
     const at = this.indexOf(entryKey(entry));
-    if (entry.kind !== 'call') {
+    if (entry.kind !== 'call' || entry.foldKey === null) {
       if (at >= 0) this.rows[at] = entry;
       else this.#insert(entry);
       return;
@@ -133,58 +133,54 @@ export class LogBuffer {
     }
     let joined: LogEntry = entry;
     for (const index of shared) joined = union(this.rows[index] as Call, joined as Call);
-    const last = shared.at(-1)!;
-    if (shared.length === 1 && last === this.rows.length - 1) {
-      this.#replaceLast(joined);
-    } else {
-      const gone = new Set(shared.slice(0, -1));
-      this.rows[last] = joined;
-      this.rows = this.rows.filter((_, index) => !gone.has(index));
-      this.#reindex();
-    }
-    if (this.older !== null) this.older = Math.min(this.older, firstOf(joined));
+    if (shared.length === 1 && firstOf(joined) === row.firstRev) return this.#replace(only, joined);
+    const gone = new Set(shared);
+    this.rows = this.rows.filter((_, index) => !gone.has(index));
+    this.rows.splice(this.#after(firstOf(joined)), 0, joined);
+    this.#reindex();
   }
 
-  /** Where calls are that this line stands for, too; oldest first. */
+  /** Where calls are that this line stands for, too; oldest first. Lines of the same refusal never lie across each other. */
   #shared(entry: Call): number[] {
     const found: number[] = [];
-    for (let at = this.#after(entry.firstRev - 1); at < this.rows.length; at += 1) {
-      const row = this.rows[at]!;
-      if (firstOf(row) > entry.rev) break;
-      if (row.kind === 'call') found.push(at);
+    for (let at = this.#after(entry.rev) - 1; at >= 0; at -= 1) {
+      const row = this.rows[at] as Call;
+      if (!sameRefusal(row, entry)) continue;
+      if (row.rev < entry.firstRev) break;
+      found.unshift(at);
+      if (row.firstRev <= entry.firstRev) break;
     }
     return found;
   }
 
   #insert(entry: LogEntry): void {
-    const at = this.#after(entry.rev);
-    const last = this.rows[at - 1];
+    const at = this.#after(firstOf(entry));
     if (at < this.rows.length) {
       // One that fits only now, such as a call whose result was searched for.
       this.rows.splice(at, 0, entry);
       this.#reindex();
-    } else if (last && sameRefusal(last, entry)) this.#replaceLast(merged(last, entry));
-    else {
-      this.#places.set(entryKey(entry), this.#first + at);
-      this.rows.push(entry);
+      return;
     }
+    const line = repeated(this.rows, entry);
+    if (line >= 0) return this.#replace(line, merged(this.rows[line]!, entry));
+    this.#places.set(entryKey(entry), this.#first + at);
+    this.rows.push(entry);
   }
 
-  #replaceLast(entry: LogEntry): void {
-    const at = this.rows.length - 1;
+  #replace(at: number, entry: LogEntry): void {
     this.#places.delete(entryKey(this.rows[at]!));
     this.rows[at] = entry;
     this.#places.set(entryKey(entry), this.#first + at);
   }
 
-  /** The first row after this `rev`. */
+  /** The first row that began after this `rev`. */
   #after(rev: number): number {
     let [low, high] = [0, this.rows.length];
     // Nearly everything comes at the end.
-    if (high > 0 && this.rows[high - 1]!.rev <= rev) return high;
+    if (high > 0 && firstOf(this.rows[high - 1]!) <= rev) return high;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.rows[middle]!.rev <= rev) low = middle + 1;
+      if (firstOf(this.rows[middle]!) <= rev) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -206,5 +202,5 @@ function updated(known: Call, now: Call): Call {
 /** A line over a row that it stands for in whole or in part: whole ones it has counted. */
 function union(row: Call, line: Call): LogEntry {
   if (row.firstRev >= line.firstRev && row.rev <= line.rev) return line;
-  return row.rev > line.rev ? merged(line, row) : merged(row, line);
+  return merged(row, line);
 }

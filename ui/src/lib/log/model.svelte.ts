@@ -12,7 +12,7 @@ import {
 } from '../backend';
 import { LogBuffer } from './buffer';
 import { followOn } from './following';
-import { inOrder, type Row } from './key';
+import { holds, inOrder, type Row } from './key';
 import { counted, Told, type News } from './tally';
 import { Unfolds } from './unfold';
 import {
@@ -78,7 +78,7 @@ export class LogModel {
   #loading = false;
   /** What came while a page was read: the page may have been read before it. */
   #meanwhile: LogEntry[] = [];
-  #told = new Told(0, undefined);
+  #told = new Told(0, []);
   /** Of the newest batch. A lower one after it is of another history. */
   #rev = 0;
   /** Everything up to this `rev` was put into the rows. */
@@ -158,7 +158,7 @@ export class LogModel {
       this.seeking = this.#seeks;
       this.status = 'ready';
       this.#rev = this.#through = first.rev;
-      this.#told = new Told(first.rev, this.buffer.rows.at(-1));
+      this.#told = new Told(first.rev, this.buffer.rows);
       this.#changed();
       this.#follow(mine);
       void this.#fill();
@@ -245,8 +245,8 @@ export class LogModel {
   }
 
   /** Where a call is, if it is loaded. */
-  placeOf(rev: number): number {
-    return this.rows.findIndex((row) => row.kind === 'call' && row.firstRev <= rev && rev <= row.rev);
+  placeOf(call: CallLine): number {
+    return this.rows.findIndex((row) => row.kind === 'call' && holds(row, call));
   }
 
   #newest(): Promise<void> {

@@ -1,6 +1,6 @@
 // Totals and bars go on by themselves while calls come in: asking again for every call would be a full count each time.
 import type { Bar, CallLine, LogCount, LogEntry } from '../backend/backend';
-import { firstOf } from './key';
+import { reach } from './fold';
 
 /** A call, or a line for several, with how many of them nobody was told of before. */
 export interface News {
@@ -8,26 +8,38 @@ export interface News {
   times: number;
 }
 
+/** Lines that may still grow, with some to spare. */
+const remembered = 4 * reach;
+
 /** What is new in lines that come in order: a line for several calls stands for known ones, too. */
 export class Told {
   /** Everything up to this `rev` was told. */
   rev: number;
-  #last: LogEntry | undefined;
+  /** How many calls the last lines stood for, by their first. */
+  #lines = new Map<number, number>();
 
-  constructor(rev: number, last: LogEntry | undefined) {
+  constructor(rev: number, last: readonly LogEntry[]) {
     this.rev = rev;
-    this.#last = last;
+    for (const entry of last.slice(-remembered)) this.#remember(entry);
   }
 
   /** How many of this line are new; none if it is known and only changed. */
   times(entry: LogEntry): number {
     if (entry.rev <= this.rev) return 0;
-    const [before, last] = [this.rev, this.#last];
+    const before = this.rev;
     this.rev = entry.rev;
-    this.#last = entry;
-    if (entry.kind !== 'call' || entry.firstRev > before) return entry.kind === 'call' ? entry.times : 1;
-    const known = last?.kind === 'call' && firstOf(last) === entry.firstRev ? last.times : entry.times - 1;
+    if (entry.kind !== 'call') return 1;
+    const known = entry.firstRev > before ? 0 : (this.#lines.get(entry.firstRev) ?? entry.times - 1);
+    this.#remember(entry);
     return Math.max(1, entry.times - known);
+  }
+
+  #remember(entry: LogEntry): void {
+    if (entry.kind !== 'call' || entry.foldKey === null) return;
+    // The one that grew last is the last to be forgotten.
+    this.#lines.delete(entry.firstRev);
+    this.#lines.set(entry.firstRev, entry.times);
+    if (this.#lines.size > remembered) this.#lines.delete(this.#lines.keys().next().value!);
   }
 }
 

@@ -1,6 +1,6 @@
 // What is inside of lines that stand for several calls: read when somebody opens one, shown below it until it is closed.
 import type { Backend, CallLine, LogEntry, LogFilter } from '../backend';
-import type { Part, Row } from './key';
+import { holds, type Part, type Row } from './key';
 
 type Call = CallLine & { kind: 'call' };
 
@@ -10,6 +10,7 @@ export const mostParts = 500;
 interface Unfolded {
   /** One that the line stands for, however it grows. */
   rev: number;
+  session: string;
   parts: Part[];
 }
 
@@ -47,7 +48,7 @@ export class Unfolds {
       before = older;
     }
     this.close(line);
-    this.#open.push({ rev: line.rev, parts: parts.slice(-mostParts) });
+    this.#open.push({ rev: line.rev, session: line.session, parts: parts.slice(-mostParts) });
   }
 
   /** The rows with those that are open below theirs. */
@@ -56,6 +57,6 @@ export class Unfolds {
   }
 
   #of(line: Call): Unfolded | undefined {
-    return this.#open.find((one) => line.firstRev <= one.rev && one.rev <= line.rev);
+    return this.#open.find((one) => holds(line, one));
   }
 }

@@ -190,15 +190,38 @@ describe('Activity', () => {
     await waitFor(() => expect(runs().length).toBeGreaterThan(1));
   });
 
-  it('arrows walk through runs', async () => {
+  it('arrows walk through runs, from the newest, which is last as in the log', async () => {
     show('#/activity?view=runs');
     await waitFor(() => expect(runs().length).toBeGreaterThan(1));
-    await fireEvent.keyDown(document.body, { key: 'ArrowDown' });
-    expect(document.activeElement).toBe(runs()[0]);
-    await fireEvent.keyDown(runs()[0]!, { key: 'ArrowDown' });
-    expect(document.activeElement).toBe(runs()[1]);
-    await fireEvent.keyDown(runs()[1]!, { key: 'ArrowUp' });
-    expect(document.activeElement).toBe(runs()[0]);
+    const [newest] = await backend.runs(null, 1);
+    expect(runs().at(-1)!.closest('tr')!.textContent).toContain(newest!.server);
+    const all = runs();
+    await fireEvent.keyDown(document.body, { key: 'ArrowUp' });
+    expect(document.activeElement).toBe(all.at(-1));
+    await fireEvent.keyDown(all.at(-1)!, { key: 'ArrowUp' });
+    expect(document.activeElement).toBe(all.at(-2));
+    await fireEvent.keyDown(all.at(-2)!, { key: 'ArrowDown' });
+    expect(document.activeElement).toBe(all.at(-1));
+    for (const [view, order] of [
+      ['view-log', 'newest last'],
+      ['view-runs', 'newest last'],
+    ] as const)
+      expect(screen.getByTestId(view).title).toContain(order);
+  });
+
+  it('the chip of one session says whose it is', async () => {
+    show('#/activity');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
+    const call =
+      [...backend.world.calls()].findLast((one) => one.client === 'cursor') ?? [...backend.world.calls()].at(-1)!;
+    app.router.go(`#/activity?session=${call.session}`);
+    const chip = await waitFor(() => {
+      const found = document.querySelector('.chip.on');
+      expect(found!.textContent).toContain(call.server);
+      return found!;
+    });
+    expect(chip.textContent).toMatch(/\S+ → /);
+    expect(chip.textContent).toContain(call.session);
   });
 
   it('runs that could not be read are there after another try', async () => {
@@ -403,29 +426,23 @@ describe('Activity', () => {
     expect(await fireEvent.contextMenu(screen.getByTestId('search'))).toBe(true);
   });
 
-  /** A loop over three tools that its server's cap refuses. */
-  function loop(times: number) {
-    const session = backend.world.sessions.find((one) => one.server === 'github' && one.endedMs === null)!;
-    const { tools } = backend.world.server('github')!;
-    for (let n = 0; n < times; n += 1) {
-      backend.world.makeCall(session, tools[n % 3]!, { n }, Date.now(), false);
-      const { line } = backend.world.entries.at(-1)!;
-      const foldKey = `${session.session} capped /all_tools/limits/0`;
-      Object.assign(line, {
-        decision: 'capped',
-        refused: true,
-        outcome: 'not_sent',
-        rule: '/all_tools/limits/0',
-        foldKey,
-      });
-    }
+  /** One call that its server's cap refuses. */
+  function capped(server: string, n: number) {
+    const session = backend.world.sessions.find((one) => one.server === server && one.endedMs === null)!;
+    const { tools } = backend.world.server(server)!;
+    backend.world.makeCall(session, tools[n % tools.length]!, { n }, Date.now(), false);
+    const rule = '/all_tools/limits/0';
+    const foldKey = `${session.session} capped ${rule}`;
+    const { line } = backend.world.entries.at(-1)!;
+    Object.assign(line, { decision: 'capped', refused: true, outcome: 'not_sent', rule, foldKey });
     return session;
   }
 
   it('a loop over several tools is one row, opens into its calls by key, and can be capped for an hour', async () => {
     show('#/activity?server=github');
     await waitFor(() => expect(rows().length).toBeGreaterThan(2));
-    const session = loop(6);
+    let session = capped('github', 0);
+    for (let n = 1; n < 6; n += 1) session = capped('github', n % 3);
     const row = () => rows().find((one) => one.textContent.includes('× 6'))!;
     await waitFor(() => expect(row()).toBeTruthy());
     expect(row().textContent).toContain('3 tools');
@@ -448,6 +465,29 @@ describe('Activity', () => {
     await fireEvent.contextMenu(row(), { clientX: 30, clientY: 30 });
     await fireEvent.click(screen.getByTestId('menu-cap-loop'));
     const target = { server: 'github', tool: null, client: session.client };
+    expect(acts).toHaveBeenCalledWith({ kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 });
+  });
+
+  it('two loops that take turns are two rows, each with its calls and its cap', async () => {
+    show('#/activity');
+    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
+    let client: string | null = null;
+    for (let turn = 0; turn < 40; turn += 1) {
+      ({ client } = capped('github', 0));
+      capped('fetch', 0);
+    }
+    const loops = () => rows().filter((row) => row.textContent.includes('× 40'));
+    await waitFor(() => expect(loops().length).toBe(2));
+    // What is inside of the first are its own calls only.
+    await fireEvent.pointerMove(loops()[0]!);
+    await fireEvent.click(within(loops()[0]!).getByTestId('row-fold'));
+    const parts = () => rows().filter((row) => row.dataset.part !== undefined);
+    await waitFor(() => expect(parts().length).toBeGreaterThan(3));
+    expect(parts().every((row) => row.textContent.includes('github'))).toBe(true);
+    const acts = vi.spyOn(backend, 'restrict');
+    await fireEvent.contextMenu(loops()[0]!, { clientX: 30, clientY: 30 });
+    await fireEvent.click(screen.getByTestId('menu-cap-loop'));
+    const target = { server: 'github', tool: expect.anything(), client };
     expect(acts).toHaveBeenCalledWith({ kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 });
   });
 

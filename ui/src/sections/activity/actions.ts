@@ -289,6 +289,7 @@ export function argumentMenu(app: App, call: CallLine, path: string, json: Json,
     const cut = first.length > 24 ? `${first.slice(0, 24)}…` : first;
     entries.push({
       label: `Refuse when ${name} starts with ${cut} …`,
+      code: [name, cut],
       testid: 'value-prefix',
       run: () => (app.sheet = { kind: 'startsWith', target, path, value: json.value }),
     });

@@ -177,3 +177,53 @@ it('opens from its address, once, and a server without a session is in Servers',
   const server = (await fake.servers()).find((one) => one.name === 'mine');
   expect(server?.state).toBe('neverStarted');
 });
+
+it('a server that was added is removed after its edits were seen, and Undo brings it back', async () => {
+  await open();
+  await type('add-name', 'mine');
+  await type('add-command', 'npx mine');
+  await tick('add-to-cursor');
+  await yes();
+  await tick('add-close');
+  const row = () => within(screen.getByTestId('client-cursor')).queryByTestId('entry-mine');
+  await waitFor(() => expect(row()).not.toBeNull());
+  expect(within(screen.getByTestId('client-cursor')).getAllByTestId('entry-remove')).toHaveLength(1);
+  await fireEvent.click(within(row()!).getByTestId('entry-remove'));
+  const dialog = await screen.findByTestId('remove-dialog');
+  expect((await within(dialog).findByTestId('edit-cursor')).textContent).toContain('mine');
+  expect(within(dialog).getByTestId('edit-callgate').textContent).toContain('servers.json');
+  expect(names('cursor')).toContain('mine');
+  const remove = within(dialog).getByTestId('remove-yes');
+  await fireEvent.click(remove);
+  expect(names('cursor'), 'in its first moment no answer counts').toContain('mine');
+  await waitFor(() => expect(remove.getAttribute('aria-disabled')).toBe('false'));
+  await fireEvent.click(remove);
+  await waitFor(() => expect(row()).toBeNull());
+  expect(screen.getByTestId('toast').textContent).toContain("Removed “mine” from Cursor and Callgate's own list");
+  await tick('undo');
+  await waitFor(() => expect(row()).not.toBeNull());
+});
+
+it('what goes for good with a server is said before it is removed, and has no Undo', async () => {
+  await open();
+  await type('add-name', 'mine');
+  await type('add-command', 'npx mine');
+  await tick('add-variable-more');
+  await type('add-variable-name', 'API_TOKEN');
+  await type('add-variable-value', 'ghp_secret');
+  await tick('add-variable-secret');
+  await yes();
+  await tick('add-close');
+  const app = screen.getByTestId('rail-servers');
+  await fireEvent.click(app);
+  const card = await screen.findByTestId('server-mine');
+  await fireEvent.click(within(card).getByTestId('server-more'));
+  await tick('server-remove');
+  const dialog = await screen.findByTestId('remove-dialog');
+  expect((await within(dialog).findByTestId('remove-secrets')).textContent).toMatch(/API_TOKEN.*cannot be undone/);
+  const remove = within(dialog).getByTestId('remove-yes');
+  await waitFor(() => expect(remove.getAttribute('aria-disabled')).toBe('false'));
+  await fireEvent.click(remove);
+  await waitFor(() => expect(screen.getByTestId('toast').textContent).toContain('Removed “mine”'));
+  expect(screen.queryByTestId('undo')).toBeNull();
+});

@@ -382,6 +382,18 @@ describe('Secrets', () => {
     await waitFor(() => expect(screen.getByTestId('secrets-yes').getAttribute('aria-disabled')).toBe('false'));
   });
 
+  it('that moved to the keychain are purged from the backups by a button, after a question', async () => {
+    start('#/clients');
+    await row('claude-code', 'fetch');
+    await press('backups-open');
+    const purged = vi.spyOn(fake, 'purgeCopies');
+    await press('backups-purge');
+    expect(purged).not.toHaveBeenCalled();
+    await answer('question-yes');
+    await waitFor(() => expect(screen.getByTestId('toast').textContent).toMatch(/Purged \d+ cop|No copy held a value/));
+    expect(purged).toHaveBeenCalledTimes(1);
+  });
+
   it('of a running client that would write over it wait for a person who insists', async () => {
     start('#/clients');
     fake.machine.clients[0]!.files[0]!.entries.find(({ name }) => name === 'github')!.gated = true;

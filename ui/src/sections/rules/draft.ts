@@ -36,31 +36,33 @@ const actions: readonly { action: Action; words: string; means: string }[] = [
 ];
 
 /**
- * Hidden is a tool by its name; what nobody named, or everything at once, cannot be. Ask is not there yet: it is shown where
- * the policy says so (`now`), and offered nowhere.
+ * Everything at once cannot be hidden. Ask is not there yet: it is shown where the policy says so (`now`), and offered
+ * nowhere.
  */
 export function actionsFor(about: About, now: Action): typeof actions {
-  return actions.filter(({ action }) => (action !== 'hide' || about === 'tool') && (action !== 'ask' || now === 'ask'));
+  return actions.filter(
+    ({ action }) => (action !== 'hide' || about !== 'allTools') && (action !== 'ask' || now === 'ask'),
+  );
 }
 
 /** The same of states; a cap or conditions cannot be the default. */
 export function statesFor(about: About, now: ToolState): readonly ToolState[] {
-  const fits = about === 'default' ? (['allow', 'deny', 'ask'] as const) : states;
-  return fits.filter((state) => (state !== 'hide' || about === 'tool') && (state !== 'ask' || now === 'ask'));
+  const fits = about === 'default' ? (['allow', 'deny', 'hide', 'ask'] as const) : states;
+  return fits.filter((state) => (state !== 'hide' || about !== 'allTools') && (state !== 'ask' || now === 'ask'));
 }
 
 export const defaultWords: Record<Action, string> = {
   allow: 'tools that no rule names pass',
   deny: 'tools that no rule names are refused',
   ask: 'tools that no rule names are asked about',
-  hide: 'tools that no rule names are refused',
+  hide: 'tools that no rule names are refused, and not on the list of agents',
 };
 
 export const defaultMeans: Record<Action, string> = {
   allow: 'passes: whatever the server adds can be called at once',
   deny: 'is refused: what the server adds waits until a rule names it',
   ask: 'not there yet: refused until a person can be asked',
-  hide: '',
+  hide: "is refused, and not on the agent's list: it does not try",
 };
 
 /** The rule for all tools and the default, in the shape of a tool's: rows and forms are the same. */

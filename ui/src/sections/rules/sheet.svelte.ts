@@ -266,8 +266,6 @@ export class Sheet {
       this.proposalError = BackendError.from(thrown);
       return;
     }
-    // The default policy has no calls of its own: those of servers that follow it are counted with each.
-    if (this.view?.isDefault) return;
     this.counting = true;
     this.#timer = setTimeout(() => void this.#count(turn), effectAfter);
   }
@@ -302,6 +300,34 @@ export class Sheet {
     // Somebody who said no has not edited anything. A conflict or an error is shown with the text that it is about.
     if (!saved && this.view && !this.conflict && this.refusedFor.length === 0) this.text = this.view.text;
     return saved;
+  }
+
+  /** The same for several tools, as one change. A cap takes the place of the one that a tool has. */
+  async chooseMany(
+    rules: readonly ToolRule[],
+    state: 'deny' | 'hide' | 'cap',
+    cap: { max: number; window: string } | null = null,
+  ): Promise<boolean> {
+    if (this.dirty || this.saving) {
+      this.#app.toasts.say('There are unsaved edits here: save or discard them first.');
+      return false;
+    }
+    let { text } = this;
+    try {
+      for (const rule of rules) {
+        const draft = choose(rule, state, cap);
+        const limit = draft.limits[0];
+        if (state === 'cap' && cap && limit) Object.assign(limit, { limit: 'calls', ...cap });
+        const target = { server: this.server, tool: rule.name, client: null };
+        ({ text } = await this.#app.backend.draftRule(text, target, draft));
+      }
+    } catch (thrown) {
+      this.#app.fail(thrown);
+      return false;
+    }
+    if (text !== this.text) return this.apply(text);
+    this.#app.toasts.say('That is what their rules say already.');
+    return true;
   }
 
   /** True when it is on disk. */

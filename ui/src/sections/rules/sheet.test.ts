@@ -163,9 +163,47 @@ describe('what counts for more than one tool', () => {
     expect(tools.some((one) => one.name === '*')).toBe(false);
   });
 
-  it('cannot be hidden', () => {
-    expect(statesFor('default', 'allow')).toEqual(['allow', 'deny']);
+  it('what no rule names can be hidden from agents, everything at once cannot', async () => {
+    expect(statesFor('default', 'allow')).toEqual(['allow', 'deny', 'hide']);
     expect(statesFor('allTools', 'allow')).not.toContain('hide');
+    sheet.openGeneral('default', 'hide');
+    expect(await sheet.save()).toBe(true);
+    expect(fake.policies.rules('playwright').text).toMatch(/"unlisted": "hide"/);
+    await vi.waitFor(() => expect(sheet.view?.defaultAction).toBe('hide'));
+    sheet.openGeneral('default', 'deny');
+    expect(await sheet.save()).toBe(true);
+    expect(fake.policies.rules('playwright').text).not.toContain('unlisted');
+  });
+
+  it('the default policy says what a change would have done to the servers that follow it', async () => {
+    const asked = vi.spyOn(fake, 'effect');
+    const standard = sheetOf(app, '_default');
+    await standard.load();
+    standard.openGeneral('default', 'deny');
+    standard.wish();
+    await vi.waitFor(() => expect(standard.effect?.words).toMatch(/servers? that follows? it/));
+    expect(asked).toHaveBeenCalledWith('_default', expect.stringContaining('"deny"'), 7);
+  });
+
+  it('several tools are denied, hidden or capped in one change', async () => {
+    const three = ['browser_click', 'browser_snapshot', 'browser_type'].map(tool);
+    const saved = vi.spyOn(fake, 'savePolicy');
+    expect(await sheet.chooseMany(three, 'deny')).toBe(true);
+    expect(saved).toHaveBeenCalledTimes(1);
+    const states = () =>
+      three.map(({ name }) => fake.policies.rules('playwright').tools.find((one) => one.name === name)!);
+    expect(states().map(({ state }) => state)).toEqual(['deny', 'deny', 'deny']);
+    expect(fake.policies.rules('playwright').text).toContain('// Browsing is fine; scripts are not.');
+    await vi.waitFor(() => expect(sheet.view?.tools.find((one) => one.name === 'browser_click')?.state).toBe('deny'));
+    const saving = sheet.chooseMany(
+      three.map(({ name }) => tool(name)),
+      'cap',
+      { max: 5, window: 'minute' },
+    );
+    await vi.waitFor(() => expect(app.asked).not.toBeNull());
+    app.asked?.answer(true);
+    expect(await saving).toBe(true);
+    expect(states().map(({ draft }) => draft?.limits[0])).toMatchObject(Array(3).fill({ max: 5, window: 'minute' }));
   });
 
   it('ask is not offered while it does not work, and shown where the policy says it', () => {

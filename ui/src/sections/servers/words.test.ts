@@ -35,6 +35,7 @@ const server = (...sessions: SessionView[]): ServerView => ({
   lastErrorMs: null,
   tools: 0,
   codegen: false,
+  added: false,
 });
 const limits = 'ended by its limits: it has 11 processes, more than its limit of 10';
 

@@ -275,7 +275,10 @@ fn choose_cap(line: &CallLine, advice: &CapAdvice, key: Key) -> Option<Wish> {
 /// is in there, and counted.
 fn is_same(known: &LogEntry, entry: &LogEntry) -> bool {
     match (known, entry) {
-        (LogEntry::Call(known), LogEntry::Call(entry)) => (entry.first_rev..=entry.rev).contains(&known.rev),
+        // Lines of two sessions that loop at once lie across each other.
+        (LogEntry::Call(known), LogEntry::Call(entry)) => {
+            known.session == entry.session && (entry.first_rev..=entry.rev).contains(&known.rev)
+        }
         (LogEntry::Change(known), LogEntry::Change(entry)) => known.id == entry.id,
         (LogEntry::Event(known), LogEntry::Event(entry)) => known.id == entry.id,
         _ => false,

@@ -284,6 +284,31 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
 }
 
 #[test]
+fn two_loops_that_take_turns_are_two_lines_that_grow_where_they_are() {
+    let mut list = List::new(Vec::new());
+    let line = |session: &str, rev, first_rev, times| {
+        let one = call(rev, "click", Decision::Capped);
+        let fold_key = Some(session.to_owned());
+        LogEntry::Call(CallLine {
+            session: session.to_owned(),
+            first_rev,
+            times,
+            fold_key,
+            refused: true,
+            ..one
+        })
+    };
+    list.take(vec![line("a", 1, 1, 1), line("b", 2, 2, 1)]);
+    list.take(vec![line("a", 7, 1, 4), line("b", 8, 2, 4)]);
+    list.take(vec![line("b", 10, 2, 5), line("a", 11, 1, 6)]);
+    let shown = list.entries.iter().filter_map(|entry| match entry {
+        LogEntry::Call(line) => Some((line.session.as_str(), line.times)),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [("a", 6), ("b", 5)]);
+}
+
+#[test]
 fn a_history_that_is_gone_or_replaced_does_not_end_the_watching() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));

@@ -187,3 +187,29 @@ fn what_is_not_ticked_stays_in_the_file() {
     let moved = desk.change_secrets_in(&open, SecretsAct::Move, &key, Some(&token), false).unwrap();
     assert_eq!(moved.names, token);
 }
+
+#[test]
+fn what_moved_into_the_keychain_is_purged_from_the_backups_by_one_press() {
+    let safe = Safe::new();
+    safe.change(SecretsAct::Move).unwrap();
+    let copies = || safe.world.desk.client_backups().unwrap().len();
+    // Claude has the same token, in a file of its own that nobody moved it out of.
+    let holding = |client: &str| {
+        let files = walk(&safe.world.place.home.path().join("backups"));
+        let of_client = files.iter().filter(|path| path.to_string_lossy().contains(client));
+        of_client.filter(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(TOKEN))).count()
+    };
+    let (before, others) = (copies(), holding("claude-desktop"));
+    assert!(holding("cursor") > 0, "a copy is as the file was");
+    let purged = safe.world.desk.purge_copies_in(&|| Ok(safe.keychain.clone())).unwrap();
+    assert!(purged.rewritten > 0 && purged.problems.is_empty(), "{purged:?}");
+    assert_eq!((holding("cursor"), copies()), (0, before), "as many copies, none with the value");
+    assert_eq!(holding("claude-desktop"), others);
+    let again = safe.world.desk.purge_copies_in(&|| Ok(safe.keychain.clone())).unwrap();
+    assert_eq!(again.rewritten, 0);
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}

@@ -8,7 +8,7 @@ pub(super) struct Html;
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1b1d21;background:#fff}\
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%;font-size:13px}\
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #e3e5e8}\
-td{overflow-wrap:break-word;max-width:18rem}td:nth-child(5),td:nth-child(7),td:nth-child(4):last-child{overflow-wrap:anywhere}\
+td{overflow-wrap:break-word;max-width:18rem}td:nth-child(5),td:nth-child(8),td:nth-child(4):last-child{overflow-wrap:anywhere}\
 th{font-weight:600;white-space:nowrap}td{font-variant-numeric:tabular-nums}p{color:#555a63}\
 @media(prefers-color-scheme:dark){body{color:#e6e7ea;background:#15171a}th,td{border-color:#2c3036}p{color:#a2a7b0}}";
 

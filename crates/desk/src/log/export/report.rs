@@ -1,6 +1,6 @@
 //! A report for people: what was asked, how much of what, every call with its reason. The same for each form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
 use callgate_store::history::{LineRow, Toward};
@@ -8,11 +8,11 @@ use callgate_store::{Decision, Outcome};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::super::line;
+use super::super::{fold, line};
 use super::{Calls, Trouble};
 use crate::DeskError;
 use crate::text::subject;
-use crate::view::{CallLine, LogFilter};
+use crate::view::{LogEntry, LogFilter};
 
 /// Lines of calls that a person may still read; a table program takes more.
 const LINES: usize = 10_000;
@@ -37,6 +37,8 @@ pub(super) trait Form {
 struct Sums {
     calls: u64,
     refused: u64,
+    /// Does any call say why?
+    reasons: bool,
     times: Option<(i64, i64)>,
     by_server: BTreeMap<String, [u64; 2]>,
     by_tool: BTreeMap<(String, String), [u64; 2]>,
@@ -48,6 +50,7 @@ impl Sums {
         let refused = u64::from(row.decision.is_refused());
         self.calls += 1;
         self.refused += refused;
+        self.reasons |= row.reason.as_deref().is_some_and(|reason| !reason.is_empty());
         self.times = Some(
             self.times.map_or((row.at_ms, row.at_ms), |(from, to)| (from.min(row.at_ms), to.max(row.at_ms))),
         );
@@ -112,32 +115,38 @@ pub(super) fn write(
     put(&table(form, &["server", "tool", "calls", "refused"], tools))?;
     put(&happened(calls, form)?)?;
     put(&form.heading("Calls"))?;
-    put(&form.table(&["time", "client", "server", "tool", "arguments", "decision", "reason", "took"]))?;
+    // Why is the longest, and last: where nobody says it, it takes no room.
+    let columns = ["time", "client", "server", "tool", "arguments", "decision", "took", "reason"];
+    let columns = if sums.reasons { &columns[..] } else { &columns[..columns.len() - 1] };
+    put(&form.table(columns))?;
+    let shown = |entry: &LogEntry| {
+        cells(entry).map(|cells| form.row(&cells[..columns.len().min(cells.len())])).unwrap_or_default()
+    };
     let mut lines = 0;
-    let mut last: Option<CallLine> = None;
+    // Those that a call may still repeat: they are written when they are whole.
+    let mut last: VecDeque<LogEntry> = VecDeque::new();
     let mut unshown = 0_u64;
     calls.each_line(&mut |row| {
-        let call = line::call(row);
-        match &mut last {
-            Some(last) if line::repeats(last, &call) => line::fold(last, &call),
-            _ => {
-                // One that is folded into the last line is shown with it, so that line is done only now.
-                if let Some(done) = last.take() {
-                    lines += 1;
-                    out.write_all(form.row(&cells(&done)).as_bytes())?;
-                }
-                if lines < LINES {
-                    last = Some(call);
-                } else {
-                    unshown += 1;
-                }
-            }
+        let call = LogEntry::Call(line::call(row));
+        if fold::join(last.make_contiguous(), &call).is_some() {
+            return Ok(());
+        }
+        if lines == LINES {
+            unshown += 1;
+            return Ok(());
+        }
+        lines += 1;
+        last.push_back(call);
+        if last.len() > fold::REACH
+            && let Some(whole) = last.pop_front()
+        {
+            out.write_all(shown(&whole).as_bytes())?;
         }
         Ok(())
     })?;
     let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(Trouble::Write);
-    if let Some(done) = last {
-        put(&form.row(&cells(&done)))?;
+    for entry in &last {
+        put(&shown(entry))?;
     }
     put(form.end_of_table())?;
     if unshown > 0 {
@@ -187,7 +196,8 @@ fn most<K: Ord>(sums: &BTreeMap<K, [u64; 2]>) -> impl Iterator<Item = (&K, [u64;
     sorted.into_iter().take(ROWS)
 }
 
-fn cells(call: &CallLine) -> Vec<String> {
+fn cells(entry: &LogEntry) -> Option<Vec<String>> {
+    let LogEntry::Call(call) = entry else { return None };
     let decision: Decision = call.decision.into();
     let mut status = spaced(decision.word());
     match call.outcome.map(Outcome::from) {
@@ -200,8 +210,8 @@ fn cells(call: &CallLine) -> Vec<String> {
     }
     let took =
         call.duration_us.filter(|_| !call.refused).map(|micros| format!("{} ms", micros.div_ceil(1000)));
-    vec![
-        moment(call.at_ms),
+    Some(vec![
+        moment(call.first_ms),
         call.client.clone().unwrap_or_default(),
         call.server.clone(),
         match call.tools.len() {
@@ -210,9 +220,9 @@ fn cells(call: &CallLine) -> Vec<String> {
         },
         call.gist.clone(),
         status,
-        call.reason.clone().unwrap_or_default(),
         took.unwrap_or_default(),
-    ]
+        call.reason.clone().unwrap_or_default(),
+    ])
 }
 
 fn asked(filter: &LogFilter) -> String {

@@ -84,6 +84,25 @@ fn reports_name_what_was_refused_and_nothing_in_them_is_alive() {
 }
 
 #[test]
+fn a_report_without_a_reason_has_no_column_for_it() {
+    let fixture = filled();
+    let columns = |filter: &LogFilter| {
+        let mut out = Vec::new();
+        fixture.desk.export_to(filter, ExportFormat::Html, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let calls = text.split_once("<h2>Calls</h2>").unwrap().1;
+        let heads = calls.split_once("</tr>").unwrap().0.matches("<th scope").count();
+        for row in calls.split("<tr>").skip(2) {
+            assert_eq!(row.matches("<td>").count(), heads, "{row}");
+        }
+        heads
+    };
+    assert_eq!(columns(&LogFilter::default()), 8);
+    let allowed = LogFilter { decisions: vec![Decision::Allowed.into()], ..LogFilter::default() };
+    assert_eq!(columns(&allowed), 7);
+}
+
+#[test]
 fn no_export_has_a_character_that_a_terminal_obeys_or_that_hides() {
     let fixture = filled();
     for format in [ExportFormat::Jsonl, ExportFormat::Csv, ExportFormat::Html, ExportFormat::Markdown] {

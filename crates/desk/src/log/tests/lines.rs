@@ -213,3 +213,68 @@ fn counting_stops_when_nobody_wants_to_know_any_more() {
     assert_eq!(told, 0);
     assert!(fixture.clock.now().wall_ms > 0 && fixture.folder.path().exists());
 }
+
+/// Two agents that loop at once, and a third that calls now and then.
+#[test]
+fn two_loops_that_take_turns_are_two_lines_and_not_hundreds() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let [a, b, c] = ["aaaaaa", "bbbbbb", "cccccc"].map(|id| session(&mut seeder, id, "s", 0));
+    let capped = SeedCall {
+        tool: "click",
+        client: "c",
+        decision: Decision::Capped,
+        outcome: Some(Outcome::NotSent),
+        rule: "/r",
+        ..SeedCall::default()
+    };
+    let allowed = SeedCall { session: c, tool: "get", client: "c", ..SeedCall::default() };
+    let turn = |seeder: &mut Seeder, seq: u64| {
+        for session in [a, b] {
+            seeder.call(&SeedCall { session, seq, at_ms: seq as i64, ..capped }).unwrap();
+        }
+    };
+    (1..=40).for_each(|seq| turn(&mut seeder, seq));
+    seeder.call(&SeedCall { seq: 1, at_ms: 40, ..allowed }).unwrap();
+    (41..=60).for_each(|seq| turn(&mut seeder, seq));
+    seeder.keep().unwrap();
+    let page = |from: &PageFrom| fixture.desk.log_page(&LogFilter::default(), from, 50).unwrap();
+    let newest = page(&PageFrom::Newest);
+    assert_eq!(spans(&newest.entries), [(1, 120, 60), (2, 121, 60), (81, 81, 1)], "where they began");
+    assert_eq!(spans(&page(&PageFrom::After { rev: 0 }).entries), spans(&newest.entries), "from either end");
+    // They go on while somebody looks: each grows where it is.
+    let mut follower = fixture.desk.follow(&LogFilter::default(), newest.rev).unwrap();
+    (61..=70).for_each(|seq| turn(&mut seeder, seq));
+    seeder.keep().unwrap();
+    let batch = follower.next().unwrap().unwrap();
+    assert_eq!(spans(&batch.entries), [(1, 140, 70), (2, 141, 70)]);
+    // What else a session does ends its line, and only its own.
+    seeder.call(&SeedCall { session: a, seq: 100, ..allowed }).unwrap();
+    turn(&mut seeder, 101);
+    seeder.keep().unwrap();
+    let batch = follower.next().unwrap().unwrap();
+    assert_eq!(spans(&batch.entries), [(142, 142, 1), (143, 143, 1), (2, 144, 71)]);
+    assert_eq!(fixture.desk.since_last_look().unwrap().loops, 0, "long ago by this clock");
+}
+
+#[test]
+fn a_loop_whose_line_would_be_out_of_sight_goes_on_in_another() {
+    for (others, lines) in [(20, 1), (21, 2)] {
+        let fixture = fixture();
+        let mut seeder = Seeder::open(&fixture.home).unwrap();
+        let [a, b] = ["aaaaaa", "bbbbbb"].map(|id| session(&mut seeder, id, "s", 0));
+        let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
+        let capped =
+            SeedCall { session: a, tool: "click", decision, outcome, rule: "/r", ..SeedCall::default() };
+        seeder.call(&SeedCall { seq: 1, ..capped }).unwrap();
+        for seq in 1..=others {
+            seeder.call(&SeedCall { session: b, seq, tool: "get", ..SeedCall::default() }).unwrap();
+        }
+        seeder.call(&SeedCall { seq: 2, ..capped }).unwrap();
+        seeder.keep().unwrap();
+        for from in [PageFrom::Newest, PageFrom::After { rev: 0 }] {
+            let page = fixture.desk.log_page(&LogFilter::default(), &from, 100).unwrap();
+            assert_eq!(page.entries.len() as u64, others + lines, "{from:?}");
+        }
+    }
+}

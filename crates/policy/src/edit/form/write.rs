@@ -8,7 +8,7 @@ use crate::edit::merge::edited;
 use crate::edit::scope::Scope;
 use crate::edit::source::{Fresh, Origin};
 use crate::file::{
-    Action, DefaultAction, LimitEntry, LimitKind, Operator, PolicyFile, Subject, ToolRule, Value,
+    Action, DefaultAction, LimitEntry, LimitKind, Operator, PolicyFile, Subject, ToolRule, Unlisted, Value,
 };
 use crate::name;
 use crate::policy::Policy;
@@ -47,17 +47,23 @@ pub fn write(text: &str, whose: Whose<'_>, form: &Form) -> Result<Edited, FormEr
     Ok(edited(text, draft.into_text()))
 }
 
-/// The text with this for tools that no rule names.
-pub fn write_default(text: &str, action: DefaultAction) -> Result<Edited, FormError> {
+/// The text with this for tools that no rule names. Hidden are those that are denied: `unlisted`, beside the default.
+pub fn write_default(text: &str, action: FormAction) -> Result<Edited, FormError> {
     let file = PolicyFile::parse(text).map_err(FormError::Broken)?;
     let mut draft = Draft::new(text);
-    if file.body.default.as_ref().map(|default| default.value) != Some(action) {
-        let word = match action {
-            DefaultAction::Allow => "allow",
-            DefaultAction::Deny => "deny",
-            DefaultAction::Ask => "ask",
-        };
+    let (word, default) = match action {
+        FormAction::Allow => ("allow", DefaultAction::Allow),
+        FormAction::Deny | FormAction::Hide => ("deny", DefaultAction::Deny),
+        FormAction::Ask => ("ask", DefaultAction::Ask),
+    };
+    if file.body.default.as_ref().map(|default| default.value) != Some(default) {
         draft.set(&["default"], New::text(word));
+    }
+    let hides = file.body.unlisted.as_ref().is_some_and(|said| said.value == Unlisted::Hide);
+    match (action == FormAction::Hide, hides) {
+        (true, false) => draft.set(&["unlisted"], New::text("hide")),
+        (false, true) => draft.remove(&["unlisted"]),
+        _ => {}
     }
     Policy::parse(draft.text()).map_err(FormError::Outcome)?;
     Ok(edited(text, draft.into_text()))

@@ -29,6 +29,10 @@ type Clients = Pick<
   | 'serverPlaces'
   | 'previewServer'
   | 'addServer'
+  | 'previewRemoval'
+  | 'removeServer'
+  | 'restoreServer'
+  | 'purgeCopies'
 >;
 
 export interface FakeClients extends Clients {
@@ -96,6 +100,7 @@ export function fakeClients(world: World): FakeClients {
             command: entry.url ?? [entry.command, ...entry.args].join(' '),
             why: entry.why,
             secrets: namesOf(entry),
+            added: world.own.has(entry.name) && machine.drafts.has(entry.name),
           })),
           drift: driftOf(theClient(client.id), file),
           backups: backups.filter((one) => one.path === file.path).length,
@@ -238,6 +243,7 @@ export function fakeClients(world: World): FakeClients {
       },
       text: ({ client, file }, entries) => text(file, entries, client.id),
       keep: ({ client, file }) => keep(client, file),
+      backups,
     }),
   };
 }

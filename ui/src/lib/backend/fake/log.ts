@@ -1,7 +1,8 @@
 // The made-up gate's log: pages, counts, the live feed, one call in full, runs.
 import { BackendError, type Backend } from '../backend';
 import type * as T from '../backend';
-import { merged, sameRefusal } from '../../log/fold';
+import { merged, reach, repeated } from '../../log/fold';
+import { firstOf } from '../../log/key';
 import { pointer, used, type FakeRule } from './verdict';
 import { gist, type Entry, type World } from './world';
 
@@ -69,7 +70,7 @@ export function matches(filter: T.LogFilter, { line, args, result }: Entry): boo
 }
 
 interface Walk {
-  /** The nearest first, equal refusals in a row as one. */
+  /** The nearest first, equal refusals of a session as one. */
   lines: T.LogEntry[];
   /** Everything up to here is in `lines`; none if there is nothing beyond. */
   edge: number | null;
@@ -86,9 +87,8 @@ function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count
     left -= 1;
     const entry = entries[index]!;
     if (!matches(filter, entry)) continue;
-    const last = lines.at(-1);
-    if (last && !filter.unfolded && sameRefusal(last, entry.line))
-      lines[lines.length - 1] = step > 0 ? merged(last, entry.line) : merged(entry.line, last);
+    const line = filter.unfolded ? -1 : repeated(lines, entry.line);
+    if (line >= 0) lines[line] = merged(lines[line]!, entry.line);
     else if (lines.length >= count) return { lines, edge };
     else lines.push(entry.line);
     edge = entry.rev;
@@ -98,6 +98,10 @@ function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count
 
 export function fakeLog(world: World): Log {
   const page = (filter: T.LogFilter, from: T.PageFrom, count: number): T.LogPage => {
+    const walked = pages(filter, from, count);
+    return { ...walked, entries: walked.entries.toSorted((a, b) => firstOf(a) - firstOf(b)) };
+  };
+  const pages = (filter: T.LogFilter, from: T.PageFrom, count: number): T.LogPage => {
     const { rev, entries } = world;
     const older = (at: number, most: number) => walk(world, filter, at - 1, -1, most);
     const newer = (at: number, most: number) => walk(world, filter, at, 1, most);
@@ -137,8 +141,8 @@ export function fakeLog(world: World): Log {
     follow(filter, rev, on) {
       let through = rev;
       let { entries } = world;
-      // A refusal like the last one comes as one line with it, also if that was shown before.
-      let tail = page(filter, { kind: 'before', rev: rev + 1 }, 1).entries.at(-1);
+      // A refusal like one of the last lines comes as one line with it, also if that was shown before.
+      let tail = page(filter, { kind: 'before', rev: rev + 1 }, 2 * (reach + 1)).entries;
       const changed = new Set<Entry>();
       const stopListening = world.listen((entry) => entry.rev <= through && changed.add(entry));
       let problem: string | null = null;
@@ -151,7 +155,7 @@ export function fakeLog(world: World): Log {
         if (entries !== world.entries) {
           // Another history: from its beginning.
           ({ entries } = world);
-          [through, tail] = [0, undefined];
+          [through, tail] = [0, []];
           changed.clear();
         }
         const lines = [...changed].filter((entry) => matches(filter, entry)).map((entry) => entry.line);
@@ -159,11 +163,17 @@ export function fakeLog(world: World): Log {
         for (let at = lowerBound(entries, through + 1); at < entries.length; at += 1) {
           const entry = entries[at]!;
           if (!matches(filter, entry)) continue;
-          const repeats = tail !== undefined && sameRefusal(tail, entry.line);
-          const line = repeats ? merged(tail!, entry.line) : entry.line;
-          if (repeats && lines.at(-1) === tail) lines[lines.length - 1] = line;
+          const known = repeated(tail, entry.line);
+          if (known < 0) {
+            tail = [...tail.slice(-2 * reach), entry.line];
+            lines.push(entry.line);
+            continue;
+          }
+          const [before, line] = [tail[known]!, merged(tail[known]!, entry.line)];
+          tail[known] = line;
+          const told = lines.lastIndexOf(before);
+          if (told >= 0) lines[told] = line;
           else lines.push(line);
-          tail = line;
         }
         through = world.rev;
         if (lines.length > 0)

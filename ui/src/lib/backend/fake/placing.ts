@@ -8,7 +8,10 @@ import { unified } from './jsonc';
 import { entryOf, looksSecret, problemOf } from './own';
 import type { World } from './world';
 
-type Placing = Pick<Backend, 'serverPlaces' | 'previewServer' | 'addServer'>;
+type Placing = Pick<
+  Backend,
+  'serverPlaces' | 'previewServer' | 'addServer' | 'previewRemoval' | 'removeServer' | 'restoreServer'
+>;
 
 const taken = 'another server of this name is there already; choose another name';
 
@@ -19,7 +22,76 @@ export function fakePlacing(world: World, { clients, drafts, write }: ClientMach
       .filter((client) => draft.clients.includes(client.id))
       .flatMap((client) => (client.files[0] ? [{ client, file: client.files[0] }] : []));
 
-  return {
+  const list = (names: Iterable<string>) =>
+    JSON.stringify({ mcpServers: Object.fromEntries([...names].map((one) => [one, {}])) }, null, 2);
+  /** Where a server is that was added here. */
+  const places = (name: string) => {
+    if (!world.own.has(name))
+      throw new BackendError({
+        code: 'notFound',
+        message: `no server ${name} was added to Callgate here`,
+        detail: null,
+      });
+    return clients.flatMap((client) =>
+      client.files
+        .filter((file) => file.entries.some((entry) => entry.name === name))
+        .map((file) => ({ client, file })),
+    );
+  };
+  const secretsOf = (name: string) =>
+    (drafts.get(name)?.variables ?? []).filter(({ secret }) => secret).map((one) => one.name);
+  let removed: T.ServerDraft | null = null;
+
+  const own: Placing = {
+    async previewRemoval(name) {
+      const files = places(name).map(({ client, file }) => {
+        const left = file.entries.filter((entry) => entry.name !== name);
+        const diff = unified(text(file, file.entries, client.id), text(file, left, client.id));
+        return { client: client.id, clientName: client.name, shown: file.shown, diff, entries: [name] };
+      });
+      const others = [...world.own.keys()].filter((one) => one !== name);
+      files.push({
+        client: 'callgate',
+        clientName: "Callgate's own list",
+        shown: '~/.callgate/servers.json',
+        diff: unified(list(world.own.keys()), list(others)),
+        entries: [name],
+      });
+      const running = places(name)
+        .filter(({ client }) => client.waits && client.running)
+        .map(({ client }) => client.name);
+      return { edits: { files, refused: [] }, secrets: secretsOf(name), stays: [], running };
+    },
+
+    async removeServer(name, now) {
+      const from = places(name);
+      const runs = from.find(({ client }) => client.waits && client.running);
+      if (runs && !now)
+        throw new BackendError({
+          code: 'conflict',
+          message: `${runs.client.name} runs and would write it back; nothing was removed. ${runs.client.reload}`,
+          detail: null,
+        });
+      for (const { file } of from) file.entries = file.entries.filter((entry) => entry.name !== name);
+      const draft = secretsOf(name).length === 0 ? (drafts.get(name) ?? null) : null;
+      removed = draft && { ...draft, clients: from.map(({ client }) => client.id) };
+      world.own.delete(name);
+      drafts.delete(name);
+      return {
+        from: [...from.map(({ client }) => client.name), "Callgate's own list"],
+        refused: [],
+        left: [],
+        next: from.map(({ client }) => client.reload),
+        undoUntilMs: draft ? world.now() + 10_000 : null,
+      };
+    },
+
+    async restoreServer() {
+      const draft = removed!;
+      removed = null;
+      return own.addServer(draft);
+    },
+
     async serverPlaces() {
       const found = clients.map(({ id, name, files: [first] }) => ({
         client: id,
@@ -40,8 +112,6 @@ export function fakePlacing(world: World, { clients, drafts, write }: ClientMach
       const problem = problemOf(draft, world.own);
       if (problem) return { problem, looksSecret: [], edits: nothing };
       const entry = entryOf(draft);
-      const list = (names: Iterable<string>) =>
-        JSON.stringify({ mcpServers: Object.fromEntries([...names].map((one) => [one, {}])) }, null, 2);
       const edits: T.ClientPreview = { files: [], refused: [] };
       for (const { client, file } of targets(draft)) {
         if (file.entries.some((one) => one.name === draft.name))
@@ -88,4 +158,5 @@ export function fakePlacing(world: World, { clients, drafts, write }: ClientMach
       return change;
     },
   };
+  return own;
 }

@@ -16,6 +16,7 @@ export type PolicyText = {
   default?: T.Action;
   hide?: string[];
   mode?: string;
+  unlisted?: string;
   all_tools?: Rule;
   tools?: Record<string, Rule>;
   clients?: Record<string, { all_tools?: Rule; tools?: Record<string, Rule> }>;

@@ -136,7 +136,7 @@ export class FakeRules {
           }
         : null,
       diagnostics,
-      defaultAction: policy.default ?? 'allow',
+      defaultAction: policy.default === 'deny' && policy.unlisted === 'hide' ? 'hide' : (policy.default ?? 'allow'),
       observing: policy.mode === 'observe',
       forAll: broken ? null : forAllTools(policy),
       tools: broken ? [] : table(this.toolsOf(server), policy, this.#world.now()),
@@ -220,14 +220,22 @@ export class FakeRules {
   }
 
   draftDefault(text: string, action: T.Action): T.Proposal {
-    return this.#proposal(text, set(text, ['default'], action));
+    const next = set(text, ['default'], action === 'hide' ? 'deny' : action);
+    if (action === 'hide') return this.#proposal(text, set(next, ['unlisted'], 'hide'));
+    return this.#proposal(text, next.replace(/,?\s*"unlisted": "hide"/, ''));
   }
 
   propose(server: string, text: string): T.Proposal {
     return this.#proposal(this.#of(server).text, text);
   }
 
+  /** Of the default policy: over the servers that follow it. */
   effect(server: string, text: string, days: number): T.Effect {
+    if (server === '_default') {
+      const names = this.summary().filter((one) => !one.isDefault && !one.own);
+      const words = `No call of the ${names.length} servers that follow it would have been decided differently in the last ${days} days.`;
+      return { days, calls: 12, more: 0, fewer: 0, words, details: [], tools: [], moreCalls: [], fewerCalls: [] };
+    }
     const before = read(this.#of(server).text);
     const after = read(text);
     const calls = Math.max(12, Math.round(this.toolsOf(server).reduce((sum, tool) => sum + tool.calls, 0) / 26));

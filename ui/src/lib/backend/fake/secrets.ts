@@ -5,7 +5,7 @@ import type { FakeClient, FakeEntry, FakeFile, FakeSecret } from './clientfiles'
 import { unified } from './jsonc';
 import type { World } from './world';
 
-type Secrets = Pick<Backend, 'previewSecrets' | 'changeSecrets'>;
+type Secrets = Pick<Backend, 'previewSecrets' | 'changeSecrets' | 'purgeCopies'>;
 
 interface Place {
   client: FakeClient;
@@ -18,6 +18,8 @@ interface Machine {
   find: (key: T.EntryKey) => Place;
   text: (place: Place, entries: readonly FakeEntry[]) => string;
   keep: (place: Place) => void;
+  /** Copies of files, with the entries in them. */
+  backups: { entries: FakeEntry[] }[];
 }
 
 const keychainMs = 400;
@@ -46,7 +48,29 @@ export function fakeSecrets(world: World, machine: Machine): Secrets {
     })),
   });
 
+  const keychain = async () => {
+    await new Promise((resolve) => setTimeout(resolve, keychainMs));
+    if (world.options.keychain === 'none')
+      throw sorry(
+        'failed',
+        'no keychain can be reached here (there is no session bus). Start GNOME Keyring, KWallet or KeePassXC and try again. Nothing was changed.',
+      );
+  };
+
   return {
+    async purgeCopies() {
+      await keychain();
+      const holding = machine.backups.filter(({ entries }) =>
+        entries.some((entry) => entry.secrets.some(({ kept }) => !kept)),
+      );
+      for (const copy of holding)
+        copy.entries = copy.entries.map((entry) => ({
+          ...entry,
+          secrets: entry.secrets.map((one) => ({ ...one, kept: true })),
+        }));
+      return { rewritten: holding.length, problems: [] };
+    },
+
     async previewSecrets(act, key, only) {
       const place = machine.find(key);
       const { client, file, entry } = place;
@@ -77,12 +101,7 @@ export function fakeSecrets(world: World, machine: Machine): Secrets {
           'conflict',
           `${client.name} runs and would write its own copy over it; nothing was changed. ${client.reload}`,
         );
-      await new Promise((resolve) => setTimeout(resolve, keychainMs));
-      if (world.options.keychain === 'none')
-        throw sorry(
-          'failed',
-          'no keychain can be reached here (there is no session bus). Start GNOME Keyring, KWallet or KeePassXC and try again. Nothing was changed.',
-        );
+      await keychain();
       const names = concerned(act, entry)
         .map(({ name }) => name)
         .filter((name) => act !== 'move' || (only?.includes(name) ?? true));

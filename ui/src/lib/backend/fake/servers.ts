@@ -143,6 +143,7 @@ function viewOf(world: World, name: string, command: string[], tools: number): T
     lastErrorMs: failed?.atMs ?? null,
     tools,
     codegen: false,
+    added: world.own.has(name),
   };
   return withPause(world, plain);
 }
@@ -203,6 +204,7 @@ function extras(now: number): T.ServerView[] {
       lastErrorMs: now - 9 * minute,
       tools: 18,
       codegen: true,
+      added: false,
     },
     {
       name: 'notes',
@@ -219,6 +221,7 @@ function extras(now: number): T.ServerView[] {
       lastErrorMs: null,
       tools: 2,
       codegen: false,
+      added: false,
     },
     {
       name: 'linear',
@@ -235,6 +238,7 @@ function extras(now: number): T.ServerView[] {
       lastErrorMs: null,
       tools: 0,
       codegen: false,
+      added: false,
     },
   ];
 }

@@ -1,0 +1,197 @@
+//! A server of one's own out of the clients and out of `servers.json`. For a moment there is a way back, unless secrets of it
+//! were in the keychain: those are gone.
+
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+
+use callgate_clients::entry::{Local, NewServer};
+use callgate_clients::ledger::Key;
+use callgate_clients::own::{self, Wanted, placing};
+use callgate_clients::plan::{Act, plan};
+use callgate_clients::secrets::find;
+use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::survey::{Entry, Surveyed};
+
+use super::change::would_write_over;
+use super::own::{refused, whole_file};
+use super::{Look, entry_key};
+use crate::text::{harmless, name};
+use crate::view::{ClientChange, ClientPreview, EntryKey, RefusedEntry, Removal, RemovalPreview};
+use crate::{Desk, DeskError};
+
+/// So long the way back is kept.
+const UNDO_MS: i64 = 10_000;
+
+/// A server that was removed a moment ago, with where it was.
+#[derive(Debug)]
+pub(crate) struct Removed {
+    server: NewServer,
+    places: Vec<EntryKey>,
+    until_ms: i64,
+}
+
+impl Desk {
+    /// What removing would write, and what of it stays.
+    pub fn preview_removal(&self, server: &str) -> Result<RemovalPreview, DeskError> {
+        let look = self.look_at_clients()?;
+        let meant = Meant::find(self, &look, server)?;
+        let mut edits = ClientPreview { files: Vec::new(), refused: Vec::new() };
+        let mut names = look.names();
+        for (file, keys) in &meant.files {
+            let chosen = |entry: &Entry| keys.contains(&entry.key);
+            match plan(&file.found, Act::Remove, &chosen, &mut names, &look.ledger) {
+                Ok(plan) => {
+                    edits.files.extend(look.diff(&plan));
+                    edits.refused.extend(refused(&plan));
+                }
+                Err(error) => edits.refused.push(whole_file(&look, &file.found, &error.to_string())),
+            }
+        }
+        if let Some(local) = &meant.local {
+            let (before, after) = own::preview_forget(self.home.path(), server)?;
+            edits.files.push(look.own_diff((&before, &after), &NewServer::of(server, local)));
+        }
+        let running = meant.running(self).map(|file| file.found.client.name.to_owned()).collect();
+        Ok(RemovalPreview { edits, secrets: meant.secrets(), stays: meant.stays, running })
+    }
+
+    /// Does it. `now`: also in clients that run and may write it back.
+    pub fn remove_server(&self, server: &str, now: bool) -> Result<Removal, DeskError> {
+        let look = self.look_at_clients()?;
+        let meant = Meant::find(self, &look, server)?;
+        if let Some(file) = meant.running(self).next().filter(|_| !now) {
+            let client = file.found.client;
+            return Err(DeskError::Conflict(format!(
+                "{} runs and would write it back; nothing was removed. {}",
+                client.name, client.reload
+            )));
+        }
+        let now_ms = self.clock.now().wall_ms;
+        let mut names = look.names();
+        let keychain = Lazily::at(self.home.path());
+        let open = || keychain.open();
+        let mut removal = Removal::default();
+        let mut places = Vec::new();
+        for (file, keys) in &meant.files {
+            let client = file.found.client;
+            match placing::take_out(self.home.path(), &file.found, keys, &mut names, &open, now_ms) {
+                Ok(taken) => {
+                    removal.refused.extend(refused(&taken.plan));
+                    removal.left.extend(taken.left);
+                    if !taken.plan.edits.is_empty() {
+                        removal.from.push(client.name.to_owned());
+                        removal.next.push(client.reload.to_owned());
+                        places.extend(taken.plan.edits.iter().map(|edit| entry_key(&edit.key)));
+                    }
+                }
+                Err(error) => removal.refused.push(RefusedEntry {
+                    client_name: client.name.to_owned(),
+                    name: Some(name(server)),
+                    why: harmless(&error.to_string()),
+                }),
+            }
+        }
+        placing::forget_gone(self.home.path(), &meant.gone(&look))?;
+        // Where it still is, nobody could remove it later if the list did not know it any more.
+        if removal.refused.is_empty() && own::forget(self.home.path(), server)?.is_some() {
+            removal.from.push("Callgate's own list".to_owned());
+            if let Some(local) = &meant.local {
+                removal.left.extend(placing::forget_own_secrets(self.home.path(), server, local, &open));
+                self.keep_removed(&mut removal, &meant, local, places, now_ms);
+            }
+        }
+        self.guard()?;
+        Ok(removal)
+    }
+
+    fn keep_removed(
+        &self,
+        removal: &mut Removal,
+        meant: &Meant<'_>,
+        local: &Local,
+        places: Vec<EntryKey>,
+        now_ms: i64,
+    ) {
+        if meant.secrets().is_empty() {
+            let (server, until_ms) = (NewServer::of(&meant.name, local), now_ms + UNDO_MS);
+            removal.undo_until_ms = Some(until_ms);
+            let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
+            *removed = Some(Removed { server, places, until_ms });
+        }
+    }
+
+    /// Adds the server again that was removed last, in the same places.
+    pub fn restore_server(&self, server: &str) -> Result<ClientChange, DeskError> {
+        let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let now_ms = self.clock.now().wall_ms;
+        let Some(removed) =
+            removed.filter(|one| one.server.name == server && now_ms <= one.until_ms + UNDO_MS)
+        else {
+            let shown = name(server);
+            return Err(DeskError::NotFound(format!(
+                "{shown} was removed too long ago to be put back from here: add it again, or restore a backup of its client's file"
+            )));
+        };
+        own::add(self.home.path(), &Wanted { server: removed.server, secrets: Vec::new() }, None)?;
+        self.place_servers(&removed.places, true)
+    }
+}
+
+/// What removing a server is about.
+struct Meant<'l> {
+    name: String,
+    /// As the list has it.
+    local: Option<Local>,
+    files: Vec<(&'l Surveyed, Vec<Key>)>,
+    /// Clients with the same server, which Callgate did not write there.
+    stays: Vec<String>,
+}
+
+impl<'l> Meant<'l> {
+    fn find(desk: &Desk, look: &'l Look<'_>, server: &str) -> Result<Meant<'l>, DeskError> {
+        let local = own::find(desk.home.path(), server)?;
+        let mut meant = Meant { name: server.to_owned(), local, files: Vec::new(), stays: Vec::new() };
+        for (file, entry) in own::entries_of(&look.surveyed, &look.ledger, server, meant.local.as_ref()) {
+            if look.ledger.placed(&entry.key).is_none() {
+                meant.stays.push(file.found.client.name.to_owned());
+                continue;
+            }
+            match meant.files.last_mut() {
+                Some((last, keys)) if std::ptr::eq(*last, file) => keys.push(entry.key.clone()),
+                _ => meant.files.push((file, vec![entry.key.clone()])),
+            }
+        }
+        if meant.local.is_none() && meant.files.is_empty() {
+            let shown = name(server);
+            return Err(DeskError::NotFound(format!("no server {shown} was added to Callgate here")));
+        }
+        Ok(meant)
+    }
+
+    fn running(&self, desk: &Desk) -> impl Iterator<Item = &'l Surveyed> {
+        let home = desk.machine.home.clone();
+        let files: Vec<&'l Surveyed> = self.files.iter().map(|(file, _)| *file).collect();
+        files.into_iter().filter(move |file| would_write_over(file.found.client, &home))
+    }
+
+    /// By name: what leaves the keychain with it.
+    fn secrets(&self) -> Vec<String> {
+        let keys = |entry: &&Entry| self.files.iter().any(|(_, keys)| keys.contains(&entry.key));
+        let entries = self.files.iter().flat_map(|(file, _)| file.entries()).filter(keys);
+        let locals = entries.filter_map(Entry::local).chain(&self.local);
+        let names: BTreeSet<String> = locals.flat_map(find::references).map(|(_, one)| name(&one)).collect();
+        names.into_iter().collect()
+    }
+
+    /// What was placed and is not there any more, in files that could be read.
+    fn gone(&self, look: &Look<'_>) -> Vec<Key> {
+        let there = |key: &Key| {
+            look.surveyed.iter().any(|file| match &file.read {
+                Ok(contents) => contents.entries.iter().any(|entry| entry.key == *key),
+                Err(_) => file.found.path == key.path,
+            })
+        };
+        let placed = look.ledger.placed.iter().map(|placed| &placed.key);
+        placed.filter(|key| key.name == self.name && !there(key)).cloned().collect()
+    }
+}
