@@ -415,7 +415,7 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         "memory of a gate grows, second half at full rate",
         Unit::Megabytes,
         of_disk(|it| it.growth),
-        AtMost(1.0),
+        AtMost(2.0),
     );
     Ok(rows)
 }

@@ -145,7 +145,7 @@ impl Change {
         if self.edited.changed {
             self.still_as_read(maker.home)?;
             let noted = self.note(maker, &policy, &self.summary(note))?;
-            if let Err(error) = atomic::replace(&self.before.own, self.edited.text.as_bytes()) {
+            if let Err(error) = atomic::replace_at_once(&self.before.own, self.edited.text.as_bytes()) {
                 noted.take_back();
                 let what = format!("{} cannot be written", self.before.own.display());
                 return Err(DeskError::disk(what, error));

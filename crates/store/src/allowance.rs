@@ -311,7 +311,7 @@ fn current(home: &Home, now: &Moment) -> Vec<Allowance> {
 
 fn write(home: &Home, allowances: Vec<Allowance>) -> io::Result<()> {
     let text = serde_json::to_vec_pretty(&File { allowances }).map_err(io::Error::other)?;
-    atomic::replace(&home.allowances(), &text)
+    atomic::replace_at_once(&home.allowances(), &text)
 }
 
 mod hex {

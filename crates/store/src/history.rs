@@ -231,7 +231,7 @@ fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
     }
     let connection = sqlite::open(path)?;
     connection
-        .execute_batch("PRAGMA secure_delete=ON; PRAGMA cache_size=-8192; PRAGMA temp_store=MEMORY;")
+        .execute_batch("PRAGMA secure_delete=ON; PRAGMA cache_size=-2048; PRAGMA temp_store=MEMORY;")
         .map_err(fail)?;
     let version = check_version(&connection, path)?;
     if version < VERSION {

@@ -297,7 +297,7 @@ fn lift(home: &Home, scope: Scope<'_>, before: &Switch) -> io::Result<bool> {
 
 fn write(home: &Home, pauses: &Pauses) -> io::Result<()> {
     let text = serde_json::to_vec(pauses).map_err(io::Error::other)?;
-    atomic::replace(&home.paused(), &text)
+    atomic::replace_at_once(&home.paused(), &text)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Ceiling {
 
     /// The length at which the history's log is written back.
     pub(crate) fn log(self) -> u64 {
-        (self.0 / 16).clamp(512 << 10, 4 << 20)
+        (self.0 / 8).clamp(512 << 10, 4 << 20)
     }
 
     /// The length of a spool at which its session waits for the history.

@@ -11,6 +11,11 @@ use std::time::{Duration, Instant};
 
 use crate::home::private;
 
+/// Between two looks whether it is one's turn. A turn takes some milliseconds; twenty who look all the time would take the
+/// processor from the one who has it.
+const SHORTEST: Duration = Duration::from_micros(500);
+const LONGEST: Duration = Duration::from_millis(8);
+
 /// Lasts until it is dropped, or until its process ends in whatever way.
 #[derive(Debug)]
 pub(crate) struct FilingTurn {
@@ -26,13 +31,16 @@ impl FilingTurn {
         let Ok(file) = private::options().write(true).create(true).truncate(false).open(path) else {
             return Some(FilingTurn { _lock: None });
         };
+        let mut pause = SHORTEST;
         loop {
             match file.try_lock() {
                 Ok(()) => return Some(FilingTurn { _lock: Some(file) }),
                 Err(TryLockError::Error(_)) => return Some(FilingTurn { _lock: None }),
                 Err(TryLockError::WouldBlock) if began.elapsed() >= patience => return None,
-                // A turn takes some milliseconds.
-                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_micros(500)),
+                Err(TryLockError::WouldBlock) => {
+                    thread::sleep(pause);
+                    pause = LONGEST.min(2 * pause);
+                }
             }
         }
     }
