@@ -338,6 +338,22 @@ fn what_is_only_watched_by_an_allowance_is_on_record_under_its_name() {
 }
 
 #[test]
+fn a_pattern_that_is_allowed_for_a_while_lets_its_tools_in_and_no_others() {
+    let bench = Bench::new(DENY_DANGER).unwrap();
+    let (home, now) = (home(&bench), SystemClock::default().now());
+    let grant = |what: &str| {
+        let lasts = Duration::from_secs(900);
+        allowance::grant(&home, &now, SERVER, What::Tool(what.to_owned()), lasts).unwrap();
+    };
+    let mut session = bench.session("", &[]).unwrap();
+    grant("hidden_*");
+    assert_eq!(call(&mut session, 1, "hidden_one", "{}"), "ran");
+    assert!(call(&mut session, 2, "danger", "{}").contains("denied"));
+    grant("*");
+    assert_eq!(call(&mut session, 3, "danger", "{}"), "ran");
+}
+
+#[test]
 fn an_allowance_that_nobody_granted_is_an_event() {
     let bench = Bench::new(DENY_DANGER).unwrap();
     let (home, now) = (home(&bench), SystemClock::default().now());

@@ -19,8 +19,6 @@ use crate::schema::{ArgumentSchema, Meaning, Part};
 const MOST: usize = 1_000;
 /// Arguments that are deeper cannot be judged.
 const DEEPEST: usize = 64;
-/// Longer texts look like nothing: no system takes such a path, and no browser such an address.
-const LONGEST: usize = 64 << 10;
 
 /// One value of the kind, with the way to it: `args.paths[1]`.
 #[derive(Debug)]
@@ -201,7 +199,7 @@ fn is_meant(kind: ArgumentKind, name: &str, said: Meaning) -> bool {
 
 /// By what the value looks like, unless its name says that it holds words.
 fn is_alike(kind: ArgumentKind, name: &str, text: &str) -> bool {
-    text.len() <= LONGEST && !holds_words(name) && looks::like(kind, text)
+    !holds_words(name) && looks::like(kind, text)
 }
 
 fn is_path_name(name: &str) -> bool {

@@ -154,6 +154,13 @@ fn links() -> impl Strategy<Value = Vec<(String, String)>> {
     prop::collection::vec((from.prop_map(str::to_owned), to.prop_map(str::to_owned)), 0..4)
 }
 
+#[test]
+fn a_path_behind_many_blanks_is_judged_all_the_same() {
+    let (policy, disk) = (Policy::parse(POLICY).unwrap(), disk(&[]));
+    let padded = format!("{}/etc/passwd", " ".repeat(1 << 16));
+    assert!(!passes(&policy, &disk, "any", &padded));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -72,6 +72,10 @@ impl UnknownForm {
             return None;
         }
         let names = places(line, call.name)?;
+        // An id that holds the name tells nothing, and one hole must not lie in another.
+        if names.iter().any(|name| name.start < failure.id.end && failure.id.start < name.end) {
+            return None;
+        }
         if names.is_empty() && failure.echoes(line, call.name) {
             return None;
         }
@@ -263,6 +267,18 @@ mod tests {
     fn seen(line: &str, name: &str, args: &str) -> Option<UnknownForm> {
         let call = UnlistedCall { thing: Thing::Tool, name, args: Some(Raw::parse(args).unwrap()) };
         UnknownForm::seen(line, &call, |word| word == "read_file")
+    }
+
+    #[test]
+    fn an_id_that_holds_the_name_teaches_nothing_and_breaks_nothing() {
+        for (id, name) in [("123", "123"), ("\"abc-1\"", "abc"), ("\"search-17\"", "search")] {
+            for text in [format!("Tool {name} not found"), "No such tool".to_owned()] {
+                let line = format!(
+                    r#"{{"result":{{"content":[{{"type":"text","text":"{text}"}}],"isError":true}},"jsonrpc":"2.0","id":{id}}}"#
+                );
+                assert!(seen(&line, name, "{}").is_none(), "{line}");
+            }
+        }
     }
 
     /// What the SDKs' servers answered to `initialize`, and for a tool, a resource and a prompt of the name `no_such`.

@@ -224,7 +224,7 @@ impl Group<'_> {
         for allowance in rules.allowances.iter().filter(open) {
             let rule = Some(format!("(allowance {})", allowance.id));
             match &allowance.what {
-                Allowed::Tool(tool) if *tool == ask.name => {
+                what @ Allowed::Tool(_) if what.admits(&ask.name) => {
                     if matches!(decision, Decision::Denied | Decision::Hidden | Decision::Unsupported) {
                         leaves.push(Leave { waived: Waived::Denials, rule, spend: None });
                     }

@@ -22,7 +22,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// new, or a file that cannot be read: only for what is fail-closed then.
 pub fn replace_at_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let file = put(path, bytes, |_| Ok(()))?;
-    // It is in force: a disk that fails here says so to whoever writes next.
+    // It is in force whatever the disk says now; one that fails here may have forgotten it after a power loss.
     let _synced = file.sync_all();
     sync_parent(path);
     Ok(())

@@ -115,11 +115,12 @@ impl Drain {
 
     /// One short step at a time; a call in between goes first.
     fn keep_house(&mut self, shared: &Shared) {
-        if let Some(filer) = &mut self.filer
-            && Instant::now() >= self.housekeeping.next()
-            && let Ok(_turn) = filer.turn(TURN_PATIENCE)
-            && self.housekeeping.step(filer).is_done()
-        {
+        let Some(filer) = self.filer.as_mut().filter(|_| Instant::now() >= self.housekeeping.next()) else {
+            return;
+        };
+        // The turn ends before others' spools are looked after: each of them takes one of its own.
+        let done = filer.turn(TURN_PATIENCE).is_ok_and(|_turn| self.housekeeping.step(filer).is_done());
+        if done {
             catch_up::dead_sessions(&shared.home, shared.clock.as_ref());
         }
     }
@@ -136,8 +137,9 @@ impl Drain {
                 Err(error) => error,
             };
             if error.is_busy() && !last {
-                let since = *self.kept_out.get_or_insert_with(Instant::now);
-                if since.elapsed() < STALLED {
+                let stalled = self.kept_out.is_some_and(|since| since.elapsed() >= STALLED + RETRY);
+                self.kept_out.get_or_insert_with(Instant::now);
+                if !stalled {
                     // Others file, and this session's turn comes: its calls wait for that rather than fill the disk.
                     shared.ring();
                     return;
@@ -157,15 +159,17 @@ impl Drain {
         self.prepare(shared)?;
         let (Some(filer), Some(spool)) = (&mut self.filer, &mut self.reader) else { return Ok(()) };
         let SpoolReader { reader, opened, base, turn } = spool;
-        // Somebody who was stopped in the middle of a turn does not stop everybody.
-        let stalled = self.kept_out.is_some_and(|since| since.elapsed() > STALLED);
         let _filing = loop {
-            let filing = match filer.turn(TURN_PATIENCE) {
+            // Somebody who was stopped in the middle of a turn does not stop everybody.
+            let stalled = self.kept_out.is_some_and(|since| since.elapsed() >= STALLED);
+            let filing = match filer.turn(if stalled { Duration::ZERO } else { TURN_PATIENCE }) {
                 Err(_) if stalled => None,
                 filing => Some(filing?),
             };
             let more = filer.file(opened, reader, TRANSACTION)?;
-            self.kept_out = None;
+            if filing.is_some() {
+                self.kept_out = None;
+            }
             // A history that is busy keeps its ceiling a little later.
             let _later = self.housekeeping.make_room(filer);
             if !more {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use callgate_policy::edit::{self, Edit};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Rate, fits};
+use callgate_store::Origin;
 use callgate_store::allowance::{self, What};
 use callgate_store::catalogue;
 use callgate_store::pause::{self as switch, Pauses, Scope, Switch};
@@ -239,6 +240,14 @@ impl Desk {
         seconds: u32,
     ) -> Result<Answer, DeskError> {
         let lasts = span(seconds)?;
+        // In a window the name is that of a call, which an agent may have made up.
+        if self.origin != Origin::Cli && is_pattern(tool) {
+            let on = name(server);
+            return Err(DeskError::BadInput(format!(
+                "the name {tool:?} would count as a pattern, and let in whatever fits it; nothing was changed. If that is meant: callgate allow {on} '{}' --for {seconds}s",
+                name(tool)
+            )));
+        }
         let seen = Present::read(&self.home, server)?;
         let whole = tool == EVERY_TOOL;
         let target = Target {

@@ -191,6 +191,7 @@ fn a_server_that_was_added_is_removed_after_its_diff_and_comes_back_by_undo() {
     assert_eq!(fs::read_to_string(&list).unwrap(), listed);
     assert!(!in_list("notes") && in_list("kept"));
 
+    assert_eq!(world.desk.restore_server("another").unwrap_err().code(), ErrorCode::NotFound);
     world.desk.restore_server("notes").unwrap();
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), placed);
     assert!(added("notes") && in_list("notes"));

@@ -21,6 +21,8 @@ use crate::{Desk, DeskError};
 
 /// So long the way back is kept.
 const UNDO_MS: i64 = 10_000;
+/// A press at the last moment arrives a little later.
+const LATE_MS: i64 = 2_000;
 
 /// A server that was removed a moment ago, with where it was.
 #[derive(Debug)]
@@ -122,11 +124,10 @@ impl Desk {
 
     /// Adds the server again that was removed last, in the same places.
     pub fn restore_server(&self, server: &str) -> Result<ClientChange, DeskError> {
-        let removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let now_ms = self.clock.now().wall_ms;
-        let Some(removed) =
-            removed.filter(|one| one.server.name == server && now_ms <= one.until_ms + UNDO_MS)
-        else {
+        let meant = |one: &mut Removed| one.server.name == server && now_ms <= one.until_ms + LATE_MS;
+        let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(removed) = removed.take_if(meant) else {
             let shown = name(server);
             return Err(DeskError::NotFound(format!(
                 "{shown} was removed too long ago to be put back from here: add it again, or restore a backup of its client's file"

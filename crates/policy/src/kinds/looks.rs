@@ -8,10 +8,13 @@ use crate::file::ArgumentKind;
 use crate::path;
 use crate::percent;
 
+/// Longer texts, without what surrounds them, look like nothing: no system takes such a path, and no browser such an address.
+const LONGEST: usize = 64 << 10;
+
 /// Has any reading of this one line the looks of this kind?
 pub(super) fn like(kind: ArgumentKind, text: &str) -> bool {
     let text = text.trim_matches(|c: char| is_unseen(c) || c.is_whitespace() || path::QUOTES.contains(&c));
-    if text.contains(['\n', '\r']) {
+    if text.len() > LONGEST || text.contains(['\n', '\r']) {
         return false;
     }
     let seen = |text: &str| match kind {

@@ -254,7 +254,9 @@ function allowEntries(app: App, call: CallLine, access: ToolAccess | null): Menu
       run: () => void loosen(app, { kind: 'allowNext', call: call.id }),
     });
   }
-  if (tool !== null) {
+  // A name that would count as a pattern, which an agent may have made up.
+  const pattern = tool !== null && /[*?]/.test(tool);
+  if (tool !== null && !pattern) {
     entries.push({
       label: 'Allow for 15 min…',
       hint: `for ${whom}`,
@@ -270,6 +272,7 @@ function allowEntries(app: App, call: CallLine, access: ToolAccess | null): Menu
   });
   // What blocks it may be a rule for everyone, or for the whole server.
   const target = access?.kind === 'blocked' ? access.target : targetOf(call);
+  if (pattern && target.tool === tool) return entries;
   entries.push('line', {
     label: 'Allow…',
     hint: 'until changed',

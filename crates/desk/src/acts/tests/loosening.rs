@@ -355,9 +355,22 @@ fn a_resumed_server_says_which_client_stays_paused_and_how_that_ends() {
 }
 
 #[test]
+fn a_call_whose_name_is_a_pattern_is_not_allowed_for_a_while_from_a_window() {
+    let room = Room::with(r#"{"version":"1","default":"deny","tools":{}}"#);
+    for tool in ["*e*", "?????_file", "*"] {
+        let (server, tool) = ("s".to_owned(), tool.to_owned());
+        let allow = Loosening::AllowFor { server, tool, client: None, seconds: 900 };
+        let error = room.desk.loosen(&allow).unwrap_err().to_string();
+        assert!(error.contains("would count as a pattern") && error.contains("callgate allow s"), "{error}");
+    }
+    assert!(room.open().is_empty());
+}
+
+#[test]
 fn a_pattern_or_a_whole_server_is_allowed_for_a_while_like_it_is_blocked() {
-    let room =
+    let mut room =
         Room::with(r#"{"version":"1","default":"deny","tools":{"read_a":{},"write_a":{"action":"deny"}}}"#);
+    room.desk = Desk::new(room.home.clone(), Arc::clone(&room.clock) as Arc<dyn Clock>, Origin::Cli);
     let allow = |tool: &str| Loosening::AllowFor {
         server: "s".to_owned(),
         tool: tool.to_owned(),
