@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { App } from '../../lib/app.svelte';
 import type { CallLine, CapAdvice } from '../../lib/backend/bindings';
-import { capMenu } from './actions';
+import { allowMenu, capMenu } from './actions';
 
 const call = { server: 'files', tool: 'read_file', client: 'claude-ai' } as CallLine;
 const advice: CapAdvice = {
@@ -46,4 +46,17 @@ test('no menu opens for a row that is gone', async () => {
   anchor.remove();
   await capMenu(app, call, anchor);
   expect(show).not.toHaveBeenCalled();
+});
+
+test('a call whose name would count as a pattern is not offered to be allowed by its name', () => {
+  const { app, show, anchor } = world(async () => advice);
+  const offered = (tool: string) => {
+    allowMenu(app, { ...call, tool, decision: 'denied', repeatable: true }, anchor, null);
+    return JSON.stringify(show.mock.lastCall![2]);
+  };
+  expect(offered('read_file')).toMatch(/allow-for.*"allow"/);
+  for (const tool of ['*e*', '?????_file']) {
+    expect(offered(tool)).toContain('allow-next');
+    expect(offered(tool)).not.toMatch(/allow-for|"allow"/);
+  }
 });
