@@ -406,9 +406,9 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     add("the history's log after a session, longest", Unit::Megabytes, of_disk(|it| it.log), AtMost(4.0));
     add("home while twenty gates write, by its ceiling", Unit::Times, of_disk(|it| it.ceiling), AtMost(1.25));
     add(
-        "block while twenty gates write, slowest",
+        "block while twenty gates write, in force, slowest",
         Unit::Milliseconds,
-        of_disk(|it| it.block_ms),
+        of_disk(|it| it.block.in_force),
         AtMost(100.0),
     );
     add(
@@ -417,6 +417,12 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         of_disk(|it| it.growth),
         AtMost(2.0),
     );
+    // Without a budget: most of it is the agent's own waiting for one of two cores.
+    rows.push(Row::new(
+        "block while twenty gates write, to a busy agent's refusal",
+        Unit::Milliseconds,
+        of_disk(|it| it.block.refused),
+    ));
     Ok(rows)
 }
 

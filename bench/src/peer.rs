@@ -98,8 +98,12 @@ impl Place {
     }
 
     pub fn write_policy(&self, server: &str, text: &str) -> Result<()> {
-        let path = self.home().join("policies").join(format!("{server}.json"));
+        let path = self.policy(server);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    pub fn policy(&self, server: &str) -> PathBuf {
+        self.home().join("policies").join(format!("{server}.json"))
     }
 
     pub fn home(&self) -> PathBuf {

@@ -1,10 +1,11 @@
 //! What the record costs on the disk, whether its ceiling holds while many write, and how soon a block is in force then.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, anyhow};
 
@@ -29,8 +30,8 @@ pub struct Figures {
     pub log: f64,
     /// The most that a home took while twenty gates wrote, by its ceiling.
     pub ceiling: f64,
-    /// The slowest block meanwhile, from the start of the command to the first refusal, in milliseconds.
-    pub block_ms: f64,
+    /// The slowest block meanwhile.
+    pub block: Block,
     /// What a gate's memory grew by in the second half of its calls at full rate, in megabytes.
     pub growth: f64,
 }
@@ -52,18 +53,18 @@ pub fn measure(place: &Place, effort: Effort) -> Result<Figures> {
     let per_call = (bytes(&place.home()) - before.min(bytes(&place.home()))) as f64 / calls as f64;
 
     fs::write(place.home().join("settings.json"), format!("{{\"history\":{{\"megabytes\":{MEGABYTES}}}}}"))?;
-    let (most, block_ms, growth) = at_full_rate(place, effort)?;
+    let (most, block, growth) = at_full_rate(place, effort)?;
     Ok(Figures {
         per_call,
         log: log as f64 / 1e6,
         ceiling: most as f64 / (MEGABYTES << 20) as f64,
-        block_ms,
+        block,
         growth,
     })
 }
 
 /// Twenty gates write as fast as they can: the most that the home takes, the slowest block, and how a gate's memory grows.
-fn at_full_rate(place: &Place, effort: Effort) -> Result<(u64, f64, f64)> {
+fn at_full_rate(place: &Place, effort: Effort) -> Result<(u64, Block, f64)> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         let writers: Vec<_> = (0..GATES)
@@ -104,27 +105,45 @@ fn write(place: &Place, calls: usize) -> Result<f64> {
     Ok((whole as f64 - half as f64) / 1e6)
 }
 
-/// The slowest of some blocks, from the start of the command to the first refused call, in milliseconds.
-fn block(place: &Place) -> Result<f64> {
-    let mut slowest = Duration::ZERO;
+/// How long a block took, from the start of the command, in milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Block {
+    /// Until the rule is in its place: every gate looks there before each call, so the next call that is judged is refused.
+    pub in_force: f64,
+    /// Until a busy agent has its first refusal. What it called just before has to be over first.
+    pub refused: f64,
+}
+
+/// The slowest of some blocks.
+fn block(place: &Place) -> Result<Block> {
+    let mut slowest = Block::default();
     let mut session = place.open(Peer::Callgate)?;
     for index in 0..BLOCKS {
         let tool = tool_name(60 + index);
-        let start = Instant::now();
-        let took = thread::scope(|scope| {
+        let (began, start) = (SystemTime::now().duration_since(UNIX_EPOCH)?, Instant::now());
+        let since_start = || micros(start.elapsed()) / 1e3;
+        let refused = thread::scope(|scope| {
             let command = scope.spawn(|| place.run_callgate(&["block", "bench", &tool]));
-            let mut took = None;
-            while took.is_none() && start.elapsed() < Duration::from_secs(60) {
-                let refused = session.ask(&mut Template::small_call(&tool))? == Answer::Refused;
-                took = refused.then(|| start.elapsed());
+            let mut refused = None;
+            while refused.is_none() && start.elapsed() < Duration::from_secs(60) {
+                let answer = session.ask(&mut Template::small_call(&tool))?;
+                refused = (answer == Answer::Refused).then(since_start);
             }
             command.join().map_err(|_| anyhow!("the command panicked"))??;
-            took.ok_or_else(|| anyhow!("a block was not in force after a minute"))
+            refused.ok_or_else(|| anyhow!("a block was not in force after a minute"))
         })?;
-        slowest = slowest.max(took);
+        let in_place = renamed(&place.policy("bench"))?;
+        let in_force = micros(in_place.saturating_sub(began)) / 1e3;
+        slowest = Block { in_force: slowest.in_force.max(in_force), refused: slowest.refused.max(refused) };
     }
     session.end()?;
-    Ok(micros(slowest) / 1e3)
+    Ok(slowest)
+}
+
+/// When a file was given its name, since 1970, by the clock of the file system (which moves every 4 ms or so).
+fn renamed(path: &Path) -> Result<Duration> {
+    let meta = fs::metadata(path)?;
+    Ok(Duration::new(u64::try_from(meta.ctime())?, u32::try_from(meta.ctime_nsec())?))
 }
 
 /// What a folder takes.
