@@ -30,13 +30,13 @@ pub(crate) fn start(app: &AppHandle) {
         let mut watched = BTreeSet::new();
         loop {
             if let Some(watcher) = &mut watcher {
-                watch(watcher, &mut watched, state.desk.client_folders());
+                watch(watcher, &mut watched, state.desk.wiring().client_folders());
             }
-            if let Err(error) = state.desk.watch_over_clients() {
+            if let Err(error) = state.desk.wiring().watch_over_clients() {
                 say(&format!("clients' files were not looked at: {error}"));
             }
             state.pulse.wake();
-            let patience = if state.desk.has_queued() { WAITING } else { AT_LEAST };
+            let patience = if state.desk.wiring().has_queued() { WAITING } else { AT_LEAST };
             if state.guarding.wait(patience) {
                 // What never comes to rest is looked at all the same.
                 let _unrest = (0..STEPS).all(|_| state.guarding.wait(SETTLING));

@@ -8,6 +8,7 @@ use callgate_desk::view::{ErrorCode, IconState, Need, Overview, UiError};
 use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::Clock;
 use callgate_store::{Home, Origin};
+use callgate_wiring::{Wiring, WiringError};
 use tauri::{AppHandle, Manager as _};
 
 use crate::demo::Demo;
@@ -157,6 +158,14 @@ pub(crate) async fn ask<T: Send + 'static>(
 ) -> Result<T, UiError> {
     let desk = Arc::clone(&state.desk);
     aside(move || question(&desk)).await
+}
+
+/// The same, of clients' files.
+pub(crate) async fn run_on_wiring<T: Send + 'static>(
+    state: &AppState,
+    question: impl FnOnce(&Wiring) -> Result<T, WiringError> + Send + 'static,
+) -> Result<T, UiError> {
+    ask(state, move |desk| Ok(question(desk.wiring())?)).await
 }
 
 /// The same, of all that the app knows.

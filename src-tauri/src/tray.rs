@@ -11,9 +11,9 @@ mod system;
 
 use std::sync::{Mutex, PoisonError};
 
-use callgate_desk::text;
 use callgate_desk::tray::{Menu, MenuItem, TrayAct, menu, tip, with_left};
 use callgate_desk::view::IconState;
+use callgate_text as text;
 use tauri::AppHandle;
 
 pub(crate) use act::perform;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use callgate_desk::inventory::{Inventory, Purpose};
-use callgate_desk::text::client_name;
 use callgate_desk::view::{Answer, Done, Loosening, Question, Restriction, Target};
 use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Origin};
+use callgate_text::client_name;
 
 use crate::args::WhomArgs;
 use crate::confirm;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-pub(crate) use callgate_desk::text::{clip, harmless, quoted};
+pub(crate) use callgate_text::{clip, harmless, quoted};
 
 /// Where lines go, with or without colours.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub(crate) fn pad(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use callgate_desk::text::is_hidden;
+    use callgate_text::is_hidden;
 
     use super::*;
 

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use callgate_store::history::{MINUTE_MS, Tallied};
+use callgate_text::{clip, harmless};
 
-use crate::text::{clip, harmless};
 use crate::view::Alarm;
 
 /// Below so many calls a minute nothing is unusual.

@@ -10,10 +10,10 @@ use callgate_store::allowance::{self, Allowance, Revoke, What};
 use callgate_store::clock::Moment;
 use callgate_store::history::record_event;
 use callgate_store::{CallId, Decision, Disk, EventKind, History, Home};
+use callgate_text::{client_name, name};
 
 use crate::DeskError;
 use crate::change::{Maker, Present};
-use crate::text::{client_name, name};
 
 /// How long an allowance of one call waits for it, unless told otherwise.
 pub const ONCE: Duration = Duration::from_secs(10 * 60);
@@ -257,7 +257,7 @@ mod tests {
         for what in [What::Tool(hostile.clone()), What::Observe] {
             let granted = allowance::grant(&place.home, &place.clock.now(), &hostile, what, ONCE).unwrap();
             let words = described(&granted);
-            assert!(words.chars().count() < 200 && !words.chars().any(crate::text::is_hidden), "{words:?}");
+            assert!(words.chars().count() < 200 && !words.chars().any(callgate_text::is_hidden), "{words:?}");
         }
     }
 }

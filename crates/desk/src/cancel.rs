@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use callgate_store::history::CallRow;
 use callgate_store::{CallId, History, Outcome, control, running};
+use callgate_text::{name, quoted, subject};
 
-use crate::text::{self, name, quoted};
 use crate::view::Done;
 use crate::{Desk, DeskError};
 
@@ -69,7 +69,7 @@ impl Desk {
         let call = found(&history, &id)?;
         let what = format!(
             "{} on {}",
-            name(&text::subject(call.method.as_deref(), call.tool.as_deref())),
+            name(&subject(call.method.as_deref(), call.tool.as_deref())),
             name(&call.server)
         );
         if call.decision.is_refused() {

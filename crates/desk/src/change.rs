@@ -11,9 +11,9 @@ use callgate_store::clock::Clock;
 use callgate_store::history::{Noted, PolicyChange, PolicyEdit, note_edit};
 use callgate_store::home::{DEFAULT_SERVER, Locked, lock_policies, read_private};
 use callgate_store::{History, Home, Origin, atomic, catch_up, running};
+use callgate_text::{name, quoted};
 
 use crate::DeskError;
-use crate::text::{name, quoted};
 
 /// To be held from reading a policy to having written it, or of two edits at once the second undoes the first.
 pub fn lock(home: &Home) -> Result<Locked, DeskError> {

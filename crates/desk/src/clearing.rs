@@ -8,10 +8,10 @@ use callgate_store::allowance::{self, Allowance, What};
 use callgate_store::clock::Moment;
 use callgate_store::history::{CodegenSession, recording};
 use callgate_store::{Disk, pause};
+use callgate_text::{clip, harmless};
 
 use crate::Desk;
 use crate::change::Present;
-use crate::text::{clip, harmless};
 use crate::view::Clearing;
 
 /// The rule that keeps recordings, at the end of its place in a policy.

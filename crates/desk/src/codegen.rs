@@ -8,12 +8,12 @@ use callgate_codegen::{Arguments, Outcome, Source, State, Verb, playwright_test}
 use callgate_store::catalogue::Catalogue;
 use callgate_store::history::CodegenSession;
 use callgate_store::{CallId, catch_up, lease};
+use callgate_text::local;
 
 use crate::log::export::{
     Trouble,
     file::{next_name, write_at, write_new},
 };
-use crate::text::local;
 use crate::view::{CodegenAction, CodegenDetail, CodegenState, CodegenView, Exported};
 use crate::{Desk, DeskError, gist};
 

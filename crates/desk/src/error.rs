@@ -3,21 +3,16 @@
 use std::io;
 use std::path::PathBuf;
 
-use callgate_clients::change::ChangeError;
-use callgate_clients::ledger::LedgerError;
-use callgate_clients::own::{AddError, OwnError};
-use callgate_clients::queue::QueueError;
-use callgate_clients::reopen::ReopenError;
-use callgate_clients::secrets::moving::MoveError;
+use callgate_clients::own::AddError;
 use callgate_policy::Report;
 use callgate_policy::edit::form::FormError;
 use callgate_policy::edit::{EditError, RevertError};
-use callgate_secrets::KeychainError;
 use callgate_store::allowance::AllowanceError;
 use callgate_store::{HomeError, StoreError};
+use callgate_text::harmless;
+use callgate_wiring::WiringError;
 
 use crate::inventory::UnknownName;
-use crate::text::harmless;
 use crate::view::{ErrorCode, UiError};
 
 #[derive(Debug, thiserror::Error)]
@@ -54,23 +49,9 @@ pub enum DeskError {
     #[error("{} was changed by somebody else meanwhile; nothing was written", .path.display())]
     ChangedMeanwhile { path: PathBuf },
     #[error(transparent)]
-    ClientFile(#[from] ChangeError),
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    #[error(transparent)]
-    Adding(#[from] AddError),
-    #[error(transparent)]
-    Own(#[from] OwnError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error(transparent)]
-    Reopen(#[from] ReopenError),
-    #[error(transparent)]
-    Secrets(#[from] MoveError),
+    Wiring(#[from] WiringError),
     #[error(transparent)]
     UnknownName(#[from] UnknownName),
-    #[error("{0}. Nothing was changed.")]
-    Keychain(KeychainError),
     #[error("{0}")]
     Conflict(String),
     #[error("this would loosen the rules, and was not confirmed: {}", .0.join("; "))]
@@ -96,15 +77,8 @@ impl DeskError {
             | DeskError::Home(_)
             | DeskError::Disk { .. }
             | DeskError::Unrecorded(_)
-            | DeskError::NoRandomness
-            | DeskError::ClientFile(_)
-            | DeskError::Ledger(_)
-            | DeskError::Own(_)
-            | DeskError::Adding(AddError::Own(_) | AddError::Secret(_))
-            | DeskError::Queue(_)
-            | DeskError::Reopen(_)
-            | DeskError::Keychain(_)
-            | DeskError::Secrets(_) => ErrorCode::Failed,
+            | DeskError::NoRandomness => ErrorCode::Failed,
+            DeskError::Wiring(error) => wiring_code(error),
             DeskError::BrokenPolicy { .. }
             | DeskError::BrokenText(_)
             | DeskError::Form(FormError::Broken(_)) => ErrorCode::BrokenPolicy,
@@ -119,11 +93,21 @@ impl DeskError {
             DeskError::NotConfirmed(_) => ErrorCode::NotConfirmed,
             DeskError::TooLate(_) => ErrorCode::TooLate,
             DeskError::NotFound(_) | DeskError::UnknownName(_) => ErrorCode::NotFound,
-            DeskError::Form(_)
-            | DeskError::DefaultPolicy { .. }
-            | DeskError::Adding(AddError::Bad { .. } | AddError::Taken { .. })
-            | DeskError::BadInput(_) => ErrorCode::BadInput,
+            DeskError::Form(_) | DeskError::DefaultPolicy { .. } | DeskError::BadInput(_) => {
+                ErrorCode::BadInput
+            }
         }
+    }
+}
+
+pub(crate) fn wiring_code(error: &WiringError) -> ErrorCode {
+    match error {
+        WiringError::Conflict(_) => ErrorCode::Conflict,
+        WiringError::NotFound(_) => ErrorCode::NotFound,
+        WiringError::BadInput(_) | WiringError::Adding(AddError::Bad { .. } | AddError::Taken { .. }) => {
+            ErrorCode::BadInput
+        }
+        _ => ErrorCode::Failed,
     }
 }
 

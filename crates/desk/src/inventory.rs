@@ -12,9 +12,9 @@ use callgate_policy::file::PolicyFile;
 use callgate_policy::{fits, nearest, same_client};
 use callgate_store::pause::{self, Switch};
 use callgate_store::{History, allowance, catalogue, running};
+use callgate_text::{client_name, is_pattern, name};
 
 use crate::change::Present;
-use crate::text::{client_name, is_pattern, name};
 use crate::view::Target;
 use crate::{Desk, DeskError};
 
@@ -159,7 +159,7 @@ impl Inventory<'_> {
     /// systems ask the person before a program may read another's files.
     fn add_entries(&mut self) {
         let ledger = ledger::read(self.desk.home.path()).unwrap_or_default();
-        let surveyed = everything(&self.desk.machine, &[], &ledger);
+        let surveyed = everything(self.desk.wiring.machine(), &[], &ledger);
         for entry in entries(&surveyed) {
             let server = match &entry.state {
                 State::Protected { server } => server,

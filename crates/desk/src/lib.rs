@@ -11,7 +11,6 @@ pub mod allowing;
 mod cancel;
 pub mod change;
 mod clearing;
-pub mod clients;
 mod codegen;
 mod demo;
 mod error;
@@ -35,16 +34,18 @@ pub mod supervising;
 mod tally;
 #[cfg(test)]
 mod testing;
-pub mod text;
 pub mod tray;
 mod trees;
 pub mod view;
+#[cfg(test)]
+mod wiring_tests;
 
 use std::sync::{Arc, Mutex};
 
 use callgate_clients::System;
 use callgate_store::clock::Clock;
 use callgate_store::{Home, Origin};
+use callgate_wiring::Wiring;
 
 pub use acts::Forgetting;
 pub use demo::Program;
@@ -65,11 +66,7 @@ pub struct Desk {
     /// Numbers as of the last look.
     standing: Mutex<standing::Standing>,
     indexing: log::Indexing,
-    /// Where clients keep their files.
-    machine: System,
-    guard: Mutex<clients::Guard>,
-    /// The server that was removed last, to be put back.
-    removed: Mutex<Option<clients::Removed>>,
+    wiring: Wiring,
 }
 
 impl Desk {
@@ -77,14 +74,20 @@ impl Desk {
         let (waiting, indexing) = (acts::Waiting::default(), log::Indexing::default());
         // Without a home directory there are no clients' files either.
         let machine = System::here(std::env::home_dir().unwrap_or_default());
-        let (standing, guard, removed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Desk { home, clock, origin, waiting, standing, indexing, machine, guard, removed }
+        let wiring = Wiring::new(home.clone(), Arc::clone(&clock), machine);
+        Desk { home, clock, origin, waiting, standing: Mutex::default(), indexing, wiring }
     }
 
     /// The same with clients' files elsewhere.
     #[must_use]
     pub fn on(self, machine: System) -> Desk {
-        Desk { machine, ..self }
+        let wiring = Wiring::new(self.home.clone(), Arc::clone(&self.clock), machine);
+        Desk { wiring, ..self }
+    }
+
+    /// The clients of this person, and the gate in their files.
+    pub fn wiring(&self) -> &Wiring {
+        &self.wiring
     }
 
     pub fn home(&self) -> &Home {

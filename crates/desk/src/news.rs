@@ -3,9 +3,11 @@
 use std::sync::PoisonError;
 
 use callgate_store::History;
+use callgate_text::day_start;
+use callgate_wiring::GuardNews;
 
-use crate::notices::{News, Telling};
-use crate::text::day_start;
+use crate::notices::{News, Notice, Telling};
+use crate::view::Place;
 use crate::{Desk, DeskError};
 
 /// Calls looked at in one go, and how many goes: what is beyond came too fast to be told one by one.
@@ -18,9 +20,11 @@ impl Desk {
     /// While the window is in front of the person, it says all of it.
     pub fn news(&self, in_front: bool) -> Result<Vec<Telling>, DeskError> {
         let mut tellings = self.news_of_calls(in_front)?;
-        let guarded = self.guard_news();
+        let guarded = self.wiring.guard_news();
         if !in_front {
-            tellings.extend(guarded.into_iter().map(Telling::Raise));
+            tellings.extend(guarded.into_iter().map(|GuardNews { title, body }| {
+                Telling::Raise(Notice { title, body, acts: Vec::new(), opens: Place::Clients, topic: None })
+            }));
         }
         Ok(tellings)
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use callgate_store::history::{EventRow, LineRow};
 use callgate_store::{Decision, EventKind, Origin};
+use callgate_text::client_name;
+use callgate_text::{clip, count, harmless, number, span};
 
 use crate::acts::cap_for;
-use crate::text::client_name;
-use crate::text::{clip, count, harmless, number, span};
 use crate::tray::TrayAct;
 use crate::view::{Alarm, LogFilter, NotificationSettings, Place, Target};
 

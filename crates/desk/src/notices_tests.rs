@@ -225,5 +225,5 @@ fn hostile_text_is_shown_as_text() {
     let hostile = LineRow { reason: Some(tool.clone()), ..call(&one, 1, &tool, Decision::Denied) };
     let told = raised(Notices::default().take(&news(&[hostile], &[], &[])));
     let shown = format!("{}{}", told[0].title, told[0].body);
-    assert!(shown.chars().count() < 400 && !shown.chars().any(crate::text::is_hidden), "{shown}");
+    assert!(shown.chars().count() < 400 && !shown.chars().any(callgate_text::is_hidden), "{shown}");
 }

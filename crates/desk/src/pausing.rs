@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use callgate_store::history::record_event;
 use callgate_store::pause::{self as switch, Pause, Scope, Switch};
 use callgate_store::{EventKind, Home, running};
+use callgate_text::{client_name, name};
 
 use crate::change::Maker;
-use crate::text::{client_name, name};
 use crate::{Desk, DeskError};
 
 /// Servers that a record names at most.

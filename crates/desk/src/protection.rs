@@ -13,8 +13,8 @@ use callgate_store::allowance::{self, Allowance, Allowances, What};
 use callgate_store::clock::Moment;
 use callgate_store::home::read_private;
 use callgate_store::{Home, Lease, pause};
+use callgate_text::name;
 
-use crate::text::name;
 use crate::view::Protection;
 
 /// What is wrong, by kind.

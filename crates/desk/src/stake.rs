@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use callgate_codegen::State;
 use callgate_store::history::CodegenSession;
 use callgate_store::{Lease, catch_up, running};
+use callgate_text::{count, name};
 
 use crate::supervising::Whom;
-use crate::text::{count, name};
 use crate::view::{ServerState, ServerView};
 use crate::{Desk, DeskError};
 

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use callgate_store::control::{self, Wish};
 use callgate_store::pause::Scope;
 use callgate_store::{Home, Lease, SessionId, Stand, catch_up, running};
+use callgate_text::{count, name};
 
 use crate::pausing;
 use crate::servers::falls::Falls;
-use crate::text::{count, name};
 use crate::view::Done;
 use crate::{Desk, DeskError};
 

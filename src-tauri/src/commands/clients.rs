@@ -1,18 +1,18 @@
 //! AI clients and the gate in front of their servers.
 
-use callgate_desk::view::{
+use callgate_wiring::view::{
     BackupPreview, BackupView, ClientAct, ClientChange, ClientPreview, ClientView, EntryKey, PurgedCopies,
     Restored, SecretsAct, SecretsChange, SecretsPreview, ServerTest,
 };
 use tauri::State;
 
 use super::Reply;
-use crate::state::{AppState, ask};
+use crate::state::{AppState, run_on_wiring};
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn clients(state: State<'_, AppState>) -> Reply<Vec<ClientView>> {
-    ask(&state, move |desk| desk.clients()).await
+    run_on_wiring(&state, move |wiring| wiring.clients()).await
 }
 
 #[tauri::command]
@@ -22,7 +22,7 @@ pub(crate) async fn preview_clients(
     act: ClientAct,
     entries: Vec<EntryKey>,
 ) -> Reply<ClientPreview> {
-    ask(&state, move |desk| desk.preview_clients(act, &entries)).await
+    run_on_wiring(&state, move |wiring| wiring.preview_clients(act, &entries)).await
 }
 
 /// `now`: also while a client runs that may write over it.
@@ -34,7 +34,7 @@ pub(crate) async fn change_clients(
     entries: Vec<EntryKey>,
     now: bool,
 ) -> Reply<ClientChange> {
-    let changed = ask(&state, move |desk| desk.change_clients(act, &entries, now)).await;
+    let changed = run_on_wiring(&state, move |wiring| wiring.change_clients(act, &entries, now)).await;
     // A change may wait now for its client to quit.
     state.guarding.wake();
     state.pulse.wake();
@@ -45,7 +45,7 @@ pub(crate) async fn change_clients(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn leave_open(state: State<'_, AppState>, entries: Vec<EntryKey>) -> Reply<()> {
-    ask(&state, move |desk| desk.leave_open(&entries)).await?;
+    run_on_wiring(&state, move |wiring| wiring.leave_open(&entries)).await?;
     state.pulse.wake();
     Ok(())
 }
@@ -54,7 +54,7 @@ pub(crate) async fn leave_open(state: State<'_, AppState>, entries: Vec<EntryKey
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn take_note(state: State<'_, AppState>, entries: Vec<EntryKey>) -> Reply<()> {
-    ask(&state, move |desk| desk.take_note(&entries)).await?;
+    run_on_wiring(&state, move |wiring| wiring.take_note(&entries)).await?;
     state.pulse.wake();
     Ok(())
 }
@@ -67,7 +67,7 @@ pub(crate) async fn drop_queued(
     client: String,
     entries: Vec<EntryKey>,
 ) -> Reply<()> {
-    ask(&state, move |desk| desk.drop_queued(&client, &entries)).await?;
+    run_on_wiring(&state, move |wiring| wiring.drop_queued(&client, &entries)).await?;
     state.pulse.wake();
     Ok(())
 }
@@ -75,19 +75,19 @@ pub(crate) async fn drop_queued(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn client_backups(state: State<'_, AppState>) -> Reply<Vec<BackupView>> {
-    ask(&state, move |desk| desk.client_backups()).await
+    run_on_wiring(&state, move |wiring| wiring.client_backups()).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn preview_backup(state: State<'_, AppState>, id: String) -> Reply<BackupPreview> {
-    ask(&state, move |desk| desk.preview_backup(&id)).await
+    run_on_wiring(&state, move |wiring| wiring.preview_backup(&id)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restore_backup(state: State<'_, AppState>, id: String, now: bool) -> Reply<Restored> {
-    let restored = ask(&state, move |desk| desk.restore_backup(&id, now)).await?;
+    let restored = run_on_wiring(&state, move |wiring| wiring.restore_backup(&id, now)).await?;
     state.pulse.wake();
     Ok(restored)
 }
@@ -101,7 +101,7 @@ pub(crate) async fn repair_file(
     path: String,
     now: bool,
 ) -> Reply<()> {
-    ask(&state, move |desk| desk.repair_file(&client, &path, now)).await?;
+    run_on_wiring(&state, move |wiring| wiring.repair_file(&client, &path, now)).await?;
     state.pulse.wake();
     Ok(())
 }
@@ -110,7 +110,7 @@ pub(crate) async fn repair_file(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn reopen_client(state: State<'_, AppState>, client: String) -> Reply<()> {
-    ask(&state, move |desk| desk.reopen_client(&client)).await?;
+    run_on_wiring(&state, move |wiring| wiring.reopen_client(&client)).await?;
     state.pulse.wake();
     Ok(())
 }
@@ -119,7 +119,7 @@ pub(crate) async fn reopen_client(state: State<'_, AppState>, client: String) ->
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn test_server(state: State<'_, AppState>, entry: EntryKey) -> Reply<ServerTest> {
-    ask(&state, move |desk| desk.test_server(&entry)).await
+    run_on_wiring(&state, move |wiring| wiring.test_server(&entry)).await
 }
 
 #[tauri::command]
@@ -130,7 +130,7 @@ pub(crate) async fn preview_secrets(
     entry: EntryKey,
     only: Option<Vec<String>>,
 ) -> Reply<SecretsPreview> {
-    ask(&state, move |desk| desk.preview_secrets(act, &entry, only.as_deref())).await
+    run_on_wiring(&state, move |wiring| wiring.preview_secrets(act, &entry, only.as_deref())).await
 }
 
 /// May take as long as a person needs to unlock the keychain, within its bound.
@@ -143,7 +143,8 @@ pub(crate) async fn change_secrets(
     only: Option<Vec<String>>,
     now: bool,
 ) -> Reply<SecretsChange> {
-    let changed = ask(&state, move |desk| desk.change_secrets(act, &entry, only.as_deref(), now)).await;
+    let changed =
+        run_on_wiring(&state, move |wiring| wiring.change_secrets(act, &entry, only.as_deref(), now)).await;
     state.pulse.wake();
     changed
 }
@@ -152,5 +153,5 @@ pub(crate) async fn change_secrets(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn purge_copies(state: State<'_, AppState>) -> Reply<PurgedCopies> {
-    ask(&state, move |desk| desk.purge_copies()).await
+    run_on_wiring(&state, move |wiring| wiring.purge_copies()).await
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Context;
 use callgate_desk::Desk;
 use callgate_desk::sampling::Sampler;
-use callgate_desk::text::size;
 use callgate_desk::view::{LeftoverView, ProcessView, Strays, SuspectView, TreeView};
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::{Home, Origin, running};
+use callgate_text::size;
 use serde_json::{Value, json};
 
 use crate::args::PsArgs;

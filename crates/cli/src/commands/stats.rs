@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_desk::text::{size, subject};
 use callgate_desk::view::LogFilter;
 use callgate_store::history::ToolStats;
+use callgate_text::{size, subject};
 use serde_json::json;
 
 use crate::act;

@@ -6,9 +6,9 @@ use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::survey::{Entry, State, entries, everything};
 use callgate_policy::{fits, same_client};
 use callgate_store::{catalogue, running};
+use callgate_text::{client_name, name, quoted};
 
 use crate::Desk;
-use crate::text::{client_name, name, quoted};
 use crate::view::Target;
 
 impl Desk {
@@ -26,7 +26,7 @@ impl Desk {
             told.push(format!("the tools of {server} are not known yet, so the name could not be checked"));
         }
         let ledger = ledger::read(self.home.path()).unwrap_or_default();
-        let surveyed = everything(&self.machine, &[], &ledger);
+        let surveyed = everything(self.wiring.machine(), &[], &ledger);
         let of_client = |entry: &&Entry| {
             target.client.as_deref().is_none_or(|client| same_client(&entry.key.client, client))
         };
@@ -45,7 +45,7 @@ impl Desk {
             return None;
         }
         let ledger = ledger::read(self.home.path()).unwrap_or_default();
-        let surveyed = everything(&self.machine, &[], &ledger);
+        let surveyed = everything(self.wiring.machine(), &[], &ledger);
         let gated = entries(&surveyed).any(|entry| matches!(entry.state, State::Protected { .. }));
         (!gated).then(|| {
             "no server of any client is behind the gate, so no call is seen or refused. callgate clients protect --all"

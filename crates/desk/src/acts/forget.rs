@@ -5,9 +5,9 @@ use std::sync::PoisonError;
 
 use callgate_store::CallId;
 use callgate_store::history::{Forget, Forgetter, Forgotten, Removed, forget, stderr_logs};
+use callgate_text::{count, local, name};
 
 use super::loosen::Plan;
-use crate::text::{count, local, name};
 use crate::view::{Done, Question};
 use crate::{Desk, DeskError};
 

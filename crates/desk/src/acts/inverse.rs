@@ -2,10 +2,10 @@
 
 use callgate_policy::edit::{self, Edit, apply_for, difference, truthful};
 use callgate_store::pause::{Scope, Switch};
+use callgate_text::quoted;
 
 use crate::Desk;
 use crate::change::Change;
-use crate::text::quoted;
 use crate::view::Target;
 
 /// Of the commands for single acts the one that leads back to the rules as they were; if none does, the change itself has to

@@ -9,6 +9,7 @@ use callgate_store::Origin;
 use callgate_store::allowance::{self, What};
 use callgate_store::catalogue;
 use callgate_store::pause::{self as switch, Pauses, Scope, Switch};
+use callgate_text::{is_pattern, name};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
@@ -18,7 +19,6 @@ use crate::change::{self, Change, Present};
 use crate::inventory::named_tools;
 use crate::pausing;
 use crate::protection::Unusable;
-use crate::text::{is_pattern, name};
 use crate::view::{Answer, Done, ErrorCode, Loosening, Question, Restriction, Target};
 use crate::{Desk, DeskError};
 

@@ -4,12 +4,12 @@ use callgate_policy::Policy;
 use callgate_policy::edit::EditError;
 use callgate_policy::file::PolicyFile;
 use callgate_store::Home;
+use callgate_text::client_name;
 
 use super::{inverse, words};
 use crate::DeskError;
 use crate::allowing::always_refused;
 use crate::change::{Change, Present};
-use crate::text::client_name;
 use crate::view::Target;
 
 /// An edit that would not help, with what stands in its way.

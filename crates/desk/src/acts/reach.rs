@@ -7,12 +7,12 @@ use callgate_policy::{
     Call, Circumstances, Judgement, NoRecordings, Policy, Waived, condition_words, fits, same_client,
 };
 use callgate_store::{Disk, Home, catalogue};
+use callgate_text::{client_name, is_pattern, name};
 
 use super::{inverse, words};
 use crate::DeskError;
 use crate::allowing::is_by_itself;
 use crate::change::Change;
-use crate::text::{client_name, is_pattern, name};
 use crate::view::Target;
 
 /// Names that a sentence lists at most.

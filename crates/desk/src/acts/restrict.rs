@@ -11,13 +11,13 @@ use callgate_store::allowance::{self, Allowance};
 use callgate_store::clock::Moment;
 use callgate_store::history::record_event;
 use callgate_store::pause::Scope;
+use callgate_text::{client_name, name};
 
 use super::undo::{Act, Edits, Undoable};
 use super::{inverse, reach, words};
 use crate::allowing;
 use crate::change::{self, Change, Present};
 use crate::pausing;
-use crate::text::{client_name, name};
 use crate::view::{Done, Restriction, Target, Undo};
 use crate::{Desk, DeskError};
 

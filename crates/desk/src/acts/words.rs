@@ -2,9 +2,9 @@
 
 use callgate_policy::Rate;
 use callgate_policy::edit::When;
+use callgate_text::{client_name, clip, count, harmless, is_pattern, name};
 
 use crate::DeskError;
-use crate::text::{client_name, clip, count, harmless, is_pattern, name};
 use crate::view::{ArgumentRule, Target};
 
 /// The longest part of a sentence that others had a hand in.
@@ -102,7 +102,7 @@ mod tests {
             [what(&target), what(&Target { tool: None, ..target.clone() }), whom(&target), condition(&rule)];
         for words in all {
             let short = words.chars().count() <= SENTENCE;
-            assert!(short && !words.chars().any(crate::text::is_hidden), "{words:?}");
+            assert!(short && !words.chars().any(callgate_text::is_hidden), "{words:?}");
         }
     }
 

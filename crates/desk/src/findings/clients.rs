@@ -11,12 +11,14 @@ use callgate_clients::mark::is_repairable;
 use callgate_clients::queue::{self, QueueError, Queued, Todo};
 use callgate_clients::survey::{Refusal, Surveyed};
 use callgate_clients::table::client;
+use callgate_text::count;
+use callgate_wiring::Undone;
+use callgate_wiring::view::ClientView;
 
 use super::entries::{PROTECT, UNPROTECT, on_entries};
 use super::home::accessible;
 use super::{Area, Checkup, Code, Finding, Gravity, Visit};
-use crate::text::count;
-use crate::view::{ClientView, Fix};
+use crate::view::Fix;
 
 pub(super) const MEND_THE_FILE: &str =
     "Mend the file, or put it back from a copy: `callgate clients backups` lists them.";
@@ -35,6 +37,12 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let views = visit.clients.views();
     let stale = views.iter().filter(|view| view.stale).map(stale);
     files.chain(stale).chain(queue(visit, &views)).collect()
+}
+
+pub(super) fn undone(undone: &Undone) -> Finding {
+    let about = undone.client.as_deref().unwrap_or_default();
+    Finding::new(Area::Clients, Code::ChangeRefused, Gravity::Problem, about, &undone.words)
+        .act(Fix::OpenClients)
 }
 
 pub(super) fn broken_ledger(checkup: &Checkup<'_>, error: &LedgerError) -> Finding {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use callgate_clients::drift::Drift;
 use callgate_clients::ledger::Key;
 use callgate_clients::survey::{Entry, State, Surveyed};
+use callgate_text::{client_name, clip, count, name};
 
 use super::{Area, Code, Finding, Gravity, Visit, drift};
-use crate::text::{client_name, clip, count, name};
 
 /// Names in one sentence.
 const NAMED: usize = 6;
@@ -31,8 +31,9 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let lost: Vec<&Key> = drifts.iter().filter_map(apart).collect();
     let states = visit.clients.surveyed.iter().flat_map(|file| of_file(visit, file, &lost));
     // A new one is told as not protected, and one that cannot be read with its file.
-    let told = drifts.iter().filter(|one| !matches!(one, Drift::New { .. } | Drift::Unreadable { .. }));
-    states.chain(drift::check(&visit.clients, told)).collect()
+    let groups = visit.clients.drift_groups();
+    let told = groups.iter().filter(|one| !matches!(one.drift, Drift::New { .. } | Drift::Unreadable { .. }));
+    states.chain(told.map(|group| drift::finding(&visit.checkup, group))).collect()
 }
 
 fn apart(drift: &Drift) -> Option<&Key> {

@@ -1,6 +1,7 @@
 //! A finding: a code that stays, how bad it is, a sentence, and what mends it.
 
-use crate::text::{clip, harmless, quoted};
+use callgate_text::{clip, harmless, quoted};
+
 use crate::view::{Fix, Need};
 
 /// The longest sentence, in characters: parts of it were written by others.

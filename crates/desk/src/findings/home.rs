@@ -5,10 +5,10 @@ use std::path::Path;
 
 use callgate_store::checkup::{self, Open, Unwritable};
 use callgate_store::{HomeError, Settings};
+use callgate_text::count;
 
 use super::{Area, Checkup, Code, Finding, Gravity};
 use crate::servers::listed;
-use crate::text::count;
 use crate::view::Fix;
 
 pub(super) fn check(checkup: &Checkup<'_>) -> Vec<Finding> {

@@ -4,11 +4,11 @@ use callgate_clients::secrets::checking::{Astray, Checked, check as look};
 use callgate_clients::secrets::find::Slot;
 use callgate_clients::survey::entries;
 use callgate_secrets::KeychainError;
+use callgate_text::name;
 
 use super::entries::whose;
 use super::entries::{PROTECT, on_entries};
 use super::{Area, Code, Finding, Gravity, Visit};
-use crate::text::name;
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let (checked, state) = look(entries(&visit.clients.surveyed));

@@ -25,13 +25,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::PoisonError;
 
-use callgate_clients::ledger::{self, LedgerError};
-use callgate_clients::queue;
+use callgate_clients::ledger;
 use callgate_store::clock::Moment;
 use callgate_store::pause::{self, Switch};
 use callgate_store::{Home, HomeError, Lease, running};
+use callgate_wiring::{GuardReport, Look, shown};
 
-use crate::clients::{Look, shown};
 use crate::protection::Guards;
 use crate::{Desk, DeskError};
 
@@ -80,7 +79,7 @@ struct Visit<'d> {
 impl Desk {
     fn checkup(&self) -> Checkup<'_> {
         let at_home = self.home.path().symlink_metadata().is_ok();
-        Checkup { home: &self.home, person: &self.machine.home, now: self.clock.now(), at_home }
+        Checkup { home: &self.home, person: &self.wiring.machine().home, now: self.clock.now(), at_home }
     }
 
     pub(crate) fn sessions_now(&self) -> Sessions<'_> {
@@ -119,23 +118,19 @@ impl Desk {
     /// What needs a person, worst first; for a face that does not stay, so clients' files are looked at now.
     pub fn needs(&self) -> Vec<Finding> {
         let mut found = self.quick_findings(&mut self.sessions_now());
-        let look = ledger::read(self.home.path()).map(|ledger| self.look_by(ledger));
-        found.extend(self.client_needs(look.as_ref()));
+        found.extend(self.client_findings(&self.wiring.report_now()));
         found.sort_by_key(|finding| Reverse(finding.gravity));
         found
     }
 
     /// What is wrong with clients' files.
-    pub(crate) fn client_needs(&self, look: Result<&Look<'_>, &LedgerError>) -> Vec<Finding> {
+    pub(crate) fn client_findings(&self, report: &GuardReport) -> Vec<Finding> {
         let checkup = self.checkup();
-        let mut found = match look {
-            Ok(look) => drift::check(look, &look.drift()),
-            Err(error) => vec![clients::broken_ledger(&checkup, error)],
-        };
-        found.retain(|finding| finding.gravity > Gravity::Note);
-        found.truncate(CLIENT_NEEDS);
-        let queue = queue::read(self.home.path()).err();
-        found.extend(queue.map(|error| clients::broken_queue(&checkup, &error)));
+        let mut found: Vec<_> = report.undone.iter().map(clients::undone).collect();
+        found.extend(report.broken_ledger.iter().map(|error| clients::broken_ledger(&checkup, error)));
+        let drift = report.drift.iter().map(|group| drift::finding(&checkup, group));
+        found.extend(drift.filter(|finding| finding.gravity > Gravity::Note).take(CLIENT_NEEDS));
+        found.extend(report.broken_queue.iter().map(|error| clients::broken_queue(&checkup, error)));
         found
     }
 
@@ -148,7 +143,7 @@ impl Desk {
         };
         let visit = Visit {
             checkup: self.checkup(),
-            clients: self.look_by(ledger),
+            clients: self.wiring.look_by(ledger),
             servers: self.inventory().every_server(),
         };
         let mut findings: Vec<_> =

@@ -8,12 +8,12 @@ use callgate_policy::nearest;
 use callgate_store::catalogue::{self, Catalogue};
 use callgate_store::history::DEMO_SERVER;
 use callgate_store::home::read_private;
+use callgate_text::{count, name};
 
 use super::home::accessible;
 use super::stopped_policies::{Broken, StoppedPolicies};
 use super::{Area, Checkup, Code, Finding, Gravity, Sessions, Visit, switches};
 use crate::protection::{Trouble, Unusable};
-use crate::text::{count, name};
 use crate::view::Fix;
 
 /// All that decides about calls.

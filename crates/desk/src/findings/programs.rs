@@ -14,11 +14,11 @@ use callgate_clients::program::ask_version;
 use callgate_clients::survey::{Entry, entries};
 use callgate_store::Home;
 use callgate_supervise::{find, login_path, wider_path};
+use callgate_text::{clip, harmless, name};
+use callgate_wiring::{masker, shown};
 
 use super::entries::whose;
 use super::{Area, Code, Finding, Gravity, Visit};
-use crate::clients::{masker, shown};
-use crate::text::{clip, harmless, name};
 
 /// As the gate has it.
 const SHELL: Duration = Duration::from_secs(3);

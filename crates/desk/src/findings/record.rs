@@ -4,11 +4,11 @@ use std::path::Path;
 
 use callgate_store::checkup::{self, Counters};
 use callgate_store::{StoreError, Trouble};
+use callgate_text::count;
 
 use super::home::accessible;
 use super::{Area, Checkup, Code, Finding, Gravity};
 use crate::DeskError;
-use crate::text::count;
 use crate::view::Fix;
 
 /// Below this, a busy day may fill the disk.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use callgate_store::allowance::{Allowances, What};
 use callgate_store::pause::Switch;
+use callgate_text::{client_name, clip, harmless, name, span};
 
 use super::home::accessible;
 use super::{Area, Checkup, Code, Finding, Gravity};
-use crate::text::{client_name, clip, harmless, name, span};
 use crate::view::Fix;
 
 /// One for each pause. A pause refuses everything of what it is for, whoever meant it.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use callgate_clients::{Os, System, ledger, program};
 use callgate_store::Origin;
+use callgate_wiring::view::ClientAct;
 
 use super::*;
 use crate::testing::Place;
-use crate::view::ClientAct;
 
 /// Somebody with Cursor, whose one server is a program that is there.
 struct World {
@@ -35,7 +35,7 @@ impl World {
 
     fn sound() -> World {
         let world = World::with(r#"{"mcpServers":{"a":{"command":"/bin/sh"}}}"#);
-        world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+        world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
         world
     }
 
@@ -128,7 +128,7 @@ fn a_pause_and_its_like_are_as_grave_and_in_the_same_words_for_the_window_and_th
     fs::remove_file(home.policy("c")).unwrap();
     fs::write(home.default_policy(), "{").unwrap();
     fs::write(world.cursor(), r#"{"mcpServers":{"a":{"command":"/bin/sh"}}}"#).unwrap();
-    world.desk.guard().unwrap();
+    world.desk.wiring().guard().unwrap();
     let doctor = world.desk.doctor();
     let (needs, shown) = (world.desk.needs(), world.desk.overview().unwrap().needs);
     let codes: Vec<_> = needs.iter().map(|finding| finding.code.word()).collect();
@@ -143,7 +143,7 @@ fn a_pause_and_its_like_are_as_grave_and_in_the_same_words_for_the_window_and_th
 #[test]
 fn a_policy_for_a_server_that_nobody_knows_is_told_with_what_was_meant() {
     let world = World::with(r#"{"mcpServers":{"filesystem":{"command":"/bin/sh"}}}"#);
-    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
     let write = |server: &str| {
         let path = world.place.home.policy(server);
         fs::write(&path, "{\"version\":\"1\",\"default\":\"allow\"}").unwrap();

@@ -8,11 +8,11 @@ use callgate_policy::{Policy, excerpt};
 use callgate_store::allowance::{self, Allowances, What};
 use callgate_store::clock::Moment;
 use callgate_store::pause::{self, Switch};
+use callgate_text::{clip, harmless};
 
 use super::why;
 use crate::Desk;
 use crate::allowing::{always_refused, is_by_itself};
-use crate::text::{clip, harmless};
 use crate::view::{AccessQuery, Blocked, CallLine, Target, ToolAccess};
 
 /// Answers at most; a window has fewer rows.

@@ -2,11 +2,11 @@
 
 use callgate_store::history::{BodyRow, CallRow};
 use callgate_store::{CallId, History, running};
+use callgate_text::harmless;
 
 use super::access::{Decisive, query};
 use super::object::CallObject;
 use super::{line, why};
-use crate::text::harmless;
 use crate::view::{Body, CallDetail, SessionView};
 use crate::{Desk, DeskError};
 

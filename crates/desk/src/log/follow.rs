@@ -2,11 +2,11 @@
 
 use callgate_store::history::Toward;
 use callgate_store::{History, Home};
+use callgate_text::harmless;
 
 use super::asked::Asked;
 use super::{fold, line, page};
 use crate::DeskError;
-use crate::text::harmless;
 use crate::view::{LogBatch, LogEntry, LogFilter, PageFrom};
 
 /// Numbers in one batch at most.

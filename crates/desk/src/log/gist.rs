@@ -2,7 +2,7 @@
 //!
 //! Made from the beginning of what was kept, which may be cut anywhere and may be anything.
 
-use crate::text::clip;
+use callgate_text::clip;
 
 /// Characters of a gist at most.
 const LONGEST: usize = 160;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::text::is_hidden;
+use callgate_text::is_hidden;
 
 /// The object of `--json`. Fields are only ever added.
 #[derive(Debug, Serialize)]

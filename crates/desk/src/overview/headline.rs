@@ -1,6 +1,7 @@
 //! The five states of the tray, and each in words that begin with what is wrong.
 
-use crate::text::{clip, count};
+use callgate_text::{clip, count};
+
 use crate::view::{Alarm, Fix, IconState, Need};
 
 /// The longest cause in a headline.

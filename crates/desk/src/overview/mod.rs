@@ -13,13 +13,13 @@ use callgate_store::allowance::{self, Allowance, Allowances, What};
 use callgate_store::clock::Moment;
 use callgate_store::pause::Switch;
 use callgate_store::{History, catch_up};
+use callgate_text::{count, day_start, number};
 
 use crate::acts::NEW_CAP;
 use crate::allowing;
 use crate::findings::{Finding, Sessions};
 use crate::recent::recent;
 use crate::standing::Standing;
-use crate::text::{count, day_start, number};
 use crate::view::{AllowanceView, Done, IconState, Overview, Restriction, Target};
 use crate::{Desk, DeskError};
 
@@ -41,7 +41,7 @@ impl Desk {
         }
         let mut sessions = self.sessions_now();
         let mut findings = self.quick_findings(&mut sessions);
-        findings.extend(self.guarded());
+        findings.extend(self.client_findings(&self.wiring.last_report()));
         let numbers = self.counted(&now).unwrap_or_else(|error| {
             findings.push(self.unusable_history(&error));
             Counted::default()
@@ -56,7 +56,7 @@ impl Desk {
         };
         let servers: BTreeSet<&str> = leases.iter().map(|lease| lease.server.as_str()).collect();
         let servers_running = u32::try_from(servers.len()).unwrap_or(u32::MAX);
-        let unprotected = self.unprotected();
+        let unprotected = self.wiring.unprotected();
         let lately = numbers.last_refused_ms.is_some_and(|at| now.wall_ms - at < LATELY_MS);
         let icon = headline::icon(&needs, unprotected, &numbers.alarms, lately);
         Ok(Overview {

@@ -226,7 +226,7 @@ fn what_a_broken_policy_holds_cannot_dress_up_a_sentence() {
     let overview = place.desk.overview().unwrap();
     assert_eq!(overview.needs.len(), 2, "{:?}", words(&overview));
     for words in words(&overview) {
-        assert!(words.chars().count() <= 600 && !words.chars().any(crate::text::is_hidden), "{words}");
+        assert!(words.chars().count() <= 600 && !words.chars().any(callgate_text::is_hidden), "{words}");
     }
 }
 

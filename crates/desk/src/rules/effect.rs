@@ -6,11 +6,11 @@ use callgate_policy::Policy;
 use callgate_review::{Difference, Example, Question, ReviewError, compare};
 use callgate_store::history::Which;
 use callgate_store::{Disk, History, catalogue};
+use callgate_text::name;
 
 use super::{parsed, present};
 use crate::change::followers;
 use crate::log::line;
-use crate::text::name;
 use crate::view::{CallLine, Effect, ToolDifference};
 use crate::{Desk, DeskError};
 

@@ -3,10 +3,10 @@
 use callgate_policy::{Policy, edit};
 use callgate_store::home::DEFAULT_SERVER;
 use callgate_store::{History, Home, running};
+use callgate_text::count;
 
 use super::present;
 use crate::change::{self, Present, kept_text};
-use crate::text::count;
 use crate::view::{Answer, BrokenPolicy, Done};
 use crate::{Desk, DeskError};
 

@@ -1,10 +1,10 @@
 //! Whether there is such a server, and the policy that counts for it at this moment.
 
 use callgate_store::home::DEFAULT_SERVER;
+use callgate_text::name;
 
 use crate::change::Present;
 use crate::inventory::Purpose;
-use crate::text::name;
 use crate::{Desk, DeskError};
 
 pub(super) fn read(desk: &Desk, server: &str) -> Result<Present, DeskError> {

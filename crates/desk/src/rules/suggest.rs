@@ -3,9 +3,9 @@
 use callgate_policy::edit::merge;
 use callgate_review::{Suggestion, Wish, suggest};
 use callgate_store::{Disk, History, catalogue};
+use callgate_text::name;
 
 use super::{effect, present, proposal};
-use crate::text::name;
 use crate::view::{RuleSuggestion, SuggestedRule};
 use crate::{Desk, DeskError};
 

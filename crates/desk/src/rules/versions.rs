@@ -6,10 +6,10 @@ use callgate_policy::Policy;
 use callgate_policy::diff::unified;
 use callgate_store::History;
 use callgate_store::history::{PolicyChange, Toward, Which};
+use callgate_text::name;
 
 use super::{loosened, present};
 use crate::change::kept_text;
-use crate::text::name;
 use crate::view::PolicyVersionView;
 use crate::{Desk, DeskError};
 

@@ -9,12 +9,12 @@ use std::sync::PoisonError;
 
 use callgate_store::history::{EventRow, Failure, SessionRow};
 use callgate_store::{EndReason, History, Lease, SessionId, catalogue, running};
+use callgate_text::{clip, day_start, harmless};
 
 use self::falls::Falls;
 pub use self::stderr::{StderrEntry, StderrFollower};
 use crate::protection::{Guarded, Guards};
 use crate::standing::Standing;
-use crate::text::{clip, day_start, harmless};
 use crate::view::{Protection, ServerState, ServerView, SessionView, StandView};
 use crate::{Desk, DeskError, codegen};
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use callgate_store::stderr_line::StderrLine;
 use callgate_store::{Home, SessionId};
+use callgate_text::local;
 
 use crate::DeskError;
-use crate::text::local;
 
 /// No more than this many lines,
 const LINES: usize = 200;

@@ -169,9 +169,9 @@ fn stderr_shows_times_and_only_the_lines_of_its_session() {
     let shown = place.desk.stderr_tail(&one.info.id.to_string(), "").unwrap();
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!((lines.len(), lines[0]), (3, "older"), "{shown}");
-    let time = crate::text::local(now).strftime("%H:%M:%S").to_string();
+    let time = callgate_text::local(now).strftime("%H:%M:%S").to_string();
     assert_eq!(lines[2], format!("{time} now"));
-    let date = crate::text::local(now - 3 * 24 * 60 * 60 * 1000).strftime("%Y-%m-%d %H:%M:%S").to_string();
+    let date = callgate_text::local(now - 3 * 24 * 60 * 60 * 1000).strftime("%Y-%m-%d %H:%M:%S").to_string();
     assert_eq!(lines[1], format!("{date} days ago"));
     assert_eq!(place.desk.stderr_tail(&one.info.id.to_string(), "OTHER").unwrap(), "");
     assert!(place.desk.stderr_tail("files", "OTHER").unwrap().ends_with(" of the other\n"));

@@ -4,9 +4,9 @@
 //! whatever loosens only leads to the window's question.
 
 use callgate_store::control::Wish;
+use callgate_text::client_name;
 use serde::{Deserialize, Serialize};
 
-use crate::text::client_name;
 use crate::view::{Fix, LogFilter, Loosening, Place, Restriction, Target};
 
 /// One entry's act.

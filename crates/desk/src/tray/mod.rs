@@ -8,11 +8,12 @@ mod published;
 
 use std::collections::BTreeMap;
 
+use callgate_text::client_name;
+use callgate_text::{clip, count, harmless, local, size, subject};
+
 use crate::acts::cap_for;
 use crate::allowing::EVERY_TOOL;
 use crate::stake::{Recorded, Recordings};
-use crate::text::client_name;
-use crate::text::{clip, count, harmless, local, size, subject};
 use crate::view::{Alarm, Target};
 use crate::view::{
     AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView, StandView,

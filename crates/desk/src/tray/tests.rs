@@ -1,8 +1,9 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+use callgate_store::control::Wish;
+
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
-use callgate_store::control::Wish;
 
 const NOW: i64 = 1_800_000_000_000;
 
@@ -281,7 +282,7 @@ fn hostile_names_stay_short_and_on_their_line() {
     let drawn =
         drawn(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0);
     assert!(drawn.lines().all(|line| line.chars().count() <= 70), "{drawn}");
-    assert!(!drawn.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{drawn}");
+    assert!(!drawn.chars().any(|c| c != '\n' && callgate_text::is_hidden(c)), "{drawn}");
     assert!(drawn.contains("…: denied >"), "the decision is not pushed out: {drawn}");
 }
 

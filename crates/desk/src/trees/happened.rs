@@ -1,9 +1,9 @@
 //! What happened to one server besides its calls: starts, ends, what the keeper and the sweep said.
 
 use callgate_store::{EndReason, EventKind, History};
+use callgate_text::client_name;
 
 use crate::servers::falls::Falls;
-use crate::text::client_name;
 use crate::view::HappenedView;
 use crate::{Desk, DeskError};
 

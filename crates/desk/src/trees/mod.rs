@@ -9,10 +9,10 @@ use callgate_store::history::record_event;
 use callgate_store::mask::Masker;
 use callgate_store::{EndReason, EventKind, History, Lease, SessionId, Settings, StoreError, running};
 use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
+use callgate_text::count;
 use callgate_trees::{About, Here, Record, Texts, What, suspects};
 
 use crate::sampling::{Sampler, Telling};
-use crate::text::count;
 use crate::view::{ElsewhereView, EndedView, LeftoverView, Strays, SuspectView, SweepView, TreeView};
 use crate::{Desk, DeskError};
 
@@ -95,13 +95,13 @@ impl Desk {
         let whose = match left.as_slice() {
             [] => return None,
             [one] => match &one.server {
-                Some(server) => format!("a session of {} that ended", crate::text::harmless(server)),
+                Some(server) => format!("a session of {} that ended", callgate_text::harmless(server)),
                 None => "a session that ended".to_owned(),
             },
             all => format!("{} sessions that ended", all.len()),
         };
         let verb = if number == 1 { "is" } else { "are" };
-        Some(format!("{} of {whose} {verb} left: {}", processes(number), crate::text::size(bytes)))
+        Some(format!("{} of {whose} {verb} left: {}", processes(number), callgate_text::size(bytes)))
     }
 
     /// The temporary profiles that a sweep would remove now.
@@ -178,7 +178,7 @@ impl Desk {
             let (session, server) = (Some(session.to_owned()), Some(lease.server.clone()));
             Some(EndedView { pid: id.pid, what, command, session, server, gone })
         });
-        let words = format!("of {}", crate::text::harmless(&lease.server));
+        let words = format!("of {}", callgate_text::harmless(&lease.server));
         self.swept(&words, ended.collect(), Vec::new())
     }
 

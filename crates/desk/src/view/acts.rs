@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::name;
+use callgate_text::name;
 
 /// Whom a rule is for: one tool, those of a pattern or the whole server; one client or everyone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,12 +5,10 @@
 
 mod acts;
 mod call;
-mod clients;
 mod codegen;
 mod error;
 mod log;
 mod overview;
-mod own;
 mod place;
 mod rules;
 mod servers;
@@ -23,12 +21,6 @@ pub use acts::{
     Restriction, Target, Undo,
 };
 pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, ToolAccess, Why};
-pub use clients::{
-    BackupPreview, BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView,
-    DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, PurgedCopies, QueuedChange,
-    QueuedRestore, RefusedEntry, Restored, SecretPlace, SecretView, SecretsAct, SecretsChange,
-    SecretsPreview, ServerTest,
-};
 pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
 pub use log::{
@@ -36,9 +28,6 @@ pub use log::{
     LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
-pub use own::{
-    DraftPart, DraftPreview, DraftProblem, DraftVariable, Removal, RemovalPreview, ServerDraft, ServerPlace,
-};
 pub use place::Place;
 pub use rules::{
     Action, BrokenPolicy, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft,

@@ -11,9 +11,9 @@ use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
 use callgate_clients::{ledger, program};
-use callgate_desk::clients::came_back;
 use callgate_store::Home;
 use callgate_supervise::find;
+use callgate_wiring::came_back;
 use serde_json::json;
 
 use super::{look, may_run, shown};

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use callgate_clients::survey::Entry;
-use callgate_desk::clients::{diff_lines, masker};
 use callgate_store::mask::Masker;
+use callgate_wiring::{diff_lines, masker};
 
 use crate::screen::{self, Screen};
 

@@ -10,9 +10,9 @@ use callgate_clients::own::{self, placing};
 use callgate_clients::plan::{Act, plan};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
-use callgate_desk::clients::masker_of;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
+use callgate_wiring::masker_of;
 
 use super::{Around, left_behind, refused};
 use crate::args::RemoveArgs;

@@ -240,7 +240,7 @@ fn hostile_names_are_harmless_in_refusals_and_questions() {
     let room = Room::new();
     let hostile = "a\u{202e}b\n\u{1b}[2J".repeat(40);
     let harmless = |words: &str| {
-        assert!(!words.chars().any(crate::text::is_hidden), "{words:?}");
+        assert!(!words.chars().any(callgate_text::is_hidden), "{words:?}");
         assert!(words.chars().count() < 700, "{words:?}");
     };
     let told = |answer: Result<Answer, DeskError>| match answer {

@@ -2,9 +2,9 @@
 
 use callgate_store::Outcome;
 use callgate_store::history::{BodyRow, CallRow};
+use callgate_text::harmless;
 
 use super::super::object::iso;
-use crate::text::harmless;
 
 pub(super) const HEAD: &str =
     "id,time,client,server,session,method,tool,decision,rule,reason,outcome,duration_ms,args,result\r\n";

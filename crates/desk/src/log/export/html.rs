@@ -1,7 +1,8 @@
 //! One HTML file that needs nothing else, and in which nothing can run.
 
+use callgate_text::harmless;
+
 use super::report::Form;
-use crate::text::harmless;
 
 pub(super) struct Html;
 

@@ -1,7 +1,8 @@
 //! Markdown in which no text can become a link, a picture, a heading or HTML.
 
+use callgate_text::harmless;
+
 use super::report::Form;
-use crate::text::harmless;
 
 pub(super) struct Markdown;
 

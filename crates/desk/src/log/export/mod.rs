@@ -86,7 +86,7 @@ pub(super) fn write(
 }
 
 fn now(desk: &Desk) -> Zoned {
-    crate::text::local(desk.clock.now().wall_ms)
+    callgate_text::local(desk.clock.now().wall_ms)
 }
 
 fn extension(format: ExportFormat) -> &'static str {

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use callgate_store::history::{LineRow, Toward};
 use callgate_store::{Decision, Outcome};
+use callgate_text::subject;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::super::{fold, line};
 use super::{Calls, Trouble};
 use crate::DeskError;
-use crate::text::subject;
 use crate::view::{LogEntry, LogFilter};
 
 /// Lines of calls that a person may still read; a table program takes more.

@@ -109,7 +109,7 @@ fn no_export_has_a_character_that_a_terminal_obeys_or_that_hides() {
         let mut out = Vec::new();
         fixture.desk.export_to(&LogFilter::default(), format, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let alive = |c: &char| crate::text::is_hidden(*c) && !matches!(c, '\n' | '\r');
+        let alive = |c: &char| callgate_text::is_hidden(*c) && !matches!(c, '\n' | '\r');
         assert_eq!(text.chars().find(alive), None, "{format:?}");
         assert!(format != ExportFormat::Jsonl || text.contains(r"\u202e"), "the same, as its number");
     }
@@ -158,6 +158,6 @@ proptest! {
         for (at, c) in told.char_indices().filter(|(_, c)| "|[]`".contains(*c)) {
             prop_assert_eq!(told[..at].chars().next_back(), Some('\\'), "{} in {}", c, told);
         }
-        prop_assert!(told.chars().all(|c| !crate::text::is_hidden(c)));
+        prop_assert!(told.chars().all(|c| !callgate_text::is_hidden(c)));
     }
 }

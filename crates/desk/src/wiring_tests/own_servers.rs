@@ -6,10 +6,12 @@ use std::fs;
 
 use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Todo};
+use callgate_wiring::WiringError;
+use callgate_wiring::view::{ClientAct, DraftPart, DraftVariable, EntryState, ServerDraft};
 
-use super::tests::{World, world};
-use crate::DeskError;
-use crate::view::{ClientAct, DraftPart, DraftVariable, EntryState, ErrorCode, ServerDraft, ServerState};
+use super::{World, world};
+use crate::error::wiring_code;
+use crate::view::{ErrorCode, ServerState};
 
 fn draft(name: &str, command: &str, clients: &[&str]) -> ServerDraft {
     ServerDraft {
@@ -21,7 +23,7 @@ fn draft(name: &str, command: &str, clients: &[&str]) -> ServerDraft {
 }
 
 fn problem(world: &World, draft: &ServerDraft) -> DraftPart {
-    world.desk.preview_server(draft).unwrap().problem.unwrap().part
+    world.desk.wiring().preview_server(draft).unwrap().problem.unwrap().part
 }
 
 #[test]
@@ -29,14 +31,14 @@ fn a_server_is_shown_then_added_and_placed_behind_the_gate() {
     let world = world();
     let before = fs::read_to_string(&world.cursor).unwrap();
     let draft = draft("notes", "npx -y 'my notes'", &["cursor", "claude-desktop"]);
-    let preview = world.desk.preview_server(&draft).unwrap();
+    let preview = world.desk.wiring().preview_server(&draft).unwrap();
     assert_eq!((preview.problem, preview.looks_secret), (None, Vec::new()));
     let shown: Vec<_> = preview.edits.files.iter().map(|file| file.client.as_str()).collect();
     assert_eq!(shown, ["cursor", "claude-desktop", "callgate"]);
     assert!(preview.edits.files[0].diff.contains(r#""my notes""#), "{}", preview.edits.files[0].diff);
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), before, "nothing was written");
 
-    let change = world.desk.add_server(&draft).unwrap();
+    let change = world.desk.wiring().add_server(&draft).unwrap();
     assert_eq!((change.act, change.done.len(), change.refused.len()), (ClientAct::Place, 2, 0));
     let state = world.states("cursor").into_iter().find(|(name, _)| name == "notes").unwrap().1;
     assert_eq!(state, EntryState::Protected);
@@ -46,7 +48,7 @@ fn a_server_is_shown_then_added_and_placed_behind_the_gate() {
     assert_eq!((view.state, view.command.len()), (ServerState::NeverStarted, 3));
     // The same again is no edit.
     let after = fs::read_to_string(&world.cursor).unwrap();
-    assert_eq!(world.desk.add_server(&draft).unwrap().done.len(), 2);
+    assert_eq!(world.desk.wiring().add_server(&draft).unwrap().done.len(), 2);
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), after);
 }
 
@@ -60,9 +62,9 @@ fn what_is_wrong_is_told_where_it_was_typed() {
     let mut twice = draft("a", "npx", &[]);
     twice.variables.push(twice.variables[0].clone());
     assert_eq!(problem(&world, &twice), DraftPart::Variables);
-    let told = world.desk.add_server(&twice).unwrap_err();
-    assert_eq!(told.code(), ErrorCode::BadInput);
-    world.desk.add_server(&draft("taken", "npx", &[])).unwrap();
+    let told = world.desk.wiring().add_server(&twice).unwrap_err();
+    assert_eq!(wiring_code(&told), ErrorCode::BadInput);
+    world.desk.wiring().add_server(&draft("taken", "npx", &[])).unwrap();
     assert_eq!(problem(&world, &draft("taken", "uvx", &[])), DraftPart::Name);
     fs::write(world.place.home.path().join("servers.json"), "{").unwrap();
     assert_eq!(problem(&world, &draft("b", "npx", &[])), DraftPart::Elsewhere);
@@ -75,11 +77,11 @@ fn a_value_that_looks_like_a_secret_is_named_and_never_shown() {
     let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
     let variable = |secret| DraftVariable { name: "TOKEN".into(), value: token.into(), secret };
     draft.variables = vec![variable(false)];
-    let preview = world.desk.preview_server(&draft).unwrap();
+    let preview = world.desk.wiring().preview_server(&draft).unwrap();
     assert_eq!(preview.looks_secret, ["TOKEN"]);
     assert!(!format!("{preview:?}{draft:?}").contains(token));
     draft.variables = vec![variable(true)];
-    let preview = world.desk.preview_server(&draft).unwrap();
+    let preview = world.desk.wiring().preview_server(&draft).unwrap();
     assert_eq!(preview.looks_secret, [""; 0]);
     assert!(!format!("{preview:?}").contains(token));
 }
@@ -87,12 +89,12 @@ fn a_value_that_looks_like_a_secret_is_named_and_never_shown() {
 #[test]
 fn the_values_of_a_server_that_is_there_are_not_shown_when_another_is_added_below_it() {
     let world = world();
-    world.desk.add_server(&draft("first", "npx --key hunter22", &[])).unwrap();
+    world.desk.wiring().add_server(&draft("first", "npx --key hunter22", &[])).unwrap();
     let file = world.place.home.path().join("servers.json");
     // As somebody wrote it by hand: nothing about it looks like a secret.
     let text = fs::read_to_string(&file).unwrap().replace("fast", "plain-words-of-mine");
     fs::write(&file, &text).unwrap();
-    let preview = world.desk.preview_server(&draft("second", "npx", &[])).unwrap();
+    let preview = world.desk.wiring().preview_server(&draft("second", "npx", &[])).unwrap();
     let own = preview.edits.files.iter().find(|file| file.client == "callgate").unwrap();
     assert!(own.diff.contains("+") && own.diff.contains("MODE"), "{}", own.diff);
     assert!(!own.diff.contains("plain-words-of-mine") && !own.diff.contains("hunter22"), "{}", own.diff);
@@ -101,7 +103,7 @@ fn the_values_of_a_server_that_is_there_are_not_shown_when_another_is_added_belo
 #[test]
 fn a_name_that_a_client_has_is_left_alone_there() {
     let world = world();
-    let preview = world.desk.preview_server(&draft("play", "other", &["cursor", "zed"])).unwrap();
+    let preview = world.desk.wiring().preview_server(&draft("play", "other", &["cursor", "zed"])).unwrap();
     let told: Vec<_> = preview.edits.refused.iter().map(|one| one.client_name.as_str()).collect();
     assert_eq!(told, ["Zed", "Cursor"], "{:?}", preview.edits.refused);
     assert!(preview.edits.refused[1].why.contains("another server of this name"));
@@ -111,21 +113,21 @@ fn a_name_that_a_client_has_is_left_alone_there() {
 fn a_file_is_offered_where_its_client_is() {
     let world = world();
     let places = |world: &World| -> Vec<(String, bool)> {
-        world.desk.places_for_server().into_iter().map(|one| (one.client, one.new_file)).collect()
+        world.desk.wiring().places_for_server().into_iter().map(|one| (one.client, one.new_file)).collect()
     };
     let there = [("claude-desktop".to_owned(), false), ("cursor".to_owned(), false)];
     assert_eq!(places(&world), there);
     fs::create_dir_all(world.cursor.parent().unwrap().parent().unwrap().join(".codex")).unwrap();
     assert_eq!(places(&world)[2], ("codex".to_owned(), true));
     fs::write(&world.cursor, "{").unwrap();
-    let cursor = &world.desk.places_for_server()[1];
+    let cursor = &world.desk.wiring().places_for_server()[1];
     assert!(cursor.problem.as_ref().unwrap().contains("not valid JSON"), "{cursor:?}");
 }
 
 #[test]
 fn what_waits_is_placed_once_its_client_has_quit_or_told_if_it_cannot_be() {
     let world = world();
-    world.desk.add_server(&draft("notes", "npx", &[])).unwrap();
+    world.desk.wiring().add_server(&draft("notes", "npx", &[])).unwrap();
     let key = |name: &str| Key {
         client: "claude-desktop".into(),
         path: world.claude.clone(),
@@ -134,9 +136,9 @@ fn what_waits_is_placed_once_its_client_has_quit_or_told_if_it_cannot_be() {
     };
     let home = world.place.home.path();
     queue::add(home, &[key("notes"), key("gone")], &Todo::Place, 5).unwrap();
-    assert_eq!(world.desk.clients().unwrap()[0].queued[0].act, ClientAct::Place);
-    world.desk.settle_queue().unwrap();
-    assert!(!world.desk.has_queued(), "it is not tried for ever");
+    assert_eq!(world.desk.wiring().clients().unwrap()[0].queued[0].act, ClientAct::Place);
+    world.desk.wiring().settle_queue().unwrap();
+    assert!(!world.desk.wiring().has_queued(), "it is not tried for ever");
     let names: Vec<_> = world.states("claude-desktop").into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["play", "far", "notes"]);
     let needs = world.desk.overview().unwrap().needs;
@@ -145,8 +147,8 @@ fn what_waits_is_placed_once_its_client_has_quit_or_told_if_it_cannot_be() {
 
 #[test]
 fn placing_is_shown_where_a_server_is_added_and_nowhere_else() {
-    let told = world().desk.preview_clients(ClientAct::Place, &[]).unwrap_err();
-    assert!(matches!(told, DeskError::BadInput(_)));
+    let told = world().desk.wiring().preview_clients(ClientAct::Place, &[]).unwrap_err();
+    assert!(matches!(told, WiringError::BadInput(_)));
 }
 
 #[test]
@@ -154,8 +156,8 @@ fn a_server_that_every_chosen_client_refuses_is_not_added() {
     let world = world();
     // Cursor has a server of this name that is another.
     let taken = world.states("cursor").remove(0).0;
-    let told = world.desk.add_server(&draft(&taken, "npx other", &["cursor"])).unwrap_err();
-    assert_eq!(told.code(), ErrorCode::Conflict);
+    let told = world.desk.wiring().add_server(&draft(&taken, "npx other", &["cursor"])).unwrap_err();
+    assert_eq!(wiring_code(&told), ErrorCode::Conflict);
     assert!(told.to_string().ends_with("Nothing was added."), "{told}");
     assert!(!world.place.home.path().join("servers.json").exists());
 }
@@ -165,12 +167,19 @@ fn a_server_that_was_added_is_removed_after_its_diff_and_comes_back_by_undo() {
     let world = world();
     let before = fs::read_to_string(&world.cursor).unwrap();
     let list = world.place.home.path().join("servers.json");
-    world.desk.add_server(&draft("kept", "npx kept", &[])).unwrap();
+    world.desk.wiring().add_server(&draft("kept", "npx kept", &[])).unwrap();
     let listed = fs::read_to_string(&list).unwrap();
-    world.desk.add_server(&draft("notes", "npx -y notes", &["cursor"])).unwrap();
+    world.desk.wiring().add_server(&draft("notes", "npx -y notes", &["cursor"])).unwrap();
     let placed = fs::read_to_string(&world.cursor).unwrap();
     let entries = || {
-        world.desk.clients().unwrap().into_iter().flat_map(|view| view.files).flat_map(|file| file.entries)
+        world
+            .desk
+            .wiring()
+            .clients()
+            .unwrap()
+            .into_iter()
+            .flat_map(|view| view.files)
+            .flat_map(|file| file.entries)
     };
     let added = |name: &str| entries().any(|entry| entry.key.name == name && entry.added);
     assert!(added("notes"));
@@ -178,24 +187,32 @@ fn a_server_that_was_added_is_removed_after_its_diff_and_comes_back_by_undo() {
         |name: &str| world.desk.servers().unwrap().iter().any(|view| view.name == name && view.added);
     assert!(in_list("notes") && in_list("kept"));
 
-    let preview = world.desk.preview_removal("notes").unwrap();
+    let preview = world.desk.wiring().preview_removal("notes").unwrap();
     let shown: Vec<_> = preview.edits.files.iter().map(|file| file.client.as_str()).collect();
     assert_eq!((shown, preview.secrets.len(), preview.stays.len()), (vec!["cursor", "callgate"], 0, 0));
     assert!(preview.edits.files[0].diff.contains("\n-"), "{}", preview.edits.files[0].diff);
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), placed, "nothing was written");
 
-    let removal = world.desk.remove_server("notes", false).unwrap();
+    let removal = world.desk.wiring().remove_server("notes", false).unwrap();
     assert_eq!(removal.from, ["Cursor", "Callgate's own list"]);
     assert!(removal.refused.is_empty() && removal.undo_until_ms.is_some(), "{removal:?}");
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), before, "byte for byte");
     assert_eq!(fs::read_to_string(&list).unwrap(), listed);
     assert!(!in_list("notes") && in_list("kept"));
 
-    assert_eq!(world.desk.restore_server("another").unwrap_err().code(), ErrorCode::NotFound);
-    world.desk.restore_server("notes").unwrap();
+    assert_eq!(wiring_code(&world.desk.wiring().restore_server("another").unwrap_err()), ErrorCode::NotFound);
+    world.desk.wiring().restore_server("notes").unwrap();
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), placed);
     assert!(added("notes") && in_list("notes"));
-    assert_eq!(world.desk.restore_server("notes").unwrap_err().code(), ErrorCode::NotFound, "once");
-    let unknown = world.desk.remove_server("play", false).unwrap_err();
-    assert_eq!(unknown.code(), ErrorCode::NotFound, "what a person wrote into the file is theirs: {unknown}");
+    assert_eq!(
+        wiring_code(&world.desk.wiring().restore_server("notes").unwrap_err()),
+        ErrorCode::NotFound,
+        "once"
+    );
+    let unknown = world.desk.wiring().remove_server("play", false).unwrap_err();
+    assert_eq!(
+        wiring_code(&unknown),
+        ErrorCode::NotFound,
+        "what a person wrote into the file is theirs: {unknown}"
+    );
 }

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use callgate_secrets::{Item, Keychain, KeychainError, MemoryKeychain, Reference, SCHEME};
+use callgate_wiring::view::{SecretPlace, SecretsAct, SecretsChange};
 
 use super::*;
-use crate::view::{ErrorCode, SecretPlace, SecretsAct, SecretsChange};
+use crate::view::ErrorCode;
 
 const TOKEN: &str = "sk-1234567890abcdef";
 
@@ -37,7 +38,7 @@ struct Safe {
 impl Safe {
     fn new() -> Safe {
         let world = world();
-        world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+        world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
         let gated = fs::read_to_string(&world.cursor).unwrap();
         Safe { world, keychain: Shared::default(), gated }
     }
@@ -50,8 +51,14 @@ impl Safe {
         self.world.entries("cursor").remove(0)
     }
 
-    fn change(&self, act: SecretsAct) -> Result<SecretsChange, crate::DeskError> {
-        self.world.desk.change_secrets_in(&|| Ok(self.keychain.clone()), act, &self.play().key, None, false)
+    fn change(&self, act: SecretsAct) -> Result<SecretsChange, callgate_wiring::WiringError> {
+        self.world.desk.wiring().change_secrets_in(
+            &|| Ok(self.keychain.clone()),
+            act,
+            &self.play().key,
+            None,
+            false,
+        )
     }
 }
 
@@ -59,7 +66,7 @@ impl Safe {
 fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
     let safe = Safe::new();
     assert_eq!(safe.play().secrets.plain, ["API_TOKEN"]);
-    let preview = safe.world.desk.preview_secrets(SecretsAct::Move, &safe.play().key, None).unwrap();
+    let preview = safe.world.desk.wiring().preview_secrets(SecretsAct::Move, &safe.play().key, None).unwrap();
     let [secret] = &preview.secrets[..] else { panic!("{preview:?}") };
     assert_eq!(
         (secret.name.as_str(), secret.place, secret.length),
@@ -78,7 +85,8 @@ fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
     );
     assert!(safe.world.desk.overview().unwrap().needs.is_empty(), "our own edit is no drift");
 
-    let preview = safe.world.desk.preview_secrets(SecretsAct::PutBack, &safe.play().key, None).unwrap();
+    let preview =
+        safe.world.desk.wiring().preview_secrets(SecretsAct::PutBack, &safe.play().key, None).unwrap();
     assert!(
         preview.diff.contains("+") && preview.diff.contains("\"API_TOKEN\": \"[masked]\""),
         "{}",
@@ -94,11 +102,12 @@ fn secrets_are_named_moved_and_put_back_byte_for_byte_and_never_shown() {
 fn what_is_not_behind_the_gate_keeps_its_secrets_and_says_what_to_do() {
     let world = world();
     let play = world.entries("claude-desktop").remove(0).key;
-    let told = world.desk.preview_secrets(SecretsAct::Move, &play, None).unwrap_err();
+    let told = world.desk.wiring().preview_secrets(SecretsAct::Move, &play, None).unwrap_err();
     assert!(told.to_string().ends_with("Protect it first"), "{told}");
     let keychain = Shared::default();
     let told = world
         .desk
+        .wiring()
         .change_secrets_in(&|| Ok(keychain.clone()), SecretsAct::Move, &play, None, false)
         .unwrap_err();
     assert!(told.to_string().ends_with("Protect it first"), "{told}");
@@ -116,7 +125,7 @@ fn a_header_of_a_remote_server_is_told_and_stays() {
     fs::write(&world.cursor, text).unwrap();
     let far = world.entries("cursor").remove(1);
     assert_eq!((far.state, far.secrets.plain), (EntryState::NotCoverable, vec!["Authorization".to_owned()]));
-    assert!(world.desk.preview_secrets(SecretsAct::Move, &far.key, None).is_err());
+    assert!(world.desk.wiring().preview_secrets(SecretsAct::Move, &far.key, None).is_err());
 }
 
 #[test]
@@ -130,9 +139,10 @@ fn without_a_keychain_nothing_is_moved_and_the_reason_is_told() {
         let told = safe
             .world
             .desk
+            .wiring()
             .change_secrets_in(&open, SecretsAct::Move, &safe.play().key, None, false)
             .unwrap_err();
-        assert_eq!(told.code(), ErrorCode::Failed);
+        assert_eq!(crate::error::wiring_code(&told), ErrorCode::Failed);
         assert_eq!(told.to_string(), format!("{words}. Nothing was changed."));
         assert_eq!(safe.text(), safe.gated);
     }
@@ -144,7 +154,7 @@ fn an_entry_that_was_edited_gets_its_secrets_only_if_a_person_says_so() {
     safe.change(SecretsAct::Move).unwrap();
     fs::write(&safe.world.cursor, safe.text().replace("@playwright/mcp", "@evil/mcp")).unwrap();
     assert!(safe.play().secrets.unbound);
-    let drift = safe.world.desk.clients().unwrap().remove(1).files.remove(0).drift;
+    let drift = safe.world.desk.wiring().clients().unwrap().remove(1).files.remove(0).drift;
     assert!(
         drift[0].words.contains("was edited") && drift[0].fix.is_none(),
         "not to be forgotten: {drift:?}"
@@ -152,7 +162,8 @@ fn an_entry_that_was_edited_gets_its_secrets_only_if_a_person_says_so() {
     let told = safe.change(SecretsAct::Move).unwrap_err();
     assert!(told.to_string().contains("stored for another command"), "{told}");
 
-    let preview = safe.world.desk.preview_secrets(SecretsAct::Rebind, &safe.play().key, None).unwrap();
+    let preview =
+        safe.world.desk.wiring().preview_secrets(SecretsAct::Rebind, &safe.play().key, None).unwrap();
     assert_eq!((preview.command.as_str(), preview.diff.as_str()), ("npx -y @evil/mcp", ""));
     assert_eq!(preview.secrets.len(), 1);
     assert_eq!(safe.change(SecretsAct::Rebind).unwrap(), SecretsChange { names: vec![], left: vec![] });
@@ -179,12 +190,12 @@ fn what_is_not_ticked_stays_in_the_file() {
     let safe = Safe::new();
     let (desk, key) = (&safe.world.desk, safe.play().key);
     let none = Some(&[][..]);
-    assert_eq!(desk.preview_secrets(SecretsAct::Move, &key, none).unwrap().diff, "");
+    assert_eq!(desk.wiring().preview_secrets(SecretsAct::Move, &key, none).unwrap().diff, "");
     let open = || Ok(safe.keychain.clone());
-    let moved = desk.change_secrets_in(&open, SecretsAct::Move, &key, none, false).unwrap();
+    let moved = desk.wiring().change_secrets_in(&open, SecretsAct::Move, &key, none, false).unwrap();
     assert_eq!((moved.names.len(), safe.text()), (0, safe.gated.clone()));
     let token = ["API_TOKEN".to_owned()];
-    let moved = desk.change_secrets_in(&open, SecretsAct::Move, &key, Some(&token), false).unwrap();
+    let moved = desk.wiring().change_secrets_in(&open, SecretsAct::Move, &key, Some(&token), false).unwrap();
     assert_eq!(moved.names, token);
 }
 
@@ -192,7 +203,7 @@ fn what_is_not_ticked_stays_in_the_file() {
 fn what_moved_into_the_keychain_is_purged_from_the_backups_by_one_press() {
     let safe = Safe::new();
     safe.change(SecretsAct::Move).unwrap();
-    let copies = || safe.world.desk.client_backups().unwrap().len();
+    let copies = || safe.world.desk.wiring().client_backups().unwrap().len();
     // Claude has the same token, in a file of its own that nobody moved it out of.
     let holding = |client: &str| {
         let files = walk(&safe.world.place.home.path().join("backups"));
@@ -201,11 +212,11 @@ fn what_moved_into_the_keychain_is_purged_from_the_backups_by_one_press() {
     };
     let (before, others) = (copies(), holding("claude-desktop"));
     assert!(holding("cursor") > 0, "a copy is as the file was");
-    let purged = safe.world.desk.purge_copies_in(&|| Ok(safe.keychain.clone())).unwrap();
+    let purged = safe.world.desk.wiring().purge_copies_in(&|| Ok(safe.keychain.clone())).unwrap();
     assert!(purged.rewritten > 0 && purged.problems.is_empty(), "{purged:?}");
     assert_eq!((holding("cursor"), copies()), (0, before), "as many copies, none with the value");
     assert_eq!(holding("claude-desktop"), others);
-    let again = safe.world.desk.purge_copies_in(&|| Ok(safe.keychain.clone())).unwrap();
+    let again = safe.world.desk.wiring().purge_copies_in(&|| Ok(safe.keychain.clone())).unwrap();
     assert_eq!(again.rewritten, 0);
 }
 

@@ -7,12 +7,12 @@ use callgate_clients::survey::Entry;
 use callgate_policy::diff::unified;
 use callgate_secrets::SCHEME;
 use callgate_store::mask::{self, Masker, Secret};
+use callgate_text::harmless;
 
-use super::windowed::windowed;
-use crate::text::harmless;
+use crate::windowed::windowed;
 
 /// The path as people write it.
-pub(crate) fn path(home: &Path, path: &Path) -> String {
+pub fn path(home: &Path, path: &Path) -> String {
     harmless(&match path.strip_prefix(home) {
         Ok(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
         Err(_) => path.display().to_string(),
@@ -20,14 +20,14 @@ pub(crate) fn path(home: &Path, path: &Path) -> String {
 }
 
 /// What an entry starts, in one line.
-pub(super) fn command(entry: &Entry) -> String {
+pub(crate) fn command(entry: &Entry) -> String {
     let Some(local) = entry.local() else { return String::new() };
     let words: Vec<_> = local.words().map(str::to_owned).collect();
     harmless(&masker([entry]).command(&words).join(" "))
 }
 
 /// What an edit changes, line by line.
-pub(super) fn diff(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> String {
+pub(crate) fn diff(texts: (&str, &str), names: (&str, &str), masker: &Masker) -> String {
     diff_lines(texts, names, masker).join("\n")
 }
 

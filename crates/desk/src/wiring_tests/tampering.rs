@@ -8,14 +8,14 @@ impl World {
         let text = fs::read_to_string(&self.cursor).unwrap();
         assert!(text.contains(from), "{text}");
         fs::write(&self.cursor, text.replacen(from, to, 1)).unwrap();
-        self.desk.guard().unwrap();
+        self.desk.wiring().guard().unwrap();
     }
 
     fn protect_again(&self) {
         let key = self.entries("cursor")[0].key.clone();
-        let change = self.desk.change_clients(ClientAct::Protect, &[key], false).unwrap();
+        let change = self.desk.wiring().change_clients(ClientAct::Protect, &[key], false).unwrap();
         assert!(change.refused.is_empty(), "{change:?}");
-        self.desk.guard().unwrap();
+        self.desk.wiring().guard().unwrap();
     }
 }
 
@@ -45,7 +45,7 @@ fn a_gate_with_another_home_or_name_is_not_shown_as_protected_and_protecting_it_
         (r#""--client", "cursor""#, r#""--client", "claude""#, "its --client is claude, not cursor"),
     ] {
         let world = world();
-        world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+        world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
         world.desk.news(false).unwrap();
         let protected = fs::read_to_string(&world.cursor).unwrap();
         world.edit(from, to);
@@ -65,7 +65,7 @@ fn a_gate_with_another_home_or_name_is_not_shown_as_protected_and_protecting_it_
         assert_eq!(fs::read_to_string(&world.cursor).unwrap(), protected, "{to}");
         assert_eq!(world.states("cursor")[0].1, EntryState::Protected);
         assert!(world.desk.overview().unwrap().needs.is_empty(), "{to}");
-        world.desk.change_clients(ClientAct::Unprotect, &[], false).unwrap();
+        world.desk.wiring().change_clients(ClientAct::Unprotect, &[], false).unwrap();
         assert_eq!(fs::read_to_string(&world.cursor).unwrap(), FILE, "{to}");
     }
 }
@@ -73,12 +73,12 @@ fn a_gate_with_another_home_or_name_is_not_shown_as_protected_and_protecting_it_
 #[test]
 fn a_gate_that_records_real_calls_as_a_demonstration_is_not_shown_as_protected() {
     let world = world();
-    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
     world.edit(r#""run", "--server""#, r#""run", "--demo", "--server""#);
     assert_eq!(world.states("cursor")[0].1, EntryState::Tampered);
     let needs = world.desk.overview().unwrap().needs;
     assert!(needs.iter().any(|need| need.words.contains("its --demo marks its calls")), "{needs:?}");
-    world.desk.change_clients(ClientAct::Unprotect, &[], false).unwrap();
+    world.desk.wiring().change_clients(ClientAct::Unprotect, &[], false).unwrap();
     assert_eq!(fs::read_to_string(&world.cursor).unwrap(), FILE);
 }
 
@@ -88,8 +88,8 @@ fn what_an_entry_had_when_a_person_protected_it_is_theirs() {
     let file =
         FILE.replace(r#""env": { "#, r#""env": { "LD_LIBRARY_PATH": "/opt/cuda", "HOME": "/srv/it", "#);
     fs::write(&world.cursor, &file).unwrap();
-    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
-    world.desk.guard().unwrap();
+    world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
+    world.desk.wiring().guard().unwrap();
     assert_eq!(world.states("cursor")[0].1, EntryState::Protected);
     assert!(world.desk.overview().unwrap().needs.is_empty());
     world.edit("/opt/cuda", "/evil");
@@ -102,6 +102,6 @@ fn an_entry_that_names_the_gate_s_own_home_is_as_protected() {
     let home = world.place.home.path().display().to_string();
     let file = FILE.replace(r#""env": { "#, &format!(r#""env": {{ "CALLGATE_HOME": "{home}", "#));
     fs::write(&world.cursor, &file).unwrap();
-    world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+    world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
     assert_eq!(world.states("cursor")[0].1, EntryState::Protected);
 }

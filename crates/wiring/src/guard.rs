@@ -2,41 +2,63 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use callgate_clients::change::keep_servers;
 use callgate_clients::discover;
 use callgate_clients::drift::Drift;
 use callgate_clients::file::{Hash, hash};
-use callgate_clients::ledger::{self, Key};
+use callgate_clients::ledger::{self, Key, LedgerError};
+use callgate_clients::queue::{self, QueueError};
 use callgate_clients::survey::{State, entries};
+use callgate_text::client_name;
 
-use super::drift_text::entry_of;
-use super::{Look, entry_key, shown};
-use crate::findings::{Area, Code, Finding, Gravity};
-use crate::notices::Notice;
-use crate::text::client_name;
-use crate::view::{ClientAct, ClientChange, Fix};
-use crate::{Desk, DeskError};
+use crate::drift_text::{DriftGroup, entry_of};
+use crate::view::{ClientAct, ClientChange};
+use crate::{Look, Wiring, WiringError, entry_key, shown};
 
 /// What the last look found.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    needs: Vec<Finding>,
-    /// Entries without a gate that nobody has decided about, beside those that `needs` tells of.
+    report: GuardReport,
+    /// Entries without a gate that nobody has decided about, beside those that drifted.
     unprotected: u32,
     /// What waited for a client to quit and could not be done then; until the next change.
-    not_done: Vec<Finding>,
+    not_done: Vec<Undone>,
     /// Lost gates that could not be put back by itself.
-    not_repaired: Vec<Finding>,
+    not_repaired: Vec<Undone>,
     /// What kept the guard from its work, until it does it again.
-    failed: Vec<Finding>,
+    failed: Vec<Undone>,
     /// What was done by itself, or is lost, and nobody was told of yet.
-    untold: Vec<Notice>,
+    untold: Vec<GuardNews>,
     /// Lost gates and wiped files that a notification was raised for, until they are mended.
     raised: BTreeSet<Lost>,
     /// Protected files as they were when it was last looked whether to keep a copy.
     looked: BTreeMap<PathBuf, Hash>,
+}
+
+/// What is wrong with clients' files, and what could not be done about it.
+#[derive(Clone, Debug, Default)]
+pub struct GuardReport {
+    pub drift: Vec<DriftGroup>,
+    /// Without it nobody knows what lost its gate.
+    pub broken_ledger: Option<Arc<LedgerError>>,
+    pub broken_queue: Option<Arc<QueueError>>,
+    pub undone: Vec<Undone>,
+}
+
+/// Something that was to be written and was not.
+#[derive(Clone, Debug)]
+pub struct Undone {
+    pub client: Option<String>,
+    pub words: String,
+}
+
+/// What the guard did, or what is lost, for a notification.
+#[derive(Clone, Debug)]
+pub struct GuardNews {
+    pub title: String,
+    pub body: String,
 }
 
 /// What is worth a notification.
@@ -48,19 +70,21 @@ enum Lost {
     Servers(String, PathBuf),
 }
 
-impl Desk {
+impl Wiring {
     /// All that the guard does: what waited is written, lost gates are put back, and every file is looked at. What kept it from
     /// any of that needs a person.
-    pub fn watch_over_clients(&self) -> Result<(), DeskError> {
+    pub fn watch_over_clients(&self) -> Result<(), WiringError> {
         let failed = [
             self.settle_queue().err().map(|error| ("What waits for a client to quit was not written", error)),
             self.keep_gates().err().map(|error| ("Lost gates were not put back", error)),
         ];
         let guarded = self.guard();
         let mut held = self.held();
-        let known = |error: &DeskError| {
-            let words = error.to_string();
-            held.needs.iter().any(|need| need.words.contains(&words))
+        let known = |error: &WiringError| {
+            let report = &held.report;
+            let ledger = report.broken_ledger.as_ref().map(ToString::to_string);
+            let queue = report.broken_queue.as_ref().map(ToString::to_string);
+            [ledger, queue].contains(&Some(error.to_string()))
         };
         let failed = failed.into_iter().flatten().filter(|(_, error)| !known(error));
         let failed = failed.map(|(what, error)| not_written(None, &format!("{what}: {error}"))).collect();
@@ -69,16 +93,15 @@ impl Desk {
     }
 
     /// Looks at every client's file; what is wrong there needs a person from now on.
-    pub fn guard(&self) -> Result<(), DeskError> {
-        let look = ledger::read(self.home.path()).map(|ledger| self.look_by(ledger));
-        let needs = self.client_needs(look.as_ref());
+    pub fn guard(&self) -> Result<(), WiringError> {
+        let (report, look) = self.report();
         let unprotected = look.as_ref().map_or(0, Look::unprotected);
-        if let Ok(look) = &look {
+        if let Some(look) = &look {
             self.keep_copies(look);
             self.raise_losses(look);
         }
         let mut held = self.held();
-        (held.needs, held.unprotected) = (needs, unprotected);
+        (held.report, held.unprotected) = (report, unprotected);
         Ok(())
     }
 
@@ -99,45 +122,63 @@ impl Desk {
     }
 
     /// Servers without a gate that nobody has decided about, as of the last look.
-    pub(crate) fn unprotected(&self) -> u32 {
+    pub fn unprotected(&self) -> u32 {
         self.held().unprotected
     }
 
-    pub(crate) fn guarded(&self) -> Vec<Finding> {
+    /// What the guard found when it looked last.
+    pub fn last_report(&self) -> GuardReport {
         let held = self.held();
-        let told = held.not_done.iter().chain(&held.not_repaired).chain(&held.failed);
-        told.chain(&held.needs).cloned().collect()
+        let undone = held.not_done.iter().chain(&held.not_repaired).chain(&held.failed).cloned().collect();
+        GuardReport { undone, ..held.report.clone() }
+    }
+
+    /// What is wrong now; for a face that does not stay. Looks only.
+    pub fn report_now(&self) -> GuardReport {
+        self.report().0
+    }
+
+    fn report(&self) -> (GuardReport, Option<Look<'_>>) {
+        let broken_queue = queue::read(self.home.path()).err().map(Arc::new);
+        let report = GuardReport { broken_queue, ..GuardReport::default() };
+        match ledger::read(self.home.path()) {
+            Ok(ledger) => {
+                let look = self.look_by(ledger);
+                (GuardReport { drift: look.drift_groups(), ..report }, Some(look))
+            }
+            Err(error) => (GuardReport { broken_ledger: Some(Arc::new(error)), ..report }, None),
+        }
     }
 
     /// What the guard did and nobody was told of yet.
-    pub(crate) fn guard_news(&self) -> Vec<Notice> {
+    pub fn guard_news(&self) -> Vec<GuardNews> {
         std::mem::take(&mut self.held().untold)
     }
 
-    pub(super) fn untold(&self, notice: Notice) {
-        self.held().untold.push(notice);
+    pub(crate) fn untold(&self, news: GuardNews) {
+        self.held().untold.push(news);
     }
 
-    pub(super) fn not_done(&self, change: &ClientChange) {
+    pub(crate) fn not_done(&self, change: &ClientChange) {
         self.held().not_done.extend(refusals(change));
     }
 
-    pub(super) fn not_restored(&self, client: &str, why: &str) {
+    pub(crate) fn not_restored(&self, client: &str, why: &str) {
         self.held().not_done.push(not_written(Some(client), &format!("{client}: {why}")));
     }
 
     /// What is told until the next try.
-    pub(super) fn not_repaired(&self, change: Option<&ClientChange>) {
+    pub(crate) fn not_repaired(&self, change: Option<&ClientChange>) {
         self.held().not_repaired = change.into_iter().flat_map(refusals).collect();
     }
 
-    pub(super) fn forget_not_done(&self) {
+    pub(crate) fn forget_not_done(&self) {
         self.held().not_done.clear();
     }
 
     /// A notification for what was lost since the last look; a lost gate only if nothing puts it back by itself.
     fn raise_losses(&self, look: &Look<'_>) {
-        let gates = !self.user_settings().repair_gates;
+        let gates = !self.repairs_gates();
         let lost = look.lost(gates);
         let news = |lost: &BTreeSet<Lost>| !lost.is_subset(&self.held().raised);
         // Between the row in the ledger and the gate in the file lies a moment in which it looks lost.
@@ -216,7 +257,7 @@ impl Look<'_> {
     }
 }
 
-fn refusals(change: &ClientChange) -> impl Iterator<Item = Finding> {
+fn refusals(change: &ClientChange) -> impl Iterator<Item = Undone> {
     change.refused.iter().map(|refused| {
         let which = refused.name.as_deref().unwrap_or("its file");
         let done = match change.act {
@@ -229,7 +270,6 @@ fn refusals(change: &ClientChange) -> impl Iterator<Item = Finding> {
     })
 }
 
-fn not_written(client: Option<&str>, words: &str) -> Finding {
-    let about = client.unwrap_or_default();
-    Finding::new(Area::Clients, Code::ChangeRefused, Gravity::Problem, about, words).act(Fix::OpenClients)
+fn not_written(client: Option<&str>, words: &str) -> Undone {
+    Undone { client: client.map(str::to_owned), words: words.to_owned() }
 }

@@ -11,26 +11,26 @@ use callgate_clients::restore::{Wanted, lost_in_wipe, restore, restore_wiped};
 use callgate_clients::secrets::checking::{Checked, dead};
 use callgate_clients::survey::Entry;
 use callgate_clients::{file, table};
+use callgate_text::{client_name, clip, harmless, name};
 
-use super::change::would_write_over;
-use super::{masker, shown};
-use crate::text::{client_name, clip, harmless, name};
+use crate::change::would_write_over;
 use crate::view::{BackupPreview, BackupView, ClientAct, Restored};
-use crate::{Desk, DeskError};
+use crate::{Wiring, WiringError};
+use crate::{masker, shown};
 
 /// Names of secrets in one sentence, in characters.
 const NAMES: usize = 300;
 
-impl Desk {
+impl Wiring {
     /// Every copy, newest first.
-    pub fn client_backups(&self) -> Result<Vec<BackupView>, DeskError> {
+    pub fn client_backups(&self) -> Result<Vec<BackupView>, WiringError> {
         let mut copies = self.copies()?;
         copies.sort_by_key(|copy| std::cmp::Reverse(copy.at_ms));
         Ok(copies.iter().map(|copy| self.backup_view(copy)).collect())
     }
 
     /// What restoring it would change, and what would not work then.
-    pub fn preview_backup(&self, id: &str) -> Result<BackupPreview, DeskError> {
+    pub fn preview_backup(&self, id: &str) -> Result<BackupPreview, WiringError> {
         let copy = self.copy(id)?;
         let bytes = read(&copy)?;
         let now = file::read(&copy.path).map(|now| now.bytes).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Desk {
     /// Puts the file back as the copy has it. If the client had lost all its servers, those that were behind the gate are put
     /// behind it again; else the copy counts as it is. What a running client would write over waits until it has quit, unless
     /// `now`.
-    pub fn restore_backup(&self, id: &str, now: bool) -> Result<Restored, DeskError> {
+    pub fn restore_backup(&self, id: &str, now: bool) -> Result<Restored, WiringError> {
         let copy = self.copy(id)?;
         let bytes = read(&copy)?;
         let now_ms = self.clock.now().wall_ms;
@@ -62,12 +62,12 @@ impl Desk {
         }
         let gates = self.put_back(Wanted { copy: &copy, bytes: &bytes, since_ms: now_ms })?;
         self.guard()?;
-        all_gated(gates).map_err(DeskError::Conflict)?;
+        all_gated(gates).map_err(WiringError::Conflict)?;
         Ok(Restored::Done)
     }
 
     /// Puts back what waited for clients that have quit meanwhile. What could not be done is told, and not tried again.
-    pub(super) fn settle_restores(&self) -> Result<(), DeskError> {
+    pub(crate) fn settle_restores(&self) -> Result<(), WiringError> {
         for queued in queue::read(self.home.path())? {
             let Todo::Restore { copy } = &queued.todo else { continue };
             let copy = self.copy(copy).and_then(|copy| Ok((read(&copy)?, copy)));
@@ -114,7 +114,7 @@ impl Desk {
     }
 
     /// What came of the gates that were lost with the file.
-    fn put_back(&self, wanted: Wanted<'_>) -> Result<Option<Result<Plan, ChangeError>>, DeskError> {
+    fn put_back(&self, wanted: Wanted<'_>) -> Result<Option<Result<Plan, ChangeError>>, WiringError> {
         let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
         let lost = lost_in_wipe(home, wanted.copy)?;
         if lost.is_empty() {
@@ -127,25 +127,25 @@ impl Desk {
     }
 
     /// A client that loses what is in its file while a change waits must not take it along.
-    pub(super) fn keep_copy(
+    pub(crate) fn keep_copy(
         &self,
         (client, path): (&str, &Path),
         bytes: &[u8],
         now_ms: i64,
-    ) -> Result<(), DeskError> {
+    ) -> Result<(), WiringError> {
         let kept = Backups::of(self.home.path()).keep(client, path, bytes, now_ms);
-        kept.map_err(|error| DeskError::Conflict(format!("no copy of its file can be kept: {error}")))
+        kept.map_err(|error| WiringError::Conflict(format!("no copy of its file can be kept: {error}")))
     }
 
-    fn copies(&self) -> Result<Vec<Backup>, DeskError> {
+    fn copies(&self) -> Result<Vec<Backup>, WiringError> {
         let folder = Backups::of(self.home.path());
-        folder.list().map_err(|error| DeskError::disk("the backups cannot be read", error))
+        folder.list().map_err(|error| WiringError::disk("the backups cannot be read", error))
     }
 
-    fn copy(&self, id: &str) -> Result<Backup, DeskError> {
+    fn copy(&self, id: &str) -> Result<Backup, WiringError> {
         let found = Backups::of(self.home.path()).find(id);
-        let found = found.map_err(|error| DeskError::disk("the backups cannot be read", error))?;
-        found.ok_or_else(|| DeskError::NotFound(format!("there is no backup {}", name(id))))
+        let found = found.map_err(|error| WiringError::disk("the backups cannot be read", error))?;
+        found.ok_or_else(|| WiringError::NotFound(format!("there is no backup {}", name(id))))
     }
 
     fn backup_view(&self, copy: &Backup) -> BackupView {
@@ -216,6 +216,6 @@ fn all_gated(gates: Option<Result<Plan, ChangeError>>) -> Result<(), String> {
     Err(harmless(&format!("the file is restored, but {which} could not be put behind the gate again: {why}")))
 }
 
-fn read(copy: &Backup) -> Result<Vec<u8>, DeskError> {
-    copy.read().map_err(|error| DeskError::disk(format!("{} cannot be read", copy.copy.display()), error))
+fn read(copy: &Backup) -> Result<Vec<u8>, WiringError> {
+    copy.read().map_err(|error| WiringError::disk(format!("{} cannot be read", copy.copy.display()), error))
 }

@@ -1,28 +1,30 @@
-//! The AI clients of this machine as a person sees them, and the gate put in front of their servers or taken away.
+//! The gate in the files of AI clients: put in front of servers or taken away, guarded, mended; with the secrets, the copies
+//! and the servers of one's own that belong to it. The window and the command line both do it by this crate.
 //!
 //! Owns: which change may be written now and which has to wait, and what a file that drifted asks for. How files are read
-//! and written is `callgate-clients`' business.
+//! and written is `callgate-clients`' business. It must not know of windows, terminals or policies.
+
+#![forbid(unsafe_code)]
 
 mod backups;
 mod change;
 mod command_line;
 mod drift_text;
+mod error;
 mod guard;
 mod mark;
 mod own;
-#[cfg(test)]
-mod own_tests;
 mod removal;
 mod repair;
 mod secrets;
-pub(crate) mod shown;
-#[cfg(test)]
-mod tests;
+pub mod shown;
+pub mod view;
 mod windowed;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::drift::{Drift, drift, take_note};
@@ -35,39 +37,61 @@ use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
 use callgate_clients::{Client, System, program, reopen, running, table};
 
-use crate::text::{harmless, name};
+use callgate_store::Home;
+use callgate_store::clock::Clock;
+use callgate_text::{harmless, name};
+
 use crate::view::{
     ClientEntry, ClientFile, ClientView, EntryKey, EntryState, QueuedChange, QueuedRestore, ServerTest,
 };
-use crate::{Desk, DeskError};
 
 pub use backups::References;
-pub(crate) use drift_text::DriftText;
-pub use drift_text::came_back;
-pub(crate) use guard::Guard;
-pub(crate) use removal::Removed;
+pub use drift_text::{DriftGroup, came_back};
+pub use error::WiringError;
+pub use guard::{GuardNews, GuardReport, Undone};
 pub use shown::{diff_lines, masker, masker_of};
 
+/// One person's clients, with the home that their gate belongs to.
+#[derive(Debug)]
+pub struct Wiring {
+    home: Home,
+    clock: Arc<dyn Clock>,
+    /// Where clients keep their files.
+    machine: System,
+    guard: Mutex<guard::Guard>,
+    /// The server that was removed last, to be put back.
+    removed: Mutex<Option<removal::Removed>>,
+}
+
 /// All files of all clients, at one moment.
-pub(crate) struct Look<'d> {
-    pub(crate) machine: &'d System,
+#[derive(Debug)]
+pub struct Look<'d> {
+    pub machine: &'d System,
     ours: &'d Path,
-    pub(crate) ledger: Ledger,
-    pub(crate) surveyed: Vec<Surveyed>,
+    pub ledger: Ledger,
+    pub surveyed: Vec<Surveyed>,
     queue: Vec<Queued>,
     copies: Vec<Backup>,
     /// Who runs, by the client's id: looking for processes is dear, and asked for with every lost gate.
     running: RefCell<BTreeMap<&'static str, Option<Vec<running::Main>>>>,
 }
 
-impl Desk {
+impl Wiring {
+    pub fn new(home: Home, clock: Arc<dyn Clock>, machine: System) -> Wiring {
+        Wiring { home, clock, machine, guard: Mutex::default(), removed: Mutex::default() }
+    }
+
+    pub fn machine(&self) -> &System {
+        &self.machine
+    }
+
     /// Every client that has a file here, with its servers.
-    pub fn clients(&self) -> Result<Vec<ClientView>, DeskError> {
+    pub fn clients(&self) -> Result<Vec<ClientView>, WiringError> {
         Ok(self.look_at_clients()?.views())
     }
 
     /// Nobody is to be asked about these again.
-    pub fn leave_open(&self, entries: &[EntryKey]) -> Result<(), DeskError> {
+    pub fn leave_open(&self, entries: &[EntryKey]) -> Result<(), WiringError> {
         let look = self.look_at_clients()?;
         let mut held = ledger::hold(self.home.path())?;
         look.picked(entries).for_each(|entry| held.ledger.leave_open(&entry.key));
@@ -78,7 +102,7 @@ impl Desk {
     }
 
     /// What somebody else did to these entries, their edit, their removal or a gate that came back, is known and not told again.
-    pub fn take_note(&self, entries: &[EntryKey]) -> Result<(), DeskError> {
+    pub fn take_note(&self, entries: &[EntryKey]) -> Result<(), WiringError> {
         let look = self.look_at_clients()?;
         let mut held = ledger::hold(self.home.path())?;
         let mut gone = Vec::new();
@@ -98,7 +122,7 @@ impl Desk {
 
     /// What waits for this client to quit is not done after all; a gate that was to be put back by itself stays away. No
     /// entries: all that waits for it.
-    pub fn drop_queued(&self, client: &str, entries: &[EntryKey]) -> Result<(), DeskError> {
+    pub fn drop_queued(&self, client: &str, entries: &[EntryKey]) -> Result<(), WiringError> {
         let meant = |key: &Key| entries.is_empty() || entries.contains(&entry_key(key));
         let dropped = |queued: &Queued| queued.key.client == client && meant(&queued.key);
         let waiting = queue::read(self.home.path())?;
@@ -109,9 +133,9 @@ impl Desk {
     }
 
     /// Quits the client, writes what waited for that, and starts it again.
-    pub fn reopen_client(&self, client: &str) -> Result<(), DeskError> {
+    pub fn reopen_client(&self, client: &str) -> Result<(), WiringError> {
         let known = table::client(client)
-            .ok_or_else(|| DeskError::NotFound(format!("there is no client {}", name(client))))?;
+            .ok_or_else(|| WiringError::NotFound(format!("there is no client {}", name(client))))?;
         let gone = reopen::quit(known, &self.machine.home)?;
         let settled = self.settle_queue();
         // It is started whatever came of the change: it was running before.
@@ -120,12 +144,13 @@ impl Desk {
     }
 
     /// Starts the server behind the gate and asks it for its tools, as its client would.
-    pub fn test_server(&self, entry: &EntryKey) -> Result<ServerTest, DeskError> {
+    pub fn test_server(&self, entry: &EntryKey) -> Result<ServerTest, WiringError> {
         let look = self.look_at_clients()?;
-        let not_found = || DeskError::NotFound(format!("{} is not in the file any more", name(&entry.name)));
+        let not_found =
+            || WiringError::NotFound(format!("{} is not in the file any more", name(&entry.name)));
         let found = look.picked(std::slice::from_ref(entry)).next().ok_or_else(not_found)?;
         let Some(local) = found.local() else {
-            return Err(DeskError::BadInput(format!("{} starts no program", name(&entry.name))));
+            return Err(WiringError::BadInput(format!("{} starts no program", name(&entry.name))));
         };
         let binary = self.gate()?;
         let server = match &found.state {
@@ -144,29 +169,31 @@ impl Desk {
     }
 
     /// Our program, at the place that clients' files name.
-    fn gate(&self) -> Result<PathBuf, DeskError> {
+    fn gate(&self) -> Result<PathBuf, WiringError> {
         let place = program::place(self.home.path());
         if !place.exists()
             && let Some(brought) = program::brought()
         {
-            program::install(&brought, self.home.path())
-                .map_err(|error| DeskError::disk(format!("{} cannot be written", place.display()), error))?;
+            program::install(&brought, self.home.path()).map_err(|error| {
+                WiringError::disk(format!("{} cannot be written", place.display()), error)
+            })?;
         }
         match place.exists() {
             true => Ok(place),
-            false => Err(DeskError::NotFound(format!(
+            false => Err(WiringError::NotFound(format!(
                 "{} is not there: start Callgate's app once, or run `callgate clients protect`",
                 place.display()
             ))),
         }
     }
 
-    fn look_at_clients(&self) -> Result<Look<'_>, DeskError> {
+    /// All files of all clients, as they are now.
+    pub fn look_at_clients(&self) -> Result<Look<'_>, WiringError> {
         Ok(self.look_by(ledger::read(self.home.path())?))
     }
 
     /// By this ledger.
-    pub(crate) fn look_by(&self, ledger: Ledger) -> Look<'_> {
+    pub fn look_by(&self, ledger: Ledger) -> Look<'_> {
         Look {
             machine: &self.machine,
             ours: self.home.path(),
@@ -181,7 +208,7 @@ impl Desk {
 }
 
 impl Look<'_> {
-    pub(crate) fn views(&self) -> Vec<ClientView> {
+    pub fn views(&self) -> Vec<ClientView> {
         let mut views: Vec<ClientView> = Vec::new();
         let drifts = self.drift();
         for file in &self.surveyed {
@@ -304,11 +331,11 @@ impl Look<'_> {
     }
 
     /// The path as people write it.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub fn shown(&self, path: &Path) -> String {
         shown::path(&self.machine.home, path)
     }
 
-    pub(crate) fn drift(&self) -> Vec<Drift> {
+    pub fn drift(&self) -> Vec<Drift> {
         drift(&self.surveyed, &self.ledger, &self.queue, &program::place(self.ours).to_string_lossy())
     }
 
@@ -337,4 +364,18 @@ fn queued_change(queued: &Queued) -> Option<QueuedChange> {
 /// own that is rounded too: one that was opened right after the edit must not look as if it had been there before.
 fn is_stale(since_ms: i64, edited_ms: i64) -> bool {
     since_ms + 2_000 < edited_ms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_was_opened_right_after_the_edit_is_not_said_to_run_the_old_configuration() {
+        for (since, edited, stale) in
+            [(5_000, 5_900, false), (4_000, 5_900, false), (3_000, 5_900, true), (9_000, 5_900, false)]
+        {
+            assert_eq!(is_stale(since, edited), stale, "{since} {edited}");
+        }
+    }
 }

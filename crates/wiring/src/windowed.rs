@@ -8,7 +8,7 @@ const AROUND: usize = 200;
 const LEFT_OUT: &str = "…";
 
 /// The lines of a unified diff, each at most about [`WIDE`].
-pub(super) fn windowed(mut lines: Vec<String>) -> Vec<String> {
+pub(crate) fn windowed(mut lines: Vec<String>) -> Vec<String> {
     let mut at = 0;
     while at < lines.len() {
         let gone = run(&lines, at, '-');

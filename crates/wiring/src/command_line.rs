@@ -4,7 +4,7 @@ use callgate_clients::Os;
 
 /// Words between blanks. Quotes of both kinds hold blanks; a backslash takes the next character as it is, but not on Windows,
 /// where it is part of paths.
-pub(super) fn words(line: &str, os: Os) -> Result<Vec<String>, &'static str> {
+pub(crate) fn words(line: &str, os: Os) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

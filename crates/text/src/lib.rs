@@ -1,4 +1,6 @@
-//! Words for people: counts, lengths of time, and text of others made harmless.
+//! Text for people: names of others made harmless, counts, lengths of time, sizes.
+
+#![forbid(unsafe_code)]
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -52,7 +54,7 @@ pub fn name(text: &str) -> String {
 }
 
 /// Does it stand for several tools: `write_*`?
-pub(crate) fn is_pattern(tool: &str) -> bool {
+pub fn is_pattern(tool: &str) -> bool {
     tool.contains(['*', '?'])
 }
 

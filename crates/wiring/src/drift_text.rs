@@ -10,18 +10,44 @@ use callgate_clients::repair::Rests;
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::survey::entries;
 use callgate_clients::table;
+use callgate_text::{client_name, clip, harmless, name};
 
-use super::repair::contested;
-use super::{Look, entry_key, shown};
-use crate::text::{client_name, clip, harmless, name};
+use crate::repair::contested;
 use crate::view::{DriftFix, DriftKind, DriftView};
+use crate::{Look, entry_key, shown};
 
 /// The longest list of names in a sentence, in characters.
 const NAMES: usize = 160;
 
 impl Look<'_> {
+    /// What happened, in words; several of one kind in one file are one thing to know.
+    pub fn drift_groups(&self) -> Vec<DriftGroup> {
+        let mut alike: Vec<Vec<(Drift, DriftText)>> = Vec::new();
+        for drift in self.drift() {
+            let text = self.drift_text(&drift);
+            let same = |group: &&mut Vec<(Drift, DriftText)>| group.iter().any(|(_, one)| one.is_like(&text));
+            match alike.iter_mut().find(same) {
+                Some(group) => group.push((drift, text)),
+                None => alike.push(vec![(drift, text)]),
+            }
+        }
+        alike.into_iter().filter_map(|group| self.drift_group(group)).collect()
+    }
+
+    fn drift_group(&self, group: Vec<(Drift, DriftText)>) -> Option<DriftGroup> {
+        let (_, first) = group.first()?;
+        let keys: Vec<&Key> = group.iter().filter_map(|(_, text)| text.entry.as_ref()).collect();
+        let words = match group.len() {
+            1 => first.view.words.clone(),
+            _ => self.words_together(first, &keys),
+        };
+        let names = keys.iter().map(|key| key.name.clone()).collect();
+        let (drift, DriftText { client, path, view, .. }) = group.into_iter().next()?;
+        Some(DriftGroup { drift, client, path, names, words, fix: view.fix })
+    }
+
     /// The same sentence as for one, with the names of all.
-    pub(crate) fn words_together(&self, first: &DriftText, keys: &[&Key]) -> String {
+    fn words_together(&self, first: &DriftText, keys: &[&Key]) -> String {
         let names: Vec<_> = keys.iter().map(|key| name(&key.name)).collect();
         let names = clip(&names.join(", "), NAMES);
         let client = client_name(first.client.as_deref().unwrap_or_default());
@@ -147,7 +173,7 @@ impl Look<'_> {
 
     /// Entries that somebody else changed in a way that is theirs, or may be. One with secrets in the keychain does not start as it
     /// is now: that is not to be forgotten.
-    pub(super) fn to_be_noted<'d>(&self, drift: &'d Drift) -> &'d [Key] {
+    pub(crate) fn to_be_noted<'d>(&self, drift: &'d Drift) -> &'d [Key] {
         let refers = |key: &Key| entries(&self.surveyed).any(|entry| entry.key == *key && refers(entry));
         match drift {
             Drift::Edited { key } if !refers(key) => std::slice::from_ref(key),
@@ -170,7 +196,7 @@ impl Look<'_> {
     }
 
     /// Nothing, if that cannot be told of this client.
-    pub(super) fn runs(&self, client: &str) -> Option<bool> {
+    pub(crate) fn runs(&self, client: &str) -> Option<bool> {
         self.mains(table::client(client)?).map(|mains| !mains.is_empty())
     }
 
@@ -183,17 +209,30 @@ impl Look<'_> {
     }
 }
 
+/// What happened to one file or to some of its entries, in words.
+#[derive(Clone, Debug)]
+pub struct DriftGroup {
+    /// The first of them.
+    pub drift: Drift,
+    pub client: Option<String>,
+    pub path: PathBuf,
+    /// The entries that it is about, by name.
+    pub names: Vec<String>,
+    pub words: String,
+    pub fix: Option<DriftFix>,
+}
+
 /// One drift in words.
 pub(crate) struct DriftText {
-    pub(crate) client: Option<String>,
-    pub(crate) path: PathBuf,
+    client: Option<String>,
+    path: PathBuf,
     /// Which, if it is about one.
-    pub(crate) entry: Option<Key>,
+    entry: Option<Key>,
     pub(crate) view: DriftView,
 }
 
 impl DriftText {
-    pub(crate) fn is_like(&self, other: &DriftText) -> bool {
+    fn is_like(&self, other: &DriftText) -> bool {
         self.view.kind != DriftKind::Other
             && self.view.kind == other.view.kind
             && self.client == other.client
@@ -217,7 +256,7 @@ fn place_of(drift: &Drift) -> (Option<String>, &Path) {
     }
 }
 
-pub(super) fn entry_of(drift: &Drift) -> Option<&Key> {
+pub(crate) fn entry_of(drift: &Drift) -> Option<&Key> {
     match drift {
         Drift::LostGate { key }
         | Drift::Edited { key }
@@ -231,7 +270,7 @@ pub(super) fn entry_of(drift: &Drift) -> Option<&Key> {
 }
 
 /// What happened to one file.
-pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Path) -> Vec<DriftView> {
+pub(crate) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Path) -> Vec<DriftView> {
     let here = |drift: &&Drift| {
         let (of, at) = place_of(drift);
         at == path && of.is_none_or(|of| of == client)
@@ -240,7 +279,7 @@ pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Pa
 }
 
 /// What so many servers are that lost their gate. A client that does not run does not run them either.
-pub(super) fn unwatched(servers: usize, runs: Option<bool>) -> &'static str {
+pub(crate) fn unwatched(servers: usize, runs: Option<bool>) -> &'static str {
     match (servers, runs) {
         (1, Some(false)) => "has lost its gate and would run unwatched",
         (1, _) => "has lost its gate and runs unwatched",

@@ -18,7 +18,7 @@ impl World {
     }
 
     fn protected(self) -> World {
-        self.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
+        self.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
         self
     }
 
@@ -29,8 +29,8 @@ impl World {
     }
 
     fn look(&self) {
-        self.desk.keep_gates().unwrap();
-        self.desk.guard().unwrap();
+        self.desk.wiring().keep_gates().unwrap();
+        self.desk.wiring().guard().unwrap();
     }
 
     fn is_gated(&self) -> bool {
@@ -163,9 +163,9 @@ fn another_program_that_keeps_taking_the_gate_away_is_told_of_and_let_be_until_a
     assert_eq!((world.told().len(), world.events().len()), (0, 4));
     assert!(world.needs()[0].contains("keeps taking the gate away"));
 
-    let drift = world.desk.clients().unwrap().remove(1).files.remove(0).drift;
+    let drift = world.desk.wiring().clients().unwrap().remove(1).files.remove(0).drift;
     let Some(DriftFix::Protect { entries }) = &drift[0].fix else { panic!("{drift:?}") };
-    world.desk.change_clients(ClientAct::Protect, entries, false).unwrap();
+    world.desk.wiring().change_clients(ClientAct::Protect, entries, false).unwrap();
     assert!(world.is_gated() && world.needs().is_empty());
     world.loses_gate();
     assert!(world.is_gated(), "the person's own Protect started it again");
@@ -174,18 +174,18 @@ fn another_program_that_keeps_taking_the_gate_away_is_told_of_and_let_be_until_a
 #[test]
 fn an_entry_that_a_person_unprotects_stays_so() {
     let world = world().protected().switched_on();
-    world.desk.change_clients(ClientAct::Unprotect, &[], false).unwrap();
+    world.desk.wiring().change_clients(ClientAct::Unprotect, &[], false).unwrap();
     world.look();
     assert!(!world.is_gated());
 
     // The gate was seen to be lost, and before it is put back a person says that this is how it should be.
     let world = world.protected();
-    let look = world.desk.look_at_clients().unwrap();
+    let look = world.desk.wiring().look_at_clients().unwrap();
     let key = look.ledger.rows.iter().find(|row| row.key.client == "cursor").unwrap().key.clone();
     fs::write(&world.cursor, FILE).unwrap();
     let entry = world.entries("cursor").remove(0).key;
-    world.desk.leave_open(std::slice::from_ref(&entry)).unwrap();
-    let change = world.desk.change_entries(&Todo::Repair, &[entry], false).unwrap();
+    world.desk.wiring().leave_open(std::slice::from_ref(&entry)).unwrap();
+    let change = world.desk.wiring().change_entries(&Todo::Repair, &[entry], false).unwrap();
     assert_eq!((change.done.len(), change.refused.len()), (0, 0), "{key:?}");
     assert!(!world.is_gated());
 }
@@ -222,18 +222,18 @@ fn what_waits_for_a_client_to_quit_is_put_back_then_or_not_at_all_if_a_person_ca
     };
     let wait = || queue::add(world.place.home.path(), std::slice::from_ref(&key), &Todo::Repair, 5).unwrap();
     wait();
-    world.desk.guard().unwrap();
-    let queued = world.desk.clients().unwrap().remove(0).queued;
+    world.desk.wiring().guard().unwrap();
+    let queued = world.desk.wiring().clients().unwrap().remove(0).queued;
     assert!(queued[0].by_itself && queued[0].act == ClientAct::Protect);
     let needs = world.needs();
     assert!(needs[0].ends_with("it is put back when Claude Desktop has quit"), "{needs:?}");
-    world.desk.drop_queued("claude-desktop", &[]).unwrap();
+    world.desk.wiring().drop_queued("claude-desktop", &[]).unwrap();
     world.look();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Open, "a person did not want it");
     assert!(world.needs()[0].contains("has lost its gate"), "and it is still told");
 
     wait();
-    world.desk.settle_queue().unwrap();
+    world.desk.wiring().settle_queue().unwrap();
     assert_eq!(world.states("claude-desktop")[0].1, EntryState::Protected);
     assert_eq!(world.told().len(), 1);
     assert_eq!(world.events(), [(EventKind::GateRepaired, Some("play".to_owned()))]);

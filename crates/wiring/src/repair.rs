@@ -6,23 +6,23 @@ use callgate_clients::drift::Drift;
 use callgate_clients::ledger::{self, Key};
 use callgate_clients::queue::Todo;
 use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
+use callgate_policy::jsonc::{self, Json};
 use callgate_store::EventKind;
 use callgate_store::history::record_event;
+use callgate_text::{client_name, clip, name};
 
-use super::drift_text::unwatched;
-use super::{Look, entry_key};
-use crate::notices::Notice;
-use crate::text::{client_name, clip, name};
-use crate::view::{ClientChange, EntryKey, Place};
-use crate::{Desk, DeskError};
+use crate::drift_text::unwatched;
+use crate::guard::GuardNews;
+use crate::view::{ClientChange, EntryKey};
+use crate::{Look, Wiring, WiringError, entry_key};
 
 /// The longest list of names in a sentence, in characters.
 const NAMES: usize = 160;
 
-impl Desk {
+impl Wiring {
     /// Puts lost gates back, if that is switched on. What a running client would write over waits until it has quit.
-    pub fn keep_gates(&self) -> Result<(), DeskError> {
-        let on = self.user_settings().repair_gates;
+    pub fn keep_gates(&self) -> Result<(), WiringError> {
+        let on = self.repairs_gates();
         if !on {
             self.not_repaired(None);
             return Ok(());
@@ -46,12 +46,18 @@ impl Desk {
         Ok(())
     }
 
+    /// Writing without being asked is for those who said so, in a word that cannot be misread.
+    pub(crate) fn repairs_gates(&self) -> bool {
+        let text = std::fs::read_to_string(self.home.settings()).unwrap_or_default();
+        jsonc::read(&text).is_ok_and(|file| file.at(&["clients", "repair"]) == Some(&Json::Bool(true)))
+    }
+
     /// These gates are not put back by itself any more, until a person does it.
-    pub(super) fn rest<'k>(
+    pub(crate) fn rest<'k>(
         &self,
         keys: impl IntoIterator<Item = &'k Key>,
         why: Rests,
-    ) -> Result<(), DeskError> {
+    ) -> Result<(), WiringError> {
         let mut keys = keys.into_iter().peekable();
         if keys.peek().is_none() {
             return Ok(());
@@ -61,7 +67,7 @@ impl Desk {
         Ok(held.save()?)
     }
 
-    pub(super) fn say_repaired(&self, change: &ClientChange) {
+    pub(crate) fn say_repaired(&self, change: &ClientChange) {
         for File { client, names, keys } in by_file(&change.done) {
             let words = format!("{client}: the gate was put back in front of {names}");
             self.on_record(EventKind::GateRepaired, &keys, &words);
@@ -86,19 +92,19 @@ impl Desk {
         }
     }
 
-    pub(super) fn say_lost(&self, look: &Look<'_>, keys: &[EntryKey]) {
+    pub(crate) fn say_lost(&self, look: &Look<'_>, keys: &[EntryKey]) {
         for File { client, names, keys } in by_file(keys) {
             let runs = keys.first().and_then(|key| look.runs(&key.client));
             self.tell("A gate is lost", format!("{client}: {names} {}", unwatched(keys.len(), runs)));
         }
     }
 
-    pub(super) fn say_wiped(&self, client: &str, path: &str) {
+    pub(crate) fn say_wiped(&self, client: &str, path: &str) {
         let words = format!("What was behind the gate is not in {path} any more. A backup can be restored");
         self.tell(&format!("{client} has lost all its servers"), words);
     }
 
-    pub(super) fn say_tampered(&self, look: &Look<'_>, key: &Key) {
+    pub(crate) fn say_tampered(&self, look: &Look<'_>, key: &Key) {
         let is_it = |drift: &&Drift| matches!(drift, Drift::Tampered { key: other, .. } if other == key);
         if let Some(drift) = look.drift().iter().find(is_it) {
             self.tell("A gate was changed", look.drift_text(drift).view.words);
@@ -122,13 +128,12 @@ impl Desk {
     }
 
     fn tell(&self, title: &str, body: String) {
-        let title = title.to_owned();
-        self.untold(Notice { title, body, acts: Vec::new(), opens: Place::Clients, topic: None });
+        self.untold(GuardNews { title: title.to_owned(), body });
     }
 }
 
 /// The cause comes first: a tray shows no more of it.
-pub(super) fn contested(client: &str, names: &str) -> String {
+pub(crate) fn contested(client: &str, names: &str) -> String {
     format!(
         "Another program keeps taking the gate away from {names} in {client}. It was put back {MOST} times within an hour, \
          and is left open until you protect it"

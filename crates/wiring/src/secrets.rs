@@ -9,16 +9,15 @@ use callgate_clients::secrets::moving::{
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_secrets::{Keychain, SystemKeychain};
+use callgate_text::{harmless, name};
 
-use super::change::would_write_over;
-use super::{Look, entry_key, masker, shown};
-use crate::text::{harmless, name};
+use crate::change::would_write_over;
 use crate::view::{
     EntryKey, EntrySecrets, PurgedCopies, SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview,
 };
-use crate::{Desk, DeskError};
+use crate::{Look, Wiring, WiringError, entry_key, masker, shown};
 
-impl Desk {
+impl Wiring {
     /// What the act is about and what it would write. The keychain is not asked yet.
     /// `only`: of what is to be moved, by the names that are shown; everything, if nothing is said.
     pub fn preview_secrets(
@@ -26,7 +25,7 @@ impl Desk {
         act: SecretsAct,
         entry: &EntryKey,
         only: Option<&[String]>,
-    ) -> Result<SecretsPreview, DeskError> {
+    ) -> Result<SecretsPreview, WiringError> {
         let look = self.look_at_clients()?;
         let (file, found, secrets) = look.secrets_of(entry)?;
         let texts = match act {
@@ -57,28 +56,29 @@ impl Desk {
         entry: &EntryKey,
         only: Option<&[String]>,
         now: bool,
-    ) -> Result<SecretsChange, DeskError> {
+    ) -> Result<SecretsChange, WiringError> {
         self.change_secrets_in(&|| SystemKeychain::open(self.home.path()), act, entry, only, now)
     }
 
-    pub(super) fn change_secrets_in<K: Keychain>(
+    /// The same, in this keychain.
+    pub fn change_secrets_in<K: Keychain>(
         &self,
         keychain: &dyn Fn() -> Result<K, callgate_secrets::KeychainError>,
         act: SecretsAct,
         entry: &EntryKey,
         only: Option<&[String]>,
         now: bool,
-    ) -> Result<SecretsChange, DeskError> {
+    ) -> Result<SecretsChange, WiringError> {
         let look = self.look_at_clients()?;
         let (file, found, _) = look.secrets_of(entry)?;
         let client = file.found.client;
         if !now && would_write_over(client, &self.machine.home) {
-            return Err(DeskError::Conflict(format!(
+            return Err(WiringError::Conflict(format!(
                 "{} runs and would write its own copy over it; nothing was changed. {}",
                 client.name, client.reload
             )));
         }
-        let keychain = keychain().map_err(DeskError::Keychain)?;
+        let keychain = keychain().map_err(WiringError::Keychain)?;
         let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
         let into = |edited, meant: Meant<'_>| {
             move_in(home, &file.found, &found.key, edited, meant, &keychain, now_ms)
@@ -96,16 +96,17 @@ impl Desk {
 
     /// Puts references in place of the values that are in the keychain by now, in every copy of clients' files. May wait for
     /// a person who is asked to unlock the keychain.
-    pub fn purge_copies(&self) -> Result<PurgedCopies, DeskError> {
+    pub fn purge_copies(&self) -> Result<PurgedCopies, WiringError> {
         self.purge_copies_in(&|| SystemKeychain::open(self.home.path()))
     }
 
-    pub(super) fn purge_copies_in<K: Keychain>(
+    /// The same, in this keychain.
+    pub fn purge_copies_in<K: Keychain>(
         &self,
         keychain: &dyn Fn() -> Result<K, callgate_secrets::KeychainError>,
-    ) -> Result<PurgedCopies, DeskError> {
+    ) -> Result<PurgedCopies, WiringError> {
         let look = self.look_at_clients()?;
-        let keychain = keychain().map_err(DeskError::Keychain)?;
+        let keychain = keychain().map_err(WiringError::Keychain)?;
         let purged = purge(self.home.path(), &look.surveyed, &keychain)?;
         let stuck = purged.stuck.iter().map(|(copy, why)| format!("{copy} stays as it is: {why}"));
         let unread = purged.unread.iter().map(|(name, why)| format!("{name} cannot be looked for: {why}"));
@@ -117,14 +118,14 @@ impl Desk {
 }
 
 impl Look<'_> {
-    fn secrets_of(&self, key: &EntryKey) -> Result<(&Surveyed, &Entry, Vec<Listed>), DeskError> {
+    fn secrets_of(&self, key: &EntryKey) -> Result<(&Surveyed, &Entry, Vec<Listed>), WiringError> {
         let mut all =
             self.surveyed.iter().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
         let found = all.find(|(_, entry, _)| entry_key(&entry.key) == *key);
-        found.ok_or_else(|| DeskError::NotFound(format!("{} is not in the file any more", name(&key.name))))
+        found.ok_or_else(|| WiringError::NotFound(format!("{} is not in the file any more", name(&key.name))))
     }
 
-    pub(super) fn entry_secrets(&self, entry: &Entry, secrets: &[Listed]) -> EntrySecrets {
+    pub(crate) fn entry_secrets(&self, entry: &Entry, secrets: &[Listed]) -> EntrySecrets {
         let (kept, plain): (Vec<_>, Vec<_>) =
             secrets.iter().partition(|secret| secret.stands == Stands::InKeychain);
         let named = |all: Vec<&Listed>| all.into_iter().map(|secret| name(&secret.name)).collect::<Vec<_>>();

@@ -10,20 +10,19 @@ use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::look_for_place;
 use callgate_clients::table;
 use callgate_secrets::Secret;
+use callgate_text::{client_name, harmless, name};
 
-use super::change::would_write_over;
-use super::{Look, command_line, entry_key, masker_of, shown};
-use crate::text::{client_name, harmless, name};
+use crate::change::would_write_over;
 use crate::view::{
     ClientAct, ClientChange, ClientPreview, DraftPart, DraftPreview, DraftProblem, EntryKey, FileDiff,
     RefusedEntry, ServerDraft, ServerPlace,
 };
-use crate::{Desk, DeskError};
+use crate::{Look, Wiring, WiringError, command_line, entry_key, masker_of, shown};
 
 /// Where a preview names a client, for the file that is none's.
 const OWN_LIST: &str = "callgate";
 
-impl Desk {
+impl Wiring {
     /// The clients that a server can be placed in, and where.
     pub fn places_for_server(&self) -> Vec<ServerPlace> {
         let files = table::clients().iter().filter_map(|client| file_for_new(&self.machine, client));
@@ -42,7 +41,7 @@ impl Desk {
     }
 
     /// What adding would write, and what is wrong with what was typed.
-    pub fn preview_server(&self, draft: &ServerDraft) -> Result<DraftPreview, DeskError> {
+    pub fn preview_server(&self, draft: &ServerDraft) -> Result<DraftPreview, WiringError> {
         let nothing = ClientPreview { files: Vec::new(), refused: Vec::new() };
         let wrong = |part, words: &str| {
             let problem = Some(DraftProblem { part, words: harmless(words) });
@@ -79,20 +78,20 @@ impl Desk {
     }
 
     /// Adds it and places it. What a running client would write over waits until that has quit.
-    pub fn add_server(&self, draft: &ServerDraft) -> Result<ClientChange, DeskError> {
-        let bad = |why: &str| DeskError::BadInput(why.to_owned());
+    pub fn add_server(&self, draft: &ServerDraft) -> Result<ClientChange, WiringError> {
+        let bad = |why: &str| WiringError::BadInput(why.to_owned());
         let wanted = self.wanted(draft).map_err(bad)?;
         let mut ahead = self.preview_server(draft)?;
         // A server that no client would get is of no use to anybody, and hard to find again.
         let placed = ahead.edits.files.iter().any(|file| file.client != OWN_LIST);
         if !placed && let Some(refused) = ahead.edits.refused.pop() {
             let why = format!("{}: {}. Nothing was added.", refused.client_name, refused.why);
-            return Err(DeskError::Conflict(why));
+            return Err(WiringError::Conflict(why));
         }
         self.home.prepare()?;
         let keychain = Lazily::at(self.home.path());
         let opened = (!wanted.secrets.is_empty()).then(|| keychain.open()).transpose();
-        let opened = opened.map_err(|error| DeskError::Conflict(format!("{error}. Nothing was added.")))?;
+        let opened = opened.map_err(|error| WiringError::Conflict(format!("{error}. Nothing was added.")))?;
         own::add(self.home.path(), &wanted, opened)?;
         let mut refused = Vec::new();
         let files = self.chosen(draft, &mut refused);
@@ -105,7 +104,7 @@ impl Desk {
     }
 
     /// Writes servers of `servers.json` into these files, by their names.
-    pub(super) fn place_servers(&self, keys: &[EntryKey], now: bool) -> Result<ClientChange, DeskError> {
+    pub(crate) fn place_servers(&self, keys: &[EntryKey], now: bool) -> Result<ClientChange, WiringError> {
         self.forget_not_done();
         let look = self.look_at_clients()?;
         let binary = self.gate_for(ClientAct::Place)?;
@@ -197,7 +196,7 @@ impl Desk {
 
 impl Look<'_> {
     /// The lines around the new server are others' lines: their values are as secret.
-    pub(super) fn own_diff(&self, texts: (&str, &str), server: &NewServer) -> FileDiff {
+    pub(crate) fn own_diff(&self, texts: (&str, &str), server: &NewServer) -> FileDiff {
         let listing = own::read(self.ours).unwrap_or_default();
         let (new, others) = (server.local(), listing.servers.iter().filter_map(Server::local));
         let masker = masker_of(others.chain([&new]));
@@ -213,7 +212,7 @@ impl Look<'_> {
     }
 }
 
-pub(super) fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
+pub(crate) fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
     plan.refused.iter().map(|refused| RefusedEntry {
         client_name: plan.found.client.name.to_owned(),
         name: Some(name(&refused.key.name)),
@@ -221,7 +220,7 @@ pub(super) fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
     })
 }
 
-pub(super) fn whole_file(look: &Look<'_>, found: &Found, why: &str) -> RefusedEntry {
+pub(crate) fn whole_file(look: &Look<'_>, found: &Found, why: &str) -> RefusedEntry {
     let path = shown::path(&look.machine.home, &found.path);
     RefusedEntry {
         client_name: found.client.name.to_owned(),

@@ -14,17 +14,20 @@ use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 use callgate_store::mask::Masker;
+use callgate_text::{client_name, harmless, name};
 
-use super::{Look, entry_key, masker, masker_of, shown};
-use crate::text::{client_name, harmless, name};
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
-use crate::{Desk, DeskError};
+use crate::{Look, Wiring, WiringError, entry_key, masker, masker_of, shown};
 
-impl Desk {
+impl Wiring {
     /// What the act would write. No entries: all that it can be done to.
-    pub fn preview_clients(&self, act: ClientAct, entries: &[EntryKey]) -> Result<ClientPreview, DeskError> {
+    pub fn preview_clients(
+        &self,
+        act: ClientAct,
+        entries: &[EntryKey],
+    ) -> Result<ClientPreview, WiringError> {
         if act == ClientAct::Place {
-            return Err(DeskError::BadInput(
+            return Err(WiringError::BadInput(
                 "what placing a server writes is shown when it is added".to_owned(),
             ));
         }
@@ -51,20 +54,20 @@ impl Desk {
         act: ClientAct,
         entries: &[EntryKey],
         now: bool,
-    ) -> Result<ClientChange, DeskError> {
+    ) -> Result<ClientChange, WiringError> {
         self.forget_not_done();
         self.change_entries(&as_todo(act), entries, now)
     }
 
     /// The same, whoever wants it.
-    pub(super) fn change_entries(
+    pub fn change_entries(
         &self,
         todo: &Todo,
         entries: &[EntryKey],
         now: bool,
-    ) -> Result<ClientChange, DeskError> {
+    ) -> Result<ClientChange, WiringError> {
         let Some(act) = act_of(todo) else {
-            return Err(DeskError::BadInput("a whole file is put back, not its entries".to_owned()));
+            return Err(WiringError::BadInput("a whole file is put back, not its entries".to_owned()));
         };
         if act == ClientAct::Place {
             return self.place_servers(entries, now);
@@ -148,7 +151,7 @@ impl Desk {
     }
 
     /// The name that an entry would get at the gate: its own may belong to another program.
-    pub(super) fn name_for(&self, look: &Look<'_>, entry: &EntryKey) -> Result<String, DeskError> {
+    pub(crate) fn name_for(&self, look: &Look<'_>, entry: &EntryKey) -> Result<String, WiringError> {
         let (binary, keys) = (self.gate_for(ClientAct::Protect)?, std::slice::from_ref(entry));
         let mut names = look.names();
         for file in look.concerned(ClientAct::Protect, keys) {
@@ -159,11 +162,11 @@ impl Desk {
                 return Ok(edit.server);
             }
         }
-        Err(DeskError::BadInput(format!("{} cannot be put behind the gate", name(&entry.name))))
+        Err(WiringError::BadInput(format!("{} cannot be put behind the gate", name(&entry.name))))
     }
 
     /// Writes what waited for clients that have quit meanwhile.
-    pub fn settle_queue(&self) -> Result<(), DeskError> {
+    pub fn settle_queue(&self) -> Result<(), WiringError> {
         if queue::read(self.home.path())?.is_empty() {
             return Ok(());
         }
@@ -209,13 +212,13 @@ impl Desk {
     }
 
     /// A configuration file holds text, so the path has to be some.
-    pub(super) fn gate_for(&self, act: ClientAct) -> Result<String, DeskError> {
+    pub(crate) fn gate_for(&self, act: ClientAct) -> Result<String, WiringError> {
         if act == ClientAct::Unprotect {
             return Ok(String::new());
         }
         let binary = self.gate()?;
         binary.into_os_string().into_string().map_err(|path| {
-            DeskError::BadInput(format!(
+            WiringError::BadInput(format!(
                 "{} cannot be written into a client's file: it is not text",
                 path.display()
             ))
@@ -225,7 +228,7 @@ impl Desk {
 
 impl Look<'_> {
     /// Who has which name at the gate now.
-    pub(super) fn names(&self) -> Names {
+    pub(crate) fn names(&self) -> Names {
         Names::of(entries(&self.surveyed), &self.ledger)
     }
 
@@ -256,12 +259,12 @@ impl Look<'_> {
             .collect()
     }
 
-    pub(super) fn diff(&self, plan: &Plan) -> Option<FileDiff> {
+    pub(crate) fn diff(&self, plan: &Plan) -> Option<FileDiff> {
         self.masked_diff(plan, &masker(&plan.contents.entries))
     }
 
     /// The same with a server in it that no file has yet.
-    pub(super) fn diff_with(&self, plan: &Plan, new: &Local) -> Option<FileDiff> {
+    pub(crate) fn diff_with(&self, plan: &Plan, new: &Local) -> Option<FileDiff> {
         let locals = plan.contents.entries.iter().filter_map(Entry::local);
         self.masked_diff(plan, &masker_of(locals.chain([new])))
     }
@@ -314,7 +317,7 @@ fn as_todo(act: ClientAct) -> Todo {
 }
 
 /// What it does to an entry, whoever wants it.
-pub(super) fn act_of(todo: &Todo) -> Option<ClientAct> {
+pub(crate) fn act_of(todo: &Todo) -> Option<ClientAct> {
     match todo {
         Todo::Protect | Todo::Repair => Some(ClientAct::Protect),
         Todo::Unprotect => Some(ClientAct::Unprotect),
@@ -324,7 +327,7 @@ pub(super) fn act_of(todo: &Todo) -> Option<ClientAct> {
 }
 
 /// It runs, or that cannot be told, and writes its whole file back from memory.
-pub(super) fn would_write_over(client: &Client, home: &Path) -> bool {
+pub(crate) fn would_write_over(client: &Client, home: &Path) -> bool {
     client.caches && running::processes(client, home).is_none_or(|processes| !processes.is_empty())
 }
 

@@ -11,13 +11,12 @@ use callgate_clients::plan::{Act, plan};
 use callgate_clients::secrets::find;
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
+use callgate_text::{harmless, name};
 
-use super::change::would_write_over;
-use super::own::{refused, whole_file};
-use super::{Look, entry_key};
-use crate::text::{harmless, name};
+use crate::change::would_write_over;
+use crate::own::{refused, whole_file};
 use crate::view::{ClientChange, ClientPreview, EntryKey, RefusedEntry, Removal, RemovalPreview};
-use crate::{Desk, DeskError};
+use crate::{Look, Wiring, WiringError, entry_key};
 
 /// So long the way back is kept.
 const UNDO_MS: i64 = 10_000;
@@ -32,9 +31,9 @@ pub(crate) struct Removed {
     until_ms: i64,
 }
 
-impl Desk {
+impl Wiring {
     /// What removing would write, and what of it stays.
-    pub fn preview_removal(&self, server: &str) -> Result<RemovalPreview, DeskError> {
+    pub fn preview_removal(&self, server: &str) -> Result<RemovalPreview, WiringError> {
         let look = self.look_at_clients()?;
         let meant = Meant::find(self, &look, server)?;
         let mut edits = ClientPreview { files: Vec::new(), refused: Vec::new() };
@@ -58,12 +57,12 @@ impl Desk {
     }
 
     /// Does it. `now`: also in clients that run and may write it back.
-    pub fn remove_server(&self, server: &str, now: bool) -> Result<Removal, DeskError> {
+    pub fn remove_server(&self, server: &str, now: bool) -> Result<Removal, WiringError> {
         let look = self.look_at_clients()?;
         let meant = Meant::find(self, &look, server)?;
         if let Some(file) = meant.running(self).next().filter(|_| !now) {
             let client = file.found.client;
-            return Err(DeskError::Conflict(format!(
+            return Err(WiringError::Conflict(format!(
                 "{} runs and would write it back; nothing was removed. {}",
                 client.name, client.reload
             )));
@@ -123,13 +122,13 @@ impl Desk {
     }
 
     /// Adds the server again that was removed last, in the same places.
-    pub fn restore_server(&self, server: &str) -> Result<ClientChange, DeskError> {
+    pub fn restore_server(&self, server: &str) -> Result<ClientChange, WiringError> {
         let now_ms = self.clock.now().wall_ms;
         let meant = |one: &mut Removed| one.server.name == server && now_ms <= one.until_ms + LATE_MS;
         let mut removed = self.removed.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(removed) = removed.take_if(meant) else {
             let shown = name(server);
-            return Err(DeskError::NotFound(format!(
+            return Err(WiringError::NotFound(format!(
                 "{shown} was removed too long ago to be put back from here: add it again, or restore a backup of its client's file"
             )));
         };
@@ -149,8 +148,8 @@ struct Meant<'l> {
 }
 
 impl<'l> Meant<'l> {
-    fn find(desk: &Desk, look: &'l Look<'_>, server: &str) -> Result<Meant<'l>, DeskError> {
-        let local = own::find(desk.home.path(), server)?;
+    fn find(wiring: &Wiring, look: &'l Look<'_>, server: &str) -> Result<Meant<'l>, WiringError> {
+        let local = own::find(wiring.home.path(), server)?;
         let mut meant = Meant { name: server.to_owned(), local, files: Vec::new(), stays: Vec::new() };
         for (file, entry) in own::entries_of(&look.surveyed, &look.ledger, server, meant.local.as_ref()) {
             if look.ledger.placed(&entry.key).is_none() {
@@ -164,13 +163,13 @@ impl<'l> Meant<'l> {
         }
         if meant.local.is_none() && meant.files.is_empty() {
             let shown = name(server);
-            return Err(DeskError::NotFound(format!("no server {shown} was added to Callgate here")));
+            return Err(WiringError::NotFound(format!("no server {shown} was added to Callgate here")));
         }
         Ok(meant)
     }
 
-    fn running(&self, desk: &Desk) -> impl Iterator<Item = &'l Surveyed> {
-        let home = desk.machine.home.clone();
+    fn running(&self, wiring: &Wiring) -> impl Iterator<Item = &'l Surveyed> {
+        let home = wiring.machine.home.clone();
         let files: Vec<&'l Surveyed> = self.files.iter().map(|(file, _)| *file).collect();
         files.into_iter().filter(move |file| would_write_over(file.found.client, &home))
     }

@@ -4,29 +4,29 @@ use std::path::Path;
 
 use callgate_clients::mark::{RepairError, carry_out};
 
-use super::change::would_write_over;
-use crate::{Desk, DeskError};
+use crate::change::would_write_over;
+use crate::{Wiring, WiringError};
 
-impl Desk {
+impl Wiring {
     /// Takes the mark away. What a running client would write over is left, unless `now`.
-    pub fn repair_file(&self, client: &str, path: &str, now: bool) -> Result<(), DeskError> {
+    pub fn repair_file(&self, client: &str, path: &str, now: bool) -> Result<(), WiringError> {
         let look = self.look_at_clients()?;
         let meant = |found: &callgate_clients::discover::Found| {
             found.client.id == client && found.path == Path::new(path)
         };
         let Some(file) = look.surveyed.iter().find(|file| meant(&file.found)) else {
-            return Err(DeskError::NotFound("the file is not there any more".to_owned()));
+            return Err(WiringError::NotFound("the file is not there any more".to_owned()));
         };
         let known = file.found.client;
         if !now && would_write_over(known, &self.machine.home) {
-            return Err(DeskError::Conflict(format!(
+            return Err(WiringError::Conflict(format!(
                 "{} runs and would write its own copy over it. {}",
                 known.name, known.reload
             )));
         }
         carry_out(self.home.path(), &file.found, self.clock.now().wall_ms).map_err(|error| match error {
-            RepairError::File(error) => DeskError::ClientFile(error.into()),
-            error => DeskError::Conflict(error.to_string()),
+            RepairError::File(error) => WiringError::ClientFile(error.into()),
+            error => WiringError::Conflict(error.to_string()),
         })?;
         self.guard()
     }
