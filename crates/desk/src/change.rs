@@ -65,16 +65,23 @@ impl Present {
         if self.server == DEFAULT_SERVER {
             return Err(DeskError::DefaultPolicy { path: self.source });
         }
-        Ok(self.rewritten(edited))
+        self.rewritten(edited)
     }
 
     /// This, as a text that a person saw whole; also the default policy. A comment of ours on top that is no longer true goes
     /// with it.
-    pub fn rewritten(self, mut edited: Edited) -> Change {
+    pub fn rewritten(self, mut edited: Edited) -> Result<Change, DeskError> {
         if edited.changed {
             edited.text = truthful(&edited.text);
         }
-        Change { before: self, edited }
+        let broken = |report| DeskError::BrokenPolicy { path: self.own.clone(), report };
+        let after = Policy::parse(&edited.text).map_err(broken)?;
+        let (was, loosened) = match Policy::parse(&self.text) {
+            Ok(policy) => (Some(policy.version().to_owned()), compare::loosened(&policy, &after)),
+            // A broken policy refuses everything: whatever takes its place opens what it does not refuse.
+            Err(report) => (None, compare::loosened(&Policy::refuse_all(report.headline()), &after)),
+        };
+        Ok(Change { before: self, edited, was, version: after.version().to_owned(), loosened })
     }
 }
 
@@ -88,11 +95,16 @@ pub(crate) fn followers(home: &Home) -> Result<Vec<String>, DeskError> {
     Ok(servers)
 }
 
-/// A change that was worked out and is not written yet.
+/// A change that was worked out and is not written yet. Both texts are compiled and compared when it is made: *the* check of
+/// what it loosens, whoever asks for it later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     before: Present,
     edited: Edited,
+    /// The version before; none of a policy that was broken.
+    was: Option<String>,
+    version: String,
+    loosened: Vec<String>,
 }
 
 /// By whom, and when.
@@ -127,24 +139,15 @@ impl Change {
     }
 
     /// What the change would loosen, in words.
-    pub fn loosened(&self) -> Result<Vec<String>, DeskError> {
-        // A broken policy refuses everything: whatever takes its place opens what it does not refuse.
-        let before =
-            Policy::parse(&self.before.text).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
-        Ok(compare::loosened(&before, &self.outcome()?))
-    }
-
-    fn outcome(&self) -> Result<Policy, DeskError> {
-        Policy::parse(&self.edited.text)
-            .map_err(|report| DeskError::BrokenPolicy { path: self.before.own.clone(), report })
+    pub fn loosened(&self) -> &[String] {
+        &self.loosened
     }
 
     /// Makes it, and returns the version that is in force now. `note`: what the record says of it besides.
     pub fn make(&self, held: &Locked, maker: &Maker<'_>, note: Option<&str>) -> Result<String, DeskError> {
-        let policy = self.outcome()?;
         if self.edited.changed {
             self.still_as_read(maker.home)?;
-            let noted = self.note(maker, &policy, &self.summary(note))?;
+            let noted = self.note(maker, &self.summary(note))?;
             if let Err(error) = atomic::replace_at_once(&self.before.own, self.edited.text.as_bytes()) {
                 noted.take_back();
                 let what = format!("{} cannot be written", self.before.own.display());
@@ -154,23 +157,22 @@ impl Change {
             noted.book();
         }
         let _until_now = held;
-        Ok(policy.version().to_owned())
+        Ok(self.version.clone())
     }
 
     /// Puts it on record before it is made, so that a gate that reads the file next knows where it came from.
-    fn note(&self, maker: &Maker<'_>, policy: &Policy, summary: &str) -> Result<Noted, DeskError> {
-        let before = Policy::parse(&self.before.text).ok();
+    fn note(&self, maker: &Maker<'_>, summary: &str) -> Result<Noted, DeskError> {
         let is_default = self.before.server == DEFAULT_SERVER;
         let followers = if is_default { followers(maker.home)? } else { Vec::new() };
         let edit = PolicyEdit {
-            before: before.as_ref().map(|policy| (policy.version(), self.before.text.as_str())),
-            version: policy.version(),
+            before: self.was.as_deref().map(|version| (version, self.before.text.as_str())),
+            version: &self.version,
             server: &self.before.server,
             followers: &followers,
             text: &self.edited.text,
             origin: maker.origin,
             summary,
-            loosened: &self.loosened()?,
+            loosened: &self.loosened,
         };
         note_edit(maker.home, maker.clock.now().wall_ms, &edit).map_err(DeskError::Unrecorded)
     }

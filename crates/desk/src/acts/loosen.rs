@@ -135,7 +135,7 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Question, DeskError> {
-        let loosened = change.loosened()?;
+        let loosened = change.loosened().to_vec();
         self.ask(words, loosened, Plan::Change { change, done, back: None, target: None })
     }
 
@@ -147,7 +147,7 @@ impl Desk {
         words: String,
         done: String,
     ) -> Result<Answer, DeskError> {
-        let loosened = change.loosened()?;
+        let loosened = change.loosened().to_vec();
         let (back, target) = (inverse::of_change(self, &change, target), Some(target.clone()));
         self.ask(words, loosened, Plan::Change { change, done, back, target }).map(Answer::Ask)
     }
@@ -432,7 +432,7 @@ impl Desk {
         let (what, whom, shown) = (words::what(target), words::whom(target), words::rate(rate));
         let edit = cap(target, rate);
         let change = self.plan(target, &edit)?;
-        if change.loosened()?.is_empty() {
+        if change.loosened().is_empty() {
             let window = window.to_owned();
             return self
                 .restrict(&Restriction::Cap { target: target.clone(), max, window })
@@ -487,14 +487,14 @@ impl Desk {
         let held = change::lock(&self.home)?;
         let present = Present::read(&self.home, server)?;
         let edited = edit::revert(present.text(), &before, &after)?;
-        let change = present.rewritten(edited);
+        let change = present.rewritten(edited)?;
         let summary = words::sentence(&known.summary);
         if !change.edited().changed {
             let words = format!("Nothing to change: {shown} is without this already: {summary}");
             return self.make(&held, &change, words).map(Answer::Done);
         }
         let done = format!("Took back a change of {shown}: {summary}");
-        if change.loosened()?.is_empty() {
+        if change.loosened().is_empty() {
             return self.make(&held, &change, done).map(Answer::Done);
         }
         drop(held);

@@ -90,9 +90,8 @@ impl Desk {
         let now = self.clock.now();
         let held = change::lock(&self.home)?;
         let change = self.plan(target, &edit)?;
-        let loosened = change.loosened()?;
-        if !loosened.is_empty() {
-            return Err(DeskError::NotConfirmed(loosened));
+        if !change.loosened().is_empty() {
+            return Err(DeskError::NotConfirmed(change.loosened().to_vec()));
         }
         let server = target.server.as_str();
         let whose = (server, target.client.as_deref());

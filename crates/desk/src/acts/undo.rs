@@ -144,7 +144,7 @@ impl Desk {
             false => edit::revert(present.text(), before, after)?.text,
         };
         let edited = edit::replace(present.text(), &text)?;
-        present.rewritten(edited).make(&held, &self.maker(), Some("undone"))
+        present.rewritten(edited)?.make(&held, &self.maker(), Some("undone"))
     }
 
     /// Lets what was just saved be undone for a while.
@@ -213,9 +213,8 @@ impl Desk {
                 let edited = edit::apply_for(present.text(), client, &again)
                     .map_err(|error| broken_where(error, &present))?;
                 let change = present.to(edited)?;
-                let loosened = change.loosened()?;
-                if !loosened.is_empty() {
-                    return Err(DeskError::NotConfirmed(loosened));
+                if !change.loosened().is_empty() {
+                    return Err(DeskError::NotConfirmed(change.loosened().to_vec()));
                 }
                 let version = Some(change.make(&held, &self.maker(), None)?);
                 edits.add(&change);

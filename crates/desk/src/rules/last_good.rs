@@ -91,7 +91,7 @@ impl Desk {
             DeskError::NotFound(format!("no version of {rules} is on record that could be put back{none}"))
         })?;
         let edited = edit::replace(present.text(), &good.text)?;
-        let change = present.rewritten(edited);
+        let change = present.rewritten(edited)?;
         drop(held);
         let words =
             format!("Put the last good version of {rules} back? What the file says now is replaced.{whom}");

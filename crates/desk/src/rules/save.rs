@@ -26,9 +26,9 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
     }
     let edited = edit::replace(now, text)?;
     let rules = present::described(server);
-    let change = present.rewritten(edited);
+    let change = present.rewritten(edited)?;
     let changed = change.edited().changed;
-    if changed && !change.loosened()?.is_empty() {
+    if changed && !change.loosened().is_empty() {
         let words = format!("Save {rules} so? More is let through than now.");
         return desk.ask_to_change(change, words, format!("Saved {rules}")).map(SaveAnswer::Ask);
     }

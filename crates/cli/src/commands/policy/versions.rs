@@ -111,7 +111,7 @@ pub(super) fn revert(args: &RevertArgs) -> anyhow::Result<ExitCode> {
     let (before, after) = texts_of(&history, server, &change)?;
     let edit = |current: &str| Ok(edit::revert(current, &before, &after)?);
     change::loosen(&home, server, &edit, "revert", |planned| {
-        let loosened = planned.loosened()?;
+        let loosened = planned.loosened();
         Ok((!loosened.is_empty()).then(|| {
             format!(
                 "take version {} of {server} back, and loosen it: {}",
