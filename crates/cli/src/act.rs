@@ -11,10 +11,10 @@ use callgate_desk::{Desk, DeskError};
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Origin};
 use callgate_text::client_name;
+use callgate_text::local;
 
 use crate::args::WhomArgs;
 use crate::confirm;
-use crate::duration::local;
 use crate::screen::{self, Screen};
 
 fn desk() -> anyhow::Result<Desk> {

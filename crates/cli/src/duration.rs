@@ -3,8 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use callgate_text::local;
 use jiff::civil::{Date, DateTime};
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::{SpanRelativeTo, Timestamp, tz::TimeZone};
 
 /// A moment in the past: an age (`7d`), or a date with or without a time of day.
 #[derive(Clone, Copy, Debug)]
@@ -55,39 +56,12 @@ impl FromStr for Span {
     }
 }
 
-/// `15 min`, `2 h 5 min`, `3 days`: rounded down.
-pub(crate) fn words(span: Duration) -> String {
-    let seconds = span.as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min", seconds / 60),
-        3_600..86_400 if seconds % 3_600 < 60 => format!("{} h", seconds / 3_600),
-        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-        86_400..172_800 => "1 day".to_owned(),
-        _ => format!("{} days", seconds / 86_400),
-    }
-}
-
 fn span(text: &str) -> Option<Duration> {
-    let unit = text.chars().last()?;
-    let count: u64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        'w' => 604_800,
-        _ => return None,
-    };
-    count.checked_mul(seconds).map(Duration::from_secs)
+    let span: jiff::Span = text.parse().ok()?;
+    Duration::try_from(span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?).ok()
 }
 
-/// A moment as the person's own clock shows it.
-pub(crate) fn local(wall_ms: i64) -> Zoned {
-    Timestamp::from_millisecond(wall_ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
-}
-
-/// The same for machines that read what people do.
+/// A moment as the person's own clock shows it, for machines that read what people do.
 pub(crate) fn local_iso(wall_ms: i64) -> String {
     local(wall_ms).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
@@ -161,6 +135,12 @@ mod tests {
         assert!(Ago::from_str("2026-11-16").is_ok());
         assert!(Ago::from_str("2026-11-16T05:00:00Z").is_ok());
         assert!(Ago::from_str("soon").unwrap_err().contains("15m"));
+        for (typed, seconds) in [("90s", 90), ("15m", 900), ("1h30m", 5_400), ("2w", 1_209_600)] {
+            assert_eq!(Span::from_str(typed).map(|span| span.0.as_secs()), Ok(seconds), "{typed}");
+        }
+        for typed in ["-5m", "5m ago", "1 month", "15", "0s", "", "m"] {
+            assert!(Span::from_str(typed).is_err(), "{typed}");
+        }
         assert!(Ago::from_str("5é").is_err());
     }
 }

@@ -8,10 +8,11 @@ use callgate_desk::Desk;
 use callgate_desk::view::{CodegenAction, CodegenState, CodegenView};
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Origin};
+use callgate_text::local;
 use serde_json::{Value, json};
 
 use crate::args::{CodegenArgs, CodegenCommand, CodegenExportArgs, CodegenListArgs, CodegenShowArgs};
-use crate::duration::{iso, local};
+use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 /// The widest column of tools; the longest name of the published servers fits.

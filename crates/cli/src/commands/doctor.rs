@@ -1,5 +1,6 @@
 //! `callgate doctor`: what can keep the gate from working, and what mends it. Only looks.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use callgate_desk::findings::{Area, Code, Finding, Gravity};
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Origin};
 use serde_json::json;
+use textwrap::{Options, WordSplitter};
 
 use crate::args::DoctorArgs;
 use crate::screen::{self, Screen};
@@ -97,21 +99,10 @@ fn sums(findings: &[Finding]) -> String {
     )
 }
 
-/// The text in lines of at most `width` characters, broken at blanks.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let fits = |line: &String| line.chars().count() + word.chars().count() < width;
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if fits(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+/// In lines of at most `width` characters. What is too long for one is not cut: it may be a path.
+fn wrapped(text: &str, width: usize) -> Vec<Cow<'_, str>> {
+    let options = Options::new(width).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options)
 }
 
 #[cfg(test)]
@@ -120,7 +111,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_blanks_and_lose_nothing() {
-        let text = "a sentence of some words, and averyveryverylongwordthatdoesnotfit anywhere";
+        let text = "a sentence of some words, and averyveryverylongwordthatdoesnotfit any-where";
         let lines = wrapped(text, 20);
         assert_eq!(lines.join(" "), text);
         assert!(lines.iter().all(|line| line.chars().count() <= 20 || !line.contains(' ')), "{lines:?}");

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use callgate_store::history::{EventFilter, EventRow};
 use callgate_store::{EventKind, Home, Origin};
+use callgate_text::local;
 use serde_json::json;
 
 use crate::act;
 use crate::args::EventsArgs;
 use crate::commands::log::current;
-use crate::duration::{iso, local};
+use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &EventsArgs) -> anyhow::Result<ExitCode> {

@@ -10,12 +10,13 @@ use callgate_policy::nearest;
 use callgate_store::clock::SystemClock;
 use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
 use callgate_store::{CallId, History, Home, catch_up};
+use callgate_text::local;
 use jiff::civil::Date;
 
 use crate::act;
 use crate::args::{FilterArgs, LogArgs};
 use crate::commands::forget::desk;
-use crate::duration::{day, local, local_iso};
+use crate::duration::{day, local_iso};
 use crate::layout::{Cells, Columns};
 use crate::row;
 use crate::screen::{self, Screen};

@@ -12,10 +12,11 @@ use callgate_desk::view::{LeftoverView, ProcessView, Strays, SuspectView, TreeVi
 use callgate_store::clock::{SystemClock, wall_ms};
 use callgate_store::{Home, Origin, running};
 use callgate_text::size;
+use callgate_text::span;
 use serde_json::{Value, json};
 
 use crate::args::PsArgs;
-use crate::duration::{iso, words};
+use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 /// The share of a core is a difference of two looks.
@@ -220,5 +221,5 @@ fn share(percent: f32) -> String {
 }
 
 fn age(since_ms: i64) -> String {
-    words(Duration::from_millis((wall_ms() - since_ms).max(0).unsigned_abs()))
+    span(Duration::from_millis((wall_ms() - since_ms).max(0).unsigned_abs()))
 }

@@ -8,10 +8,10 @@ use callgate_policy::excerpt;
 use callgate_protocol::json::{Kind, Raw};
 use callgate_store::history::{BodyRow, CallRow};
 use callgate_store::{CallId, Home, Outcome};
+use callgate_text::local;
 
 use crate::args::ShowArgs;
 use crate::commands::log::current;
-use crate::duration::local;
 use crate::row;
 use crate::screen::{self, Screen};
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use callgate_desk::view::LogFilter;
 use callgate_store::history::ToolStats;
+use callgate_text::local;
 use callgate_text::{size, subject};
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::act;
 use crate::args::StatsArgs;
 use crate::commands::forget::desk;
 use crate::commands::log::current;
-use crate::duration::{iso, local};
+use crate::duration::iso;
 use crate::layout::{middle, shown_width};
 use crate::screen::{self, Screen, harmless};
 

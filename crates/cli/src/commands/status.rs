@@ -11,12 +11,13 @@ use callgate_desk::{Desk, allowing};
 use callgate_store::allowance::{self, Allowance, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::{EventKind, History, Home, Lease, Origin, Stand, running};
+use callgate_text::span;
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::StatusArgs;
 use crate::commands::log::current;
-use crate::duration::{iso, words};
+use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 /// How far back failed starts are shown, in milliseconds, how many of them, and among how many events.
@@ -166,7 +167,7 @@ fn allowances(home: &Home, screen: &Screen) {
         if allowance::is_spent(home, &now, granted).unwrap_or(false) {
             continue;
         }
-        let left = words(Duration::from_millis((granted.ends_ms - now.wall_ms).max(0).unsigned_abs()));
+        let left = span(Duration::from_millis((granted.ends_ms - now.wall_ms).max(0).unsigned_abs()));
         let text = format!("For {left} more, {} ({})", allowing::described(granted), ending(granted));
         screen.line(&screen.paint(screen::WARN, &text));
     }
@@ -179,5 +180,5 @@ fn ending(granted: &Allowance) -> String {
 
 fn age(started_ms: i64) -> String {
     let age = (Timestamp::now().as_millisecond() - started_ms).max(0).unsigned_abs();
-    words(Duration::from_millis(age))
+    span(Duration::from_millis(age))
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use callgate_desk::StderrEntry;
+use callgate_text::local;
 use jiff::civil::Date;
 
 use crate::args::StderrArgs;
 use crate::commands::forget::desk;
-use crate::duration::{day, local, local_iso};
+use crate::duration::{day, local_iso};
 use crate::screen::{self, Screen, harmless};
 
 const LOOK: Duration = Duration::from_millis(150);

@@ -14,6 +14,7 @@ use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simul
 use callgate_shim::gate::guard;
 use callgate_store::catalogue::{self, Catalogue};
 use callgate_store::{Disk, History, Home};
+use callgate_text::local;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ use super::prepared_home;
 use crate::args::SimulateArgs;
 use crate::change;
 use crate::commands::log;
-use crate::duration::{iso, local};
+use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 /// How many rules, tools and calls are shown.

@@ -8,6 +8,7 @@ use callgate_desk::inventory::Purpose;
 use callgate_policy::{diff::unified, edit};
 use callgate_store::history::{History, PolicyChange};
 use callgate_store::{Home, Origin};
+use callgate_text::local;
 use serde_json::json;
 
 use super::prepared_home;
@@ -15,7 +16,7 @@ use crate::act;
 use crate::args::{DiffArgs, RevertArgs, VersionsArgs};
 use crate::change;
 use crate::commands::log;
-use crate::duration::{iso, local};
+use crate::duration::iso;
 use crate::screen::{self, Screen};
 
 /// To below the words of a change.

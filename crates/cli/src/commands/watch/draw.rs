@@ -2,9 +2,9 @@
 
 use callgate_desk::view::{CallDetail, CallLine, CapAdvice, Decision, LogEntry, Outcome};
 use callgate_store as store;
+use callgate_text::local;
 
 use super::list::{List, Over};
-use crate::duration::local;
 use crate::layout::{Cells, Columns};
 use crate::screen::{self, Screen, clip, harmless, pad};
 
