@@ -20,8 +20,8 @@ use tauri::{
     AppHandle, Emitter as _, Manager as _, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::say::say;
 use crate::state::AppState;
+use crate::stderr::print_line;
 use crate::{notify, route};
 
 const LABEL: &str = "main";
@@ -112,7 +112,7 @@ pub(crate) fn show(app: &AppHandle, place: Place) {
             None => make(app, address.as_deref()).and_then(|window| reveal(&window)),
         };
         if let Err(error) = shown {
-            say(&format!("the window cannot be shown: {error}"));
+            print_line(&format!("the window cannot be shown: {error}"));
         }
     });
 }
@@ -138,7 +138,7 @@ pub(crate) fn hide(app: &AppHandle) {
         state.front.hidden_at_ms.store(state.clock.now().uptime_ms, Ordering::Relaxed);
         state.front.visible.store(false, Ordering::Relaxed);
         if let Err(error) = window.hide() {
-            say(&format!("the window cannot be hidden: {error}"));
+            print_line(&format!("the window cannot be hidden: {error}"));
         }
     });
 }
@@ -154,7 +154,7 @@ pub(crate) fn let_go_if_idle(app: &AppHandle) {
         if let Some(window) = app.get_webview_window(LABEL).filter(|_| is_idle(app))
             && let Err(error) = window.destroy()
         {
-            say(&format!("the window cannot be let go: {error}"));
+            print_line(&format!("the window cannot be let go: {error}"));
         }
     });
 }
@@ -286,7 +286,7 @@ fn lead(window: &WebviewWindow, address: String) {
         Page::Listening => window.emit("navigate", address),
     };
     if let Err(error) = led {
-        say(&format!("the window cannot be led to another place: {error}"));
+        print_line(&format!("the window cannot be led to another place: {error}"));
     }
 }
 
@@ -295,7 +295,7 @@ fn loaded(window: &WebviewWindow) {
     if let Page::LoadingFor(address) = was
         && let Err(error) = set_address(window, &address)
     {
-        say(&format!("the window cannot be led to another place: {error}"));
+        print_line(&format!("the window cannot be led to another place: {error}"));
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tauri::{AppHandle, Manager as _};
 
-use crate::say::say;
 use crate::state::AppState;
+use crate::stderr::print_line;
 
 /// A program that writes a file does so in several steps.
 const SETTLING: Duration = Duration::from_millis(400);
@@ -33,9 +33,9 @@ pub(crate) fn start(app: &AppHandle) {
                 watch(watcher, &mut watched, state.desk.wiring().client_folders());
             }
             if let Err(error) = state.desk.wiring().watch_over_clients() {
-                say(&format!("clients' files were not looked at: {error}"));
+                print_line(&format!("clients' files were not looked at: {error}"));
             }
-            state.pulse.wake();
+            state.ticker.wake();
             let patience = if state.desk.wiring().has_queued() { WAITING } else { AT_LEAST };
             if state.guarding.wait(patience) {
                 // What never comes to rest is looked at all the same.
@@ -72,24 +72,24 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::pulse::Pulse;
+    use crate::ticker::Ticker;
 
     #[test]
     fn a_file_that_is_only_read_wakes_nobody_and_one_that_is_replaced_does() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mcp.json");
         std::fs::write(&file, "{}").unwrap();
-        let pulse = Arc::new(Pulse::default());
-        let woken = Arc::clone(&pulse);
+        let ticker = Arc::new(Ticker::default());
+        let woken = Arc::clone(&ticker);
         let mut watcher = watcher(move || woken.wake()).unwrap();
         let mut watched = BTreeSet::new();
         watch(&mut watcher, &mut watched, vec![folder.path().to_owned()]);
         watch(&mut watcher, &mut watched, vec![folder.path().to_owned()]);
         assert_eq!(watched.len(), 1);
         std::fs::read(&file).unwrap();
-        assert!(!pulse.wait(SETTLING), "reading is no change");
+        assert!(!ticker.wait(SETTLING), "reading is no change");
         std::fs::write(folder.path().join("new"), "{}").unwrap();
         std::fs::rename(folder.path().join("new"), &file).unwrap();
-        assert!(pulse.wait(Duration::from_secs(20)));
+        assert!(ticker.wait(Duration::from_secs(20)));
     }
 }

@@ -16,14 +16,14 @@ mod guard;
 mod heap;
 mod instance;
 mod notify;
-mod pulse;
 mod reveal;
 mod route;
-mod say;
 mod start;
 mod state;
+mod stderr;
 mod stream;
-mod takes;
+mod ticker;
 mod tray;
+mod usage;
 
 pub use start::run;

@@ -13,9 +13,9 @@ use tauri::{AppHandle, Manager as _, RunEvent};
 
 use crate::args::{self, Args, Parsed};
 use crate::instance::{self, Claim};
-use crate::say::say;
 use crate::state::AppState;
-use crate::{bindings, front, guard, heap, pulse, tray};
+use crate::stderr::print_line;
+use crate::{bindings, front, guard, heap, ticker, tray};
 use callgate_clients::program::{self, Installed};
 
 #[cfg_attr(target_os = "linux", path = "start/linux.rs")]
@@ -32,7 +32,7 @@ pub fn run() -> ExitCode {
         Parsed::Help => return told(args::HELP),
         Parsed::Version => return told(concat!("callgate-app ", env!("CARGO_PKG_VERSION"))),
         Parsed::Wrong(why) => {
-            say(&format!("{why}\n{}", args::HELP));
+            print_line(&format!("{why}\n{}", args::HELP));
             return ExitCode::from(2);
         }
     };
@@ -63,7 +63,7 @@ enum Claimed {
 fn claimed(home: &Home, args: &Args) -> Result<Claimed, ExitCode> {
     let unusable = |why: String| {
         let words = unusable_home(home, &why);
-        say(&words);
+        print_line(&words);
         Ok(Claimed::NoHome(words))
     };
     if let Err(error) = home.prepare() {
@@ -124,8 +124,8 @@ fn begin(app: &AppHandle, args: &Args) {
     state.tray.start(app, tray::look(&state));
     let shown = app.clone();
     instance::listen(&home, move |place| front::show(&shown, place));
-    pulse::start(app);
-    pulse::keep_index(app);
+    ticker::start(app);
+    ticker::keep_index(app);
     guard::start(app);
     match args.hidden && state.home_problem.is_none() {
         true => show_without_tray(app),
@@ -155,7 +155,10 @@ fn put_in_place(home: &Home) {
     match program::install(&brought, home.path()) {
         Ok(Installed::Now | Installed::Already) => {}
         Err(error) => {
-            say(&format!("{} cannot be brought up to date: {error}", program::place(home.path()).display()));
+            print_line(&format!(
+                "{} cannot be brought up to date: {error}",
+                program::place(home.path()).display()
+            ));
         }
     }
 }
@@ -181,6 +184,6 @@ fn told(words: &str) -> ExitCode {
 }
 
 fn failed(why: &str) -> ExitCode {
-    say(why);
+    print_line(why);
     ExitCode::FAILURE
 }

@@ -14,10 +14,10 @@ use tauri::{AppHandle, Manager as _};
 use crate::demo::Demo;
 use crate::front::Front;
 use crate::notify::{Board, Waiting};
-use crate::pulse::Pulse;
 use crate::stream::Following;
-use crate::takes::Takes;
+use crate::ticker::Ticker;
 use crate::tray::Tray;
+use crate::usage::UsageSampler;
 
 /// Shared by all commands.
 #[derive(Debug)]
@@ -32,13 +32,13 @@ pub(crate) struct AppState {
     /// The newest look at what servers take.
     pub sampling: Latest,
     /// What servers take.
-    pub takes: Arc<Takes>,
+    pub usage: Arc<UsageSampler>,
     pub clock: Arc<dyn Clock>,
     pub front: Front,
     pub tray: Tray,
-    pub pulse: Pulse,
+    pub ticker: Ticker,
     /// Wakes the guard over clients' files.
-    pub guarding: Pulse,
+    pub guarding: Ticker,
     pub demo: Demo,
     pub waiting: Waiting,
     pub board: Board,
@@ -56,12 +56,12 @@ impl AppState {
             trying: Latest::default(),
             following: Following::default(),
             sampling: Latest::default(),
-            takes: Arc::default(),
+            usage: Arc::default(),
             clock,
             front: Front::default(),
             tray: Tray::default(),
-            pulse: Pulse::default(),
-            guarding: Pulse::default(),
+            ticker: Ticker::default(),
+            guarding: Ticker::default(),
             demo: Demo::default(),
             waiting: Waiting::default(),
             board: Board::default(),
@@ -152,7 +152,7 @@ pub(crate) fn folder_for_files(app: &AppHandle) -> Result<PathBuf, UiError> {
 }
 
 /// Asks the desk on a thread that may wait for the disk.
-pub(crate) async fn ask<T: Send + 'static>(
+pub(crate) async fn run_on_desk<T: Send + 'static>(
     state: &AppState,
     question: impl FnOnce(&Desk) -> Result<T, DeskError> + Send + 'static,
 ) -> Result<T, UiError> {
@@ -165,11 +165,11 @@ pub(crate) async fn run_on_wiring<T: Send + 'static>(
     state: &AppState,
     question: impl FnOnce(&Wiring) -> Result<T, WiringError> + Send + 'static,
 ) -> Result<T, UiError> {
-    ask(state, move |desk| Ok(question(desk.wiring())?)).await
+    run_on_desk(state, move |desk| Ok(question(desk.wiring())?)).await
 }
 
 /// The same, of all that the app knows.
-pub(crate) async fn ask_app<T: Send + 'static>(
+pub(crate) async fn run_on_app<T: Send + 'static>(
     app: &AppHandle,
     question: impl FnOnce(&AppState) -> Result<T, DeskError> + Send + 'static,
 ) -> Result<T, UiError> {

@@ -13,8 +13,8 @@ use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _};
 
 use crate::front::Front;
-use crate::say::say;
 use crate::state::{AppState, Latest};
+use crate::stderr::print_line;
 
 /// How soon a call is on the screen.
 const FRAME: Duration = Duration::from_millis(33);
@@ -78,7 +78,7 @@ impl Following {
             }
             if let Some(batch) = follower.tell() {
                 if let Some(problem) = &batch.problem {
-                    say(problem);
+                    print_line(problem);
                 }
                 let pause = if batch.entries.len() > FEW { CROWD } else { FRAME };
                 self.rest(Resting { id, follower, due: Instant::now() + pause });
@@ -110,7 +110,7 @@ pub(crate) fn sample(
 ) {
     let app = app.clone();
     std::thread::spawn(move || {
-        if usages.send(app.state::<AppState>().takes.past()).is_err() {
+        if usages.send(app.state::<AppState>().usage.past()).is_err() {
             return;
         }
         while !ended() {
@@ -119,7 +119,7 @@ pub(crate) fn sample(
                 state.front.wait_until_visible(HIDDEN);
                 continue;
             }
-            let now = state.takes.sample(&state.desk, state.clock.now().wall_ms).unwrap_or_default();
+            let now = state.usage.sample(&state.desk, state.clock.now().wall_ms).unwrap_or_default();
             if usages.send(now).is_err() {
                 return;
             }

@@ -18,8 +18,8 @@ use tauri::AppHandle;
 
 pub(crate) use act::perform;
 
-use crate::say::say;
 use crate::state::AppState;
+use crate::stderr::print_line;
 
 /// All that the tray shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(crate) struct Look {
 /// How things stand at this moment.
 pub(crate) fn look(state: &AppState) -> Look {
     let desk = &state.desk;
-    let memory = state.takes.memory();
+    let memory = state.usage.memory();
     let told = state.overview().and_then(|overview| Ok((desk.servers()?, overview)));
     match told {
         Ok((servers, overview)) => Look {
@@ -44,7 +44,7 @@ pub(crate) fn look(state: &AppState) -> Look {
                 let access = desk.access_of(&overview.recent);
                 let now_ms = state.clock.now().wall_ms;
                 let menu = menu(&overview, &servers, &access, &memory, &recorded, now_ms);
-                match state.takes.left() {
+                match state.usage.left() {
                     Some(words) => with_left(menu, &words),
                     None => menu,
                 }
@@ -148,7 +148,7 @@ impl Tray {
             Some(why) => self.lock().lacks(why),
             None => {
                 if self.lock().problem.take().is_some() {
-                    say("the tray icon is shown now");
+                    print_line("the tray icon is shown now");
                 }
             }
         }
@@ -162,7 +162,7 @@ impl Tray {
 impl Made {
     fn lacks(&mut self, why: String) {
         if !std::mem::replace(&mut self.told, true) {
-            say(&format!(
+            print_line(&format!(
                 "there is no tray here: {why}. Closing the window quits the app; the gate goes on."
             ));
         }

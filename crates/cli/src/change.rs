@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use callgate_desk::DeskError;
-use callgate_desk::change::{self as desk, Change, Maker, Present};
+use callgate_desk::change::{self as desk, Change, CurrentPolicy, EditContext};
 use callgate_policy::edit::{EditError, Edited};
 use callgate_store::clock::SystemClock;
 use callgate_store::home::Locked;
@@ -37,7 +37,7 @@ pub(crate) fn loosen(
 }
 
 pub(crate) fn plan(home: &Home, server: &str, edit: Edit<'_>) -> anyhow::Result<Change> {
-    let present = Present::read(home, server)?;
+    let present = CurrentPolicy::read(home, server)?;
     let edited = edit(present.text()).map_err(|error| match error.downcast() {
         Ok(EditError::Broken(report)) => {
             let source = present.source().display();
@@ -62,8 +62,8 @@ fn make(home: &Home, held: &Locked, change: &Change) -> anyhow::Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     }
     let clock = SystemClock::default();
-    let maker = Maker { home, clock: &clock, origin: Origin::Cli };
-    let version = change.make(held, &maker, None).map_err(advised)?;
+    let context = EditContext { home, clock: &clock, origin: Origin::Cli };
+    let version = change.commit(held, &context, None).map_err(advised)?;
     for line in &change.edited().summary {
         screen.line(&format!("{}  {}", screen.paint(screen::GOOD, "changed"), screen::harmless(line)));
     }
@@ -74,7 +74,7 @@ fn make(home: &Home, held: &Locked, change: &Change) -> anyhow::Result<ExitCode>
         ));
     }
     screen.line(&format!("in       {path}"));
-    screen.line(&format!("undo     {}", desk::revert_command(&maker, change.server(), &version)));
+    screen.line(&format!("undo     {}", desk::revert_command(&context, change.server(), &version)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,6 +87,6 @@ fn advised(error: DeskError) -> anyhow::Error {
 
 /// The policy file that counts for a server, and its text: its own, else the default.
 pub(crate) fn current(home: &Home, server: &str) -> anyhow::Result<(PathBuf, String)> {
-    let present = Present::read(home, server)?;
+    let present = CurrentPolicy::read(home, server)?;
     Ok((present.source().to_owned(), present.text().to_owned()))
 }

@@ -13,7 +13,7 @@ use callgate_store::{CallId, Decision, Disk, EventKind, History, Home};
 use callgate_text::{client_name, name};
 
 use crate::DeskError;
-use crate::change::{Maker, Present};
+use crate::change::{CurrentPolicy, EditContext};
 
 /// How long an allowance of one call waits for it, unless told otherwise.
 pub const ONCE: Duration = Duration::from_secs(10 * 60);
@@ -33,7 +33,7 @@ pub enum NoHelp {
 /// Would it help this client, or anyone, to allow this tool, or one of these, for a while? Nobody should be promised what
 /// would not come.
 pub fn would_help(
-    present: &Present,
+    present: &CurrentPolicy,
     client: Option<&str>,
     tools: &[String],
     now_ms: i64,
@@ -51,7 +51,7 @@ pub fn would_help(
 }
 
 fn would_help_with(
-    present: &Present,
+    present: &CurrentPolicy,
     client: Option<&str>,
     tool: &str,
     now_ms: i64,
@@ -149,17 +149,17 @@ impl Repeatable {
 
 /// Allows it, after putting it on record in these words.
 pub fn grant(
-    maker: &Maker<'_>,
+    context: &EditContext<'_>,
     (server, client): (&str, Option<&str>),
     what: What,
     lasts: Duration,
     words: &str,
 ) -> Result<Allowance, DeskError> {
-    let now = maker.clock.now();
+    let now = context.clock.now();
     // On record first: what cannot be recorded is not granted.
-    record_event(maker.home, now.wall_ms, EventKind::Loosened, Some(server), Some(maker.origin), words)
+    record_event(context.home, now.wall_ms, EventKind::Loosened, Some(server), Some(context.origin), words)
         .map_err(DeskError::Unrecorded)?;
-    Ok(allowance::grant_to(maker.home, &now, (server, client), what, lasts)?)
+    Ok(allowance::grant_to(context.home, &now, (server, client), what, lasts)?)
 }
 
 /// Ends one allowance. That restricts, so nobody is asked.
@@ -248,11 +248,11 @@ mod tests {
     use callgate_store::clock::Clock as _;
 
     use super::*;
-    use crate::testing::Place;
+    use crate::testing::TestHome;
 
     #[test]
     fn a_hostile_name_is_harmless_when_its_allowance_is_described() {
-        let place = Place::new();
+        let place = TestHome::new();
         let hostile = "a\u{202e}b\n\u{1b}[2J".repeat(100);
         for what in [What::Tool(hostile.clone()), What::Observe] {
             let granted = allowance::grant(&place.home, &place.clock.now(), &hostile, what, ONCE).unwrap();

@@ -126,11 +126,11 @@ mod tests {
     use callgate_store::Decision;
 
     use super::*;
-    use crate::testing::Place;
+    use crate::testing::TestHome;
 
     #[test]
     fn what_ended_after_it_was_asked_to_is_not_said_to_have_ended_by_itself() {
-        let place = Place::new();
+        let place = TestHome::new();
         let session = place.session("files");
         session.calls("read", 1);
         let id: CallId = place.desk.overview().unwrap().recent[0].id.parse().unwrap();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_does_not_run_cannot_be_cancelled_and_nothing_is_asked_for_it() {
-        let place = Place::new();
+        let place = TestHome::new();
         place.write_policy("files", crate::testing::POLICY);
         let session = place.session("files");
         session.calls("read", 1);

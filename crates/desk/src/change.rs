@@ -25,7 +25,7 @@ pub fn lock(home: &Home) -> Result<Locked, DeskError> {
 /// The policy that counts for a server at this moment: its own, else the default. The default policy itself is read by
 /// [`DEFAULT_SERVER`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Present {
+pub struct CurrentPolicy {
     server: String,
     /// Where its own is, or would be.
     own: PathBuf,
@@ -33,13 +33,13 @@ pub struct Present {
     text: String,
 }
 
-impl Present {
-    pub fn read(home: &Home, server: &str) -> Result<Present, DeskError> {
+impl CurrentPolicy {
+    pub fn read(home: &Home, server: &str) -> Result<CurrentPolicy, DeskError> {
         let own = if server == DEFAULT_SERVER { home.default_policy() } else { home.policy(server) };
         let source = if own.exists() { own.clone() } else { home.default_policy() };
         let text = read_private(&source)
             .map_err(|error| DeskError::disk(format!("{} cannot be read", source.display()), error))?;
-        Ok(Present { server: server.to_owned(), own, source, text })
+        Ok(CurrentPolicy { server: server.to_owned(), own, source, text })
     }
 
     pub fn source(&self) -> &Path {
@@ -99,7 +99,7 @@ pub(crate) fn followers(home: &Home) -> Result<Vec<String>, DeskError> {
 /// what it loosens, whoever asks for it later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    before: Present,
+    before: CurrentPolicy,
     edited: Edited,
     /// The version before; none of a policy that was broken.
     was: Option<String>,
@@ -109,7 +109,7 @@ pub struct Change {
 
 /// By whom, and when.
 #[derive(Clone, Copy, Debug)]
-pub struct Maker<'a> {
+pub struct EditContext<'a> {
     pub home: &'a Home,
     pub clock: &'a dyn Clock,
     pub origin: Origin,
@@ -125,7 +125,7 @@ impl Change {
         &self.before.own
     }
 
-    pub fn before(&self) -> &Present {
+    pub fn before(&self) -> &CurrentPolicy {
         &self.before
     }
 
@@ -144,10 +144,15 @@ impl Change {
     }
 
     /// Makes it, and returns the version that is in force now. `note`: what the record says of it besides.
-    pub fn make(&self, held: &Locked, maker: &Maker<'_>, note: Option<&str>) -> Result<String, DeskError> {
+    pub fn commit(
+        &self,
+        held: &Locked,
+        context: &EditContext<'_>,
+        note: Option<&str>,
+    ) -> Result<String, DeskError> {
         if self.edited.changed {
-            self.still_as_read(maker.home)?;
-            let noted = self.note(maker, &self.summary(note))?;
+            self.still_as_read(context.home)?;
+            let noted = self.note(context, &self.summary(note))?;
             if let Err(error) = atomic::replace_at_once(&self.before.own, self.edited.text.as_bytes()) {
                 noted.take_back();
                 let what = format!("{} cannot be written", self.before.own.display());
@@ -161,20 +166,20 @@ impl Change {
     }
 
     /// Puts it on record before it is made, so that a gate that reads the file next knows where it came from.
-    fn note(&self, maker: &Maker<'_>, summary: &str) -> Result<Noted, DeskError> {
+    fn note(&self, context: &EditContext<'_>, summary: &str) -> Result<Noted, DeskError> {
         let is_default = self.before.server == DEFAULT_SERVER;
-        let followers = if is_default { followers(maker.home)? } else { Vec::new() };
+        let followers = if is_default { followers(context.home)? } else { Vec::new() };
         let edit = PolicyEdit {
             before: self.was.as_deref().map(|version| (version, self.before.text.as_str())),
             version: &self.version,
             server: &self.before.server,
             followers: &followers,
             text: &self.edited.text,
-            origin: maker.origin,
+            origin: context.origin,
             summary,
             loosened: &self.loosened,
         };
-        note_edit(maker.home, maker.clock.now().wall_ms, &edit).map_err(DeskError::Unrecorded)
+        note_edit(context.home, context.clock.now().wall_ms, &edit).map_err(DeskError::Unrecorded)
     }
 
     /// What changed, in one line for the history.
@@ -189,7 +194,7 @@ impl Change {
     /// Those who edit by Callgate wait for each other; an editor does not know of the lock and may have saved the file
     /// since.
     pub(crate) fn still_as_read(&self, home: &Home) -> Result<(), DeskError> {
-        let now = Present::read(home, &self.before.server).ok();
+        let now = CurrentPolicy::read(home, &self.before.server).ok();
         match now.as_ref() == Some(&self.before) {
             true => Ok(()),
             false => Err(DeskError::ChangedMeanwhile { path: self.before.own.clone() }),
@@ -198,9 +203,9 @@ impl Change {
 }
 
 /// The command that takes back the change that made this version just now, also when others come after it.
-pub fn revert_command(maker: &Maker<'_>, server: &str, version: &str) -> String {
-    let _behind = catch_up(maker.home, maker.clock);
-    let changes = History::open_reader(maker.home).and_then(|history| history.timeline(server));
+pub fn revert_command(context: &EditContext<'_>, server: &str, version: &str) -> String {
+    let _behind = catch_up(context.home, context.clock);
+    let changes = History::open_reader(context.home).and_then(|history| history.timeline(server));
     let last = changes.ok().and_then(|all| all.iter().rposition(|change| change.version == version));
     // A version may be made more than once; a number is of one change.
     let which = last.map_or_else(|| version.to_owned(), |place| format!("'#{}'", place + 1));

@@ -11,7 +11,7 @@ use callgate_store::{Disk, pause};
 use callgate_text::{clip, harmless};
 
 use crate::Desk;
-use crate::change::Present;
+use crate::change::CurrentPolicy;
 use crate::view::Clearing;
 
 /// The rule that keeps recordings, at the end of its place in a policy.
@@ -30,7 +30,7 @@ impl Desk {
         if let Some(reason) = pause::reason_for(&self.home, &found.server, &found.session.client) {
             return refused(&reason);
         }
-        let present = match Present::read(&self.home, &found.server) {
+        let present = match CurrentPolicy::read(&self.home, &found.server) {
             Ok(present) => present,
             Err(error) => return refused(&error.to_string()),
         };

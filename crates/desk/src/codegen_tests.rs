@@ -5,7 +5,7 @@ use callgate_store::allowance::{self, What};
 use callgate_store::clock::Clock as _;
 
 use super::*;
-use crate::testing::{POLICY, Place, Session};
+use crate::testing::{POLICY, Session, TestHome};
 use crate::view::{Clearing, Restriction};
 
 fn started(id: &str) -> String {
@@ -22,7 +22,7 @@ fn record(session: &Session, id: &str) {
 
 #[test]
 fn a_clear_that_threw_actions_away_is_told_and_the_actions_are_there() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("playwright");
     record(&session, "A");
     let open = place.desk.codegen(Some("playwright")).unwrap();
@@ -65,7 +65,7 @@ fn a_clear_that_threw_actions_away_is_told_and_the_actions_are_there() {
 
 #[test]
 fn an_export_is_a_new_file_with_no_secret_in_it() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("playwright");
     record(&session, "A");
     session.end();
@@ -86,7 +86,7 @@ fn an_export_is_a_new_file_with_no_secret_in_it() {
 
 #[test]
 fn the_names_that_servers_give_sessions_lead_nowhere() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("playwright");
     let id = "../../../etc/cron.d/x y\u{202e}";
     record(&session, id);
@@ -99,7 +99,7 @@ fn the_names_that_servers_give_sessions_lead_nowhere() {
 
 #[test]
 fn ended_then_cleared_is_ended_and_keeps_its_file() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("playwright");
     record(&session, "A");
     // Longer than what is kept of an answer.
@@ -116,7 +116,7 @@ fn ended_then_cleared_is_ended_and_keeps_its_file() {
 
 #[test]
 fn a_test_goes_where_the_person_says_and_never_over_something_else() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("playwright");
     record(&session, "A");
     let folder = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ fn a_test_goes_where_the_person_says_and_never_over_something_else() {
 
 #[test]
 fn a_clear_that_the_rules_let_pass_is_warned_of_before_and_one_click_refuses_it() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("playwright", POLICY);
     let session = place.session("playwright");
     let clearing = || place.desk.codegen(Some("playwright")).unwrap()[0].clearing.clone();
@@ -176,7 +176,7 @@ fn keep() -> Restriction {
 
 #[test]
 fn a_recording_whose_name_is_kept_off_the_record_is_warned_of_as_well() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("playwright", POLICY);
     let session = place.session("playwright");
     // The answer that names it was not kept.
@@ -208,7 +208,7 @@ fn what_is_said_of_a_clear_is_what_the_rules_would_do() {
         (policy(r#""tools":{"clear_codegen_session":{"mode":"observe"}}"#), "passes"),
         ("{ broken".to_owned(), "refused"),
     ] {
-        let place = Place::new();
+        let place = TestHome::new();
         place.write_policy("playwright", &text);
         let session = place.session("playwright");
         record(&session, "A");
@@ -218,7 +218,7 @@ fn what_is_said_of_a_clear_is_what_the_rules_would_do() {
 
 #[test]
 fn a_pause_and_what_is_allowed_for_a_while_count_for_a_clear() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("playwright", POLICY);
     let session = place.session("playwright");
     record(&session, "A");
@@ -237,7 +237,7 @@ fn a_pause_and_what_is_allowed_for_a_while_count_for_a_clear() {
     assert_eq!(said(&place), "refused");
 }
 
-fn said(place: &Place) -> &'static str {
+fn said(place: &TestHome) -> &'static str {
     match place.desk.codegen(Some("playwright")).unwrap()[0].clearing {
         Some(Clearing::Passes { can_be_kept: true }) => "passes, can be kept",
         Some(Clearing::Passes { can_be_kept: false }) => "passes",

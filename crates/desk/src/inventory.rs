@@ -14,7 +14,7 @@ use callgate_store::pause::{self, Switch};
 use callgate_store::{History, allowance, catalogue, running};
 use callgate_text::{client_name, is_pattern, name};
 
-use crate::change::Present;
+use crate::change::CurrentPolicy;
 use crate::view::Target;
 use crate::{Desk, DeskError};
 
@@ -350,7 +350,7 @@ impl Inventory<'_> {
     }
 
     fn rules(&self, server: &str) -> Option<PolicyFile> {
-        PolicyFile::parse(Present::read(&self.desk.home, server).ok()?.text()).ok()
+        PolicyFile::parse(CurrentPolicy::read(&self.desk.home, server).ok()?.text()).ok()
     }
 }
 

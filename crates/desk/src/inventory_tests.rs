@@ -6,10 +6,10 @@ use callgate_protocol::json::Raw;
 use callgate_store::mask::Masker;
 
 use super::*;
-use crate::testing::Place;
+use crate::testing::TestHome;
 
-fn place() -> Place {
-    let mut place = Place::new();
+fn place() -> TestHome {
+    let mut place = TestHome::new();
     let empty = place.home.path().join("nobody");
     let home = place.home.clone();
     let clock = place.clock.clone();
@@ -21,14 +21,14 @@ fn target(server: &str, tool: Option<&str>, client: Option<&str>) -> Target {
     Target { server: server.to_owned(), tool: tool.map(str::to_owned), client: client.map(str::to_owned) }
 }
 
-fn list(place: &Place, server: &str, tools: &[&str]) {
+fn list(place: &TestHome, server: &str, tools: &[&str]) {
     let definition = Raw::parse("{}").unwrap();
     let listed = tools.iter().map(|tool| (*tool, definition));
     catalogue::write(&place.home, &Masker::default(), server, 1, listed).unwrap();
 }
 
 /// Entries behind the gate: the client, its own name for the server, and the name at the gate.
-fn protect(place: &Place, entries: &[(&str, &str, &str)]) {
+fn protect(place: &TestHome, entries: &[(&str, &str, &str)]) {
     let mut held = ledger::hold(place.home.path()).unwrap();
     for (client, name, server) in entries {
         let key =
@@ -39,7 +39,7 @@ fn protect(place: &Place, entries: &[(&str, &str, &str)]) {
     held.save().unwrap();
 }
 
-fn refused(place: &Place, target: &Target, purpose: Purpose) -> String {
+fn refused(place: &TestHome, target: &Target, purpose: Purpose) -> String {
     place.desk.inventory().check(target, purpose).unwrap_err().to_string()
 }
 

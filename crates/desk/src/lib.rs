@@ -15,12 +15,14 @@ mod codegen;
 mod demo;
 mod error;
 pub mod findings;
+pub mod interruption;
 pub mod inventory;
 mod log;
 pub mod login;
 mod news;
 pub mod notices;
 mod overview;
+mod overview_cache;
 pub mod pausing;
 pub mod protection;
 mod recent;
@@ -28,8 +30,6 @@ mod rules;
 pub mod sampling;
 mod servers;
 mod settings;
-pub mod stake;
-mod standing;
 pub mod supervising;
 mod tally;
 #[cfg(test)]
@@ -64,7 +64,7 @@ pub struct Desk {
     /// Questions that were asked and acts that can be undone.
     waiting: acts::Waiting,
     /// Numbers as of the last look.
-    standing: Mutex<standing::Standing>,
+    cache: Mutex<overview_cache::OverviewCache>,
     indexing: log::Indexing,
     wiring: Wiring,
 }
@@ -75,7 +75,7 @@ impl Desk {
         // Without a home directory there are no clients' files either.
         let machine = System::here(std::env::home_dir().unwrap_or_default());
         let wiring = Wiring::new(home.clone(), Arc::clone(&clock), machine);
-        Desk { home, clock, origin, waiting, standing: Mutex::default(), indexing, wiring }
+        Desk { home, clock, origin, waiting, cache: Mutex::default(), indexing, wiring }
     }
 
     /// The same with clients' files elsewhere.

@@ -33,13 +33,13 @@ impl Desk {
         let now_ms = self.clock.now().wall_ms;
         let settings = self.user_settings().notifications;
         let history = History::open_reader(&self.home)?;
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        standing.step(&history, now_ms, day_start(now_ms))?;
-        standing.learn(&history, now_ms)?;
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.step(&history, now_ms, day_start(now_ms))?;
+        cache.learn(&history, now_ms)?;
         let latest = history.latest_rev()?;
-        let Some((rev, event)) = standing.notices.seen else {
+        let Some((rev, event)) = cache.notices.seen else {
             let newest = history.events_after(i64::MAX - 1, 1)?.1;
-            standing.notices.seen = Some((latest, newest));
+            cache.notices.seen = Some((latest, newest));
             return Ok(Vec::new());
         };
         // Everything is read before anything counts as told: what cannot be read now is news the next time.
@@ -52,10 +52,10 @@ impl Desk {
             seen.0 = last.rev;
             calls.extend(more);
         }
-        let alarms = std::mem::take(&mut standing.untold);
+        let alarms = std::mem::take(&mut cache.untold);
         let news = News { now_ms, calls: &calls, events: &events, alarms: &alarms, settings, in_front };
-        let notices = standing.notices.take(&news);
-        standing.notices.seen = Some((seen.0.max(latest), seen.1));
+        let notices = cache.notices.take(&news);
+        cache.notices.seen = Some((seen.0.max(latest), seen.1));
         Ok(notices)
     }
 }

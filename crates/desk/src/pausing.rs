@@ -7,7 +7,7 @@ use callgate_store::pause::{self as switch, Pause, Scope, Switch};
 use callgate_store::{EventKind, Home, running};
 use callgate_text::{client_name, name};
 
-use crate::change::Maker;
+use crate::change::EditContext;
 use crate::{Desk, DeskError};
 
 /// Servers that a record names at most.
@@ -33,44 +33,58 @@ impl Paused {
     }
 }
 
-pub(crate) fn begin(maker: &Maker<'_>, scope: Scope<'_>, reason: Option<&str>) -> Result<Paused, DeskError> {
-    let now = maker.clock.now();
-    let before = switch::pause(maker.home, scope, reason, &now)
+pub(crate) fn begin(
+    context: &EditContext<'_>,
+    scope: Scope<'_>,
+    reason: Option<&str>,
+) -> Result<Paused, DeskError> {
+    let now = context.clock.now();
+    let before = switch::pause(context.home, scope, reason, &now)
         .map_err(|error| DeskError::disk("the pause cannot be written", error))?;
     let (server, client) = (scope.server.map(str::to_owned), scope.client.map(str::to_owned));
     if let Some(there) = before.clone().filter(|there| there.stays_for(reason)) {
         return Ok(Paused { server, client, made: there, before });
     }
     let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let words = format!("{} paused{why}", named(maker.home, scope));
+    let words = format!("{} paused{why}", named(context.home, scope));
     // It holds, recorded or not: a full disk is no reason to let calls through.
-    let _noted =
-        record_event(maker.home, now.wall_ms, EventKind::Paused, scope.server, Some(maker.origin), &words);
+    let _noted = record_event(
+        context.home,
+        now.wall_ms,
+        EventKind::Paused,
+        scope.server,
+        Some(context.origin),
+        &words,
+    );
     let made = Pause { since_ms: now.wall_ms, reason: reason.map(str::to_owned) };
     Ok(Paused { server, client, made, before })
 }
 
 /// Ends the pause of a server or a client, or every pause, if the switch still is as it was when somebody decided. Says
 /// whether anything was paused.
-pub(crate) fn resume_seen(maker: &Maker<'_>, scope: Scope<'_>, seen: &Switch) -> Result<bool, DeskError> {
+pub(crate) fn resume_seen(
+    context: &EditContext<'_>,
+    scope: Scope<'_>,
+    seen: &Switch,
+) -> Result<bool, DeskError> {
     let changed = || {
         DeskError::Conflict(format!(
             "the pause was changed by somebody else meanwhile; {} was not resumed",
             describe(scope)
         ))
     };
-    if switch::read(maker.home) != *seen {
+    if switch::read(context.home) != *seen {
         return Err(changed());
     }
     if !is_paused(seen, scope) {
         return Ok(false);
     }
-    let words = format!("{} resumed", named(maker.home, scope));
-    let now_ms = maker.clock.now().wall_ms;
+    let words = format!("{} resumed", named(context.home, scope));
+    let now_ms = context.clock.now().wall_ms;
     // On record first: what cannot be recorded is not opened.
-    record_event(maker.home, now_ms, EventKind::Loosened, scope.server, Some(maker.origin), &words)
+    record_event(context.home, now_ms, EventKind::Loosened, scope.server, Some(context.origin), &words)
         .map_err(DeskError::Unrecorded)?;
-    switch::resume_if(maker.home, scope, seen)
+    switch::resume_if(context.home, scope, seen)
         .map_err(|error| DeskError::disk("the pause cannot be lifted", error))?
         .ok_or_else(changed)
 }

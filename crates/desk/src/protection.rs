@@ -86,7 +86,7 @@ impl<'h> Guards<'h> {
         Guards { home, now, allowances: allowance::read(home), policies: HashMap::new() }
     }
 
-    pub fn of(&mut self, lease: &Lease) -> Guarded {
+    pub fn for_session(&mut self, lease: &Lease) -> Guarded {
         if let Some(switched) = self.switched(&lease.server, lease.client.as_deref()) {
             return switched;
         }
@@ -104,7 +104,7 @@ impl<'h> Guards<'h> {
     }
 
     /// Of a server that does not run: what its next session would get.
-    pub fn of_next_session(&mut self, server: &str) -> Guarded {
+    pub fn for_next_session(&mut self, server: &str) -> Guarded {
         if let Some(switched) = self.switched(server, None) {
             return switched;
         }
@@ -229,11 +229,11 @@ mod tests {
     use callgate_store::running;
 
     use super::*;
-    use crate::testing::Place;
+    use crate::testing::TestHome;
 
     #[test]
     fn what_is_only_observed_for_one_client_is_enforced_for_others() {
-        let place = Place::new();
+        let place = TestHome::new();
         place.write_policy("s", crate::testing::POLICY);
         let _sessions = [place.session_of("s", "cursor"), place.session_of("s", "zed")];
         let now = place.clock.now();
@@ -242,7 +242,7 @@ mod tests {
         let mut guards = Guards::read(&place.home, now);
         let mut found: Vec<_> = running(&place.home)
             .iter()
-            .map(|lease| (lease.client.clone().unwrap(), guards.of(lease).protection))
+            .map(|lease| (lease.client.clone().unwrap(), guards.for_session(lease).protection))
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
         let (cursor, zed) = ("cursor".to_owned(), "zed".to_owned());

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::testing::Place;
+use crate::testing::TestHome;
 use crate::view::ErrorCode;
 
-fn read(place: &Place) -> String {
+fn read(place: &TestHome) -> String {
     fs::read_to_string(place.home.settings()).unwrap()
 }
 
 #[test]
 fn what_is_saved_is_read_back_and_what_was_there_stays() {
-    let place = Place::new();
+    let place = TestHome::new();
     fs::write(
         place.home.settings(),
         r#"{"zebra":[1,2.50],"history":{"later":true,"days":7},"app":{"own":"x"},"alpha":null}"#,
@@ -47,7 +47,7 @@ fn what_is_saved_is_read_back_and_what_was_there_stays() {
 
 #[test]
 fn without_a_file_everything_has_its_default() {
-    let place = Place::new();
+    let place = TestHome::new();
     let view = place.desk.settings().unwrap();
     assert_eq!((view.settings.history_days, view.settings.history_megabytes), (90, 1024));
     assert_eq!((view.settings.theme, view.settings.recording), (Theme::System, Recording::Full));
@@ -60,7 +60,7 @@ fn without_a_file_everything_has_its_default() {
 
 #[test]
 fn nonsense_is_refused_and_nothing_is_written() {
-    let place = Place::new();
+    let place = TestHome::new();
     let good = place.desk.user_settings();
     let cases = [
         UserSettings { history_days: 0, ..good.clone() },
@@ -78,7 +78,7 @@ fn nonsense_is_refused_and_nothing_is_written() {
 
 #[test]
 fn a_broken_file_is_told_and_kept_aside_when_a_new_one_is_saved() {
-    let place = Place::new();
+    let place = TestHome::new();
     fs::write(place.home.settings(), "{\"history\":").unwrap();
     let view = place.desk.settings().unwrap();
     assert_eq!((view.problems.len(), view.settings.recording), (1, Recording::Nothing));
@@ -94,7 +94,7 @@ fn a_broken_file_is_told_and_kept_aside_when_a_new_one_is_saved() {
 
 #[test]
 fn settings_saved_at_once_lose_nothing_of_each_other() {
-    let place = Place::new();
+    let place = TestHome::new();
     let wanted = UserSettings { history_days: 30, ..place.desk.user_settings() };
     for _ in 0..20 {
         let _gone = fs::remove_file(place.home.settings());
@@ -109,7 +109,7 @@ fn settings_saved_at_once_lose_nothing_of_each_other() {
 
 #[test]
 fn a_broken_file_stays_in_force_until_the_new_one_is_written() {
-    let place = Place::new();
+    let place = TestHome::new();
     fs::write(place.home.settings(), "{").unwrap();
     assert_eq!(place.desk.settings_text(7).unwrap(), NEW);
     assert_eq!(read(&place), "{", "without it, everything would be recorded");
@@ -119,7 +119,7 @@ fn a_broken_file_stays_in_force_until_the_new_one_is_written() {
 
 #[test]
 fn comments_outlive_a_save_in_the_window() {
-    let place = Place::new();
+    let place = TestHome::new();
     let text = "// mine\n{\n  \"history\": { \"days\": 30, /* a month */ },\n  // words of ours\n  \"record\": { \"keep\": \"nothing\" },\n}\n";
     fs::write(place.home.settings(), text).unwrap();
     let good = place.desk.user_settings();
@@ -132,7 +132,7 @@ fn comments_outlive_a_save_in_the_window() {
 
 #[test]
 fn settings_tell_of_a_misspelt_key() {
-    let place = Place::new();
+    let place = TestHome::new();
     fs::write(place.home.settings(), r#"{"histroy":{"days":3}}"#).unwrap();
     let problems = place.desk.settings().unwrap().problems;
     assert!(problems.len() == 1 && problems[0].contains("did you mean history?"), "{problems:?}");
@@ -142,7 +142,7 @@ fn settings_tell_of_a_misspelt_key() {
 
 #[test]
 fn one_setting_is_read_planned_and_changed() {
-    let place = Place::new();
+    let place = TestHome::new();
     let desk = &place.desk;
     let days = desk.setting_value("history.days").unwrap();
     assert_eq!((days.value.as_str(), days.from_file), ("90", false));
@@ -165,7 +165,7 @@ fn one_setting_is_read_planned_and_changed() {
 
 #[test]
 fn what_keeps_masks_or_tells_less_is_said_before_and_put_on_record() {
-    let place = Place::new();
+    let place = TestHome::new();
     let desk = &place.desk;
     let mask = desk.plan_setting("record.mask", "iban,pin").unwrap();
     assert!(mask.loosened.is_empty(), "masking more loosens nothing");

@@ -32,7 +32,7 @@ pub struct Whom<'a> {
 
 impl<'a> Whom<'a> {
     /// One session of a server by its name, or all.
-    pub fn of(server: &'a str, session: Option<&str>) -> Result<Whom<'a>, DeskError> {
+    pub fn from_names(server: &'a str, session: Option<&str>) -> Result<Whom<'a>, DeskError> {
         let session = match session.map(str::parse::<SessionId>) {
             None => None,
             Some(Ok(session)) => Some(session),
@@ -196,7 +196,7 @@ pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
 impl Desk {
     /// Stops, starts or restarts a server, in one session or in all, and waits until that is done.
     pub fn ask_server(&self, server: &str, session: Option<&str>, wish: Wish) -> Result<Done, DeskError> {
-        let whom = Whom::of(server, session)?;
+        let whom = Whom::from_names(server, session)?;
         // What cannot be told is no reason not to stop it.
         let lost = if wish == Wish::Start { Vec::new() } else { self.at_stake(whom).unwrap_or_default() };
         let asked = ask(&self.home, whom, wish, self.clock.now().wall_ms)?;
@@ -240,7 +240,7 @@ impl Desk {
 
     /// Pauses every call, then stops every server: what runs is cancelled, and nothing is started by a client's next call.
     pub fn stop_all(&self) -> Result<StoppedAll, DeskError> {
-        pausing::begin(&self.maker(), Scope::default(), None)?;
+        pausing::begin(&self.edit_context(), Scope::default(), None)?;
         // Nothing new begins from here on, and what cannot be told is no reason not to stop it.
         let lost = self.at_stake(Whom::default()).unwrap_or_default();
         let asked = match ask(&self.home, Whom::default(), Wish::Stop, self.clock.now().wall_ms) {
@@ -296,11 +296,11 @@ mod tests {
     use callgate_store::{Event, EventKind};
 
     use super::*;
-    use crate::testing::Place;
+    use crate::testing::TestHome;
 
     #[test]
     fn a_server_that_crashes_right_after_its_start_is_not_said_to_run() {
-        let place = Place::new();
+        let place = TestHome::new();
         let session = place.session("files");
         let whom = Whom { server: Some("files"), ..Whom::default() };
         let asked = ask(&place.home, whom, Wish::Start, place.clock.now().wall_ms).unwrap();
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_server_that_stays_is_said_to_run() {
-        let place = Place::new();
+        let place = TestHome::new();
         let session = place.session("files");
         let whom = Whom { server: Some("files"), ..Whom::default() };
         let asked = ask(&place.home, whom, Wish::Start, place.clock.now().wall_ms).unwrap();

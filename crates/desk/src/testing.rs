@@ -22,15 +22,15 @@ pub(crate) const BY: &Forgetter<'static> = &Forgetter { origin: Origin::Cli, wor
 /// Denies one tool, allows the rest.
 pub(crate) const POLICY: &str = r#"{"version":"1","default":"allow","tools":{"drop":{"action":"deny"}}}"#;
 
-pub(crate) struct Place {
+pub(crate) struct TestHome {
     _folder: tempfile::TempDir,
     pub(crate) home: Home,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) desk: Desk,
 }
 
-impl Place {
-    pub(crate) fn new() -> Place {
+impl TestHome {
+    pub(crate) fn new() -> TestHome {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
         home.prepare().unwrap();
@@ -38,7 +38,7 @@ impl Place {
         // Nobody's files: those of whoever runs the tests say nothing here.
         let desk = Desk::new(home.clone(), clock.clone(), Origin::Window)
             .on(System::here(folder.path().join("nobody")));
-        Place { _folder: folder, home, clock, desk }
+        TestHome { _folder: folder, home, clock, desk }
     }
 
     pub(crate) fn write_policy(&self, server: &str, text: &str) {

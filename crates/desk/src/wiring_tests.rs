@@ -18,7 +18,7 @@ use callgate_clients::{Os, System, ledger, program};
 use callgate_wiring::view::{ClientAct, ClientChange, ClientEntry, DriftFix, EntryState, RefusedEntry};
 
 use crate::Desk;
-use crate::testing::Place;
+use crate::testing::TestHome;
 use crate::view::{Fix, IconState};
 
 const FILE: &str = r#"{
@@ -31,7 +31,7 @@ const FILE: &str = r#"{
 
 /// A home with Cursor's and Claude Desktop's files, and our program in its place.
 pub(super) struct World {
-    pub(super) place: Place,
+    pub(super) place: TestHome,
     pub(super) desk: Desk,
     pub(super) cursor: PathBuf,
     pub(super) claude: PathBuf,
@@ -39,7 +39,7 @@ pub(super) struct World {
 }
 
 pub(super) fn world() -> World {
-    let place = Place::new();
+    let place = TestHome::new();
     let person = tempfile::tempdir().unwrap();
     let cursor = person.path().join(".cursor/mcp.json");
     let claude = person.path().join(".config/Claude/claude_desktop_config.json");

@@ -36,7 +36,7 @@ impl Wiring {
         let now = file::read(&copy.path).map(|now| now.bytes).unwrap_or_default();
         let mut entries = entries_in(&copy, &copy.path);
         let copied = entries_in(&copy, &copy.copy);
-        let warning = References::of(&copied).words().map(str::to_owned);
+        let warning = References::check(&copied).words().map(str::to_owned);
         entries.extend(copied);
         let shown = shown::path(&self.machine.home, &copy.path);
         let texts = (String::from_utf8_lossy(&now), String::from_utf8_lossy(&bytes));
@@ -181,7 +181,7 @@ impl References {
         }
     }
 
-    pub fn of(copied: &[Entry]) -> References {
+    pub fn check(copied: &[Entry]) -> References {
         let (dead, state) = dead(copied);
         if let Err(error) = state {
             return References::Unknown(harmless(&format!(

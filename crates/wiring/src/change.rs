@@ -76,7 +76,7 @@ impl Wiring {
         let binary = self.gate_for(act)?;
         let now_ms = self.clock.now().wall_ms;
         let mut names = look.names();
-        let mut change = ClientChange::of(act);
+        let mut change = ClientChange::new(act);
         for file in look.concerned(act, entries) {
             let chosen = |entry: &Entry| is_meant(entry, act, entries);
             let act = as_act(act, &binary);

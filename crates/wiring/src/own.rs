@@ -112,7 +112,7 @@ impl Wiring {
         let mut names = look.names();
         let keychain = Lazily::at(self.home.path());
         let open = || keychain.open();
-        let mut change = ClientChange::of(ClientAct::Place);
+        let mut change = ClientChange::new(ClientAct::Place);
         for key in keys {
             let refuse = |why: &str| RefusedEntry {
                 client_name: client_name(&key.client),

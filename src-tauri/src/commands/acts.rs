@@ -4,42 +4,42 @@ use callgate_desk::view::{Answer, CapAdvice, Done, Enforcement, Loosening, Restr
 use tauri::State;
 
 use super::Reply;
-use crate::state::{AppState, ask};
+use crate::state::{AppState, run_on_desk};
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restrict(state: State<'_, AppState>, restriction: Restriction) -> Reply<Done> {
-    ask(&state, move |desk| desk.restrict(&restriction)).await
+    run_on_desk(&state, move |desk| desk.restrict(&restriction)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn undo(state: State<'_, AppState>, token: String) -> Reply<Done> {
-    ask(&state, move |desk| desk.undo(&token)).await
+    run_on_desk(&state, move |desk| desk.undo(&token)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn give_reason(state: State<'_, AppState>, token: String, reason: String) -> Reply<Done> {
-    ask(&state, move |desk| desk.give_reason(&token, &reason)).await
+    run_on_desk(&state, move |desk| desk.give_reason(&token, &reason)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn loosen(state: State<'_, AppState>, loosening: Loosening) -> Reply<Answer> {
-    ask(&state, move |desk| desk.loosen(&loosening)).await
+    run_on_desk(&state, move |desk| desk.loosen(&loosening)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn confirm(state: State<'_, AppState>, token: String) -> Reply<Done> {
-    ask(&state, move |desk| desk.confirm(&token)).await
+    run_on_desk(&state, move |desk| desk.confirm(&token)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn dismiss(state: State<'_, AppState>, token: String) -> Reply<()> {
-    ask(&state, move |desk| {
+    run_on_desk(&state, move |desk| {
         desk.dismiss(&token);
         Ok(())
     })
@@ -53,11 +53,11 @@ pub(crate) async fn enforcement(
     server: String,
     version: String,
 ) -> Reply<Enforcement> {
-    ask(&state, move |desk| desk.enforcement(&server, &version)).await
+    run_on_desk(&state, move |desk| desk.enforcement(&server, &version)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn cap_advice(state: State<'_, AppState>, target: Target) -> Reply<CapAdvice> {
-    ask(&state, move |desk| desk.cap_advice(&target)).await
+    run_on_desk(&state, move |desk| desk.cap_advice(&target)).await
 }

@@ -5,25 +5,25 @@ use callgate_desk::{Forgetting, login};
 use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, ask_app, sorry};
+use crate::state::{AppState, run_on_app, run_on_desk, sorry};
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn overview(app: AppHandle) -> Reply<Overview> {
     app.state::<AppState>().front.listens();
-    ask_app(&app, AppState::overview).await
+    run_on_app(&app, AppState::overview).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn settings(state: State<'_, AppState>) -> Reply<SettingsView> {
-    ask(&state, move |desk| desk.settings().map(as_it_is)).await
+    run_on_desk(&state, move |desk| desk.settings().map(as_it_is)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn save_settings(state: State<'_, AppState>, settings: UserSettings) -> Reply<SettingsView> {
-    let saved = ask(&state, move |desk| desk.save_settings(&settings).map(as_it_is)).await;
+    let saved = run_on_desk(&state, move |desk| desk.save_settings(&settings).map(as_it_is)).await;
     // A lost gate may be for the guard to put back now.
     state.guarding.wake();
     saved
@@ -33,14 +33,14 @@ pub(crate) async fn save_settings(state: State<'_, AppState>, settings: UserSett
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_history(state: State<'_, AppState>) -> Reply<Question> {
-    ask(&state, move |desk| desk.ask_to_forget(Forgetting::All, "the window")).await
+    run_on_desk(&state, move |desk| desk.ask_to_forget(Forgetting::All, "the window")).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn start_at_login(state: State<'_, AppState>, yes: bool) -> Reply<SettingsView> {
     login::set(yes).map_err(|why| sorry(format!("Start at login cannot be changed: {why}")))?;
-    ask(&state, move |desk| desk.login_asked().and_then(|()| desk.settings()).map(as_it_is)).await
+    run_on_desk(&state, move |desk| desk.login_asked().and_then(|()| desk.settings()).map(as_it_is)).await
 }
 
 #[tauri::command]

@@ -37,7 +37,7 @@ pub(crate) async fn change_clients(
     let changed = run_on_wiring(&state, move |wiring| wiring.change_clients(act, &entries, now)).await;
     // A change may wait now for its client to quit.
     state.guarding.wake();
-    state.pulse.wake();
+    state.ticker.wake();
     changed
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn change_clients(
 #[specta::specta]
 pub(crate) async fn leave_open(state: State<'_, AppState>, entries: Vec<EntryKey>) -> Reply<()> {
     run_on_wiring(&state, move |wiring| wiring.leave_open(&entries)).await?;
-    state.pulse.wake();
+    state.ticker.wake();
     Ok(())
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn leave_open(state: State<'_, AppState>, entries: Vec<EntryKey
 #[specta::specta]
 pub(crate) async fn take_note(state: State<'_, AppState>, entries: Vec<EntryKey>) -> Reply<()> {
     run_on_wiring(&state, move |wiring| wiring.take_note(&entries)).await?;
-    state.pulse.wake();
+    state.ticker.wake();
     Ok(())
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn drop_queued(
     entries: Vec<EntryKey>,
 ) -> Reply<()> {
     run_on_wiring(&state, move |wiring| wiring.drop_queued(&client, &entries)).await?;
-    state.pulse.wake();
+    state.ticker.wake();
     Ok(())
 }
 
@@ -88,7 +88,7 @@ pub(crate) async fn preview_backup(state: State<'_, AppState>, id: String) -> Re
 #[specta::specta]
 pub(crate) async fn restore_backup(state: State<'_, AppState>, id: String, now: bool) -> Reply<Restored> {
     let restored = run_on_wiring(&state, move |wiring| wiring.restore_backup(&id, now)).await?;
-    state.pulse.wake();
+    state.ticker.wake();
     Ok(restored)
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn repair_file(
     now: bool,
 ) -> Reply<()> {
     run_on_wiring(&state, move |wiring| wiring.repair_file(&client, &path, now)).await?;
-    state.pulse.wake();
+    state.ticker.wake();
     Ok(())
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn repair_file(
 #[specta::specta]
 pub(crate) async fn reopen_client(state: State<'_, AppState>, client: String) -> Reply<()> {
     run_on_wiring(&state, move |wiring| wiring.reopen_client(&client)).await?;
-    state.pulse.wake();
+    state.ticker.wake();
     Ok(())
 }
 
@@ -145,7 +145,7 @@ pub(crate) async fn change_secrets(
 ) -> Reply<SecretsChange> {
     let changed =
         run_on_wiring(&state, move |wiring| wiring.change_secrets(act, &entry, only.as_deref(), now)).await;
-    state.pulse.wake();
+    state.ticker.wake();
     changed
 }
 

@@ -4,18 +4,18 @@ use callgate_desk::view::{CodegenDetail, CodegenView, Exported};
 use tauri::{AppHandle, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, folder_for_files};
+use crate::state::{AppState, folder_for_files, run_on_desk};
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn codegen(state: State<'_, AppState>, server: String) -> Reply<Vec<CodegenView>> {
-    ask(&state, move |desk| desk.codegen(Some(&server))).await
+    run_on_desk(&state, move |desk| desk.codegen(Some(&server))).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn codegen_session(state: State<'_, AppState>, id: String) -> Reply<CodegenDetail> {
-    ask(&state, move |desk| desk.codegen_session(&id)).await
+    run_on_desk(&state, move |desk| desk.codegen_session(&id)).await
 }
 
 /// Where the test of a session may go: a new file among the person's own.
@@ -23,12 +23,12 @@ pub(crate) async fn codegen_session(state: State<'_, AppState>, id: String) -> R
 #[specta::specta]
 pub(crate) async fn codegen_file(app: AppHandle, state: State<'_, AppState>, id: String) -> Reply<String> {
     let folder = folder_for_files(&app)?;
-    ask(&state, move |desk| desk.codegen_file(&id, &folder)).await
+    run_on_desk(&state, move |desk| desk.codegen_file(&id, &folder)).await
 }
 
 /// Into a new file that the person named.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn export_codegen(state: State<'_, AppState>, id: String, path: String) -> Reply<Exported> {
-    ask(&state, move |desk| desk.export_codegen_as(&id, &path)).await
+    run_on_desk(&state, move |desk| desk.export_codegen_as(&id, &path)).await
 }

@@ -10,7 +10,7 @@ use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager as _, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, folder_for_files, sorry};
+use crate::state::{AppState, folder_for_files, run_on_desk, sorry};
 
 #[tauri::command]
 #[specta::specta]
@@ -20,7 +20,7 @@ pub(crate) async fn log_page(
     from: PageFrom,
     count: u32,
 ) -> Reply<LogPage> {
-    ask(&state, move |desk| desk.log_page(&filter, &from, count)).await
+    run_on_desk(&state, move |desk| desk.log_page(&filter, &from, count)).await
 }
 
 /// Counts arrive on the channel until one is `done`; a newer question ends an older one.
@@ -32,7 +32,10 @@ pub(crate) async fn log_count(
     counts: Channel<LogCount>,
 ) -> Reply<()> {
     let cancelled = state.counting.begin();
-    ask(&state, move |desk| desk.log_count(&filter, &cancelled, &mut |count| drop(counts.send(count)))).await
+    run_on_desk(&state, move |desk| {
+        desk.log_count(&filter, &cancelled, &mut |count| drop(counts.send(count)))
+    })
+    .await
 }
 
 /// Nobody wants the count any more.
@@ -48,7 +51,7 @@ pub(crate) async fn stop_count(state: State<'_, AppState>) -> Reply<()> {
 #[specta::specta]
 pub(crate) async fn follow(state: State<'_, AppState>, filter: LogFilter, rev: i64) -> Reply<u32> {
     let id = state.following.begin();
-    let follower = ask(&state, move |desk| desk.follow(&filter, rev)).await?;
+    let follower = run_on_desk(&state, move |desk| desk.follow(&filter, rev)).await?;
     state.following.hold(id, follower);
     Ok(id)
 }
@@ -57,7 +60,7 @@ pub(crate) async fn follow(state: State<'_, AppState>, filter: LogFilter, rev: i
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn followed(app: AppHandle, state: State<'_, AppState>, follower: u32) -> Reply<LogBatch> {
-    ask(&state, move |_| {
+    run_on_desk(&state, move |_| {
         let state = app.state::<AppState>();
         state.following.next(follower, &state.front)
     })
@@ -75,32 +78,32 @@ pub(crate) async fn unfollow(state: State<'_, AppState>, follower: u32) -> Reply
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn call(state: State<'_, AppState>, id: String) -> Reply<CallDetail> {
-    ask(&state, move |desk| desk.call(&id)).await
+    run_on_desk(&state, move |desk| desk.call(&id)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn access(state: State<'_, AppState>, queries: Vec<AccessQuery>) -> Reply<Vec<ToolAccess>> {
-    ask(&state, move |desk| Ok(desk.access(&queries))).await
+    run_on_desk(&state, move |desk| Ok(desk.access(&queries))).await
 }
 
 /// Cancels a call that runs, and waits until it is over.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn cancel_call(state: State<'_, AppState>, id: String) -> Reply<Done> {
-    ask(&state, move |desk| desk.cancel_call(&id).map(|(_, done)| done)).await
+    run_on_desk(&state, move |desk| desk.cancel_call(&id).map(|(_, done)| done)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choices(state: State<'_, AppState>) -> Reply<Choices> {
-    ask(&state, move |desk| desk.choices()).await
+    run_on_desk(&state, move |desk| desk.choices()).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn runs(state: State<'_, AppState>, before_ms: Option<i64>, count: u32) -> Reply<Vec<Run>> {
-    ask(&state, move |desk| desk.runs(before_ms, count)).await
+    run_on_desk(&state, move |desk| desk.runs(before_ms, count)).await
 }
 
 #[tauri::command]
@@ -111,19 +114,19 @@ pub(crate) async fn runs_matching(
     before: Option<i64>,
     count: u32,
 ) -> Reply<RunPage> {
-    ask(&state, move |desk| desk.runs_matching(&filter, before, count)).await
+    run_on_desk(&state, move |desk| desk.runs_matching(&filter, before, count)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn since_last_look(state: State<'_, AppState>) -> Reply<SinceLastLook> {
-    ask(&state, move |desk| desk.since_last_look()).await
+    run_on_desk(&state, move |desk| desk.since_last_look()).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn looked(state: State<'_, AppState>) -> Reply<()> {
-    ask(&state, move |desk| desk.looked()).await
+    run_on_desk(&state, move |desk| desk.looked()).await
 }
 
 #[tauri::command]
@@ -135,7 +138,7 @@ pub(crate) async fn export_log(
     format: ExportFormat,
 ) -> Reply<Exported> {
     let folder = folder_for_files(&app)?;
-    ask(&state, move |desk| desk.export(&filter, format, &folder)).await
+    run_on_desk(&state, move |desk| desk.export(&filter, format, &folder)).await
 }
 
 /// Shows an exported file in its folder.

@@ -24,7 +24,7 @@ pub(crate) async fn preview_server(state: State<'_, AppState>, draft: ServerDraf
 pub(crate) async fn add_server(state: State<'_, AppState>, draft: ServerDraft) -> Reply<ClientChange> {
     let added = run_on_wiring(&state, move |wiring| wiring.add_server(&draft)).await;
     state.guarding.wake();
-    state.pulse.wake();
+    state.ticker.wake();
     added
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn preview_removal(state: State<'_, AppState>, server: String) 
 #[specta::specta]
 pub(crate) async fn remove_server(state: State<'_, AppState>, server: String, now: bool) -> Reply<Removal> {
     let removed = run_on_wiring(&state, move |wiring| wiring.remove_server(&server, now)).await;
-    state.pulse.wake();
+    state.ticker.wake();
     removed
 }
 
@@ -49,6 +49,6 @@ pub(crate) async fn remove_server(state: State<'_, AppState>, server: String, no
 pub(crate) async fn restore_server(state: State<'_, AppState>, server: String) -> Reply<ClientChange> {
     let restored = run_on_wiring(&state, move |wiring| wiring.restore_server(&server)).await;
     state.guarding.wake();
-    state.pulse.wake();
+    state.ticker.wake();
     restored
 }

@@ -7,12 +7,12 @@ use callgate_desk::view::{
 use tauri::State;
 
 use super::Reply;
-use crate::state::{AppState, ask};
+use crate::state::{AppState, run_on_desk};
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn rules(state: State<'_, AppState>, server: String) -> Reply<RulesView> {
-    ask(&state, move |desk| desk.rules(&server)).await
+    run_on_desk(&state, move |desk| desk.rules(&server)).await
 }
 
 #[tauri::command]
@@ -22,13 +22,13 @@ pub(crate) async fn check_policy(
     server: Option<String>,
     text: String,
 ) -> Reply<Vec<Diagnostic>> {
-    ask(&state, move |desk| Ok(desk.check_policy(server.as_deref(), &text))).await
+    run_on_desk(&state, move |desk| Ok(desk.check_policy(server.as_deref(), &text))).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn rules_summary(state: State<'_, AppState>) -> Reply<Vec<RulesSummary>> {
-    ask(&state, |desk| desk.rules_summary()).await
+    run_on_desk(&state, |desk| desk.rules_summary()).await
 }
 
 #[tauri::command]
@@ -39,7 +39,7 @@ pub(crate) async fn complete(
     text: String,
     offset: u32,
 ) -> Reply<Vec<Completion>> {
-    ask(&state, move |desk| Ok(desk.complete(&server, &text, offset))).await
+    run_on_desk(&state, move |desk| Ok(desk.complete(&server, &text, offset))).await
 }
 
 #[tauri::command]
@@ -50,7 +50,7 @@ pub(crate) async fn draft_rule(
     target: Target,
     draft: RuleDraft,
 ) -> Reply<Proposal> {
-    ask(&state, move |desk| desk.draft_rule(&text, &target, &draft)).await
+    run_on_desk(&state, move |desk| desk.draft_rule(&text, &target, &draft)).await
 }
 
 #[tauri::command]
@@ -60,7 +60,7 @@ pub(crate) async fn draft_default(
     text: String,
     action: Action,
 ) -> Reply<Proposal> {
-    ask(&state, move |desk| desk.draft_default(&text, action)).await
+    run_on_desk(&state, move |desk| desk.draft_default(&text, action)).await
 }
 
 #[tauri::command]
@@ -72,13 +72,13 @@ pub(crate) async fn draft_ready(
     id: String,
     folder: Option<String>,
 ) -> Reply<Proposal> {
-    ask(&state, move |desk| desk.draft_ready(&server, &text, &id, folder.as_deref())).await
+    run_on_desk(&state, move |desk| desk.draft_ready(&server, &text, &id, folder.as_deref())).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn propose(state: State<'_, AppState>, server: String, text: String) -> Reply<Proposal> {
-    ask(&state, move |desk| desk.propose(&server, &text)).await
+    run_on_desk(&state, move |desk| desk.propose(&server, &text)).await
 }
 
 #[tauri::command]
@@ -91,7 +91,7 @@ pub(crate) async fn try_call(
     tool: String,
     args: String,
 ) -> Reply<Tried> {
-    ask(&state, move |desk| desk.try_call(&server, &text, client.as_deref(), &tool, &args)).await
+    run_on_desk(&state, move |desk| desk.try_call(&server, &text, client.as_deref(), &tool, &args)).await
 }
 
 /// A newer question ends an older one.
@@ -104,7 +104,7 @@ pub(crate) async fn effect(
     days: u32,
 ) -> Reply<Effect> {
     let cancelled = state.trying.begin();
-    ask(&state, move |desk| desk.effect(&server, &text, days, &cancelled)).await
+    run_on_desk(&state, move |desk| desk.effect(&server, &text, days, &cancelled)).await
 }
 
 /// A newer question ends an older one.
@@ -116,7 +116,7 @@ pub(crate) async fn suggest_rules(
     days: u32,
 ) -> Reply<RuleSuggestion> {
     let cancelled = state.trying.begin();
-    ask(&state, move |desk| desk.suggest_rules(&server, days, &cancelled)).await
+    run_on_desk(&state, move |desk| desk.suggest_rules(&server, days, &cancelled)).await
 }
 
 #[tauri::command]
@@ -127,17 +127,17 @@ pub(crate) async fn save_policy(
     base_text: String,
     text: String,
 ) -> Reply<SaveAnswer> {
-    ask(&state, move |desk| desk.save_policy(&server, &base_text, &text)).await
+    run_on_desk(&state, move |desk| desk.save_policy(&server, &base_text, &text)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn versions(state: State<'_, AppState>, server: String) -> Reply<Vec<PolicyVersionView>> {
-    ask(&state, move |desk| desk.versions(&server)).await
+    run_on_desk(&state, move |desk| desk.versions(&server)).await
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn version_diff(state: State<'_, AppState>, server: String, change: i64) -> Reply<String> {
-    ask(&state, move |desk| desk.version_diff(&server, change)).await
+    run_on_desk(&state, move |desk| desk.version_diff(&server, change)).await
 }

@@ -9,13 +9,13 @@ use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 
 use super::Reply;
-use crate::state::{AppState, ask, sorry};
+use crate::state::{AppState, run_on_desk, sorry};
 use crate::stream;
 
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn servers(state: State<'_, AppState>) -> Reply<Vec<ServerView>> {
-    ask(&state, move |desk| desk.servers()).await
+    run_on_desk(&state, move |desk| desk.servers()).await
 }
 
 /// What each running session takes arrives on the channel every two seconds while the window shows it; a newer question
@@ -28,7 +28,7 @@ pub(crate) async fn usage(
     usages: Channel<Vec<Usage>>,
 ) -> Reply<()> {
     let ended = state.sampling.begin();
-    let known = state.takes.sample(&state.desk, state.clock.now().wall_ms);
+    let known = state.usage.sample(&state.desk, state.clock.now().wall_ms);
     known.ok_or_else(|| sorry("This system does not tell what servers take.".to_owned()))?;
     stream::sample(&app, usages, ended);
     Ok(())
@@ -49,40 +49,40 @@ pub(crate) async fn stderr_tail(
     session: String,
     search: String,
 ) -> Reply<String> {
-    ask(&state, move |desk| desk.stderr_tail(&session, &search)).await
+    run_on_desk(&state, move |desk| desk.stderr_tail(&session, &search)).await
 }
 
 /// Every process of a server, as of the last sample.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn trees(state: State<'_, AppState>, server: String) -> Reply<Vec<TreeView>> {
-    let takes = Arc::clone(&state.takes);
-    ask(&state, move |desk| Ok(takes.trees(desk, &server))).await
+    let usage = Arc::clone(&state.usage);
+    run_on_desk(&state, move |desk| Ok(usage.trees(desk, &server))).await
 }
 
 /// What happened to a server besides its calls, the newest first.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn happened(state: State<'_, AppState>, server: String) -> Reply<Vec<HappenedView>> {
-    ask(&state, move |desk| desk.happened(&server)).await
+    run_on_desk(&state, move |desk| desk.happened(&server)).await
 }
 
 /// What dead sessions left, and browsers that nobody owns.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn strays(state: State<'_, AppState>) -> Reply<Strays> {
-    let takes = Arc::clone(&state.takes);
-    ask(&state, move |desk| takes.strays(desk)).await
+    let usage = Arc::clone(&state.usage);
+    run_on_desk(&state, move |desk| usage.strays(desk)).await
 }
 
 /// Ends what dead sessions left.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn sweep(state: State<'_, AppState>) -> Reply<SweepView> {
-    let takes = Arc::clone(&state.takes);
-    ask(&state, move |desk| {
+    let usage = Arc::clone(&state.usage);
+    run_on_desk(&state, move |desk| {
         let swept = desk.sweep();
-        takes.look_for_left(desk);
+        usage.look_for_left(desk);
         swept
     })
     .await
@@ -92,15 +92,15 @@ pub(crate) async fn sweep(state: State<'_, AppState>) -> Reply<SweepView> {
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn end_suspects(state: State<'_, AppState>, ids: Vec<String>) -> Reply<SweepView> {
-    ask(&state, move |desk| desk.end_suspects(&ids)).await
+    run_on_desk(&state, move |desk| desk.end_suspects(&ids)).await
 }
 
 /// Ends the server of a session with all that it started.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn end_tree(state: State<'_, AppState>, session: String) -> Reply<SweepView> {
-    let takes = Arc::clone(&state.takes);
-    ask(&state, move |desk| takes.end_tree(desk, &session)).await
+    let usage = Arc::clone(&state.usage);
+    run_on_desk(&state, move |desk| usage.end_tree(desk, &session)).await
 }
 
 /// What ends with the processes of a server, in one session or in all, or of every server; in sentences.
@@ -111,9 +111,11 @@ pub(crate) async fn at_stake(
     server: Option<String>,
     session: Option<String>,
 ) -> Reply<Vec<String>> {
-    ask(&state, move |desk| {
+    run_on_desk(&state, move |desk| {
         let every = || Ok(Whom::default());
-        desk.at_stake(server.as_deref().map_or_else(every, |server| Whom::of(server, session.as_deref()))?)
+        desk.at_stake(
+            server.as_deref().map_or_else(every, |server| Whom::from_names(server, session.as_deref()))?,
+        )
     })
     .await
 }
@@ -126,7 +128,7 @@ pub(crate) async fn stop_server(
     server: String,
     session: Option<String>,
 ) -> Reply<Done> {
-    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Stop)).await
+    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Stop)).await
 }
 
 #[tauri::command]
@@ -136,7 +138,7 @@ pub(crate) async fn start_server(
     server: String,
     session: Option<String>,
 ) -> Reply<Done> {
-    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Start)).await
+    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Start)).await
 }
 
 #[tauri::command]
@@ -146,12 +148,12 @@ pub(crate) async fn restart_server(
     server: String,
     session: Option<String>,
 ) -> Reply<Done> {
-    ask(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Restart)).await
+    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Restart)).await
 }
 
 /// Pauses every call and ends the processes of every server.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn stop_everything(state: State<'_, AppState>) -> Reply<Done> {
-    ask(&state, |desk| desk.stop_everything()).await
+    run_on_desk(&state, |desk| desk.stop_everything()).await
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gtk::glib;
 
-use crate::say::say;
+use crate::stderr::print_line;
 
 /// Where the kernel offers what can draw.
 const DEVICES: &str = "/dev/dri";
@@ -22,7 +22,7 @@ pub(super) fn prepare() {
         return;
     }
     if let Err(error) = glib::setenv(NO_COMPOSITOR, "1", false) {
-        say(&format!("the window is drawn as if there were a graphics processor: {error}"));
+        print_line(&format!("the window is drawn as if there were a graphics processor: {error}"));
     }
 }
 

@@ -28,7 +28,7 @@ fn at_once(app: &AppHandle, act: impl FnOnce(&Desk) -> Result<Done, DeskError> +
             Ok(done) => done.in_full(),
             Err(error) => format!("This was not done: {error}"),
         };
-        state.pulse.wake();
+        state.ticker.wake();
         notify::tell(&app, "Callgate", &words);
     });
 }

@@ -12,7 +12,7 @@ use tauri::{AppHandle, Wry};
 
 use super::{Look, icons, perform};
 use crate::front;
-use crate::say::say;
+use crate::stderr::print_line;
 
 /// A handle to the icon; any number of them.
 #[derive(Clone)]
@@ -66,7 +66,7 @@ impl Icon {
             .and_then(|()| drawn(app, &look.menu.items))
             .and_then(|menu| self.0.set_menu(Some(menu)));
         if let Err(error) = updated {
-            say(&format!("the tray cannot be brought up to date: {error}"));
+            print_line(&format!("the tray cannot be brought up to date: {error}"));
         }
     }
 }

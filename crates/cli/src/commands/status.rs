@@ -37,7 +37,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let history = current(&home)?;
     let mut guards = Guards::read(&home, SystemClock::default().now());
     for lease in &sessions {
-        let state = guards.of(lease);
+        let state = guards.for_session(lease);
         let (calls, refused) = history.session_counts(lease.session)?;
         if args.json {
             let object = json!({

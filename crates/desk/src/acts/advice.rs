@@ -79,13 +79,13 @@ impl Desk {
 
     /// The alarm that is raised about this now; of several clients' the one with the most use.
     fn alarm_of(&self, target: &Target) -> Option<Alarm> {
-        let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let about = |alarm: &Alarm| {
             alarm.server == target.server
                 && alarm.tool == target.tool
                 && (target.client.is_none() || alarm.client == target.client)
         };
-        standing.alarms.raised().into_iter().filter(about).max_by_key(|alarm| alarm.usual_per_minute)
+        cache.alarms.raised().into_iter().filter(about).max_by_key(|alarm| alarm.usual_per_minute)
     }
 }
 

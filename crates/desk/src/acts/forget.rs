@@ -130,7 +130,7 @@ impl Desk {
         let forgotten = forget(&self.home, what.scope(), &by, self.clock.as_ref());
         drop(indexer);
         // Also if not all of it is gone.
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner).forget();
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).forget();
         let words = told(&forgotten?);
         Ok(Done::said(words, None))
     }

@@ -10,21 +10,21 @@ use callgate_store::history::{EventRow, Filter, record_event};
 use callgate_store::{Decision, EventKind, History, Origin};
 
 use super::Forgetting;
-use crate::testing::Place;
+use crate::testing::TestHome;
 use crate::view::{ErrorCode, Restriction, Target};
 
-fn delete(place: &Place) {
+fn delete(place: &TestHome) {
     let asked = place.desk.ask_to_forget(Forgetting::All, "the window").unwrap();
     place.desk.confirm(&asked.token).unwrap();
 }
 
-fn events(place: &Place) -> Vec<EventRow> {
+fn events(place: &TestHome) -> Vec<EventRow> {
     History::open_reader(&place.home).unwrap().events(None, 99).unwrap()
 }
 
 #[test]
 fn nothing_is_forgotten_before_a_yes_and_the_question_says_exactly_what_goes() {
-    let place = Place::new();
+    let place = TestHome::new();
     let (files, mail) = (place.session("files"), place.session("mail"));
     files.calls("read", 3);
     mail.calls("send", 2);
@@ -48,7 +48,7 @@ fn nothing_is_forgotten_before_a_yes_and_the_question_says_exactly_what_goes() {
 
 #[test]
 fn what_a_forgotten_server_wrote_to_stderr_does_not_stay() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.session("files").calls("read", 1);
     let logs = place.home.logs();
     fs::create_dir_all(&logs).unwrap();
@@ -91,7 +91,7 @@ fn what_a_forgotten_server_wrote_to_stderr_does_not_stay() {
 
 #[test]
 fn a_date_in_the_future_and_a_server_that_nobody_knows_are_refused_with_words() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.session("files").calls("read", 1);
     let later = place.clock.now().wall_ms + 60_000;
     let refused = place.desk.ask_to_forget(Forgetting::Before(later), "x").unwrap_err();
@@ -102,7 +102,7 @@ fn a_date_in_the_future_and_a_server_that_nobody_knows_are_refused_with_words() 
 
 #[test]
 fn the_traces_of_a_loosening_survive_every_forgetting() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.session("files").calls("read", 1);
     let target = Target { server: "files".to_owned(), tool: Some("read".to_owned()), client: None };
     place.desk.restrict(&Restriction::Block { target, reason: None }).unwrap();
@@ -132,7 +132,7 @@ fn the_traces_of_a_loosening_survive_every_forgetting() {
 
 #[test]
 fn a_call_that_still_runs_is_not_forgotten_and_the_question_says_so() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     files.calls("read", 3);
     files.burst("slow", 2);
@@ -154,7 +154,7 @@ fn a_call_that_still_runs_is_not_forgotten_and_the_question_says_so() {
 
 #[test]
 fn deleting_the_history_leaves_nothing_of_it() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     files.calls("needleword", 3);
     files.refused("drop", Decision::Denied, 1);
@@ -177,7 +177,7 @@ fn deleting_the_history_leaves_nothing_of_it() {
 
 #[test]
 fn deleting_the_history_also_deletes_calls_of_a_clock_that_went_wrong() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     files.calls("later", 2);
     while place.desk.index_step().unwrap() {}

@@ -15,7 +15,7 @@ use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
 use super::{inverse, obstacle, reach, words};
 use crate::allowing::{self, EVERY_TOOL, NoHelp, ONCE, Repeatable};
-use crate::change::{self, Change, Present};
+use crate::change::{self, Change, CurrentPolicy};
 use crate::inventory::named_tools;
 use crate::pausing;
 use crate::protection::Unusable;
@@ -48,7 +48,7 @@ pub(crate) enum Plan {
         words: String,
         done: String,
         /// The policy that it was asked about.
-        seen: Present,
+        seen: CurrentPolicy,
     },
     Resume {
         server: Option<String>,
@@ -175,14 +175,19 @@ impl Desk {
             }
             Plan::Grant { server, client, what, lasts, words, done, seen } => {
                 let _held = change::lock(&self.home)?;
-                if Present::read(&self.home, server)? != *seen {
+                if CurrentPolicy::read(&self.home, server)? != *seen {
                     let shown = name(server);
                     return Err(DeskError::Conflict(format!(
                         "the rules of {shown} were changed meanwhile; nothing was allowed. Look at them, and ask once more."
                     )));
                 }
-                let granted =
-                    allowing::grant(&self.maker(), (server, client.as_deref()), what.clone(), *lasts, words)?;
+                let granted = allowing::grant(
+                    &self.edit_context(),
+                    (server, client.as_deref()),
+                    what.clone(),
+                    *lasts,
+                    words,
+                )?;
                 let back = Some(format!("callgate allow --end {}", granted.id));
                 let siblings = self.siblings(server, client.as_deref());
                 let ends_ms = Some(granted.ends_ms);
@@ -192,7 +197,7 @@ impl Desk {
             Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, client, seen } => {
                 let scope = Scope { server: server.as_deref(), client: client.as_deref() };
-                pausing::resume_seen(&self.maker(), scope, seen)?;
+                pausing::resume_seen(&self.edit_context(), scope, seen)?;
                 let mut words =
                     format!("Resumed: calls of {} are judged by their rules again", pausing::describe(scope));
                 words.extend(self.still_paused(scope.server, scope.client));
@@ -209,7 +214,7 @@ impl Desk {
         change: &Change,
         words: String,
     ) -> Result<Done, DeskError> {
-        let version = Some(change.make(held, &self.maker(), None)?);
+        let version = Some(change.commit(held, &self.edit_context(), None)?);
         Ok(Done { version, ..Done::said(words, Some(change.server())) })
     }
 
@@ -227,7 +232,7 @@ impl Desk {
             lasts,
             words: format!("let {once} pass once, for {whom}, within {within}"),
             done: format!("Allowed {once}: once, for {whom}, within {within}"),
-            seen: Present::read(&self.home, server)?,
+            seen: CurrentPolicy::read(&self.home, server)?,
         };
         let words = format!("Let {once} pass once, for {whom}, within {within}?");
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
@@ -248,7 +253,7 @@ impl Desk {
                 name(tool)
             )));
         }
-        let seen = Present::read(&self.home, server)?;
+        let seen = CurrentPolicy::read(&self.home, server)?;
         let whole = tool == EVERY_TOOL;
         let target = Target {
             server: server.to_owned(),
@@ -297,7 +302,7 @@ impl Desk {
 
     /// The tools that a target means, as far as they are known: by its name, or those listed and ruled that fit its pattern
     /// and one that nobody knows yet. The name of a pattern in a rule stands for what it fits.
-    fn meant(&self, target: &Target, seen: &Present) -> Vec<String> {
+    fn meant(&self, target: &Target, seen: &CurrentPolicy) -> Vec<String> {
         let pattern = target.tool.as_deref().unwrap_or(EVERY_TOOL);
         if !is_pattern(pattern) {
             return vec![pattern.to_owned()];
@@ -321,7 +326,7 @@ impl Desk {
                 "let through whatever the policy of server {shown} refuses, for {whom}, for {time}"
             ),
             done: format!("Only watching {shown}, for {whom}, for {time}"),
-            seen: Present::read(&self.home, server)?,
+            seen: CurrentPolicy::read(&self.home, server)?,
         };
         let words = format!(
             "Let everything through that the rules of {shown} refuse, for {whom}, for {time}? It is kept on record."
@@ -448,7 +453,7 @@ impl Desk {
 
     /// The cap that was set by a click or a command, for exactly this target.
     pub(super) fn present_cap(&self, target: &Target) -> Result<Option<Rate>, DeskError> {
-        let present = Present::read(&self.home, &target.server)?;
+        let present = CurrentPolicy::read(&self.home, &target.server)?;
         Ok(edit::present_cap(present.text(), target.client.as_deref(), target.tool.as_deref()))
     }
 
@@ -485,7 +490,7 @@ impl Desk {
             .ok_or_else(|| DeskError::NotFound(format!("there is no such change of {shown} on record")))?;
         let (before, after) = change::texts_of(&history, server, &known)?;
         let held = change::lock(&self.home)?;
-        let present = Present::read(&self.home, server)?;
+        let present = CurrentPolicy::read(&self.home, server)?;
         let edited = edit::revert(present.text(), &before, &after)?;
         let change = present.rewritten(edited)?;
         let summary = words::sentence(&known.summary);

@@ -12,7 +12,7 @@ mod obstacle;
 mod reach;
 mod restore;
 mod restrict;
-mod shelf;
+mod token_store;
 mod undo;
 mod words;
 
@@ -26,32 +26,32 @@ use callgate_store::{History, catch_up};
 pub(crate) use advice::{NEW_CAP, cap_for};
 pub use forget::Forgetting;
 
-use crate::change::{self, Maker};
+use crate::change::{self, EditContext};
 use crate::{Desk, DeskError};
-use shelf::Shelf;
+use token_store::TokenStore;
 
 /// What waits for a person. Whoever wants the lock on the policies too takes these first, or gives that one back before.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    undos: Mutex<Shelf<undo::Undoable>>,
-    questions: Mutex<Shelf<loosen::Plan>>,
+    undos: Mutex<TokenStore<undo::Undoable>>,
+    questions: Mutex<TokenStore<loosen::Plan>>,
 }
 
 impl Desk {
     /// Who makes changes here.
-    pub(crate) fn maker(&self) -> Maker<'_> {
-        Maker { home: &self.home, clock: &*self.clock, origin: self.origin }
+    pub(crate) fn edit_context(&self) -> EditContext<'_> {
+        EditContext { home: &self.home, clock: &*self.clock, origin: self.origin }
     }
 
     fn revert_command(&self, server: &str, version: &str) -> String {
-        change::revert_command(&self.maker(), server, version)
+        change::revert_command(&self.edit_context(), server, version)
     }
 
-    fn undos(&self) -> MutexGuard<'_, Shelf<undo::Undoable>> {
+    fn undos(&self) -> MutexGuard<'_, TokenStore<undo::Undoable>> {
         self.waiting.undos.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn questions(&self) -> MutexGuard<'_, Shelf<loosen::Plan>> {
+    fn questions(&self) -> MutexGuard<'_, TokenStore<loosen::Plan>> {
         self.waiting.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

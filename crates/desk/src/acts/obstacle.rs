@@ -9,7 +9,7 @@ use callgate_text::client_name;
 use super::{inverse, words};
 use crate::DeskError;
 use crate::allowing::always_refused;
-use crate::change::{Change, Present};
+use crate::change::{Change, CurrentPolicy};
 use crate::view::Target;
 
 /// An edit that would not help, with what stands in its way.
@@ -20,13 +20,13 @@ pub(super) fn explained(home: &Home, target: &Target, error: DeskError) -> DeskE
     else {
         return error;
     };
-    match Present::read(home, &target.server) {
+    match CurrentPolicy::read(home, &target.server) {
         Ok(present) => still_refused(&present, target, rule, reason),
         Err(unreadable) => unreadable,
     }
 }
 
-pub(super) fn still_refused(present: &Present, target: &Target, rule: &str, reason: &str) -> DeskError {
+pub(super) fn still_refused(present: &CurrentPolicy, target: &Target, rule: &str, reason: &str) -> DeskError {
     let (what, whom) = (words::what(target), words::whom(target));
     let because = words::sentence(reason);
     let how = how(present.text(), target, rule);

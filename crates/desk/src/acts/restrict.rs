@@ -16,7 +16,7 @@ use callgate_text::{client_name, name};
 use super::undo::{Act, Edits, Undoable};
 use super::{inverse, reach, words};
 use crate::allowing;
-use crate::change::{self, Change, Present};
+use crate::change::{self, Change, CurrentPolicy};
 use crate::pausing;
 use crate::view::{Done, Restriction, Target, Undo};
 use crate::{Desk, DeskError};
@@ -99,7 +99,7 @@ impl Desk {
             Defeated::ByAny => allowing::end_for_block(&self.home, &now, whose, target.tool.as_deref())?,
             Defeated::ByObserving => allowing::end_observing(&self.home, &now, whose)?,
         };
-        let version = match change.make(&held, &self.maker(), note.as_deref()) {
+        let version = match change.commit(&held, &self.edit_context(), note.as_deref()) {
             Ok(version) => version,
             Err(error) => {
                 // Nothing was done, so nothing is over either.
@@ -176,7 +176,7 @@ impl Desk {
 
     /// The edit, worked out on the policy of this moment. To be asked while the policies are locked.
     pub(super) fn plan(&self, target: &Target, edit: &Edit) -> Result<Change, DeskError> {
-        let present = Present::read(&self.home, &target.server)?;
+        let present = CurrentPolicy::read(&self.home, &target.server)?;
         let edited = apply_for(present.text(), target.client.as_deref(), edit)
             .map_err(|error| broken_where(error, &present))?;
         present.to(edited)
@@ -184,7 +184,7 @@ impl Desk {
 
     fn pause(&self, scope: Scope<'_>, reason: Option<&str>) -> Result<Done, DeskError> {
         let now = self.clock.now();
-        let paused = pausing::begin(&self.maker(), scope, reason_of(reason)?.as_deref())?;
+        let paused = pausing::begin(&self.edit_context(), scope, reason_of(reason)?.as_deref())?;
         let (server, client) = (scope.server.map(name), scope.client.map(client_name));
         if paused.is_nothing_new() {
             // Not ours to take back.
@@ -377,7 +377,7 @@ pub(super) fn reason_of(reason: Option<&str>) -> Result<Option<String>, DeskErro
 }
 
 /// A broken policy is named by its file.
-pub(super) fn broken_where(error: callgate_policy::edit::EditError, present: &Present) -> DeskError {
+pub(super) fn broken_where(error: callgate_policy::edit::EditError, present: &CurrentPolicy) -> DeskError {
     use callgate_policy::edit::EditError;
     match error {
         EditError::Broken(report) => DeskError::BrokenPolicy { path: present.source().to_owned(), report },

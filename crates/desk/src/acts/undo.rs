@@ -12,7 +12,7 @@ use callgate_store::pause::{self as switch, Switch};
 
 use super::restrict::{broken_where, reason_of};
 use crate::allowing;
-use crate::change::{self, Change, Present};
+use crate::change::{self, Change, CurrentPolicy};
 use crate::pausing::{self, Paused};
 use crate::view::{Done, ErrorCode, Target, Undo};
 use crate::{Desk, DeskError};
@@ -126,25 +126,25 @@ impl Desk {
 
     fn take_edits_back(&self, edits: &Edits) -> Result<String, DeskError> {
         let held = change::lock(&self.home)?;
-        let present = Present::read(&self.home, &edits.target.server)?;
+        let present = CurrentPolicy::read(&self.home, &edits.target.server)?;
         // A server that got a policy of its own by the act keeps it, with the text that it had before: running gates
         // take a file that is gone for a mishap, and go on with what it said.
         let text = edits.without(present.text())?;
         let edited = edit::replace(present.text(), &text)?;
-        present.to(edited)?.make(&held, &self.maker(), Some("undone"))
+        present.to(edited)?.commit(&held, &self.edit_context(), Some("undone"))
     }
 
     /// What was saved is gone again; what others changed since stays.
     fn take_save_back(&self, server: &str, before: &str, after: &str) -> Result<String, DeskError> {
         let held = change::lock(&self.home)?;
-        let present = Present::read(&self.home, server)?;
+        let present = CurrentPolicy::read(&self.home, server)?;
         let text = match present.text() == after {
             // Also what a revert does not look at: comments, and how the lines stand.
             true => before.to_owned(),
             false => edit::revert(present.text(), before, after)?.text,
         };
         let edited = edit::replace(present.text(), &text)?;
-        present.rewritten(edited)?.make(&held, &self.maker(), Some("undone"))
+        present.rewritten(edited)?.commit(&held, &self.edit_context(), Some("undone"))
     }
 
     /// Lets what was just saved be undone for a while.
@@ -208,7 +208,7 @@ impl Desk {
                     DeskError::BadInput(why.to_owned())
                 })?;
                 let held = change::lock(&self.home)?;
-                let present = Present::read(&self.home, &edits.target.server)?;
+                let present = CurrentPolicy::read(&self.home, &edits.target.server)?;
                 let client = edits.target.client.as_deref();
                 let edited = edit::apply_for(present.text(), client, &again)
                     .map_err(|error| broken_where(error, &present))?;
@@ -216,13 +216,13 @@ impl Desk {
                 if !change.loosened().is_empty() {
                     return Err(DeskError::NotConfirmed(change.loosened().to_vec()));
                 }
-                let version = Some(change.make(&held, &self.maker(), None)?);
+                let version = Some(change.commit(&held, &self.edit_context(), None)?);
                 edits.add(&change);
                 Ok(Done { version, ..Done::said(words, Some(&edits.target.server)) })
             }
             Act::Pause(paused) => {
                 let before = paused.before.take();
-                let again = pausing::begin(&self.maker(), paused.scope(), Some(reason));
+                let again = pausing::begin(&self.edit_context(), paused.scope(), Some(reason));
                 paused.before = before;
                 paused.made = again?.made;
                 Ok(Done::said(words, paused.server.as_deref()))

@@ -8,7 +8,7 @@ use callgate_store::{HomeError, Settings};
 use callgate_text::count;
 
 use super::{Area, Checkup, Code, Finding, Gravity};
-use crate::servers::listed;
+use crate::servers::own_list;
 use crate::view::Fix;
 
 pub(super) fn check(checkup: &Checkup<'_>) -> Vec<Finding> {
@@ -69,7 +69,7 @@ pub(super) fn settings(checkup: &Checkup<'_>) -> Vec<Finding> {
         let finding = warning(Code::SettingsBroken, &checkup.home.settings(), &problem);
         finding.by("Mend that line, or set it once more: `callgate settings set KEY VALUE`, or the window's settings.")
     });
-    let servers = listed::read(checkup.home).problem.map(|problem| {
+    let servers = own_list::read(checkup.home).problem.map(|problem| {
         let finding = warning(Code::ServersBroken, &checkup.home.path().join("servers.json"), &problem);
         finding.by("Mend the file; until then no server is added or removed here.")
     });

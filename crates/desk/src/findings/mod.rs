@@ -94,8 +94,8 @@ impl Desk {
     pub(crate) fn quick_findings(&self, sessions: &mut Sessions<'_>) -> Vec<Finding> {
         let checkup = self.checkup();
         let stopped = {
-            let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-            standing.stopped.look(&self.home, &sessions.leases)
+            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            cache.stopped.look(&self.home, &sessions.leases)
         };
         let mut found: Vec<_> = home::unwritable_now(&checkup).into_iter().collect();
         found.extend(switches::pauses(&checkup, &sessions.switch));

@@ -64,7 +64,7 @@ pub(super) fn of_sessions(checkup: &Checkup<'_>, sessions: &mut Sessions<'_>) ->
     let guards = &mut sessions.guards;
     let mut troubled: BTreeMap<&str, (Trouble, String)> = BTreeMap::new();
     for lease in &sessions.leases {
-        let Some((trouble, words)) = guards.of(lease).problem else { continue };
+        let Some((trouble, words)) = guards.for_session(lease).problem else { continue };
         match trouble {
             // Said with the default policy, once for all of them.
             Trouble::NoPolicy | Trouble::FileBroken if guards.lacks_default(&lease.server) => {}

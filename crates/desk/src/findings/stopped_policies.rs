@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use callgate_store::{History, Home, Lease};
 
 use crate::protection::{Unusable, version_in};
-use crate::servers::listed;
+use crate::servers::own_list;
 
 /// Files that are looked at: whoever has more has other worries.
 const MOST: usize = 1_000;
@@ -107,7 +107,7 @@ fn server_of(home: &Home, path: &Path) -> Option<String> {
     let is_its = |server: &String| home.policy(server) == path;
     let plain = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned).filter(is_its);
     plain.or_else(|| {
-        let listed = listed::read(home).servers.into_iter().map(|(name, _)| name);
+        let listed = own_list::read(home).servers.into_iter().map(|(name, _)| name);
         let recorded = History::open_reader(home).and_then(|history| history.servers()).unwrap_or_default();
         listed.chain(recorded).find(is_its)
     })

@@ -10,18 +10,18 @@ use callgate_store::Origin;
 use callgate_wiring::view::ClientAct;
 
 use super::*;
-use crate::testing::Place;
+use crate::testing::TestHome;
 
 /// Somebody with Cursor, whose one server is a program that is there.
 struct World {
-    place: Place,
+    place: TestHome,
     desk: Desk,
     person: tempfile::TempDir,
 }
 
 impl World {
     fn with(file: &str) -> World {
-        let (place, person) = (Place::new(), tempfile::tempdir().unwrap());
+        let (place, person) = (TestHome::new(), tempfile::tempdir().unwrap());
         let machine = System { os: Os::Linux, home: person.path().to_owned(), variables: BTreeMap::new() };
         let desk = Desk::new(place.home.clone(), place.clock.clone(), Origin::Window).on(machine);
         let world = World { place, desk, person };

@@ -18,8 +18,8 @@ use callgate_text::{count, day_start, number};
 use crate::acts::NEW_CAP;
 use crate::allowing;
 use crate::findings::{Finding, Sessions};
+use crate::overview_cache::OverviewCache;
 use crate::recent::recent;
-use crate::standing::Standing;
 use crate::view::{AllowanceView, Done, IconState, Overview, Restriction, Target};
 use crate::{Desk, DeskError};
 
@@ -90,28 +90,28 @@ impl Desk {
 
     /// What only the history knows.
     fn counted(&self, now: &Moment) -> Result<Counted, DeskError> {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        let standing: &mut Standing = &mut standing;
-        if standing.caught_up_ms.is_none_or(|at| (now.wall_ms - at).abs() >= CATCH_UP_MS) {
-            standing.caught_up_ms = Some(now.wall_ms);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache: &mut OverviewCache = &mut cache;
+        if cache.caught_up_ms.is_none_or(|at| (now.wall_ms - at).abs() >= CATCH_UP_MS) {
+            cache.caught_up_ms = Some(now.wall_ms);
             // What fails is tried again; the history is shown as it is.
             let _later = catch_up(&self.home, self.clock.as_ref());
         }
         let history = History::open_reader(&self.home)?;
-        standing.step(&history, now.wall_ms, day_start(now.wall_ms))?;
+        cache.step(&history, now.wall_ms, day_start(now.wall_ms))?;
         let latest = history.latest_rev()?;
-        let recent = match &standing.recent {
+        let recent = match &cache.recent {
             Some((rev, lines)) if *rev == latest => lines.clone(),
             _ => recent(&self.home, &history, RECENT)?,
         };
-        standing.recent = Some((latest, recent.clone()));
-        let (calls, refused) = standing.tally.today();
+        cache.recent = Some((latest, recent.clone()));
+        let (calls, refused) = cache.tally.today();
         Ok(Counted {
             calls,
             refused,
-            last_refused_ms: standing.tally.last_refused_ms,
+            last_refused_ms: cache.tally.last_refused_ms,
             recent,
-            alarms: standing.alarms.raised(),
+            alarms: cache.alarms.raised(),
             first_run: latest == 0,
         })
     }

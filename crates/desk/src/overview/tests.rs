@@ -8,7 +8,7 @@ use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic, pau
 
 use super::*;
 use crate::notices::{Notice, Telling};
-use crate::testing::{BY, POLICY, Place, Session};
+use crate::testing::{BY, POLICY, Session, TestHome};
 use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom, ToolAccess};
 
 fn words(overview: &Overview) -> Vec<&str> {
@@ -32,7 +32,7 @@ fn the_status_line_counts_right() {
 
 #[test]
 fn a_new_home_is_quiet_and_says_so() {
-    let place = Place::new();
+    let place = TestHome::new();
     let overview = place.desk.overview().unwrap();
     assert_eq!(words(&overview), [""; 0]);
     assert_eq!((overview.icon, overview.status.as_str()), (IconState::Quiet, "no servers running"));
@@ -43,7 +43,7 @@ fn a_new_home_is_quiet_and_says_so() {
 
 #[test]
 fn numbers_follow_the_calls_and_start_anew_each_day() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let (one, two) = (place.session("files"), place.session("files"));
     one.calls("read", 3);
@@ -80,7 +80,7 @@ fn numbers_follow_the_calls_and_start_anew_each_day() {
 
 #[test]
 fn what_needs_a_person_is_said_with_what_mends_it() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let _files = place.session("files");
     let rules = |server: &str| Some(Fix::OpenRules { server: server.to_owned() });
@@ -156,7 +156,7 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
 
 #[test]
 fn a_server_that_never_had_a_policy_says_that_it_refuses_everything() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", "{");
     let _files = place.session("files");
     let overview = place.desk.overview().unwrap();
@@ -166,7 +166,7 @@ fn a_server_that_never_had_a_policy_says_that_it_refuses_everything() {
 
 #[test]
 fn a_missing_default_policy_is_one_need_however_many_servers_lack_it() {
-    let place = Place::new();
+    let place = TestHome::new();
     let _kept = place.session("notes");
     std::fs::write(place.home.default_policy(), "{").unwrap();
     let _refusing = (place.session("files"), place.session("mail"));
@@ -179,7 +179,7 @@ fn a_missing_default_policy_is_one_need_however_many_servers_lack_it() {
 
 #[test]
 fn a_broken_policy_of_a_server_that_does_not_run_needs_a_person() {
-    let place = Place::new();
+    let place = TestHome::new();
     let odd = "My Server";
     place.session(odd).end();
     place.write_policy("files", "{");
@@ -203,7 +203,7 @@ fn a_broken_policy_of_a_server_that_does_not_run_needs_a_person() {
 #[test]
 fn a_policy_that_others_could_write_is_fine_again_once_they_cannot() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let allow = |mode| {
         std::fs::set_permissions(place.home.policy("files"), std::fs::Permissions::from_mode(mode)).unwrap();
@@ -219,7 +219,7 @@ fn a_policy_that_others_could_write_is_fine_again_once_they_cannot() {
 
 #[test]
 fn what_a_broken_policy_holds_cannot_dress_up_a_sentence() {
-    let place = Place::new();
+    let place = TestHome::new();
     let hostile = format!(r#"{{"version":"1","default":"allow","{}{}":1}}"#, '\u{202e}', "x".repeat(5_000));
     place.write_policy("files", &hostile);
     atomic::replace(&place.home.default_policy(), hostile.as_bytes()).unwrap();
@@ -232,7 +232,7 @@ fn what_a_broken_policy_holds_cannot_dress_up_a_sentence() {
 
 #[test]
 fn a_fresh_edit_is_not_called_drift() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let _files = place.session("files");
     let text = r#"{"version":"1","default":"allow"}"#;
@@ -242,7 +242,7 @@ fn a_fresh_edit_is_not_called_drift() {
 
 #[test]
 fn the_worst_comes_first() {
-    let place = Place::new();
+    let place = TestHome::new();
     std::fs::write(place.home.settings(), "{").unwrap();
     pause::pause(&place.home, None, None, &place.clock.now()).unwrap();
     let overview = place.desk.overview().unwrap();
@@ -254,7 +254,7 @@ fn the_worst_comes_first() {
 #[test]
 fn a_home_that_cannot_be_used_is_told_and_not_an_error() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
+    let place = TestHome::new();
     std::fs::set_permissions(place.home.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let overview = place.desk.overview().unwrap();
     assert_eq!(overview.icon, IconState::NeedsYou);
@@ -275,7 +275,7 @@ fn raised(telling: &Telling) -> &Notice {
 
 #[test]
 fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     assert_eq!(place.desk.news(false).unwrap(), []);
     for _ in 0..3 {
@@ -293,7 +293,7 @@ fn a_burst_is_an_alarm_in_the_overview_and_one_notice() {
 }
 
 /// Thirty minutes of so many calls each, some time ago.
-fn used_to(place: &Place, files: &crate::testing::Session, calls: usize) {
+fn used_to(place: &TestHome, files: &crate::testing::Session, calls: usize) {
     for _ in 0..30 {
         files.burst("read", calls);
         place.clock.advance(Duration::from_secs(60));
@@ -303,7 +303,7 @@ fn used_to(place: &Place, files: &crate::testing::Session, calls: usize) {
 
 #[test]
 fn what_was_usual_before_a_restart_raises_no_alarm_after_it() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     used_to(&place, &files, 25);
     // More than a tool that nobody knows may do, less than this one does.
@@ -317,7 +317,7 @@ fn what_was_usual_before_a_restart_raises_no_alarm_after_it() {
 }
 
 /// How many of a burst pass the policy that is in force now.
-fn let_through(place: &Place, burst: u32) -> u32 {
+fn let_through(place: &TestHome, burst: u32) -> u32 {
     use callgate_policy::{Call, Circumstances, Judgement, Policy};
     let text = std::fs::read_to_string(place.home.policy("files")).unwrap();
     let policy = Policy::parse(&text).unwrap();
@@ -334,7 +334,7 @@ fn a_cap_on_an_alarm_stops_the_next_burst() {
     // Usual a minute, the burst, what the cap lets through.
     for (usual, burst, capped) in [(4, 90, 6), (25, 400, 40), (0, 90, 20)] {
         for from_notice in [true, false] {
-            let place = Place::new();
+            let place = TestHome::new();
             place.write_policy("files", POLICY);
             let files = place.session("files");
             if usual > 0 {
@@ -361,7 +361,7 @@ fn a_cap_on_an_alarm_stops_the_next_burst() {
 
 #[test]
 fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy(DEMO_SERVER, POLICY);
     place.write_policy("files", POLICY);
     let mut info = place.session("files").info;
@@ -397,7 +397,7 @@ fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
 
 #[test]
 fn a_pause_and_its_end_are_one_line_each_and_name_the_servers() {
-    let place = Place::new();
+    let place = TestHome::new();
     for server in ["files", "web"] {
         place.write_policy(server, POLICY);
     }
@@ -437,7 +437,7 @@ fn a_pause_and_its_end_are_one_line_each_and_name_the_servers() {
 
 #[test]
 fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let session = place.session("files");
     session.calls("read", 1);
@@ -474,7 +474,7 @@ fn a_call_whose_tool_is_blocked_by_now_says_so_and_how_to_take_it_back() {
 
 #[test]
 fn a_home_that_cannot_be_written_is_told_with_what_to_do() {
-    let place = Place::new();
+    let place = TestHome::new();
     assert!(place.desk.overview().unwrap().needs.is_empty());
     // What no user may open for writing, whoever runs this test.
     let lock = place.home.path().join("prepare.lock");

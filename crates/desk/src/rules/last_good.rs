@@ -6,7 +6,7 @@ use callgate_store::{History, Home, running};
 use callgate_text::count;
 
 use super::present;
-use crate::change::{self, Present, kept_text};
+use crate::change::{self, CurrentPolicy, kept_text};
 use crate::view::{Answer, BrokenPolicy, Done};
 use crate::{Desk, DeskError};
 
@@ -75,7 +75,7 @@ impl Desk {
         // A policy of its own in place of the broken default one would leave the others without any.
         let server = whose(&self.home, server);
         let rules = present::described(server);
-        let present = Present::read(&self.home, server)?;
+        let present = CurrentPolicy::read(&self.home, server)?;
         if present.policy().is_ok() {
             let words = format!("Nothing to change: {rules} can be used");
             return Ok(Answer::Done(Done::said(words, Some(server))));

@@ -3,15 +3,15 @@
 use callgate_store::home::DEFAULT_SERVER;
 use callgate_text::name;
 
-use crate::change::Present;
+use crate::change::CurrentPolicy;
 use crate::inventory::Purpose;
 use crate::{Desk, DeskError};
 
-pub(super) fn read(desk: &Desk, server: &str) -> Result<Present, DeskError> {
+pub(super) fn read(desk: &Desk, server: &str) -> Result<CurrentPolicy, DeskError> {
     if server != DEFAULT_SERVER && !desk.home.policy(server).exists() {
         desk.inventory().check_server(server, Purpose::Look)?;
     }
-    Present::read(&desk.home, server)
+    CurrentPolicy::read(&desk.home, server)
 }
 
 /// The policy of a server in a sentence: "the rules of files", "the default policy".

@@ -37,7 +37,7 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
         (true, true) => format!("Saved {rules}; it has a policy of its own now"),
         (true, false) => format!("Saved {rules}"),
     };
-    let version = change.make(&held, &desk.maker(), None)?;
+    let version = change.commit(&held, &desk.edit_context(), None)?;
     drop(held);
     let undo = if changed { Some(desk.keep_saved(&words, &change)?) } else { None };
     Ok(SaveAnswer::Done(Done { undo, version: Some(version), ..Done::said(words, Some(server)) }))

@@ -9,7 +9,7 @@ use callgate_store::history::ToolsSeen;
 use callgate_store::home::DEFAULT_SERVER;
 
 use super::table;
-use crate::change::Present;
+use crate::change::CurrentPolicy;
 use crate::protection::Guards;
 use crate::view::{RulesSummary, ServerState, ServerView, ToolState};
 use crate::{Desk, DeskError, change};
@@ -51,8 +51,8 @@ fn one(
     server: &str,
     view: Option<&ServerView>,
 ) -> Result<RulesSummary, DeskError> {
-    let next = guards.of_next_session(server);
-    let present = Present::read(&desk.home, server).ok();
+    let next = guards.for_next_session(server);
+    let present = CurrentPolicy::read(&desk.home, server).ok();
     let file = present.as_ref().and_then(|present| PolicyFile::parse(present.text()).ok());
     let listed =
         catalogue::read(&desk.home, server).ok().flatten().map(|known| known.tools).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Every server that is known: from running sessions, from the history, and from `servers.json`.
 
 pub(crate) mod falls;
-pub(crate) mod listed;
+pub(crate) mod own_list;
 mod stderr;
 
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use callgate_text::{clip, day_start, harmless};
 
 use self::falls::Falls;
 pub use self::stderr::{StderrEntry, StderrFollower};
+use crate::overview_cache::OverviewCache;
 use crate::protection::{Guarded, Guards};
-use crate::standing::Standing;
 use crate::view::{Protection, ServerState, ServerView, SessionView, StandView};
 use crate::{Desk, DeskError, codegen};
 
@@ -54,7 +54,7 @@ impl Desk {
         for lease in leases {
             known.entry(lease.server.clone()).or_default().running.push(lease);
         }
-        let listed = listed::read(&self.home);
+        let listed = own_list::read(&self.home);
         for (name, command) in listed.servers {
             known.entry(name).or_default().listed = Some(command);
         }
@@ -62,13 +62,12 @@ impl Desk {
         let falls = Falls::since(&history, since_ms)?;
         let recorded = history.codegen_servers(since_ms)?;
         let mut guards = Guards::read(&self.home, now.clone());
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        standing.step(&history, now.wall_ms, day_start(now.wall_ms))?;
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.step(&history, now.wall_ms, day_start(now.wall_ms))?;
         let mut views = Vec::new();
         for (name, known) in known {
             let failure = failures.iter().find(|failure| failure.server == name);
-            let mut look =
-                Look { history: &history, standing: &mut standing, falls: &falls, now_ms: now.wall_ms };
+            let mut look = Look { history: &history, cache: &mut cache, falls: &falls, now_ms: now.wall_ms };
             let mut view = look.view(&name, &known, &mut guards, failure)?;
             if let Ok(Some(list)) = catalogue::read(&self.home, &name) {
                 view.tools = u32::try_from(list.tools.len()).unwrap_or(u32::MAX);
@@ -125,7 +124,7 @@ impl Desk {
 
 struct Look<'a> {
     history: &'a History,
-    standing: &'a mut Standing,
+    cache: &'a mut OverviewCache,
     falls: &'a Falls,
     now_ms: i64,
 }
@@ -138,8 +137,8 @@ impl Look<'_> {
         guards: &mut Guards<'_>,
         failure: Option<&Failure>,
     ) -> Result<ServerView, DeskError> {
-        let guarded = worst(known.running.iter().map(|lease| guards.of(lease)))
-            .unwrap_or_else(|| guards.of_next_session(name));
+        let guarded = worst(known.running.iter().map(|lease| guards.for_session(lease)))
+            .unwrap_or_else(|| guards.for_next_session(name));
         let mut sessions = Vec::new();
         for lease in known.running.iter().rev() {
             sessions.push(self.running(lease)?);
@@ -152,7 +151,7 @@ impl Look<'_> {
             (None, Some(row)) => serde_json::from_str(&row.command).unwrap_or_default(),
             (None, None) => known.listed.clone().unwrap_or_default(),
         };
-        let numbers = self.standing.tally.servers.get(name).cloned().unwrap_or_default();
+        let numbers = self.cache.tally.servers.get(name).cloned().unwrap_or_default();
         let last_call_ms = match (numbers.last_ms, known.ended.first()) {
             (Some(at), _) => Some(at),
             (None, Some(row)) => self.history.last_call_of(row.session, row.started_ms)?,
@@ -184,7 +183,7 @@ impl Look<'_> {
     }
 
     fn running(&mut self, lease: &Lease) -> Result<SessionView, DeskError> {
-        let (calls, refused) = self.standing.session(self.history, lease.session, lease.started_ms, false)?;
+        let (calls, refused) = self.cache.session(self.history, lease.session, lease.started_ms, false)?;
         Ok(SessionView {
             session: lease.session.to_string(),
             server: lease.server.clone(),
@@ -206,7 +205,7 @@ impl Look<'_> {
 
     fn ended(&mut self, row: &SessionRow) -> Result<SessionView, DeskError> {
         let (calls, refused) =
-            self.standing.session(self.history, row.session, row.started_ms, row.end.is_some())?;
+            self.cache.session(self.history, row.session, row.started_ms, row.end.is_some())?;
         Ok(SessionView {
             session: row.session.to_string(),
             server: row.server.clone(),

@@ -7,7 +7,7 @@ use callgate_store::clock::Clock;
 use callgate_store::{Decision, Event, EventKind, Outcome, pause, slug, stderr_line};
 
 use super::*;
-use crate::testing::{POLICY, Place, Session};
+use crate::testing::{POLICY, Session, TestHome};
 
 fn find<'v>(views: &'v [ServerView], name: &str) -> &'v ServerView {
     views.iter().find(|view| view.name == name).unwrap_or_else(|| panic!("no {name} in {views:?}"))
@@ -15,7 +15,7 @@ fn find<'v>(views: &'v [ServerView], name: &str) -> &'v ServerView {
 
 #[test]
 fn every_server_is_known_from_wherever_it_was_heard_of() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let stopped = place.session("zeta");
     stopped.calls("a", 2);
@@ -58,22 +58,22 @@ fn every_server_is_known_from_wherever_it_was_heard_of() {
 
 #[test]
 fn a_broken_list_of_servers_is_a_problem_and_not_an_error() {
-    let place = Place::new();
+    let place = TestHome::new();
     let path = place.home.path().join("servers.json");
     for text in ["{", "[]", r#"{"mcpServers":[]}"#] {
         callgate_store::atomic::replace(&path, text.as_bytes()).unwrap();
-        assert!(listed::read(&place.home).problem.unwrap().contains("servers.json"), "{text}");
+        assert!(own_list::read(&place.home).problem.unwrap().contains("servers.json"), "{text}");
         assert_eq!(place.desk.servers().unwrap(), [], "{text}");
         let overview = place.desk.overview().unwrap();
         assert!(overview.needs.iter().any(|need| need.words.contains("servers.json")), "{text}");
     }
     fs::remove_file(&path).unwrap();
-    assert_eq!(listed::read(&place.home), listed::Listed::default());
+    assert_eq!(own_list::read(&place.home), own_list::OwnList::default());
 }
 
 #[test]
 fn the_last_error_is_the_newest_of_calls_and_endings() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     files.ends(
         "read",
@@ -100,7 +100,7 @@ fn a_failed_start_keeps_its_diagnosis_on_the_card() {
         (EventKind::Crashed, EndReason::ServerEnded, "crashed"),
         (EventKind::Crashed, EndReason::ClientClosed, "client_closed"),
     ] {
-        let place = Place::new();
+        let place = TestHome::new();
         let files = place.session("files");
         files.journal.event(Event { kind, text: why });
         files.filed();
@@ -115,7 +115,7 @@ fn a_failed_start_keeps_its_diagnosis_on_the_card() {
 
 #[test]
 fn an_old_crash_is_not_why_a_later_session_ended() {
-    let place = Place::new();
+    let place = TestHome::new();
     let first = place.session("files");
     first.journal.event(Event { kind: EventKind::Crashed, text: "exit code 1" });
     first.filed();
@@ -129,7 +129,7 @@ fn an_old_crash_is_not_why_a_later_session_ended() {
 
 #[test]
 fn codegen_sessions_show_although_the_client_never_asked_for_the_tools() {
-    let place = Place::new();
+    let place = TestHome::new();
     let (browser, files) = (place.session("browser"), place.session("files"));
     browser.calls("start_codegen_session", 1);
     files.calls("read", 1);
@@ -142,7 +142,7 @@ fn codegen_sessions_show_although_the_client_never_asked_for_the_tools() {
 
 #[test]
 fn of_several_sessions_the_worst_protected_speaks() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", "{");
     let _broken = place.session("files");
     place.write_policy("files", POLICY);
@@ -157,7 +157,7 @@ fn of_several_sessions_the_worst_protected_speaks() {
 
 #[test]
 fn stderr_shows_times_and_only_the_lines_of_its_session() {
-    let place = Place::new();
+    let place = TestHome::new();
     let (one, two) = (place.session("files"), place.session("files"));
     let log = place.home.logs().join(format!("{}.log", slug("files")));
     let now = place.clock.now().wall_ms;
@@ -180,7 +180,7 @@ fn stderr_shows_times_and_only_the_lines_of_its_session() {
 #[test]
 fn a_follower_of_stderr_misses_nothing_when_the_log_is_begun_anew() {
     use std::io::Write as _;
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     let log = place.home.logs().join(format!("{}.log", slug("files")));
     let line = |text: &str| format!("{}{text}\n", stderr_line::stamp(1_794_954_461_007, files.info.id));
@@ -206,7 +206,7 @@ fn a_follower_of_stderr_misses_nothing_when_the_log_is_begun_anew() {
 
 #[test]
 fn the_end_of_stderr_is_short_and_text() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     let id = files.info.id.to_string();
     assert_eq!(place.desk.stderr_tail(&id, "").unwrap(), "");

@@ -13,7 +13,7 @@ use callgate_text::{clip, count, harmless, local, size, subject};
 
 use crate::acts::cap_for;
 use crate::allowing::EVERY_TOOL;
-use crate::stake::{Recorded, Recordings};
+use crate::interruption::{Recorded, Recordings};
 use crate::view::{Alarm, Target};
 use crate::view::{
     AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView, StandView,

@@ -334,7 +334,7 @@ fn what_would_end_with_a_server_is_said_where_it_is_stopped() {
 
 #[test]
 fn what_is_blocked_is_offered_to_be_allowed_and_not_to_be_blocked_again() {
-    let place = crate::testing::Place::new();
+    let place = crate::testing::TestHome::new();
     place.write_policy("files", crate::testing::POLICY);
     let session = place.session("files");
     session.calls("read", 1);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_store::clock::Clock;
 
 use super::*;
-use crate::testing::{POLICY, Place};
+use crate::testing::{POLICY, TestHome};
 
 /// A process that a session left.
 struct Stray(Child);
@@ -29,7 +29,7 @@ impl Drop for Stray {
 
 #[test]
 fn what_a_dead_session_left_is_told_with_its_server_and_ended() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let (living, dead) = (place.session("files"), place.session("files"));
     let session = dead.info.id.to_string();
@@ -76,7 +76,7 @@ fn what_a_dead_session_left_is_told_with_its_server_and_ended() {
 
 #[test]
 fn a_tree_is_told_process_by_process_with_secrets_masked() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     // The test itself stands in for the shim: what it starts is in the session's tree.
     let child = Command::new("sh").args(["-c", "sleep 600; :", "--token", "hunter2hunter2"]).spawn().unwrap();
@@ -121,7 +121,7 @@ fn a_session_that_nobody_saw_end_was_last_seen_and_did_not_end_then() {
 
 #[test]
 fn a_session_that_is_over_has_no_tree_to_end() {
-    let place = Place::new();
+    let place = TestHome::new();
     for session in ["k3v9qa", "", "../x"] {
         let refused = place.desk.end_tree(session);
         assert!(matches!(refused, Err(DeskError::NotFound(_))), "{session}");
@@ -134,7 +134,7 @@ fn a_session_that_is_over_has_no_tree_to_end() {
 
 #[test]
 fn what_happened_to_a_server_is_told_newest_first() {
-    let place = Place::new();
+    let place = TestHome::new();
     let first = place.session("files");
     first.calls("read", 1);
     place.clock.advance(Duration::from_secs(60));
@@ -157,7 +157,7 @@ fn a_start_by_test_now_is_not_told_as_a_clients() {
         (callgate_clients::trial::CLIENT, "started by Callgate (Test now)"),
         ("some-agent", "started by some-agent"),
     ] {
-        let place = Place::new();
+        let place = TestHome::new();
         let session = place.session_of("files", client);
         place.clock.advance(Duration::from_secs(1));
         session.journal.end(callgate_store::EndReason::ClientClosed);
@@ -168,7 +168,7 @@ fn a_start_by_test_now_is_not_told_as_a_clients() {
 
 #[test]
 fn one_failed_start_is_not_two_rows_of_what_happened() {
-    let place = Place::new();
+    let place = TestHome::new();
     let files = place.session("files");
     files.journal.event(callgate_store::Event { kind: EventKind::StartFailed, text: "CG-117: not found" });
     files.filed();
@@ -194,7 +194,7 @@ fn below(gate: &Stray) -> Vec<ProcessId> {
 }
 
 /// Makes this process the one that holds a session's lease.
-fn held_by(place: &Place, session: SessionId, gate: &Stray, change: impl FnOnce(&mut Lease)) -> Lease {
+fn held_by(place: &TestHome, session: SessionId, gate: &Stray, change: impl FnOnce(&mut Lease)) -> Lease {
     let mut lease = running(&place.home).into_iter().find(|lease| lease.session == session).unwrap();
     let id = callgate_supervise::identify(gate.0.id()).unwrap();
     (lease.pid, lease.process_start) = (id.pid, Some(id.start));
@@ -205,7 +205,7 @@ fn held_by(place: &Place, session: SessionId, gate: &Stray, change: impl FnOnce(
 
 #[test]
 fn a_session_of_a_container_that_shares_the_home_costs_no_process_of_ours_its_life() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("files");
     let gate = gate_with("bystander");
     let id = session.info.id;
@@ -238,7 +238,7 @@ fn a_session_of_a_container_that_shares_the_home_costs_no_process_of_ours_its_li
 #[test]
 fn a_server_program_called_gate_or_keeper_is_ended_with_its_tree() {
     for name in ["gate", "keeper", "callgate-keeper"] {
-        let place = Place::new();
+        let place = TestHome::new();
         let session = place.session("files");
         let gate = gate_with(name);
         held_by(&place, session.info.id, &gate, |_| ());
@@ -251,7 +251,7 @@ fn a_server_program_called_gate_or_keeper_is_ended_with_its_tree() {
 
 #[test]
 fn the_keeper_on_record_is_left_to_end_its_tree_itself() {
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("files");
     let gate = gate_with("kept");
     let lease = held_by(&place, session.info.id, &gate, |_| ());
@@ -266,7 +266,7 @@ fn the_keeper_on_record_is_left_to_end_its_tree_itself() {
 #[test]
 fn a_secret_that_only_the_gate_knows_is_in_no_record_and_no_view() {
     const SECRET: &str = "plain words 7";
-    let place = Place::new();
+    let place = TestHome::new();
     let session = place.session("files");
     let script = format!("sh -c 'sleep 600; :' server '{SECRET}' & wait");
     let gate = Stray(Command::new("sh").args(["-c", &script]).spawn().unwrap());

@@ -233,7 +233,7 @@ pub struct ClientChange {
 }
 
 impl ClientChange {
-    pub(crate) fn of(act: ClientAct) -> ClientChange {
+    pub(crate) fn new(act: ClientAct) -> ClientChange {
         ClientChange { act, done: Vec::new(), waiting: Vec::new(), refused: Vec::new(), left: Vec::new() }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     if !running.wait {
         quiet(&screen, client, running).map_err(anyhow::Error::msg)?;
     }
-    let references = References::of(&change::entries_in(copy, &copy.copy));
+    let references = References::check(&change::entries_in(copy, &copy.copy));
     match &references {
         References::Dead(words) if !args.force => {
             bail!(

@@ -4,7 +4,7 @@ use callgate_protocol::json::Raw;
 use callgate_store::mask::Masker;
 use callgate_store::{Decision, catalogue};
 
-use crate::testing::Place;
+use crate::testing::TestHome;
 use crate::view::{AccessQuery, Answer, Loosening, Restriction, Target, ToolAccess};
 
 const POLICY: &str = r#"{"version":"1","default":"allow","tools":{
@@ -26,7 +26,7 @@ fn target(tool: &str) -> Target {
     Target { server: query.server, tool: query.tool, client: query.client }
 }
 
-fn confirm(place: &Place, loosening: &Loosening) {
+fn confirm(place: &TestHome, loosening: &Loosening) {
     let Answer::Ask(question) = place.desk.loosen(loosening).unwrap() else {
         panic!("loosening is asked about")
     };
@@ -35,7 +35,7 @@ fn confirm(place: &Place, loosening: &Loosening) {
 
 #[test]
 fn rows_know_what_is_blocked_capped_and_open_by_now() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let limit = Some("/tools/send/limits/0");
     let rows = [query("read", None), query("send", limit), query("drop", Some("/tools/drop"))];
@@ -71,7 +71,7 @@ fn rows_know_what_is_blocked_capped_and_open_by_now() {
 
 #[test]
 fn rows_of_a_paused_client_are_not_open() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     for server in [Some("files".to_owned()), None] {
         let client = Some("claude-ai".to_owned());
@@ -84,7 +84,7 @@ fn rows_of_a_paused_client_are_not_open() {
 
 #[test]
 fn what_is_allowed_for_a_while_is_open_and_its_limits_go_on_counting() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("files", POLICY);
     let session = place.session("files");
     session.refused("drop", Decision::Denied, 1);
@@ -108,7 +108,7 @@ fn what_is_allowed_for_a_while_is_open_and_its_limits_go_on_counting() {
 
 #[test]
 fn a_tool_that_was_listed_and_never_called_can_be_chosen() {
-    let place = Place::new();
+    let place = TestHome::new();
     place.write_policy("tickets", POLICY);
     let session = place.session("tickets");
     session.calls("get_ticket", 1);

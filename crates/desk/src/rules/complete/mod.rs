@@ -1,6 +1,6 @@
 //! What could stand at a place of a policy text, also while the text is broken there.
 
-mod place;
+mod cursor;
 mod schema;
 
 use callgate_protocol::json::{Kind, Raw};
@@ -9,7 +9,7 @@ use callgate_store::{History, catalogue};
 use super::diagnose::{byte_offset, utf16_offset};
 use crate::Desk;
 use crate::view::Completion;
-use place::{Place, Slot, Step};
+use cursor::{Cursor, Slot, Step};
 
 /// More than anybody reads.
 const MOST: usize = 200;
@@ -97,7 +97,7 @@ impl Offer {
 
 pub(super) fn at(known: &Known, text: &str, offset: u32) -> Vec<Completion> {
     let cursor = byte_offset(text, offset);
-    let Some(place) = Place::find(text, cursor) else { return Vec::new() };
+    let Some(place) = Cursor::find(text, cursor) else { return Vec::new() };
     let mut offers = match place.slot {
         Slot::Key => keys(known, &place),
         Slot::Value => values(known, &place),
@@ -114,7 +114,7 @@ pub(super) fn at(known: &Known, text: &str, offset: u32) -> Vec<Completion> {
 }
 
 /// The text that takes the place of what was typed, with quotes and a colon where they are missing.
-fn fitted(place: &Place, after: &str, from: u32, offer: Offer) -> Completion {
+fn fitted(place: &Cursor, after: &str, from: u32, offer: Offer) -> Completion {
     let mut apply = if offer.quoted { quoted(&offer.label) } else { offer.label.clone() };
     let mut rest = after;
     if place.in_quotes {
@@ -131,7 +131,7 @@ fn fitted(place: &Place, after: &str, from: u32, offer: Offer) -> Completion {
     Completion { label: offer.label, detail: offer.detail, from, apply }
 }
 
-fn keys(known: &Known, place: &Place) -> Vec<Offer> {
+fn keys(known: &Known, place: &Cursor) -> Vec<Offer> {
     let mut offers = Vec::new();
     match place.path.as_slice() {
         [.., Step::Key(last)] if last == "tools" && is_body(&place.path[..place.path.len() - 1]) => {
@@ -151,7 +151,7 @@ fn keys(known: &Known, place: &Place) -> Vec<Offer> {
     offers
 }
 
-fn values(known: &Known, place: &Place) -> Vec<Offer> {
+fn values(known: &Known, place: &Cursor) -> Vec<Offer> {
     match place.path.as_slice() {
         [above @ .., Step::Key(hide), Step::Index] if hide == "hide" && is_body(above) => {
             return known

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use callgate_policy::SCHEMA;
 use serde_json::Value;
 
-use super::place::Step;
+use super::cursor::Step;
 
 /// An action of the language that this version cannot carry out: calls are refused. Not to be offered until it can.
 const NOT_YET: &str = "ask";

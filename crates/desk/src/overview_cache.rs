@@ -26,7 +26,7 @@ const BUDGET: Duration = Duration::from_millis(40);
 const SESSIONS: usize = 2_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct OverviewCache {
     pub(crate) tally: Tally,
     pub(crate) alarms: Alarms,
     /// Raised, and nobody was told yet.
@@ -57,7 +57,7 @@ struct Learning {
     learned: Option<Learned>,
 }
 
-impl Standing {
+impl OverviewCache {
     /// Counts what came since the last look.
     pub(crate) fn step(&mut self, history: &History, now_ms: i64, day_ms: i64) -> Result<(), DeskError> {
         let new: Vec<Tallied> = self.tally.step(history, now_ms, day_ms)?;
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn of_too_many_alarms_the_newest_are_told() {
-        let mut standing = Standing::default();
+        let mut cache = OverviewCache::default();
         let alarm = |per_minute| Alarm {
             server: "s".to_owned(),
             client: None,
@@ -155,7 +155,7 @@ mod tests {
             since_ms: 0,
             words: String::new(),
         };
-        standing.raised((0..30).map(alarm).collect());
-        assert_eq!((standing.untold.len(), standing.untold[0].per_minute), (20, 10));
+        cache.raised((0..30).map(alarm).collect());
+        assert_eq!((cache.untold.len(), cache.untold[0].per_minute), (20, 10));
     }
 }

@@ -3,6 +3,6 @@
 use std::io::Write as _;
 
 /// One line on stderr. An app without a terminal has nobody to tell that this failed.
-pub(crate) fn say(words: &str) {
+pub(crate) fn print_line(words: &str) {
     let _unheard = writeln!(std::io::stderr(), "callgate-app: {words}");
 }

@@ -14,7 +14,7 @@ use tauri::{AppHandle, Manager as _};
 use crate::state::AppState;
 use crate::{front, heap, notify, tray};
 
-const BEAT: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_secs(1);
 /// Sessions die without touching a file, allowances end, a day begins: with sessions running, look this often at least.
 const AT_LEAST: Duration = Duration::from_secs(5);
 /// And with nothing running.
@@ -26,12 +26,12 @@ const GIVE_BACK: Duration = Duration::from_secs(10);
 
 /// Wakes somebody before their time: the heartbeat, the guard.
 #[derive(Debug, Default)]
-pub(crate) struct Pulse {
+pub(crate) struct Ticker {
     woken: Mutex<bool>,
     signal: Condvar,
 }
 
-impl Pulse {
+impl Ticker {
     /// Something was done: show it now.
     pub(crate) fn wake(&self) {
         *self.woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -53,16 +53,16 @@ impl Pulse {
 pub(crate) fn start(app: &AppHandle) {
     let app = app.clone();
     std::thread::spawn(move || {
-        let mut beat = Beat::default();
+        let mut tick = Tick::default();
         loop {
-            let woken = app.state::<AppState>().pulse.wait(BEAT);
-            beat.once(&app, woken);
+            let woken = app.state::<AppState>().ticker.wait(TICK);
+            tick.once(&app, woken);
         }
     });
 }
 
 #[derive(Default)]
-struct Beat {
+struct Tick {
     seen: Option<Vec<Stamp>>,
     looked: Option<Instant>,
     busy: bool,
@@ -70,7 +70,7 @@ struct Beat {
     given_back: Option<Instant>,
 }
 
-impl Beat {
+impl Tick {
     fn once(&mut self, app: &AppHandle, woken: bool) {
         let state = app.state::<AppState>();
         front::let_go_if_idle(app);
@@ -84,12 +84,12 @@ impl Beat {
         self.seen = Some(stamps);
         self.looked = Some(Instant::now());
         if self.busy {
-            state.takes.keep_up(&state.desk, state.clock.now().wall_ms);
+            state.usage.keep_up(&state.desk, state.clock.now().wall_ms);
         }
         if self.tidied.is_none_or(|at| at.elapsed() >= TIDY) {
             self.tidied = Some(Instant::now());
             state.desk.tidy_trees();
-            state.takes.look_for_left(&state.desk);
+            state.usage.look_for_left(&state.desk);
         }
         if self.given_back.is_none_or(|at| at.elapsed() >= GIVE_BACK) {
             self.given_back = Some(Instant::now());
@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_wake_up_is_not_lost_when_nobody_waits_yet() {
-        let pulse = Pulse::default();
-        pulse.wake();
-        assert!(pulse.wait(BEAT));
-        assert!(!pulse.wait(BEAT));
+        let ticker = Ticker::default();
+        ticker.wake();
+        assert!(ticker.wait(TICK));
+        assert!(!ticker.wait(TICK));
     }
 }

@@ -15,7 +15,7 @@ const PAST: Duration = Duration::from_secs(15 * 60);
 const POINT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
-pub(crate) struct Takes {
+pub(crate) struct UsageSampler {
     inner: Mutex<Inner>,
 }
 
@@ -32,7 +32,7 @@ struct Inner {
     left: Option<String>,
 }
 
-impl Takes {
+impl UsageSampler {
     /// Looks now. None if this system does not tell.
     pub(crate) fn sample(&self, desk: &Desk, now_ms: i64) -> Option<Vec<Usage>> {
         let mut inner = self.lock();

@@ -17,7 +17,7 @@ pub(super) enum Slot {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Cursor {
     /// To the object whose key it is, or to the value itself.
     pub(super) path: Vec<Step>,
     pub(super) slot: Slot,
@@ -89,9 +89,9 @@ fn decoded(inside: &str) -> String {
     serde_json::from_str(&format!("\"{inside}\"")).unwrap_or_else(|_| inside.to_owned())
 }
 
-impl Place {
+impl Cursor {
     /// None where nothing can be offered: in a comment, outside of the policy.
-    pub(super) fn find(text: &str, cursor: usize) -> Option<Place> {
+    pub(super) fn find(text: &str, cursor: usize) -> Option<Cursor> {
         let mut stack: Vec<Open> = Vec::new();
         let mut at = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
         while let Some((blank, token, length)) = text.get(at..).and_then(token) {
@@ -106,8 +106,8 @@ impl Place {
             if inside {
                 return match token {
                     Token::Comment { .. } => None,
-                    Token::Text(..) => Place::of(&stack, text, start + 1, cursor, true, end),
-                    _ => Place::of(&stack, text, start, cursor, false, end),
+                    Token::Text(..) => Cursor::at(&stack, text, start + 1, cursor, true, end),
+                    _ => Cursor::at(&stack, text, start, cursor, false, end),
                 };
             }
             if start >= cursor {
@@ -116,17 +116,17 @@ impl Place {
             step(&mut stack, &token);
             at = end;
         }
-        Place::of(&stack, text, cursor, cursor, false, cursor)
+        Cursor::at(&stack, text, cursor, cursor, false, cursor)
     }
 
-    fn of(
+    fn at(
         stack: &[Open],
         text: &str,
         from: usize,
         cursor: usize,
         in_quotes: bool,
         end: usize,
-    ) -> Option<Place> {
+    ) -> Option<Cursor> {
         let innermost = stack.last()?;
         let mut path = Vec::new();
         for open in stack {
@@ -151,7 +151,7 @@ impl Place {
         if slot == Slot::Key {
             siblings.extend(keys_after(&text[end..]));
         }
-        Some(Place { path, slot, from, typed, in_quotes, siblings })
+        Some(Cursor { path, slot, from, typed, in_quotes, siblings })
     }
 }
 

@@ -5,19 +5,19 @@ use callgate_store::Home;
 use callgate_store::mask::Masker;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct OwnList {
     /// Name and command, secrets masked.
     pub(crate) servers: Vec<(String, Vec<String>)>,
     pub(crate) problem: Option<String>,
 }
 
-pub(crate) fn read(home: &Home) -> Listed {
+pub(crate) fn read(home: &Home) -> OwnList {
     let masker = Masker::new(&[]);
     match own::commands(home.path()) {
-        Ok(servers) => Listed {
+        Ok(servers) => OwnList {
             servers: servers.into_iter().map(|(name, command)| (name, masker.command(&command))).collect(),
             problem: None,
         },
-        Err(error) => Listed { servers: Vec::new(), problem: Some(error.to_string()) },
+        Err(error) => OwnList { servers: Vec::new(), problem: Some(error.to_string()) },
     }
 }
