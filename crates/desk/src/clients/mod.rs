@@ -22,6 +22,7 @@ mod windowed;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::backup::{Backup, Backups};
@@ -33,7 +34,8 @@ use callgate_clients::repair::Rests;
 use callgate_clients::secrets::listing::{Listed, listed};
 use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
-use callgate_clients::{Client, System, program, reopen, running, table};
+use callgate_clients::{Client, System, reopen, running, table};
+use callgate_programs::{Pair, place};
 
 use crate::text::{harmless, name};
 use crate::view::{
@@ -144,11 +146,13 @@ impl Desk {
 
     /// Our program, at the place that clients' files name.
     fn gate(&self) -> Result<PathBuf, DeskError> {
-        let place = program::place(self.home.path());
+        let place = place(self.home.path());
         if !place.exists()
-            && let Some(brought) = program::brought()
+            && let Some(brought) = Pair::brought()
         {
-            program::install(&brought, self.home.path())
+            brought
+                .map_err(io::Error::from)
+                .and_then(|pair| pair.install(self.home.path()))
                 .map_err(|error| DeskError::disk(format!("{} cannot be written", place.display()), error))?;
         }
         match place.exists() {
@@ -303,7 +307,7 @@ impl Look<'_> {
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {
-        drift(&self.surveyed, &self.ledger, &self.queue, &program::place(self.ours).to_string_lossy())
+        drift(&self.surveyed, &self.ledger, &self.queue, &place(self.ours).to_string_lossy())
     }
 
     /// The entries that are meant.
