@@ -145,6 +145,7 @@ const OF_THE_HOME: &[Fault] = &[
     ("settings-broken", "warning", "Mend that line", |person| {
         ours(person, "settings.json", r#"{"history":{"days":0}}"#)
     }),
+    ("servers-broken", "warning", "Mend the file", |person| ours(person, "servers.json", "{")),
     ("gate-missing", "problem", "callgate clients protect cursor", |person| {
         remove(person, &[".callgate/bin/callgate"])
     }),
@@ -170,11 +171,18 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),
-    ("paused", "warning", "callgate resume a", |person| {
+    ("paused", "problem", "callgate resume a", |person| {
         assert_eq!(person.run(&["pause", "a", "--new"]).code, Some(0))
     }),
-    ("paused", "warning", "callgate resume", |person| assert_eq!(person.run(&["pause"]).code, Some(0))),
+    ("paused", "problem", "callgate resume", |person| assert_eq!(person.run(&["pause"]).code, Some(0))),
+    ("paused", "problem", "callgate resume --client cursor", |person| {
+        assert_eq!(person.run(&["pause", "--client", "cursor"]).code, Some(0))
+    }),
     ("pause-broken", "problem", "callgate resume", |person| ours(person, "control/paused.json", "{")),
+    ("observed", "problem", "callgate allow --end ", |person| {
+        let (code, screen) = person.typed(&["observe", "a", "--for", "30m"], "observe");
+        assert_eq!(code, Some(0), "{screen}");
+    }),
     ("allowances-broken", "warning", "Remove the file", |person| {
         ours(person, "control/allowances.json", "{")
     }),
@@ -322,6 +330,9 @@ const ELSEWHERE: &[&str] = &[
     "reference-ungated",
 ];
 
+/// Of sessions that run and of what the app did: the tests of the desk plant them.
+const OF_WHAT_RUNS: &[&str] = &["policy-unread", "policy-gone", "change-refused"];
+
 fn find_each(faults: &[Fault]) {
     for (code, severity, mends, plant) in faults {
         let person = sound_and_small();
@@ -365,7 +376,7 @@ fn every_code_that_is_documented_is_planted_somewhere() {
         table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
     let tables = [OF_THE_HOME, OF_THE_RECORD, OF_CLIENTS, OF_PROGRAMS].concat();
     let planted: BTreeSet<&str> =
-        tables.iter().map(|(code, ..)| *code).chain(ELSEWHERE.iter().copied()).collect();
+        tables.iter().map(|(code, ..)| *code).chain([ELSEWHERE, OF_WHAT_RUNS].concat()).collect();
     assert_eq!(documented, planted);
 }
 

@@ -14,8 +14,8 @@ mod clearing;
 pub mod clients;
 mod codegen;
 mod demo;
-pub mod doctor;
 mod error;
+pub mod findings;
 pub mod inventory;
 mod log;
 pub mod login;
@@ -32,7 +32,6 @@ mod servers;
 mod settings;
 pub mod stake;
 mod standing;
-mod stopped;
 pub mod supervising;
 mod tally;
 #[cfg(test)]

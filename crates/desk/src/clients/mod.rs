@@ -6,6 +6,7 @@
 mod backups;
 mod change;
 mod command_line;
+mod drift_text;
 mod guard;
 mod mark;
 mod own;
@@ -17,7 +18,6 @@ mod secrets;
 pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
-mod told;
 mod windowed;
 
 use std::cell::RefCell;
@@ -44,10 +44,11 @@ use crate::view::{
 use crate::{Desk, DeskError};
 
 pub use backups::References;
+pub(crate) use drift_text::DriftText;
+pub use drift_text::came_back;
 pub(crate) use guard::Guard;
 pub(crate) use removal::Removed;
 pub use shown::{diff_lines, masker, masker_of};
-pub use told::came_back;
 
 /// All files of all clients, at one moment.
 pub(crate) struct Look<'d> {
@@ -219,7 +220,7 @@ impl Look<'_> {
             repairable: false,
             notes: vec!["The file is not there any more.".to_owned()],
             entries: Vec::new(),
-            drift: told::of_file(self, drifts, client.id, path),
+            drift: drift_text::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
@@ -280,7 +281,7 @@ impl Look<'_> {
             repairable: is_repairable(file),
             notes,
             entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets, drifts)).collect(),
-            drift: told::of_file(self, drifts, client.id, path),
+            drift: drift_text::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
@@ -304,6 +305,11 @@ impl Look<'_> {
             secrets: self.entry_secrets(entry, secrets),
             added: self.ledger.placed(&entry.key).is_some(),
         }
+    }
+
+    /// The path as people write it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        shown::path(&self.machine.home, path)
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {

@@ -7,13 +7,12 @@ use callgate_clients::survey::entries;
 use callgate_programs::{Pair, numbers, version_of};
 use callgate_supervise::find;
 
-use super::finding::{PROTECT, on_entries};
+use super::entries::{PROTECT, on_entries};
 use super::{Area, Code, Finding, Gravity, Visit};
-use crate::clients::shown;
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
-    let place = callgate_programs::place(visit.home.path());
-    let shown = shown::path(&visit.clients.machine.home, &place);
+    let place = callgate_programs::place(visit.checkup.home.path());
+    let shown = visit.checkup.shown(&place);
     let finding = |code, gravity, what: &str| Finding::new(Area::Gate, code, gravity, &shown, what);
     let named = place.to_string_lossy();
     let gated = |entry: &&callgate_clients::survey::Entry| {

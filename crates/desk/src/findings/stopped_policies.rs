@@ -1,6 +1,6 @@
-//! Policies of servers that do not run, looked through for broken ones.
+//! Policies of servers that do not run: which of them are broken.
 //!
-//! Asked every second, so a file is read again only when it looks another than before. What it remembers is lost without
+//! Checked every second, so a file is read again only when it looks another than before. What it remembers is lost without
 //! harm.
 
 use std::collections::{HashMap, HashSet};
@@ -17,14 +17,14 @@ use crate::servers::listed;
 const MOST: usize = 1_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Stopped {
-    known: HashMap<PathBuf, Known>,
+pub(crate) struct StoppedPolicies {
+    known: HashMap<PathBuf, LastCheck>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Known {
+struct LastCheck {
     stamp: Stamp,
-    problem: Option<String>,
+    problem: Option<Unusable>,
 }
 
 /// What tells whether a file has to be read again: whatever decides on what is read, or that it is not.
@@ -40,7 +40,7 @@ struct Stamp {
 
 impl Stamp {
     /// None: of a file system that keeps no times.
-    fn of(meta: &Metadata) -> Option<Stamp> {
+    fn from_metadata(meta: &Metadata) -> Option<Stamp> {
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt as _;
         Some(Stamp {
@@ -59,10 +59,13 @@ impl Stamp {
 pub(crate) struct Broken {
     /// Unknown if the file is named by a hash that fits no server.
     pub(crate) server: Option<String>,
+    pub(crate) path: PathBuf,
     pub(crate) why: String,
+    /// It is the text that is wrong.
+    pub(crate) readable: bool,
 }
 
-impl Stopped {
+impl StoppedPolicies {
     pub(crate) fn look(&mut self, home: &Home, sessions: &[Lease]) -> Vec<Broken> {
         let running: HashSet<PathBuf> = sessions.iter().map(|lease| home.policy(&lease.server)).collect();
         let default = home.default_policy();
@@ -79,29 +82,23 @@ impl Stopped {
         let mut broken = Vec::new();
         for path in paths {
             let Ok(meta) = path.symlink_metadata() else { continue };
-            let stamp = Stamp::of(&meta);
+            let stamp = Stamp::from_metadata(&meta);
             let known = before.get(&path).filter(|known| Some(known.stamp) == stamp);
-            let (problem, lasts) = match known {
-                Some(known) => (known.problem.clone(), true),
-                None => look_at(&path),
+            let problem = match known {
+                Some(known) => known.problem.clone(),
+                None => version_in(&path).err(),
             };
-            if let Some(why) = &problem {
-                broken.push(Broken { server: server_of(home, &path), why: why.clone() });
+            let readable = matches!(problem, None | Some(Unusable::Broken(_)));
+            if let Some(unusable) = &problem {
+                let (server, why) = (server_of(home, &path), unusable.why().to_owned());
+                broken.push(Broken { server, path: path.clone(), why, readable });
             }
-            if let Some(stamp) = stamp.filter(|_| lasts) {
-                self.known.insert(path, Known { stamp, problem });
+            // What kept it from being read may be something that does not show on the file.
+            if let Some(stamp) = stamp.filter(|_| readable) {
+                self.known.insert(path, LastCheck { stamp, problem });
             }
         }
         broken
-    }
-}
-
-/// What is wrong with it, and whether that stays while the file looks the same. What kept it from being read may be
-/// something that does not show on the file.
-fn look_at(path: &Path) -> (Option<String>, bool) {
-    match version_in(path) {
-        Ok(_) => (None, true),
-        Err(unusable) => (Some(unusable.why().to_owned()), matches!(unusable, Unusable::Broken(_))),
     }
 }
 

@@ -89,7 +89,7 @@ fn nothing_secret_and_nothing_that_hides_is_told() {
     );
     let said = format!(
         "{:?}",
-        world.desk.doctor().iter().map(|one| (&one.what, &one.about, &one.fix)).collect::<Vec<_>>()
+        world.desk.doctor().iter().map(|one| (&one.words, &one.about, &one.fix)).collect::<Vec<_>>()
     );
     assert!(said.contains("is not a program that can be run"), "{said}");
     assert!(!said.contains("abcdefghijklmnopqrstuvwx") && !said.contains("hunter2"), "{said}");
@@ -115,6 +115,34 @@ fn an_entry_that_lost_its_gate_is_told_once_and_with_what_brings_it_back() {
 }
 
 #[test]
+fn a_pause_and_its_like_are_as_grave_and_in_the_same_words_for_the_window_and_the_doctor() {
+    let world = World::sound();
+    let home = &world.place.home;
+    let now = callgate_store::clock::Clock::now(world.place.clock.as_ref());
+    callgate_store::pause::pause(home, None, Some("lunch"), &now).unwrap();
+    callgate_store::pause::pause(home, Some("a"), None, &now).unwrap();
+    fs::write(home.settings(), r#"{"history":{"days":0}}"#).unwrap();
+    fs::write(home.path().join("servers.json"), "{").unwrap();
+    fs::write(home.path().join("queue.json"), "{").unwrap();
+    world.place.write_policy("b", "{");
+    world.place.write_policy("c", r#"{"version":"1","default":"allow"}"#);
+    let _older = world.place.session("c");
+    fs::remove_file(home.policy("c")).unwrap();
+    fs::write(home.default_policy(), "{").unwrap();
+    fs::write(world.cursor(), r#"{"mcpServers":{"a":{"command":"/bin/sh"}}}"#).unwrap();
+    world.desk.guard().unwrap();
+    let doctor = world.desk.doctor();
+    let (needs, shown) = (world.desk.needs(), world.desk.overview().unwrap().needs);
+    let codes: Vec<_> = needs.iter().map(|finding| finding.code.word()).collect();
+    assert!(needs.len() >= 8, "{codes:?}");
+    for finding in &needs {
+        assert!(doctor.contains(finding), "{finding:#?} is not what the doctor says: {doctor:#?}");
+        assert!(shown.contains(&finding.need()), "{finding:#?} is not what the window says: {shown:#?}");
+    }
+    assert_eq!(shown.len(), needs.len(), "{shown:#?}");
+}
+
+#[test]
 fn a_policy_for_a_server_that_nobody_knows_is_told_with_what_was_meant() {
     let world = World::with(r#"{"mcpServers":{"filesystem":{"command":"/bin/sh"}}}"#);
     world.desk.change_clients(ClientAct::Protect, &[], false).unwrap();
@@ -129,7 +157,7 @@ fn a_policy_for_a_server_that_nobody_knows_is_told_with_what_was_meant() {
     assert_eq!(world.trouble(), ["policy-stray"]);
     let found = world.desk.doctor();
     let stray = found.iter().find(|finding| finding.code == Code::PolicyStray).unwrap();
-    assert!(stray.what.contains("Did you mean") && stray.what.contains("filesystem"), "{}", stray.what);
+    assert!(stray.words.contains("Did you mean") && stray.words.contains("filesystem"), "{}", stray.words);
     assert!(stray.about.ends_with("filesytem.json") && stray.fix.is_some(), "{stray:?}");
 }
 

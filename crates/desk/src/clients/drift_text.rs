@@ -1,4 +1,4 @@
-//! What happened to clients' files, in words, and what that asks for.
+//! Drift of clients' files in words, with what mends it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,38 +11,17 @@ use callgate_clients::secrets::moving::refers;
 use callgate_clients::survey::entries;
 use callgate_clients::table;
 
-use super::guard::need;
 use super::repair::contested;
 use super::{Look, entry_key, shown};
 use crate::text::{client_name, clip, harmless, name};
-use crate::view::{DriftFix, DriftKind, DriftView, Need};
+use crate::view::{DriftFix, DriftKind, DriftView};
 
-/// Sentences at most: more would hide the rest of what needs a person.
-const NEEDS: usize = 8;
 /// The longest list of names in a sentence, in characters.
 const NAMES: usize = 160;
 
 impl Look<'_> {
-    /// What needs a person; several of one kind in one file are one thing to know.
-    pub(super) fn needs(&self) -> Vec<Need> {
-        let mut lines: Vec<Vec<Told>> = Vec::new();
-        for told in self.drift().iter().map(|drift| self.told(drift)).filter(|told| told.asks) {
-            match lines.iter_mut().find(|line| line.first().is_some_and(|first| first.is_like(&told))) {
-                Some(line) => line.push(told),
-                None => lines.push(vec![told]),
-            }
-        }
-        let words = lines.iter().take(NEEDS).filter_map(|line| {
-            let first = line.first()?;
-            let words = if line.len() == 1 { first.view.words.clone() } else { self.together(first, line) };
-            Some(need(&words, first.view.serious))
-        });
-        words.collect()
-    }
-
     /// The same sentence as for one, with the names of all.
-    fn together(&self, first: &Told, line: &[Told]) -> String {
-        let keys: Vec<&Key> = line.iter().filter_map(|told| told.entry.as_ref()).collect();
+    pub(crate) fn words_together(&self, first: &DriftText, keys: &[&Key]) -> String {
         let names: Vec<_> = keys.iter().map(|key| name(&key.name)).collect();
         let names = clip(&names.join(", "), NAMES);
         let client = client_name(first.client.as_deref().unwrap_or_default());
@@ -54,31 +33,26 @@ impl Look<'_> {
                 let waits = waits.first().cloned().unwrap_or_default();
                 let runs = first.client.as_deref().and_then(|client| self.runs(client));
                 // The names come last: a tray has room for the first words only.
-                format!("{} servers of {client} {}{waits}: {names}", line.len(), unwatched(line.len(), runs))
+                format!("{} servers of {client} {}{waits}: {names}", keys.len(), unwatched(keys.len(), runs))
             }
             DriftKind::OtherGate => {
-                format!("{} servers of {client} start a gate that is not of this home: {names}", line.len())
+                format!("{} servers of {client} start a gate that is not of this home: {names}", keys.len())
             }
-            DriftKind::CameBack => came_back(first.client.as_deref().unwrap_or_default(), &names, line.len()),
+            DriftKind::CameBack => came_back(first.client.as_deref().unwrap_or_default(), &names, keys.len()),
             DriftKind::New | DriftKind::Other => {
-                format!("{} servers of {client} are new and not protected: {names}", line.len())
+                format!("{} servers of {client} are new and not protected: {names}", keys.len())
             }
         }
     }
 
     /// What one drift says, and what mends it.
-    pub(crate) fn words_of(&self, drift: &Drift) -> DriftView {
-        self.told(drift).view
-    }
-
-    /// What one drift says and asks for.
-    fn told(&self, drift: &Drift) -> Told {
+    pub(crate) fn drift_text(&self, drift: &Drift) -> DriftText {
         let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));
         let protect = |key: &Key| Some(DriftFix::Protect { entries: vec![entry_key(key)] });
         let noted: Vec<_> = self.to_be_noted(drift).iter().map(entry_key).collect();
         let note = Some(DriftFix::TakeNote { entries: noted.clone() }).filter(|_| !noted.is_empty());
         let path_of = |path: &Path| shown::path(&self.machine.home, path);
-        let (kind, words, serious, asks, fix) = match drift {
+        let (kind, words, serious, fix) = match drift {
             Drift::Wiped { client, path, lost } => (
                 DriftKind::Other,
                 format!(
@@ -92,7 +66,6 @@ impl Look<'_> {
                     ))
                 ),
                 true,
-                true,
                 match self.newest_copy_with_servers(client, path) {
                     Some(backup) => Some(DriftFix::Restore { backup, lost: noted }),
                     None => note,
@@ -100,7 +73,7 @@ impl Look<'_> {
             ),
             Drift::LostGate { key } | Drift::Moved { key, .. } if self.is_contested(key) => {
                 let words = contested(&client_name(&key.client), &name(&key.name));
-                (DriftKind::Other, words, true, true, protect(key))
+                (DriftKind::Other, words, true, protect(key))
             }
             Drift::LostGate { key } => (
                 DriftKind::LostGate,
@@ -110,7 +83,6 @@ impl Look<'_> {
                     unwatched(1, self.runs(&key.client)),
                     self.waits(key, "it is put back", is_put_back)
                 ),
-                true,
                 true,
                 protect(key),
             ),
@@ -122,7 +94,6 @@ impl Look<'_> {
                     clip(&harmless(binary), 120)
                 ),
                 true,
-                true,
                 protect(key),
             ),
             Drift::Tampered { key, how } => {
@@ -132,11 +103,11 @@ impl Look<'_> {
                     of(key),
                     how.join("; ")
                 );
-                (DriftKind::Other, words, true, true, protect(key))
+                (DriftKind::Other, words, true, protect(key))
             }
             Drift::New { key } => {
                 let words = format!("{} is new and not protected", of(key));
-                (DriftKind::New, words, false, true, protect(key))
+                (DriftKind::New, words, false, protect(key))
             }
             Drift::CameBack { key } => (
                 DriftKind::CameBack,
@@ -146,13 +117,11 @@ impl Look<'_> {
                     self.waits(key, "it is taken away", |todo| *todo == Todo::Unprotect)
                 ),
                 false,
-                true,
                 Some(DriftFix::Unprotect { entries: noted }),
             ),
             Drift::Shadowed { path, by } => (
                 DriftKind::Other,
                 format!("{} is behind the gate, but {} is read in its stead", path_of(path), path_of(by)),
-                true,
                 true,
                 None,
             ),
@@ -160,21 +129,20 @@ impl Look<'_> {
                 DriftKind::Other,
                 format!("{} cannot be understood any more: {}", path_of(path), harmless(why)),
                 true,
-                true,
                 None,
             ),
             // Theirs to do; told beside the file, and no more.
             Drift::Edited { key } => {
                 let words = format!("{} was edited; it is behind the gate", of(key));
-                (DriftKind::Other, words, false, false, note)
+                (DriftKind::Other, words, false, note)
             }
             Drift::Removed { key } => {
-                (DriftKind::Other, format!("{} was removed from the file", of(key)), false, false, note)
+                (DriftKind::Other, format!("{} was removed from the file", of(key)), false, note)
             }
         };
         let (client, path) = place_of(drift);
         let entry = entry_of(drift).cloned();
-        Told { client, path: path.to_owned(), entry, asks, view: DriftView { kind, words, serious, fix } }
+        DriftText { client, path: path.to_owned(), entry, view: DriftView { kind, words, serious, fix } }
     }
 
     /// Entries that somebody else changed in a way that is theirs, or may be. One with secrets in the keychain does not start as it
@@ -215,18 +183,17 @@ impl Look<'_> {
     }
 }
 
-struct Told {
-    client: Option<String>,
-    path: PathBuf,
+/// One drift in words.
+pub(crate) struct DriftText {
+    pub(crate) client: Option<String>,
+    pub(crate) path: PathBuf,
     /// Which, if it is about one.
-    entry: Option<Key>,
-    /// A person has to decide.
-    asks: bool,
-    view: DriftView,
+    pub(crate) entry: Option<Key>,
+    pub(crate) view: DriftView,
 }
 
-impl Told {
-    fn is_like(&self, other: &Told) -> bool {
+impl DriftText {
+    pub(crate) fn is_like(&self, other: &DriftText) -> bool {
         self.view.kind != DriftKind::Other
             && self.view.kind == other.view.kind
             && self.client == other.client
@@ -269,7 +236,7 @@ pub(super) fn of_file(look: &Look<'_>, drifts: &[Drift], client: &str, path: &Pa
         let (of, at) = place_of(drift);
         at == path && of.is_none_or(|of| of == client)
     };
-    drifts.iter().filter(here).map(|drift| look.told(drift).view).collect()
+    drifts.iter().filter(here).map(|drift| look.drift_text(drift).view).collect()
 }
 
 /// What so many servers are that lost their gate. A client that does not run does not run them either.

@@ -1,16 +1,13 @@
-//! What is found: each thing with a code that stays, how bad it is, a sentence, and what mends it.
-
-use serde::{Deserialize, Serialize};
+//! A finding: a code that stays, how bad it is, a sentence, and what mends it.
 
 use crate::text::{clip, harmless, quoted};
+use crate::view::{Fix, Need};
 
 /// The longest sentence, in characters: parts of it were written by others.
 const LONGEST: usize = 600;
 
 /// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub code: Code,
     pub gravity: Gravity,
@@ -21,24 +18,23 @@ pub struct Finding {
     pub client: Option<String>,
     /// The entries of that client that it concerns, by their names in its file.
     pub names: Vec<String>,
-    /// A sentence.
-    pub what: String,
+    pub server: Option<String>,
+    /// A sentence, with a full stop or without.
+    pub words: String,
     pub fix: Option<Remedy>,
+    /// What a button of the window does about it.
+    pub(crate) act: Option<Fix>,
 }
 
 /// What a person does about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
     pub words: String,
     /// To be pasted into a terminal.
     pub command: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gravity {
     Ok,
     /// Good to know.
@@ -61,9 +57,7 @@ impl Gravity {
 }
 
 /// In the order in which they are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
     Home,
     Gate,
@@ -108,9 +102,8 @@ impl Area {
 /// The codes, each with its word and what it means. They are kept: programs go by them.
 macro_rules! codes {
     ($($code:ident $word:literal $meaning:literal,)+) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[cfg_attr(feature = "bindings", derive(specta::Type))]
-        pub enum Code { $(#[serde(rename = $word)] $code,)+ }
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($code,)+ }
 
         impl Code {
             pub const ALL: &[Code] = &[$(Code::$code,)+];
@@ -135,6 +128,7 @@ codes! {
     HomeWritable "home-writable" "others may write something in it, so it is refused",
     HomeReadable "home-readable" "others may read something in it",
     SettingsBroken "settings-broken" "`settings.json` says something that cannot be used, or names a setting that there is not",
+    ServersBroken "servers-broken" "`servers.json` cannot be read: servers that you added are not known",
     GateOk "gate-ok" "the program that clients start is there",
     GateMissing "gate-missing" "it is not there",
     GateNotExecutable "gate-not-executable" "it is there and may not be run",
@@ -143,11 +137,14 @@ codes! {
     GateOtherVersion "gate-other-version" "it is of another version than this program",
     PoliciesOk "policies-ok" "every policy can be used",
     PolicyBroken "policy-broken" "a policy cannot be used: sessions that run keep the last good version, new ones refuse every call",
+    PolicyUnread "policy-unread" "a session runs on another policy than the file now has",
+    PolicyGone "policy-gone" "the policy of a server that runs is gone: what runs keeps it, what starts anew gets the default",
     PolicyMisses "policy-misses" "a rule of a policy can never count, as the server's tools are",
     PolicyStray "policy-stray" "a policy is for no server that anybody here knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
     Paused "paused" "calls are paused by a person",
     PauseBroken "pause-broken" "the pause switch cannot be understood, so everything is paused",
+    Observed "observed" "a server is only watched for a while: its rules refuse nothing",
     AllowancesBroken "allowances-broken" "what is allowed for a while cannot be understood",
     RecordOk "record-ok" "history and counters can be used",
     HistoryUnusable "history-unusable" "the history cannot be read",
@@ -176,6 +173,7 @@ codes! {
     LedgerBroken "ledger-broken" "`ledger.json` cannot be read: what lost its gate is not noticed",
     QueueBroken "queue-broken" "`queue.json` cannot be read",
     QueueWaits "queue-waits" "changes wait until a client has quit",
+    ChangeRefused "change-refused" "what waited for a client to quit, or a lost gate, could not be written",
     ProgramOk "program-ok" "a server's program is found",
     ProgramMissing "program-missing" "it is not found",
     ProgramOnlyHere "program-only-here" "it is found by this terminal and not by the gate",
@@ -195,30 +193,57 @@ codes! {
 
 impl Finding {
     /// Everything in it is made harmless: parts of it were written by others.
-    pub(super) fn new(area: Area, code: Code, gravity: Gravity, about: &str, what: &str) -> Finding {
-        // Much of it is an error's own sentence, with a full stop or without.
-        let what = harmless(what);
-        let stop = if what.ends_with(['.', '?']) { "" } else { "." };
-        let what = clip(&format!("{what}{stop}"), LONGEST);
-        let (about, client, names) = (harmless(about), None, Vec::new());
-        Finding { code, gravity, area, about, client, names, what, fix: None }
+    pub(crate) fn new(area: Area, code: Code, gravity: Gravity, about: &str, words: &str) -> Finding {
+        let words = clip(&harmless(words), LONGEST);
+        let (about, client, names, server) = (harmless(about), None, Vec::new(), None);
+        Finding { code, gravity, area, about, client, names, server, words, fix: None, act: None }
     }
 
-    pub(super) fn of(mut self, client: &str, names: Vec<String>) -> Finding {
+    pub(crate) fn on_entries(mut self, client: &str, names: Vec<String>) -> Finding {
         (self.client, self.names) = (Some(client.to_owned()), names);
         self
     }
 
+    pub(crate) fn on_server(mut self, server: Option<&str>) -> Finding {
+        self.server = server.map(str::to_owned);
+        self
+    }
+
     /// Mended by doing this.
-    pub(super) fn by(mut self, words: &str) -> Finding {
+    pub(crate) fn by(mut self, words: &str) -> Finding {
         self.fix = Some(Remedy { words: harmless(words), command: None });
         self
     }
 
     /// Mended by this command, of words that are quoted here.
-    pub(super) fn command(mut self, words: &str, command: &[&str]) -> Finding {
+    pub(crate) fn command(mut self, words: &str, command: &[&str]) -> Finding {
         self.fix = Some(Remedy { words: harmless(words), command: Some(pasted(command)) });
         self
+    }
+
+    /// Mended in the window by this.
+    pub(crate) fn act(mut self, act: Fix) -> Finding {
+        self.act = Some(act);
+        self
+    }
+
+    /// Much of it is an error's own words, with a full stop or without.
+    pub fn sentence(&self) -> String {
+        let stop = if self.words.ends_with(['.', '?']) { "" } else { "." };
+        format!("{}{stop}", self.words)
+    }
+
+    /// As the tray and the window tell it. What no button of theirs mends says in words how it is mended.
+    pub(crate) fn need(&self) -> Need {
+        let words = match (&self.act, &self.fix) {
+            (None, Some(Remedy { words, command: Some(command) })) => {
+                format!("{} {words}: {command}", self.sentence())
+            }
+            (None, Some(Remedy { words, command: None })) => format!("{} {words}", self.sentence()),
+            _ => self.words.clone(),
+        };
+        let (fix, server) = (self.act.clone(), self.server.clone());
+        Need { words: clip(&words, LONGEST), fix, server, serious: self.gravity == Gravity::Problem }
     }
 }
 
@@ -227,21 +252,9 @@ fn pasted(words: &[&str]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) const PROTECT: [&str; 2] = ["clients", "protect"];
-pub(super) const UNPROTECT: [&str; 2] = ["clients", "unprotect"];
-
-/// `callgate clients protect CLIENT NAME…`. A name that begins with a dash is not taken for a flag.
-pub(super) fn on_entries<'a>(act: [&'a str; 2], client: &'a str, names: &'a [String]) -> Vec<&'a str> {
-    let mut words = vec!["callgate", act[0], act[1], client];
-    if names.iter().any(|name| name.starts_with('-')) {
-        words.push("--");
-    }
-    words.extend(names.iter().map(String::as_str));
-    words
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::entries::{PROTECT, on_entries};
     use super::*;
 
     #[test]
@@ -254,11 +267,8 @@ mod tests {
     }
 
     #[test]
-    fn every_code_has_a_word_of_its_own_that_is_written_alike() {
+    fn every_code_has_a_word_of_its_own() {
         let mut words: Vec<_> = Code::ALL.iter().map(|code| code.word()).collect();
-        for code in Code::ALL {
-            assert_eq!(serde_json::to_value(code).ok(), Some(code.word().into()));
-        }
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), Code::ALL.len());

@@ -12,12 +12,14 @@ use callgate_clients::queue::{self, QueueError, Queued, Todo};
 use callgate_clients::survey::{Refusal, Surveyed};
 use callgate_clients::table::client;
 
-use super::finding::{PROTECT, UNPROTECT, on_entries};
+use super::entries::{PROTECT, UNPROTECT, on_entries};
 use super::home::accessible;
-use super::{Area, Code, Finding, Gravity, Visit};
-use crate::clients::shown;
+use super::{Area, Checkup, Code, Finding, Gravity, Visit};
 use crate::text::count;
-use crate::view::ClientView;
+use crate::view::{ClientView, Fix};
+
+pub(super) const MEND_THE_FILE: &str =
+    "Mend the file, or put it back from a copy: `callgate clients backups` lists them.";
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     if visit.clients.surveyed.is_empty() {
@@ -35,13 +37,14 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     files.chain(stale).chain(queue(visit, &views)).collect()
 }
 
-pub(super) fn broken_ledger(visit: &Visit<'_>, error: &LedgerError) -> Finding {
-    let what = format!("Nobody notices what lost its gate: {error}");
-    let finding = Finding::new(Area::Clients, Code::LedgerBroken, Gravity::Problem, "ledger.json", &what);
+pub(super) fn broken_ledger(checkup: &Checkup<'_>, error: &LedgerError) -> Finding {
+    let what = format!("Clients' files are not guarded, so nobody notices what lost its gate: {error}");
+    let finding = Finding::new(Area::Clients, Code::LedgerBroken, Gravity::Problem, "ledger.json", &what)
+        .act(Fix::OpenClients);
     match error {
         LedgerError::Newer { .. } => finding.by("Update Callgate."),
         LedgerError::Read { path, error } if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            accessible(visit, finding, path, ("Make it readable for yourself", "u+rw"))
+            accessible(checkup, finding, path, ("Make it readable for yourself", "u+rw"))
         }
         LedgerError::Read { path, .. }
         | LedgerError::Broken { path, .. }
@@ -55,12 +58,12 @@ fn moved_away(finding: Finding, path: &Path) -> Finding {
 }
 
 fn finding(found: &Found, shown: &str, code: Code, gravity: Gravity, what: &str) -> Finding {
-    Finding::new(Area::Clients, code, gravity, shown, what).of(found.client.id, Vec::new())
+    Finding::new(Area::Clients, code, gravity, shown, what).on_entries(found.client.id, Vec::new())
 }
 
 fn of_file(visit: &Visit<'_>, file: &Surveyed) -> Vec<Finding> {
-    let (found, home) = (&file.found, &visit.clients.machine.home);
-    let shown = shown::path(home, &found.path);
+    let found = &file.found;
+    let shown = visit.checkup.shown(&found.path);
     let mut told: Vec<_> =
         file.read.as_ref().err().map(|why| unreadable(visit, file, &shown, why)).into_iter().collect();
     // Said as drift, if the gate is in the one that is not read.
@@ -69,14 +72,14 @@ fn of_file(visit: &Visit<'_>, file: &Surveyed) -> Vec<Finding> {
         let what = format!(
             "{} reads {} in its stead: what {shown} says does not count",
             found.client.name,
-            shown::path(home, by)
+            visit.checkup.shown(by)
         );
         told.push(finding(found, &shown, Code::ClientShadowed, Gravity::Note, &what));
     }
     for left in leftovers(&found.path) {
         let what = format!(
             "{} was about to replace {shown} when something went wrong, and was left behind",
-            shown::path(home, &left)
+            visit.checkup.shown(&left)
         );
         let finding = finding(found, &shown, Code::ClientLeftover, Gravity::Note, &what);
         told.push(finding.command("Remove it", &["rm", &left.display().to_string()]));
@@ -100,9 +103,7 @@ fn unreadable(visit: &Visit<'_>, file: &Surveyed, shown: &str, why: &Refusal) ->
         true => {
             finding.command("Take the byte order mark away", &["callgate", "clients", "repair", client.id])
         }
-        false => {
-            finding.by("Mend the file, or put it back from a copy: `callgate clients backups` lists them.")
-        }
+        false => finding.by(MEND_THE_FILE),
     }
 }
 
@@ -112,7 +113,7 @@ fn stale(view: &ClientView) -> Finding {
         view.name
     );
     let finding = Finding::new(Area::Clients, Code::ClientStale, Gravity::Warning, &view.name, &what);
-    finding.of(&view.id, Vec::new()).by(&view.reload)
+    finding.on_entries(&view.id, Vec::new()).by(&view.reload)
 }
 
 /// What a write that was cut off left beside a file.
@@ -128,26 +129,24 @@ fn leftovers(file: &Path) -> Vec<PathBuf> {
     ours.map(|entry| entry.path()).collect()
 }
 
-fn queue(visit: &Visit<'_>, views: &[ClientView]) -> Vec<Finding> {
-    let waiting = match queue::read(visit.home.path()) {
-        Ok(waiting) => waiting,
-        Err(error) => {
-            let finding = Finding::new(
-                Area::Clients,
-                Code::QueueBroken,
-                Gravity::Warning,
-                "queue.json",
-                &error.to_string(),
-            );
-            return vec![match &error {
-                QueueError::Read { path, error } if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                    accessible(visit, finding, path, ("Make it readable for yourself", "u+rw"))
-                }
-                QueueError::Read { path, .. }
-                | QueueError::Broken { path, .. }
-                | QueueError::Write { path, .. } => moved_away(finding, path),
-            }];
+pub(super) fn broken_queue(checkup: &Checkup<'_>, error: &QueueError) -> Finding {
+    let words = error.to_string();
+    let finding = Finding::new(Area::Clients, Code::QueueBroken, Gravity::Warning, "queue.json", &words)
+        .act(Fix::OpenClients);
+    match error {
+        QueueError::Read { path, error } if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            accessible(checkup, finding, path, ("Make it readable for yourself", "u+rw"))
         }
+        QueueError::Read { path, .. } | QueueError::Broken { path, .. } | QueueError::Write { path, .. } => {
+            moved_away(finding, path)
+        }
+    }
+}
+
+fn queue(visit: &Visit<'_>, views: &[ClientView]) -> Vec<Finding> {
+    let waiting = match queue::read(visit.checkup.home.path()) {
+        Ok(waiting) => waiting,
+        Err(error) => return vec![broken_queue(&visit.checkup, &error)],
     };
     let mut ids: Vec<&str> = waiting.iter().map(|queued| queued.key.client.as_str()).collect();
     ids.sort_unstable();
@@ -184,7 +183,8 @@ fn waits(client: &Client, todo: &Todo, queued: &[&Queued], runs: bool) -> Findin
         _ => queued.iter().map(|queued| queued.key.name.clone()).collect(),
     };
     let finding = |gravity, what: &str| {
-        Finding::new(Area::Clients, Code::QueueWaits, gravity, client.name, what).of(client.id, names.clone())
+        Finding::new(Area::Clients, Code::QueueWaits, gravity, client.name, what)
+            .on_entries(client.id, names.clone())
     };
     if runs {
         let what = format!("{changes} {wanted} wait until {} has quit", client.name);

@@ -6,9 +6,8 @@ use callgate_clients::survey::entries;
 use callgate_secrets::KeychainError;
 
 use super::entries::whose;
-use super::finding::{PROTECT, on_entries};
+use super::entries::{PROTECT, on_entries};
 use super::{Area, Code, Finding, Gravity, Visit};
-use crate::clients::shown;
 use crate::text::name;
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
@@ -47,10 +46,10 @@ fn astray(visit: &Visit<'_>, one: &Checked<'_>) -> Option<Finding> {
         Slot::Header(header) => format!("the header {}", name(header)),
     };
     let told = |code, words: &str| {
-        let about = shown::path(&visit.clients.machine.home, &key.path);
+        let about = visit.checkup.shown(&key.path);
         let what = format!("{}: {place} {words}", whose(entry));
         let finding = Finding::new(Area::Keychain, code, Gravity::Problem, &about, &what);
-        finding.of(&key.client, vec![key.name.clone()])
+        finding.on_entries(&key.client, vec![key.name.clone()])
     };
     let names = std::slice::from_ref(&key.name);
     let again = |act| on_entries(act, &key.client, names);

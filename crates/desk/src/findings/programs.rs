@@ -37,7 +37,7 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
         let path = local.env.iter().find(|(name, _)| name == "PATH").map(|(_, text)| text.value.as_str());
         wanted.entry((&local.program.value, path)).or_default().push(entry);
     }
-    let paths = Paths::new(visit.home, &visit.clients.machine.home);
+    let paths = Paths::new(visit.checkup.home, &visit.clients.machine.home);
     let mut found: Vec<Finding> = Vec::new();
     for (named, users) in &wanted {
         let search = Search { paths: &paths, home: &visit.clients.machine.home, named: *named, users };
@@ -197,9 +197,11 @@ impl Search<'_> {
         let finding = Finding::new(Area::Programs, code, gravity, &self.program(), what);
         // Its names are those of one client's file.
         match self.users {
-            [first, rest @ ..] if rest.iter().all(|entry| entry.key.client == first.key.client) => {
-                finding.of(&first.key.client, self.users.iter().map(|entry| entry.key.name.clone()).collect())
-            }
+            [first, rest @ ..] if rest.iter().all(|entry| entry.key.client == first.key.client) => finding
+                .on_entries(
+                    &first.key.client,
+                    self.users.iter().map(|entry| entry.key.name.clone()).collect(),
+                ),
             _ => finding,
         }
     }
