@@ -87,7 +87,9 @@ fn sound_and_small() -> Person {
     let real = callgate_binary().unwrap();
     let text =
         format!("[ \"$1\" = --version ] && exec echo callgate 99.0.0\nexec '{}' \"$@\"", real.display());
-    script(&person, ".callgate/bin/callgate", &text);
+    [".callgate/bin/callgate", ".callgate/bin/callgate-cli"]
+        .iter()
+        .for_each(|path| script(&person, path, &text));
     [".callgate", ".callgate/bin"].iter().for_each(|path| mode(&person, path, 0o700));
     prepared(person)
 }
@@ -98,6 +100,13 @@ fn mode(person: &Person, path: &str, mode: u32) {
 
 fn remove(person: &Person, paths: &[&str]) {
     paths.iter().for_each(|path| drop(fs::remove_file(person.path(path))));
+}
+
+/// The program beside the gate, whatever its gate is.
+fn remove_partners(person: &Person) {
+    let programs = fs::read_dir(person.path(".callgate/bin")).into_iter().flatten().flatten();
+    let partners = programs.filter(|entry| entry.file_name().to_string_lossy().starts_with("callgate-cli"));
+    partners.for_each(|partner| drop(fs::remove_file(partner.path())));
 }
 
 /// A script that may be run.
@@ -147,6 +156,7 @@ const OF_THE_HOME: &[Fault] = &[
     ("gate-other-version", "warning", "callgate clients protect cursor", |person| {
         script(person, ".callgate/bin/callgate", "echo callgate 0.0.1");
     }),
+    ("gate-partner", "problem", "callgate clients protect cursor", remove_partners),
     ("policy-broken", "problem", "callgate policy check", |person| ours(person, "policies/a.json", "{")),
     ("policy-broken", "problem", "chmod u+rw,go-rwx", |person| {
         mode(person, ".callgate/policies/_default.json", 0o666)
@@ -493,7 +503,7 @@ fn a_home_that_sudo_left_behind_is_given_back_and_not_chmodded() {
     // Somebody else, who gets to the folder and not into it.
     fs::set_permissions(person.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = person.path("callgate-of-all");
-    fs::copy(callgate_binary().unwrap(), &binary).unwrap();
+    fs::copy(callgate_binary().unwrap().with_file_name("callgate-cli"), &binary).unwrap();
     fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
     let mut doctor = person.command(&binary);
     let said = doctor.args(["doctor", "--json"]).env("USER", "anna").uid(4321).gid(4321).output().unwrap();

@@ -24,7 +24,7 @@ impl Callgate {
 
     /// A session with the demonstration's own server, which gets these lines.
     fn session(&self, server: &str, client: &str, lines: &[&str]) -> String {
-        let own = env!("CARGO_BIN_EXE_callgate");
+        let own = env!("CARGO_BIN_EXE_callgate-cli");
         let mut command =
             self.command(&["run", "--server", server, "--client", client, "--", own, "demo-server"]);
         let mut child =

@@ -24,6 +24,7 @@ pub mod notices;
 mod overview;
 mod overview_cache;
 pub mod pausing;
+mod programs;
 pub mod protection;
 mod recent;
 mod rules;
@@ -51,6 +52,7 @@ pub use acts::Forgetting;
 pub use demo::Program;
 pub use error::DeskError;
 pub use log::{CallObject, FOLD_REACH, Follower, fold_key, gist};
+pub use programs::sweep_programs;
 pub use servers::{StderrEntry, StderrFollower};
 pub use settings::{SettingChange, SettingValue};
 

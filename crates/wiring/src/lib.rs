@@ -23,6 +23,7 @@ mod windowed;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +36,8 @@ use callgate_clients::repair::Rests;
 use callgate_clients::secrets::listing::{Listed, listed};
 use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
-use callgate_clients::{Client, System, program, reopen, running, table};
+use callgate_clients::{Client, System, reopen, running, table};
+use callgate_programs::{Pair, place};
 
 use callgate_store::Home;
 use callgate_store::clock::Clock;
@@ -170,13 +172,13 @@ impl Wiring {
 
     /// Our program, at the place that clients' files name.
     fn gate(&self) -> Result<PathBuf, WiringError> {
-        let place = program::place(self.home.path());
+        let place = place(self.home.path());
         if !place.exists()
-            && let Some(brought) = program::brought()
+            && let Some(brought) = Pair::brought()
         {
-            program::install(&brought, self.home.path()).map_err(|error| {
-                WiringError::disk(format!("{} cannot be written", place.display()), error)
-            })?;
+            brought.map_err(io::Error::from).and_then(|pair| pair.install(self.home.path())).map_err(
+                |error| WiringError::disk(format!("{} cannot be written", place.display()), error),
+            )?;
         }
         match place.exists() {
             true => Ok(place),
@@ -336,7 +338,7 @@ impl Look<'_> {
     }
 
     pub fn drift(&self) -> Vec<Drift> {
-        drift(&self.surveyed, &self.ledger, &self.queue, &program::place(self.ours).to_string_lossy())
+        drift(&self.surveyed, &self.ledger, &self.queue, &place(self.ours).to_string_lossy())
     }
 
     /// The entries that are meant.

@@ -8,7 +8,8 @@ use callgate_clients::secrets::moving::{
 };
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::{Entry, State, Surveyed};
-use callgate_secrets::{Keychain, SystemKeychain};
+use callgate_keychain::SystemKeychain;
+use callgate_secrets::Keychain;
 use callgate_text::{harmless, name};
 
 use crate::change::would_write_over;

@@ -134,6 +134,7 @@ codes! {
     GateMissing "gate-missing" "it is not there",
     GateNotExecutable "gate-not-executable" "it is there and may not be run",
     GateBroken "gate-broken" "it does not say its version",
+    GatePartner "gate-partner" "the program beside it, which has every other command, is missing or of another version",
     GateOtherVersion "gate-other-version" "it is of another version than this program",
     PoliciesOk "policies-ok" "every policy can be used",
     PolicyBroken "policy-broken" "a policy cannot be used: sessions that run keep the last good version, new ones refuse every call",

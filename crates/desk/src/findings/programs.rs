@@ -10,8 +10,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use callgate_clients::program::ask_version;
 use callgate_clients::survey::{Entry, entries};
+use callgate_programs::ask_version;
 use callgate_store::Home;
 use callgate_supervise::{find, login_path, wider_path};
 use callgate_text::{clip, harmless, name};

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use callgate_clients::{Os, System, ledger, program};
+use callgate_clients::{Os, System, ledger};
 use callgate_store::Origin;
 use callgate_wiring::view::ClientAct;
 
@@ -44,10 +44,12 @@ impl World {
     }
 
     fn put_gate(&self, text: &str) {
-        let binary = program::place(self.place.home.path());
+        let binary = callgate_programs::place(self.place.home.path());
         fs::create_dir_all(binary.parent().unwrap()).unwrap();
+        let partner = binary.with_file_name("callgate-cli");
         fs::write(&binary, text).unwrap();
-        for path in [binary.as_path(), binary.parent().unwrap()] {
+        fs::write(&partner, text).unwrap();
+        for path in [binary.as_path(), &partner, binary.parent().unwrap()] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
         }
     }

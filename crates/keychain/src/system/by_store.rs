@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use callgate_secrets::{KeychainError, Reference};
 use keyring_core::CredentialStore;
 use zeroize::Zeroizing;
 
-use crate::keychain::{SERVICE, told};
-use crate::{KeychainError, Reference};
+use crate::{SERVICE, told};
 
 pub(super) fn read(
     store: &Arc<CredentialStore>,

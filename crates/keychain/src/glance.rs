@@ -4,8 +4,9 @@
 use std::sync::mpsc;
 use std::thread;
 
-use crate::keychain::ALONE;
-use crate::{Item, KeychainError, Reference, system};
+use callgate_secrets::{Item, KeychainError, Reference};
+
+use crate::{ALONE, system};
 
 /// What the keychain has under these references, one answer each; or why nobody can tell. With no references, whether it
 /// could be used at all. Bounded, as where no person can be asked.

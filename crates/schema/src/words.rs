@@ -121,7 +121,7 @@ mod tests {
         let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
         let args = serde_json::from_str(args).unwrap();
         let error = validator.validate(&args).unwrap_err();
-        words(&crate::schema::place(&error.instance_path().to_string()), error.kind())
+        words(&crate::place(&error.instance_path().to_string()), error.kind())
     }
 
     #[test]

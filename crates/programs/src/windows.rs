@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
 pub(super) fn copy(source: &Path, fresh: &Path) -> io::Result<()> {
-    fs::copy(source, fresh).map(drop)
+    fs::copy(source, fresh)?;
+    // The copy would be as old as the original, and count as left over from long ago.
+    fs::File::options().write(true).open(fresh)?.set_modified(SystemTime::now())
 }
 
 pub(super) fn exchange(fresh: &Path, place: &Path) -> io::Result<()> {
@@ -41,4 +44,9 @@ fn sweep(place: &Path) {
             let _still_running = fs::remove_file(entry.path());
         }
     }
+}
+
+/// The file of the program that runs here: it cannot be replaced, only renamed.
+pub(super) fn running(own: &Path) -> PathBuf {
+    own.to_owned()
 }

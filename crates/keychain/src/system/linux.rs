@@ -11,18 +11,13 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _}
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use callgate_secrets::{KeychainError, Reference};
 use keyring_core::{CredentialStore, Error};
 use secret_service::blocking::SecretService;
 use secret_service::{EncryptionType, Error as ServiceError};
 use zeroize::Zeroizing;
 
-use crate::keychain::SERVICE;
-use crate::{KeychainError, Reference};
-
-pub(crate) const START_ONE: &str =
-    "Log in to the desktop, or start one (GNOME Keyring, KWallet, KeePassXC), then try again";
-pub(crate) const UNLOCK: &str =
-    "Unlock it (log in to the desktop, or open your password program), then try again";
+use crate::SERVICE;
 
 pub(crate) fn open() -> Result<Arc<CredentialStore>, Error> {
     let store = zbus_secret_service_keyring_store::Store::new()?;

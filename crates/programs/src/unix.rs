@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
@@ -24,4 +24,9 @@ pub(super) fn exchange(fresh: &Path, place: &Path) -> io::Result<()> {
 
 pub(super) fn remove(place: &Path) -> io::Result<()> {
     fs::remove_file(place)
+}
+
+/// The file of the program that runs here. On Linux as the kernel knows it: what has its name may be another by now.
+pub(super) fn running(own: &Path) -> PathBuf {
+    if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { own.to_owned() }
 }

@@ -4,16 +4,12 @@ use std::error::Error as StdError;
 use std::fs::OpenOptions;
 use std::sync::Arc;
 
+use callgate_secrets::{KeychainError, Reference};
 use keyring_core::{CredentialStore, Error};
 use zeroize::Zeroizing;
 
-use crate::{KeychainError, Reference};
-
 #[path = "by_store.rs"]
 mod by_store;
-
-pub(crate) const START_ONE: &str = "Log in to Windows with your own account, then try again";
-pub(crate) const UNLOCK: &str = "Log in to Windows with your own account, then try again";
 
 pub(crate) fn open() -> Result<Arc<CredentialStore>, Error> {
     let store = windows_native_keyring_store::Store::new()?;

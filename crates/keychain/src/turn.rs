@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::KeychainError;
+use callgate_secrets::KeychainError;
 
 /// How often a waiting one looks.
 const LOOK: Duration = Duration::from_millis(20);

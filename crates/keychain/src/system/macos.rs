@@ -6,17 +6,13 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 
+use callgate_secrets::{KeychainError, Reference};
 use keyring_core::{CredentialStore, Error};
 use security_framework::os::macos::keychain::{KeychainUserInteractionLock, SecKeychain};
 use zeroize::Zeroizing;
 
-use crate::{KeychainError, Reference};
-
 #[path = "by_store.rs"]
 mod by_store;
-
-pub(crate) const START_ONE: &str = "Log in to this Mac's desktop, then try again";
-pub(crate) const UNLOCK: &str = "Unlock the login keychain (Keychain Access), then try again";
 
 pub(crate) fn open() -> Result<Arc<CredentialStore>, Error> {
     let store = apple_native_keyring_store::keychain::Store::new()?;
