@@ -228,7 +228,7 @@ impl Wiring {
 
 impl Look<'_> {
     /// Who has which name at the gate now.
-    pub(crate) fn names(&self) -> Names {
+    pub fn names(&self) -> Names {
         Names::of(entries(&self.surveyed), &self.ledger)
     }
 

@@ -51,6 +51,7 @@ pub use backups::References;
 pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
 pub use guard::{GuardNews, GuardReport, Undone};
+pub use removal::RemovalPlan;
 pub use shown::{diff_lines, masker, masker_of};
 
 /// One person's clients, with the home that their gate belongs to.

@@ -2,15 +2,17 @@
 //! were in the keychain: those are gone.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::PoisonError;
 
 use callgate_clients::entry::{Local, NewServer};
 use callgate_clients::ledger::Key;
-use callgate_clients::own::{self, Wanted, placing};
+use callgate_clients::own::{self, OwnError, Wanted, placing};
 use callgate_clients::plan::{Act, plan};
 use callgate_clients::secrets::find;
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
+use callgate_clients::{Client, System};
 use callgate_text::{harmless, name};
 
 use crate::change::would_write_over;
@@ -35,7 +37,7 @@ impl Wiring {
     /// What removing would write, and what of it stays.
     pub fn preview_removal(&self, server: &str) -> Result<RemovalPreview, WiringError> {
         let look = self.look_at_clients()?;
-        let meant = Meant::find(self, &look, server)?;
+        let meant = self.removal_plan(&look, server)?;
         let mut edits = ClientPreview { files: Vec::new(), refused: Vec::new() };
         let mut names = look.names();
         for (file, keys) in &meant.files {
@@ -52,15 +54,20 @@ impl Wiring {
             let (before, after) = own::preview_forget(self.home.path(), server)?;
             edits.files.push(look.own_diff((&before, &after), &NewServer::of(server, local)));
         }
-        let running = meant.running(self).map(|file| file.found.client.name.to_owned()).collect();
-        Ok(RemovalPreview { edits, secrets: meant.secrets(), stays: meant.stays, running })
+        let running = meant.running(&self.machine).map(|file| file.found.client.name.to_owned()).collect();
+        Ok(RemovalPreview {
+            edits,
+            secrets: meant.secrets(),
+            stays: meant.stays.iter().map(|client| client.name.to_owned()).collect(),
+            running,
+        })
     }
 
     /// Does it. `now`: also in clients that run and may write it back.
     pub fn remove_server(&self, server: &str, now: bool) -> Result<Removal, WiringError> {
         let look = self.look_at_clients()?;
-        let meant = Meant::find(self, &look, server)?;
-        if let Some(file) = meant.running(self).next().filter(|_| !now) {
+        let meant = self.removal_plan(&look, server)?;
+        if let Some(file) = meant.running(&self.machine).next().filter(|_| !now) {
             let client = file.found.client;
             return Err(WiringError::Conflict(format!(
                 "{} runs and would write it back; nothing was removed. {}",
@@ -92,7 +99,7 @@ impl Wiring {
                 }),
             }
         }
-        placing::forget_gone(self.home.path(), &meant.gone(&look))?;
+        placing::forget_gone(self.home.path(), &meant.gone)?;
         // Where it still is, nobody could remove it later if the list did not know it any more.
         if removal.refused.is_empty() && own::forget(self.home.path(), server)?.is_some() {
             removal.from.push("Callgate's own list".to_owned());
@@ -105,10 +112,19 @@ impl Wiring {
         Ok(removal)
     }
 
+    fn removal_plan<'l>(&self, look: &'l Look<'_>, server: &str) -> Result<RemovalPlan<'l>, WiringError> {
+        let plan = RemovalPlan::find(self.home.path(), look, server, &BTreeSet::new())?;
+        if plan.local.is_none() && plan.files.is_empty() && plan.gone.is_empty() {
+            let shown = name(server);
+            return Err(WiringError::NotFound(format!("no server {shown} was added to Callgate here")));
+        }
+        Ok(plan)
+    }
+
     fn keep_removed(
         &self,
         removal: &mut Removal,
-        meant: &Meant<'_>,
+        meant: &RemovalPlan<'_>,
         local: &Local,
         places: Vec<EntryKey>,
         now_ms: i64,
@@ -138,40 +154,57 @@ impl Wiring {
 }
 
 /// What removing a server is about.
-struct Meant<'l> {
+#[derive(Debug)]
+pub struct RemovalPlan<'l> {
     name: String,
     /// As the list has it.
-    local: Option<Local>,
-    files: Vec<(&'l Surveyed, Vec<Key>)>,
+    pub local: Option<Local>,
+    pub files: Vec<(&'l Surveyed, Vec<Key>)>,
     /// Clients with the same server, which Callgate did not write there.
-    stays: Vec<String>,
+    pub stays: Vec<&'static Client>,
+    /// Where it was placed and is not any more, in files that could be read.
+    pub gone: Vec<Key>,
 }
 
-impl<'l> Meant<'l> {
-    fn find(wiring: &Wiring, look: &'l Look<'_>, server: &str) -> Result<Meant<'l>, WiringError> {
-        let local = own::find(wiring.home.path(), server)?;
-        let mut meant = Meant { name: server.to_owned(), local, files: Vec::new(), stays: Vec::new() };
-        for (file, entry) in own::entries_of(&look.surveyed, &look.ledger, server, meant.local.as_ref()) {
-            if look.ledger.placed(&entry.key).is_none() {
-                meant.stays.push(file.found.client.name.to_owned());
+impl<'l> RemovalPlan<'l> {
+    /// `clients`: out of these alone, and then what Callgate did not write there, too. None are named: out of all.
+    pub fn find(
+        home: &Path,
+        look: &'l Look<'_>,
+        server: &str,
+        clients: &BTreeSet<&str>,
+    ) -> Result<RemovalPlan<'l>, OwnError> {
+        let is_meant = |key: &Key| clients.is_empty() || clients.contains(key.client.as_str());
+        let (name, local) = (server.to_owned(), own::find(home, server)?);
+        let mut plan = RemovalPlan { name, local, files: Vec::new(), stays: Vec::new(), gone: Vec::new() };
+        for (file, entry) in own::entries_of(&look.surveyed, &look.ledger, server, plan.local.as_ref()) {
+            if !is_meant(&entry.key) {
                 continue;
             }
-            match meant.files.last_mut() {
+            if look.ledger.placed(&entry.key).is_none() && clients.is_empty() {
+                plan.stays.push(file.found.client);
+                continue;
+            }
+            match plan.files.last_mut() {
                 Some((last, keys)) if std::ptr::eq(*last, file) => keys.push(entry.key.clone()),
-                _ => meant.files.push((file, vec![entry.key.clone()])),
+                _ => plan.files.push((file, vec![entry.key.clone()])),
             }
         }
-        if meant.local.is_none() && meant.files.is_empty() {
-            let shown = name(server);
-            return Err(WiringError::NotFound(format!("no server {shown} was added to Callgate here")));
-        }
-        Ok(meant)
+        let there = |key: &Key| {
+            look.surveyed.iter().any(|file| match &file.read {
+                Ok(contents) => contents.entries.iter().any(|entry| entry.key == *key),
+                Err(_) => file.found.path == key.path,
+            })
+        };
+        let placed = look.ledger.placed.iter().map(|placed| &placed.key);
+        let placed = placed.filter(|key| key.name == server && is_meant(key));
+        plan.gone = placed.filter(|key| !there(key)).cloned().collect();
+        Ok(plan)
     }
 
-    fn running(&self, wiring: &Wiring) -> impl Iterator<Item = &'l Surveyed> {
-        let home = wiring.machine.home.clone();
-        let files: Vec<&'l Surveyed> = self.files.iter().map(|(file, _)| *file).collect();
-        files.into_iter().filter(move |file| would_write_over(file.found.client, &home))
+    fn running<'p>(&'p self, machine: &'p System) -> impl Iterator<Item = &'l Surveyed> + 'p {
+        let files = self.files.iter().map(|(file, _)| *file);
+        files.filter(|file| would_write_over(file.found.client, &machine.home))
     }
 
     /// By name: what leaves the keychain with it.
@@ -181,17 +214,5 @@ impl<'l> Meant<'l> {
         let locals = entries.filter_map(Entry::local).chain(&self.local);
         let names: BTreeSet<String> = locals.flat_map(find::references).map(|(_, one)| name(&one)).collect();
         names.into_iter().collect()
-    }
-
-    /// What was placed and is not there any more, in files that could be read.
-    fn gone(&self, look: &Look<'_>) -> Vec<Key> {
-        let there = |key: &Key| {
-            look.surveyed.iter().any(|file| match &file.read {
-                Ok(contents) => contents.entries.iter().any(|entry| entry.key == *key),
-                Err(_) => file.found.path == key.path,
-            })
-        };
-        let placed = look.ledger.placed.iter().map(|placed| &placed.key);
-        placed.filter(|key| key.name == self.name && !there(key)).cloned().collect()
     }
 }

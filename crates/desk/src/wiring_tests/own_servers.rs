@@ -163,6 +163,23 @@ fn a_server_that_every_chosen_client_refuses_is_not_added() {
 }
 
 #[test]
+fn a_server_that_is_only_remembered_is_forgotten_by_the_window_as_by_the_command_line() {
+    let world = world();
+    let before = fs::read_to_string(&world.cursor).unwrap();
+    let home = world.place.home.path();
+    world.desk.wiring().add_server(&draft("notes", "npx -y notes", &["cursor"])).unwrap();
+    // Somebody took it away by hand, everywhere.
+    fs::write(&world.cursor, &before).unwrap();
+    fs::remove_file(home.join("servers.json")).unwrap();
+    let placed = || callgate_clients::ledger::read(home).unwrap().placed.len();
+    assert_eq!(placed(), 1);
+    let removal = world.desk.wiring().remove_server("notes", false).unwrap();
+    assert_eq!((placed(), removal.from.len(), removal.refused.len()), (0, 0, 0), "{removal:?}");
+    let again = world.desk.wiring().remove_server("notes", false).unwrap_err();
+    assert_eq!(wiring_code(&again), ErrorCode::NotFound, "{again}");
+}
+
+#[test]
 fn a_server_that_was_added_is_removed_after_its_diff_and_comes_back_by_undo() {
     let world = world();
     let before = fs::read_to_string(&world.cursor).unwrap();

@@ -14,9 +14,9 @@ use callgate_clients::table::clients;
 use callgate_secrets::Secret;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
-use callgate_wiring::masker_of;
+use callgate_wiring::{Look, masker_of};
 
-use super::{Around, refused};
+use super::{refused, wiring};
 use crate::args::AddArgs;
 use crate::commands::clients::change::{put_program, text};
 use crate::commands::clients::{named, person, quiet, shown};
@@ -26,7 +26,8 @@ use crate::screen::{self, Screen};
 pub(crate) fn run(args: &AddArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let screen = Screen::new();
-    let mut adding = Adding::new(&home, args)?;
+    let wiring = wiring(&home)?;
+    let mut adding = Adding::new(&home, args, wiring.look_at_clients()?)?;
     let is_new = !own::check(home.path(), &adding.wanted)?;
     adding.warn(&screen);
     let ready = adding.look_ahead(&screen)?;
@@ -69,15 +70,15 @@ struct Adding<'a> {
     wanted: Wanted,
     /// The files that it goes into.
     targets: Vec<Found>,
-    around: Around,
+    look: Look<'a>,
     binary: String,
 }
 
 impl<'a> Adding<'a> {
-    fn new(home: &'a Home, args: &'a AddArgs) -> anyhow::Result<Adding<'a>> {
+    fn new(home: &'a Home, args: &'a AddArgs, look: Look<'a>) -> anyhow::Result<Adding<'a>> {
         let binary = text(&callgate_programs::place(home.path()))?.to_owned();
         let targets = targets(args)?;
-        Ok(Adding { home, args, wanted: wanted(home, args)?, targets, around: Around::of(home)?, binary })
+        Ok(Adding { home, args, wanted: wanted(home, args)?, targets, look, binary })
     }
 
     /// Values that anybody could read in these files.
@@ -98,8 +99,8 @@ impl<'a> Adding<'a> {
     }
 
     fn plan(&self, found: &Found) -> Result<Plan, String> {
-        let (server, ledger) = (self.wanted.whole(), &self.around.ledger);
-        placing::preview(found, &self.binary, &server, &mut self.around.names(), ledger)
+        let (server, ledger) = (self.wanted.whole(), &self.look.ledger);
+        placing::preview(found, &self.binary, &server, &mut self.look.names(), ledger)
             .map_err(|error| error.to_string())
     }
 
@@ -143,7 +144,7 @@ impl<'a> Adding<'a> {
 
     /// Whether it is everywhere now where it should be.
     fn place(&self, screen: &Screen, keychain: &Lazily<'_>) -> anyhow::Result<bool> {
-        let mut names = self.around.names();
+        let mut names = self.look.names();
         let now_ms = SystemClock::default().now().wall_ms;
         let open = || keychain.open();
         let mut all = true;

@@ -10,7 +10,7 @@ use callgate_store::Home;
 use callgate_wiring::masker_of;
 use serde_json::json;
 
-use super::Around;
+use super::wiring;
 use crate::args::ServersArgs;
 use crate::commands::clients::shown;
 use crate::screen::{self, Screen};
@@ -19,9 +19,10 @@ pub(crate) fn run(args: &ServersArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
     let servers = own::read(home.path())?.servers;
-    let around = Around::of(&home)?;
+    let wiring = wiring(&home)?;
+    let look = wiring.look_at_clients()?;
     for server in &servers {
-        let placed = own::entries_of(&around.surveyed, &around.ledger, &server.id.name, server.local());
+        let placed = own::entries_of(&look.surveyed, &look.ledger, &server.id.name, server.local());
         if args.json {
             screen.line(&object(server, &placed).to_string());
         } else {

@@ -4,30 +4,20 @@ pub(crate) mod add;
 pub(crate) mod list;
 pub(crate) mod remove;
 
-use callgate_clients::ledger::{self, Ledger};
-use callgate_clients::names::Names;
+use std::sync::Arc;
+
+use callgate_clients::System;
 use callgate_clients::own::{self, placing};
 use callgate_clients::secrets::lazily::Lazily;
-use callgate_clients::survey::{Surveyed, entries};
 use callgate_store::Home;
+use callgate_store::clock::SystemClock;
+use callgate_wiring::Wiring;
 
-use super::clients::look;
+use super::clients::person;
 use crate::screen::{self, Screen};
 
-/// How things stand with clients and what was done to them.
-struct Around {
-    surveyed: Vec<Surveyed>,
-    ledger: Ledger,
-}
-
-impl Around {
-    fn of(home: &Home) -> anyhow::Result<Around> {
-        Ok(Around { surveyed: look(home, &[])?, ledger: ledger::read(home.path())? })
-    }
-
-    fn names(&self) -> Names {
-        Names::of(entries(&self.surveyed), &self.ledger)
-    }
+fn wiring(home: &Home) -> anyhow::Result<Wiring> {
+    Ok(Wiring::new(home.clone(), Arc::new(SystemClock::default()), System::here(person()?)))
 }
 
 /// What could not be done: to whom, and why.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use callgate_clients::entry::{Local, Server};
+use callgate_clients::entry::Server;
 use callgate_clients::ledger::Key;
 use callgate_clients::own::{self, placing};
 use callgate_clients::plan::{Act, plan};
@@ -12,9 +12,9 @@ use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
-use callgate_wiring::masker_of;
+use callgate_wiring::{Look, RemovalPlan, masker_of};
 
-use super::{Around, left_behind, refused};
+use super::{left_behind, refused, wiring};
 use crate::args::RemoveArgs;
 use crate::commands::clients::{named, quiet, shown};
 use crate::confirm;
@@ -25,12 +25,18 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let clients: BTreeSet<&str> =
         args.client.iter().map(|id| Ok(named(id)?.id)).collect::<anyhow::Result<_>>()?;
-    let around = Around::of(&home)?;
-    let local = own::find(home.path(), &args.name)?;
-    let removing = Removing { home: &home, args, clients, around: &around };
+    let wiring = wiring(&home)?;
+    let look = wiring.look_at_clients()?;
+    let RemovalPlan { files, stays, gone, .. } = RemovalPlan::find(home.path(), &look, &args.name, &clients)?;
+    let removing = Removing { home: &home, args, clients, look: &look };
     let is_listed = own::read(home.path())?.servers.iter().any(|server| server.id.name == args.name);
-    let files = removing.files(&screen, local.as_ref());
-    let gone = removing.gone();
+    for client in stays {
+        let text = format!(
+            "{}: the same server is there, but not by Callgate's hand, so it stays. Take it out as well: --client {}",
+            client.name, client.id
+        );
+        screen.line(&screen.paint(screen::DIM, &text));
+    }
     if files.is_empty() && gone.is_empty() && (!is_listed || !args.client.is_empty()) {
         let whom = if args.client.is_empty() { "Callgate" } else { "these clients" };
         bail!("{whom} added no server {} here; `callgate servers` lists them", shown::name(&args.name));
@@ -68,57 +74,15 @@ struct Removing<'a> {
     home: &'a Home,
     args: &'a RemoveArgs,
     clients: BTreeSet<&'a str>,
-    around: &'a Around,
+    look: &'a Look<'a>,
 }
 
-impl<'a> Removing<'a> {
-    fn is_meant(&self, key: &Key) -> bool {
-        self.clients.is_empty() || self.clients.contains(key.client.as_str())
-    }
-
-    /// The entries to take out, by their files. One that we did not write is taken out only if its client is named.
-    fn files(&self, screen: &Screen, local: Option<&Local>) -> Vec<(&'a Surveyed, Vec<Key>)> {
-        let mut files: Vec<(&Surveyed, Vec<Key>)> = Vec::new();
-        for (file, entry) in
-            own::entries_of(&self.around.surveyed, &self.around.ledger, &self.args.name, local)
-        {
-            if !self.is_meant(&entry.key) {
-                continue;
-            }
-            if self.around.ledger.placed(&entry.key).is_none() && self.clients.is_empty() {
-                let text = format!(
-                    "{}: the same server is there, but not by Callgate's hand, so it stays. Take it out as well: --client {}",
-                    file.found.client.name, file.found.client.id
-                );
-                screen.line(&screen.paint(screen::DIM, &text));
-                continue;
-            }
-            match files.last_mut() {
-                Some((last, keys)) if std::ptr::eq(*last, file) => keys.push(entry.key.clone()),
-                _ => files.push((file, vec![entry.key.clone()])),
-            }
-        }
-        files
-    }
-
-    /// What was placed and is not there any more, in files that could be read.
-    fn gone(&self) -> Vec<Key> {
-        let there = |key: &Key| {
-            self.around.surveyed.iter().any(|file| match &file.read {
-                Ok(contents) => contents.entries.iter().any(|entry| entry.key == *key),
-                Err(_) => file.found.path == key.path,
-            })
-        };
-        let placed = self.around.ledger.placed.iter().map(|placed| &placed.key);
-        let of_name = placed.filter(|key| key.name == self.args.name && self.is_meant(key));
-        of_name.filter(|key| !there(key)).cloned().collect()
-    }
-
+impl Removing<'_> {
     fn show(&self, screen: &Screen, files: &[(&Surveyed, Vec<Key>)]) -> anyhow::Result<ExitCode> {
         for (file, keys) in files {
             let chosen = |entry: &Entry| keys.contains(&entry.key);
-            let mut names = self.around.names();
-            match plan(&file.found, Act::Remove, &chosen, &mut names, &self.around.ledger) {
+            let mut names = self.look.names();
+            match plan(&file.found, Act::Remove, &chosen, &mut names, &self.look.ledger) {
                 Ok(plan) => {
                     let texts = (plan.before(), plan.after.as_str());
                     shown::diff(screen, &plan.found.path, texts, &plan.contents.entries);
@@ -141,7 +105,7 @@ impl<'a> Removing<'a> {
     fn take_out(&self, screen: &Screen, files: &[(&Surveyed, Vec<Key>)], keychain: &Lazily<'_>) -> bool {
         let now_ms = SystemClock::default().now().wall_ms;
         let open = || keychain.open();
-        let mut names = self.around.names();
+        let mut names = self.look.names();
         let mut all = true;
         for (file, keys) in files {
             let client = file.found.client;
