@@ -9,12 +9,8 @@ mod admission;
 mod bounds;
 mod cancel;
 mod checker;
-mod checker_process;
 mod client;
 mod codegen;
-#[cfg_attr(unix, path = "confinement_unix.rs")]
-#[cfg_attr(windows, path = "confinement_windows.rs")]
-mod confinement;
 mod explain;
 mod farewell;
 pub mod gate;
@@ -22,7 +18,6 @@ mod handshake;
 mod held;
 mod lines;
 mod lists;
-mod misfit;
 mod outlet;
 mod passage;
 mod patience;
@@ -49,5 +44,5 @@ mod watching;
 pub mod wording;
 
 pub use checker::COMMAND as CHECK_ARGUMENTS;
-pub use checker_process::check_arguments;
+pub use secrets::OpenKeychain;
 pub use session::{Options, run};
