@@ -1,18 +1,33 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { World } from './bridge/world.mjs';
 
-// The same policy as in src-tauri/tauri.conf.json (less its own transport), so that what breaks it breaks in the browser tests too.
-const csp =
-  "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Development: the page on the real desk, in a world of its own. `CALLGATE_WORLD` says what it is like. */
+const developed = (): Plugin => ({
+  name: 'world',
+  apply: 'serve',
+  transformIndexHtml: () => [
+    { tag: 'script', attrs: { type: 'module', src: '/bridge/host.js' }, injectTo: 'head-prepend' },
+  ],
+  async configureServer(server) {
+    const like: object = JSON.parse(process.env.CALLGATE_WORLD ?? '{}');
+    const world = await World.make({ rate: 1, clients: true, recording: 'claude-ai', ...like });
+    server.httpServer?.once('close', () => void world.stop());
+    server.middlewares.use((request, response, next) => {
+      if (request.method !== 'POST') return next();
+      void world.forward(request, response);
+    });
+  },
+});
 
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte()],
+  plugins: [svelte(), ...(mode === 'test' ? [] : [developed()])],
   // Relative addresses work from any origin that the window uses.
   base: './',
   build: { target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0, chunkSizeWarningLimit: 700 },
   // docs/words.md is read by a test.
-  server: { port: 5178, strictPort: true, fs: { allow: ['..'] } },
-  preview: { port: 5179, strictPort: true, headers: { 'Content-Security-Policy': csp } },
+  server: { host: '127.0.0.1', port: 5178, strictPort: true, fs: { allow: ['..'] } },
   // Without this, component tests would load Svelte's server side.
   resolve: mode === 'test' ? { conditions: ['browser'] } : {},
   test: { environment: 'jsdom', include: ['src/**/*.test.ts'], setupFiles: ['src/test-setup.ts'] },
