@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const files = (folder) => readdirSync(root + folder, { recursive: true }).map((name) => `${folder}/${name}`);
 const read = (names) => names.map((name) => readFileSync(root + name, 'utf8')).join('\n');
-const forTests = (name) => /^bridge\/|\/testing\.ts$/.test(name);
+const forTests = (name) => /^bridge\/|\/fake\/|\/testing\.ts$/.test(name);
 
 /** The texts in quotes that tell where code came from. */
 const texts = (source) => new Set(source.match(/'[^'\\\n]{16,}'/g)?.map((text) => text.slice(1, -1)));

@@ -42,9 +42,8 @@ const WORLD: [(&str, &str); 3] = [
 
 /// Builds that, for who does not build everything.
 pub(crate) fn build_world() -> Result<()> {
-    let packages =
-        ["--package", "callgate-bridge", "--package", "callgate", "--package", "callgate-app-tests"];
-    run(cargo(&[&["build", "--features", FEATURES], &packages[..]].concat()))
+    let packages = ["callgate-bridge", "callgate", "callgate-cli", "callgate-app-tests"].map(|name| ["--package", name]);
+    run(cargo(&[&["build", "--features", FEATURES], packages.as_flattened()].concat()))
 }
 
 /// Runs one of the scripts in `ui/package.json` to its end.
