@@ -1,17 +1,16 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
-import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { World } from './bridge/world.mjs';
 
 /** Development: the page on the real desk, in a world of its own. `CALLGATE_WORLD` says what it is like. */
-const developed = (): Plugin => ({
+const developed = () => ({
   name: 'world',
   apply: 'serve',
   transformIndexHtml: () => [
     { tag: 'script', attrs: { type: 'module', src: '/bridge/host.js' }, injectTo: 'head-prepend' },
   ],
   async configureServer(server) {
-    const like: object = JSON.parse(process.env.CALLGATE_WORLD ?? '{}');
+    const like = JSON.parse(process.env.CALLGATE_WORLD ?? '{}');
     const world = await World.make({ rate: 1, clients: true, recording: 'claude-ai', ...like });
     server.httpServer?.once('close', () => void world.stop());
     server.middlewares.use((request, response, next) => {
