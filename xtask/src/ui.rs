@@ -42,7 +42,8 @@ const WORLD: [(&str, &str); 3] = [
 
 /// Builds that, for who does not build everything.
 pub(crate) fn build_world() -> Result<()> {
-    let packages = ["callgate-bridge", "callgate", "callgate-cli", "callgate-app-tests"].map(|name| ["--package", name]);
+    let packages =
+        ["callgate-bridge", "callgate", "callgate-cli", "callgate-app-tests"].map(|name| ["--package", name]);
     run(cargo(&[&["build", "--features", FEATURES], packages.as_flattened()].concat()))
 }
 
