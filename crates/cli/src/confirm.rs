@@ -7,7 +7,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
 use callgate_desk::view::Question;
-use callgate_store::{Home, lease};
+use callgate_home::{Home, lease};
 use callgate_supervise::Ancestry;
 use callgate_text::harmless;
 

@@ -1,7 +1,7 @@
 //! One call in words for a person.
 
-use callgate_store::history::CallRow;
-use callgate_store::{Decision, Outcome};
+use callgate_history::CallRow;
+use callgate_journal::{Decision, Outcome};
 use callgate_text as text;
 
 use crate::layout::Cells;

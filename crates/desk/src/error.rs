@@ -4,11 +4,11 @@ use std::io;
 use std::path::PathBuf;
 
 use callgate_clients::own::AddError;
+use callgate_controls::allowance::AllowanceError;
+use callgate_home::{HomeError, StoreError};
 use callgate_policy::Report;
 use callgate_policy::edit::form::FormError;
 use callgate_policy::edit::{EditError, RevertError};
-use callgate_store::allowance::AllowanceError;
-use callgate_store::{HomeError, StoreError};
 use callgate_text::harmless;
 use callgate_wiring::WiringError;
 

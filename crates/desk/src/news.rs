@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use callgate_store::History;
+use callgate_history::History;
 use callgate_text::day_start;
 use callgate_wiring::GuardNews;
 

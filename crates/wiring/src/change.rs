@@ -13,7 +13,7 @@ use callgate_clients::queue::{self, Todo};
 use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 use callgate_text::{client_name, harmless, name};
 
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};

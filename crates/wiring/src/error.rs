@@ -8,8 +8,8 @@ use callgate_clients::own::{AddError, OwnError};
 use callgate_clients::queue::QueueError;
 use callgate_clients::reopen::ReopenError;
 use callgate_clients::secrets::moving::MoveError;
+use callgate_home::HomeError;
 use callgate_secrets::KeychainError;
-use callgate_store::HomeError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WiringError {

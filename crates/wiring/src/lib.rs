@@ -39,8 +39,8 @@ use callgate_clients::trial::{Tried, try_out};
 use callgate_clients::{Client, System, reopen, running, table};
 use callgate_programs::{Pair, place};
 
-use callgate_store::Home;
-use callgate_store::clock::Clock;
+use callgate_home::Home;
+use callgate_home::clock::Clock;
 use callgate_text::{harmless, name};
 
 use crate::view::{

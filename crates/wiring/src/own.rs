@@ -88,7 +88,7 @@ impl Wiring {
             let why = format!("{}: {}. Nothing was added.", refused.client_name, refused.why);
             return Err(WiringError::Conflict(why));
         }
-        self.home.prepare()?;
+        callgate_controls::prepare_home(&self.home)?;
         let keychain = Lazily::at(self.home.path());
         let opened = (!wanted.secrets.is_empty()).then(|| keychain.open()).transpose();
         let opened = opened.map_err(|error| WiringError::Conflict(format!("{error}. Nothing was added.")))?;

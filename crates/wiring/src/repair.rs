@@ -6,9 +6,8 @@ use callgate_clients::drift::Drift;
 use callgate_clients::ledger::{self, Key};
 use callgate_clients::queue::Todo;
 use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
+use callgate_journal::{EventKind, record_event};
 use callgate_policy::jsonc::{self, Json};
-use callgate_store::EventKind;
-use callgate_store::history::record_event;
 use callgate_text::{client_name, clip, name};
 
 use crate::drift_text::unwatched;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_desk::view::LogFilter;
-use callgate_store::history::ToolStats;
+use callgate_history::ToolStats;
 use callgate_text::local;
 use callgate_text::{size, subject};
 use serde_json::json;

@@ -26,9 +26,9 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 use callgate_clients::ledger;
-use callgate_store::clock::Moment;
-use callgate_store::pause::{self, Switch};
-use callgate_store::{Home, HomeError, Lease, running};
+use callgate_controls::pause::{self, Switch};
+use callgate_home::clock::Moment;
+use callgate_home::{Home, HomeError, Lease, running};
 use callgate_wiring::{GuardReport, Look, shown};
 
 use crate::protection::Guards;

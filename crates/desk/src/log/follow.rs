@@ -1,7 +1,7 @@
 //! What comes in: new entries, and calls that changed, since somebody asked last.
 
-use callgate_store::history::Toward;
-use callgate_store::{History, Home};
+use callgate_history::{History, Toward};
+use callgate_home::Home;
 use callgate_text::harmless;
 
 use super::asked::Asked;

@@ -11,7 +11,7 @@ use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
-use callgate_store::Home;
+use callgate_home::Home;
 use callgate_supervise::find;
 use callgate_wiring::came_back;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callgate_clients::survey::Entry;
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 use callgate_wiring::{diff_lines, masker};
 
 use crate::screen::{self, Screen};

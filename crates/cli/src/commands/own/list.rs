@@ -6,7 +6,7 @@ use callgate_clients::entry::{How, Server};
 use callgate_clients::own;
 use callgate_clients::secrets::find::{self, Slot};
 use callgate_clients::survey::{Entry, State, Surveyed};
-use callgate_store::Home;
+use callgate_home::Home;
 use callgate_wiring::masker_of;
 use serde_json::json;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use callgate_clients::System;
 use callgate_clients::own::{self, placing};
 use callgate_clients::secrets::lazily::Lazily;
-use callgate_store::Home;
-use callgate_store::clock::SystemClock;
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
 use callgate_wiring::Wiring;
 
 use super::clients::person;

@@ -10,8 +10,8 @@ use callgate_clients::own::{self, placing};
 use callgate_clients::plan::{Act, plan};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_wiring::{Look, RemovalPlan, masker_of};
 
 use super::{left_behind, refused, wiring};
