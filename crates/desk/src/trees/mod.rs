@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use callgate_controls::Settings;
 use callgate_history::{History, SessionRow};
 use callgate_home::{Lease, SessionId, StoreError, running};
-use callgate_journal::{EndReason, EventKind, record_event};
+use callgate_journal::{EndReason, EventKind, is_on_record, record_event};
 use callgate_redaction::Masker;
 use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
 use callgate_text::count;
