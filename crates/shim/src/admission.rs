@@ -14,8 +14,8 @@ use callgate_protocol::NextStep;
 use callgate_store::allowance::{Allowance, What as Allowed};
 use callgate_store::{Batch, CallRef, Commit, Decision, Intent, NotAdmitted, Refused};
 
-use crate::gate::Rules;
 use crate::relay::Relay;
+use crate::rule_source::Rules;
 use crate::schema::{Misfit, ToolSchema};
 use crate::wording;
 

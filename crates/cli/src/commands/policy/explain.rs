@@ -6,7 +6,7 @@ use anyhow::Context;
 use callgate_desk::view::Target;
 use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
-use callgate_shim::gate::guard;
+use callgate_shim::rule_source::guard;
 use callgate_store::allowance::{self, What};
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::history::OnRecord;
