@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use callgate_codegen::{Arguments, Outcome, Source, State, Verb, playwright_test};
-use callgate_store::catalogue::Catalogue;
-use callgate_store::history::CodegenSession;
-use callgate_store::{CallId, catch_up, lease};
+use callgate_codegen_history::CodegenSession;
+use callgate_controls::catalogue::Catalogue;
+use callgate_home::{CallId, lease};
+use callgate_journal::catch_up;
 
 use crate::log::export::{
     Trouble,

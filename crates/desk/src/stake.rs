@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use callgate_codegen::State;
-use callgate_store::history::CodegenSession;
-use callgate_store::{Lease, catch_up, running};
+use callgate_codegen_history::CodegenSession;
+use callgate_home::{Lease, running};
+use callgate_journal::catch_up;
 
 use crate::supervising::Whom;
 use crate::text::{count, name};

@@ -10,11 +10,11 @@ mod forwarding;
 use std::sync::Arc;
 use std::time::Instant;
 
+use callgate_journal::CallRef;
 use callgate_protocol::id::Id;
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Message};
 use callgate_protocol::{Answer, NextStep};
-use callgate_store::CallRef;
 
 use self::forwarding::Entered;
 use crate::admission::{Admission, ClientRequest, Evidence, Need, Obstacle, Request};

@@ -13,12 +13,13 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_controls::{Disk, catalogue};
+use callgate_home::clock::{SystemClock, wall_ms};
+use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
+use callgate_journal::{Journal, SessionInfo};
 use callgate_protocol::json::Raw;
+use callgate_redaction::{Masker, secret_values};
 use callgate_secrets::Secret;
-use callgate_store::catalogue;
-use callgate_store::clock::{SystemClock, wall_ms};
-use callgate_store::mask::{Masker, secret_values};
-use callgate_store::{CallId, Disk, Home, HomeError, Journal, Seal, SessionId, SessionInfo};
 use callgate_supervise::{Grace, Keeper, Launch, Pipes, Server};
 
 use crate::backoff::Backoff;
@@ -141,7 +142,7 @@ impl Session {
         let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
-        let prepared = home.prepare();
+        let prepared = callgate_controls::prepare_home(&home);
         let rule_source = RuleSource::new(home.clone(), &name);
         let (rules, changes) = rule_source.poll();
         // What the server inherits as a secret must not be written down when the server repeats it.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_store::clock::wall_ms;
-use callgate_store::history::record_event;
-use callgate_store::mask::Masker;
-use callgate_store::{Event, EventKind, Home, SessionId, SessionInfo};
+use callgate_home::clock::wall_ms;
+use callgate_home::{Home, SessionId};
+use callgate_journal::{Event, EventKind, SessionInfo, record_event};
+use callgate_redaction::Masker;
 use callgate_supervise::Afterwards;
 use callgate_trees::{About, Ended, Here};
 

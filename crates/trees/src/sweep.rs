@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use callgate_store::clock::wall_ms;
-use callgate_store::{Home, SessionId, lease};
+use callgate_home::clock::wall_ms;
+use callgate_home::{Home, SessionId, lease};
 use callgate_supervise::{ProcessId, Recorded, SessionState, arguments, lives};
 
 use crate::profiles;

@@ -7,8 +7,10 @@ mod stderr;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use callgate_store::history::{EventRow, Failure, SessionRow};
-use callgate_store::{EndReason, History, Lease, SessionId, catalogue, running};
+use callgate_controls::catalogue;
+use callgate_history::{EventRow, Failure, History, SessionRow};
+use callgate_home::{Lease, SessionId, running};
+use callgate_journal::EndReason;
 
 use self::falls::Falls;
 pub use self::stderr::{StderrEntry, StderrFollower};

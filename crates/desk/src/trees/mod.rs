@@ -4,10 +4,11 @@ mod happened;
 
 use std::collections::{BTreeMap, HashMap};
 
-use callgate_store::history::SessionRow;
-use callgate_store::history::record_event;
-use callgate_store::mask::Masker;
-use callgate_store::{EndReason, EventKind, History, Lease, SessionId, Settings, StoreError, running};
+use callgate_controls::Settings;
+use callgate_history::{History, SessionRow};
+use callgate_home::{Lease, SessionId, StoreError, running};
+use callgate_journal::{EndReason, EventKind, record_event};
+use callgate_redaction::Masker;
 use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
 use callgate_trees::{About, Here, Record, Texts, What, suspects};
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use callgate_home::failpoint;
+use callgate_journal::{CallRef, Outcome};
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::unknown::Thing;
-use callgate_store::failpoint;
-use callgate_store::{CallRef, Outcome};
 
 use super::Passage;
 use crate::admission::{ClientRequest, Request};

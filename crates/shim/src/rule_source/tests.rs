@@ -1,7 +1,7 @@
 use super::*;
 use callgate_policy::{Call, Circumstances, Judgement};
 use callgate_protocol::json::Raw;
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 
 struct Fixture {
     _folder: tempfile::TempDir,
@@ -12,14 +12,14 @@ struct Fixture {
 fn fixture() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
-    home.prepare().unwrap();
+    callgate_controls::prepare_home(&home).unwrap();
     let rule_source = RuleSource { moment: Duration::ZERO, ..RuleSource::new(home.clone(), "s") };
     Fixture { _folder: folder, home, rule_source }
 }
 
 impl Fixture {
     fn write(&self, text: &str) {
-        callgate_store::atomic::replace(&self.home.policy("s"), text.as_bytes()).unwrap();
+        callgate_home::atomic::replace(&self.home.policy("s"), text.as_bytes()).unwrap();
     }
 
     /// What becomes of a call of tool `x` now, and what was news.

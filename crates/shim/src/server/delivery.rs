@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use callgate_journal::CallRef;
 use callgate_protocol::message::{Message, Outcome as Reply};
-use callgate_store::CallRef;
 
 use crate::lists::ListPage;
 use crate::unknown_answers::UnlistedRequest;

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use callgate_journal::{EndReason, Outcome};
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
-use callgate_store::{EndReason, Outcome};
 use callgate_supervise::Ending;
 
 use super::Session;
