@@ -110,7 +110,7 @@ impl Desk {
         // What a killed session left may be all that there is of a recording. A home that cannot be written can still be
         // read.
         let _behind = catch_up(&self.home, self.clock.as_ref());
-        Ok(self.record()?.codegen_sessions(server, self.clock.now().wall_ms - DAYS_MS)?)
+        Ok(callgate_codegen_history::sessions(&self.home, server, self.clock.now().wall_ms - DAYS_MS)?)
     }
 
     fn codegen_named(&self, id: &str) -> Result<CodegenSession, DeskError> {

@@ -100,7 +100,7 @@ impl Desk {
         let Some(since_ms) = leases.iter().map(|lease| lease.started_ms).min() else {
             return Ok(Vec::new());
         };
-        let mut found = self.record()?.codegen_sessions(None, since_ms - SLACK_MS)?;
+        let mut found = callgate_codegen_history::sessions(&self.home, None, since_ms - SLACK_MS)?;
         found.retain(|one| {
             matches!(one.session.state, State::Open | State::Starting)
                 && one.session.recorded > 0

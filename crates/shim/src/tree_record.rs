@@ -104,7 +104,7 @@ impl TreeRecord {
                 relay.journal.event(Event { kind, text });
             }
         };
-        let swept = callgate_trees::sweep(&self.home);
+        let swept = callgate_trees::sweep(&self.home, callgate_journal::is_on_record);
         for process in swept.processes {
             let done = if process.gone { "ended" } else { "could not be ended" };
             let Ended { id, session, command, .. } = &process;
