@@ -258,7 +258,7 @@ mod tests {
             secrets: Vec::new(),
         };
         let journal = Journal::open(&home, &info, Arc::new(SystemClock::default())).unwrap();
-        Fixture { _folder: folder, journal, codegen: Codegen::new(home, "s") }
+        Fixture { _folder: folder, journal, codegen: CodegenTracker::new(home, "s") }
     }
 
     impl Fixture {
