@@ -54,7 +54,7 @@ impl Policy {
         circumstances: &Circumstances<'_>,
     ) -> Result<Pass<'_>, Refusal> {
         let class = class(method);
-        if class != Class::Harmless {
+        if class != Class::Passive {
             self.usable()?;
         }
         // Before it is folded, which takes its time.
@@ -79,7 +79,7 @@ impl Policy {
             observing: layers.observing() || circumstances.waived == Waived::Enforcement,
             would: None,
         };
-        if class == Class::Harmless {
+        if class == Class::Passive {
             // A client may name its folders in the handshake, and nothing is opened by that; lists are filtered.
             return Ok(pass);
         }

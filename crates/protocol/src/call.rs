@@ -1,4 +1,4 @@
-//! The shape of a tools/call.
+//! Tool calls: the shape of the params of a tools/call.
 
 use std::borrow::Cow;
 

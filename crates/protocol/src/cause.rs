@@ -1,4 +1,4 @@
-//! Why a line is not a message, and who is owed an answer for it.
+//! Causes of refusal: why a line is not a message, and who is owed an answer for it.
 
 use crate::{id::IdKey, json::JsonError};
 

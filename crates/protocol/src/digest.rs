@@ -1,4 +1,4 @@
-//! One number for a call: equal for calls that say the same, different for all others.
+//! Digest of a call: equal for calls that say the same, different for all others.
 //!
 //! Two spellings of a call are the same call: blanks, the order of members and escapes (`"\u0061"` for `"a"`) do not
 //! count. Everything that a server could tell apart does: a number counts as it is written (`1`, `1.0` and `1e0` are

@@ -11,7 +11,7 @@ use crate::{
     id::Id,
     json::{JsonError, Kind, Raw, Sink, decode},
     message::{Body, Outcome, Side},
-    method::{self, Standing},
+    method::{self, MethodStatus},
 };
 
 const RESERVED: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -259,10 +259,10 @@ impl Envelope {
             Some(Kind::Null) if side == Side::Server => None,
             Some(_) => return Err(Cause::ParamsKind),
         };
-        let guarded = match method::standing(&method) {
-            Standing::NearMiss(known) => return Err(Cause::NearMiss(known)),
-            Standing::Exact => true,
-            Standing::Other => false,
+        let guarded = match method::status(&method) {
+            MethodStatus::NearMiss(known) => return Err(Cause::NearMiss(known)),
+            MethodStatus::Exact => true,
+            MethodStatus::Other => false,
         };
         if guarded && let Some(reserved) = self.param_look_alike {
             return Err(Cause::ParamLookAlike(reserved));

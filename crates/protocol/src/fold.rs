@@ -1,4 +1,4 @@
-//! The form under which a lenient reader might take two names for one.
+//! Folding of names: the form under which a lenient reader might take two for one.
 //!
 //! Readers exist that ignore case (with Unicode's long s and Kelvin sign), cut at NUL, trim, normalise, or drop what
 //! cannot be seen. Names that are equal only to such a reader are told apart from names that are equal to all.

@@ -14,7 +14,7 @@ use crate::{
     cause::Cause,
     envelope, fold,
     json::{Kind, Raw},
-    method::{self, Standing},
+    method::{self, MethodStatus},
 };
 
 /// One request of the server.
@@ -100,10 +100,10 @@ fn read<'a>(key: Cow<'a, str>, request: Raw<'a>) -> Result<InputRequest<'a>, Cau
         Some(Kind::Object) => params,
         Some(_) => return Err(Cause::ParamsKind),
     };
-    match method::standing(&method) {
-        Standing::NearMiss(known) => return Err(Cause::NearMiss(known)),
-        Standing::Exact => unambiguous(params)?,
-        Standing::Other => {}
+    match method::status(&method) {
+        MethodStatus::NearMiss(known) => return Err(Cause::NearMiss(known)),
+        MethodStatus::Exact => unambiguous(params)?,
+        MethodStatus::Other => {}
     }
     Ok(InputRequest { key, method, params })
 }

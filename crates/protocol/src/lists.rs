@@ -1,4 +1,4 @@
-//! The result of a list request with some of its entries taken out.
+//! List results: the result of a list request with some of its entries taken out.
 //!
 //! Cuts at byte ranges: what stays, stays as the server wrote it, with cursors, metadata, numbers and members that no
 //! revision knows yet. One piece of code for all lists, so that none of them is a way around the strictness of another.
@@ -23,7 +23,7 @@ impl List {
     pub const ALL: [List; 4] = [List::Tools, List::Resources, List::ResourceTemplates, List::Prompts];
 
     /// The list that this request asks for.
-    pub fn asked_by(method: &str) -> Option<List> {
+    pub fn requested_by(method: &str) -> Option<List> {
         List::ALL.into_iter().find(|list| list.method() == method)
     }
 
@@ -444,9 +444,9 @@ mod tests {
     #[test]
     fn a_request_says_which_list_it_asks_for() {
         for list in List::ALL {
-            assert_eq!(List::asked_by(list.method()), Some(list));
+            assert_eq!(List::requested_by(list.method()), Some(list));
         }
-        assert_eq!(List::asked_by("resources/read"), None);
+        assert_eq!(List::requested_by("resources/read"), None);
         let faults =
             [ListFault::Missing(List::ResourceTemplates), ListFault::LookAlike(List::ResourceTemplates)];
         assert_eq!(

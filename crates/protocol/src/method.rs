@@ -9,7 +9,7 @@ use crate::skeleton;
 pub enum Class {
     /// Opens a session or names what there is. Nothing is run, and nothing is read that the params could choose; so a
     /// client can connect and show its lists, also while there is no usable policy.
-    Harmless,
+    Passive,
     /// Acts, discloses or steers.
     Guarded,
     /// No revision knows it, so it may do anything.
@@ -17,66 +17,66 @@ pub enum Class {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asker {
+enum Requester {
     Client,
     Server,
     Either,
 }
 
-struct Known {
+struct KnownMethod {
     name: &'static str,
     class: Class,
-    asker: Asker,
+    requester: Requester,
 }
 
-const fn harmless(name: &'static str, asker: Asker) -> Known {
-    Known { name, class: Class::Harmless, asker }
+const fn passive(name: &'static str, requester: Requester) -> KnownMethod {
+    KnownMethod { name, class: Class::Passive, requester }
 }
 
-const fn guarded(name: &'static str, asker: Asker) -> Known {
-    Known { name, class: Class::Guarded, asker }
+const fn guarded(name: &'static str, requester: Requester) -> KnownMethod {
+    KnownMethod { name, class: Class::Guarded, requester }
 }
 
 /// All of them are requests.
-const METHODS: [Known; 23] = [
-    harmless("initialize", Asker::Client),
-    harmless("server/discover", Asker::Client),
-    harmless("ping", Asker::Either),
-    harmless("logging/setLevel", Asker::Client),
-    harmless("tools/list", Asker::Client),
-    harmless("resources/list", Asker::Client),
-    harmless("resources/templates/list", Asker::Client),
-    harmless("prompts/list", Asker::Client),
-    harmless("tasks/list", Asker::Either),
-    harmless("roots/list", Asker::Server),
-    guarded("tools/call", Asker::Client),
-    guarded("resources/read", Asker::Client),
-    guarded("resources/subscribe", Asker::Client),
-    guarded("resources/unsubscribe", Asker::Client),
-    // Not harmless: its params name the resources to be watched, as those of resources/subscribe did before it.
-    guarded("subscriptions/listen", Asker::Client),
-    guarded("prompts/get", Asker::Client),
-    guarded("completion/complete", Asker::Client),
-    guarded("tasks/cancel", Asker::Either),
-    guarded("tasks/get", Asker::Either),
-    guarded("tasks/result", Asker::Either),
-    guarded("tasks/update", Asker::Either),
-    guarded("sampling/createMessage", Asker::Server),
-    guarded("elicitation/create", Asker::Server),
+const METHODS: [KnownMethod; 23] = [
+    passive("initialize", Requester::Client),
+    passive("server/discover", Requester::Client),
+    passive("ping", Requester::Either),
+    passive("logging/setLevel", Requester::Client),
+    passive("tools/list", Requester::Client),
+    passive("resources/list", Requester::Client),
+    passive("resources/templates/list", Requester::Client),
+    passive("prompts/list", Requester::Client),
+    passive("tasks/list", Requester::Either),
+    passive("roots/list", Requester::Server),
+    guarded("tools/call", Requester::Client),
+    guarded("resources/read", Requester::Client),
+    guarded("resources/subscribe", Requester::Client),
+    guarded("resources/unsubscribe", Requester::Client),
+    // Not passive: its params name the resources to be watched, as those of resources/subscribe did before it.
+    guarded("subscriptions/listen", Requester::Client),
+    guarded("prompts/get", Requester::Client),
+    guarded("completion/complete", Requester::Client),
+    guarded("tasks/cancel", Requester::Either),
+    guarded("tasks/get", Requester::Either),
+    guarded("tasks/result", Requester::Either),
+    guarded("tasks/update", Requester::Either),
+    guarded("sampling/createMessage", Requester::Server),
+    guarded("elicitation/create", Requester::Server),
 ];
 
 /// What begins like this is held to its spelling also where no revision knows it yet.
-const FAMILIES: [(&str, Asker); 10] = [
-    ("tools/", Asker::Client),
-    ("resources/", Asker::Client),
-    ("prompts/", Asker::Client),
-    ("completion/", Asker::Client),
-    ("logging/", Asker::Client),
-    ("server/", Asker::Client),
-    ("subscriptions/", Asker::Client),
-    ("tasks/", Asker::Either),
-    ("sampling/", Asker::Server),
-    ("elicitation/", Asker::Server),
+const FAMILIES: [(&str, Requester); 10] = [
+    ("tools/", Requester::Client),
+    ("resources/", Requester::Client),
+    ("prompts/", Requester::Client),
+    ("completion/", Requester::Client),
+    ("logging/", Requester::Client),
+    ("server/", Requester::Client),
+    ("subscriptions/", Requester::Client),
+    ("tasks/", Requester::Either),
+    ("sampling/", Requester::Server),
+    ("elicitation/", Requester::Server),
 ];
 
 /// More letters than any name above has.
@@ -85,50 +85,50 @@ const LONGEST: usize = 32;
 /// Nothing hangs on how these are spelled: no rule speaks of them, and what they answer is not filtered.
 const ANY_SPELLING: [&str; 2] = ["ping", "roots/list"];
 
-/// By the exact name: another spelling of a harmless method is unknown.
+/// By the exact name: another spelling of a passive method is unknown.
 pub fn class(method: &str) -> Class {
     known(method).map_or(Class::Unknown, |known| known.class)
 }
 
 /// Requests that only a client makes. A server that sends one has the direction wrong, or hopes that we have.
 pub fn is_for_servers(method: &str) -> bool {
-    let asker = known(method)
-        .map(|known| known.asker)
-        .or_else(|| FAMILIES.iter().find(|(family, _)| method.starts_with(family)).map(|(_, asker)| *asker));
-    asker == Some(Asker::Client)
+    let requester = known(method).map(|known| known.requester).or_else(|| {
+        FAMILIES.iter().find(|(family, _)| method.starts_with(family)).map(|(_, requester)| *requester)
+    });
+    requester == Some(Requester::Client)
 }
 
-fn known(method: &str) -> Option<&'static Known> {
+fn known(method: &str) -> Option<&'static KnownMethod> {
     METHODS.iter().find(|known| known.name == method)
 }
 
 /// Is the method held to its spelling, and does this one keep to it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum MethodStatus {
     Exact,
     Other,
     /// Not a method or family of the table, but a lenient dispatcher might take it there.
     NearMiss(&'static str),
 }
 
-pub(crate) fn standing(method: &str) -> Standing {
+pub(crate) fn status(method: &str) -> MethodStatus {
     if exact_only().any(|known| known == method) {
-        return Standing::Exact;
+        return MethodStatus::Exact;
     }
     if is_plain_notification(method) {
-        return Standing::Other;
+        return MethodStatus::Other;
     }
     for reading in skeleton::readings(method, LONGEST) {
         if let Some(known) = exact_only().find(|known| is_spelled(known, &reading)) {
-            return Standing::NearMiss(known);
+            return MethodStatus::NearMiss(known);
         }
     }
     if FAMILIES.iter().any(|(family, _)| method.starts_with(family)) {
-        return Standing::Exact;
+        return MethodStatus::Exact;
     }
     let first = skeleton::first_segment(method, LONGEST).unwrap_or_default();
     let imitated = FAMILIES.iter().find(|(family, _)| is_spelled(family, &first));
-    imitated.map_or(Standing::Other, |(family, _)| Standing::NearMiss(family))
+    imitated.map_or(MethodStatus::Other, |(family, _)| MethodStatus::NearMiss(family))
 }
 
 /// Does a name of the table have this skeleton?
@@ -178,7 +178,7 @@ mod tests {
             "tools%2fsomething_new",
             "t\u{43e}ols/something_new",
         ] {
-            assert!(matches!(standing(method), Standing::NearMiss(_)), "{method:?}");
+            assert!(matches!(status(method), MethodStatus::NearMiss(_)), "{method:?}");
         }
     }
 
@@ -237,8 +237,8 @@ mod tests {
             }
             for spelling in spellings {
                 if spelling != method {
-                    let standing = standing(&spelling);
-                    assert_eq!(standing, Standing::NearMiss(method), "{spelling:?}");
+                    let found = status(&spelling);
+                    assert_eq!(found, MethodStatus::NearMiss(method), "{spelling:?}");
                 }
             }
         }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn exact_and_unrelated_methods_are_not() {
         for method in exact_only().chain(["tools/something_new", "tasks/x"]) {
-            assert_eq!(standing(method), Standing::Exact, "{method}");
+            assert_eq!(status(method), MethodStatus::Exact, "{method}");
         }
         for method in [
             "ping",
@@ -267,14 +267,14 @@ mod tests {
             "",
             "größe",
         ] {
-            assert_eq!(standing(method), Standing::Other, "{method}");
+            assert_eq!(status(method), MethodStatus::Other, "{method}");
         }
     }
 
     #[test]
     fn only_exact_names_of_harmless_methods_are_harmless() {
         for method in ["initialize", "ping", "tools/list", "resources/templates/list", "roots/list"] {
-            assert_eq!(class(method), Class::Harmless, "{method}");
+            assert_eq!(class(method), Class::Passive, "{method}");
         }
         for method in ["tools/call", "resources/read", "completion/complete", "subscriptions/listen"] {
             assert_eq!(class(method), Class::Guarded, "{method}");

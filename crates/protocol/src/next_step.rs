@@ -1,4 +1,4 @@
-//! What whoever was refused can do next, and the words in which a model reads it.
+//! Next steps after a refusal: what can be done, and the words in which a model reads it.
 //!
 //! The one table of these words. A refusal says first what happened (the person's own reason, where there is one), then who
 //! decided and what helps. It never says how to loosen a rule: an agent that may run commands would do it. `docs/words.md`

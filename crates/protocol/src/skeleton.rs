@@ -1,4 +1,4 @@
-//! What is left of a name for whoever only glances at it: its letters, as they look.
+//! Skeleton of a name (confusables): what is left of it for whoever only glances at it, its letters as they look.
 //!
 //! For names of which only few are good, like those of methods: there another name that looks the same, or becomes the same for
 //! a dispatcher that decodes, normalises or splits names before it takes them, is no name of anything else. Names that anybody

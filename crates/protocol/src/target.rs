@@ -1,4 +1,4 @@
-//! What the params of a request aim at, where they do not simply name it.
+//! Targets of requests: what their params aim at, where they do not simply name it.
 //!
 //! Strict for the same reason as a tools/call is: a policy that judges one resource must not let through a request that
 //! the server reads as one for another.

@@ -1,4 +1,5 @@
-//! How a server answers for a tool, resource or prompt that it does not have, so that a hidden one can be answered the same.
+//! Answers for unknown names: how a server answers for a tool, resource or prompt that it does not have, so that a hidden
+//! one can be answered the same.
 //!
 //! A form is one line with a hole for the id and, where the answer repeats it, one for the name. One answer only suggests a
 //! form: what looks like the name may be a word of the server's. Whoever uses it waits for a second name that gives the same

@@ -14,8 +14,8 @@ use callgate_journal::{Batch, CallRef, Commit, Decision, Intent, NotAdmitted, Re
 use callgate_policy::{self as policy, Judgement, Keep, RefusalKind, Waived};
 use callgate_protocol::NextStep;
 
-use crate::gate::Rules;
 use crate::relay::Relay;
+use crate::rule_source::Rules;
 use crate::schema::{Misfit, ToolSchema};
 use crate::wording;
 

@@ -1,4 +1,4 @@
-//! One call that a person cancels while it runs.
+//! Cancellation of one call by a person while it runs.
 //!
 //! The server hears it as from its client, and may still answer: what it says within a moment is the answer. After that the
 //! client is told in words, and whatever comes later is dropped, as with a call that took too long.

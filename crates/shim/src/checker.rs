@@ -1,4 +1,4 @@
-//! Where arguments are checked: a process of our own that can be ended.
+//! Schema checks of arguments, in a process of our own that can be ended.
 //!
 //! A thread cannot be ended, and what it takes is taken from the gate. So the first check of a session starts the program beside
 //! the gate, which sets itself limits of time and memory (`callgate_schema`); it answers one question after the other, and a

@@ -11,7 +11,7 @@ use callgate_journal::{Decision, Refused};
 use callgate_protocol::message::{Incoming, Side, peek_id, read};
 use callgate_protocol::{Answer, Malformed, answer};
 
-use crate::lines::{Chunk, Lines, MAX_LINE, split};
+use crate::line_reader::{Chunk, LineReader, MAX_LINE, split};
 use crate::passage::Passage;
 use crate::relay::{News, Relay, ServerPipe};
 use crate::stdio;
@@ -36,7 +36,7 @@ impl FromClient {
 
     /// Relays until the client closes its end, and nothing of what it said is held any more.
     pub(crate) fn run(mut self, source: impl Read) -> News {
-        let mut lines = Lines::new(source);
+        let mut lines = LineReader::new(source);
         loop {
             match lines.next() {
                 Ok(Chunk::Lines(chunk)) => {

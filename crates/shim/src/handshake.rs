@@ -1,4 +1,4 @@
-//! What client and server agreed on when they met, so that it can be agreed on again with a server that was started anew.
+//! Handshake of client and server, kept so that it can be repeated with a server that was started anew.
 //!
 //! Revisions up to 2025-11-25 open with a handshake; later ones have none, and then there is nothing to repeat.
 
@@ -21,7 +21,7 @@ struct Agreed {
     opened: bool,
     answered: bool,
     /// The client's own params of `initialize`, if they are not too large to be repeated.
-    asked: Option<String>,
+    params: Option<String>,
     terms: Option<Terms>,
     /// The client has said that it is ready.
     initialized: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Terms {
 
 impl Terms {
     /// Of the result of `initialize`, however large the rest of it is.
-    pub(crate) fn of(result: &str) -> Option<Terms> {
+    pub(crate) fn from_result(result: &str) -> Option<Terms> {
         let result = Raw::parse(result).ok()?;
         let value = |name| {
             let text = result.get(name).map_or("null", |value: Raw<'_>| value.text());
@@ -73,7 +73,7 @@ pub(crate) enum Repeat {
 /// What is said to a server that was started again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Replay {
-    pub(crate) asked: String,
+    pub(crate) params: String,
     pub(crate) terms: Terms,
 }
 
@@ -83,15 +83,15 @@ impl Handshake {
     }
 
     /// The client opens; whatever was agreed on before is void.
-    pub(crate) fn asked(&self, params: Option<Raw<'_>>) {
+    pub(crate) fn opened(&self, params: Option<Raw<'_>>) {
         let text = params.map_or("{}", |params| params.text());
-        let asked = (text.len() <= MOST_BYTES).then(|| text.to_owned());
-        *self.agreed() = Agreed { opened: true, asked, ..Agreed::default() };
+        let params = (text.len() <= MOST_BYTES).then(|| text.to_owned());
+        *self.agreed() = Agreed { opened: true, params, ..Agreed::default() };
     }
 
     pub(crate) fn answered(&self, result: Raw<'_>) {
         let mut agreed = self.agreed();
-        (agreed.answered, agreed.terms) = (true, Terms::of(result.text()));
+        (agreed.answered, agreed.terms) = (true, Terms::from_result(result.text()));
     }
 
     pub(crate) fn initialized(&self) {
@@ -128,9 +128,9 @@ impl Handshake {
 
     pub(crate) fn replay(&self) -> Repeat {
         let agreed = self.agreed();
-        match (agreed.opened, agreed.asked.clone(), agreed.terms.clone()) {
+        match (agreed.opened, agreed.params.clone(), agreed.terms.clone()) {
             (false, ..) => Repeat::Nothing,
-            (true, Some(asked), Some(terms)) => Repeat::This(Replay { asked, terms }),
+            (true, Some(params), Some(terms)) => Repeat::This(Replay { params, terms }),
             (true, ..) => Repeat::Impossible,
         }
     }
@@ -162,8 +162,9 @@ mod tests {
 
     #[test]
     fn the_terms_are_the_version_and_the_capabilities_whatever_else_is_said() {
-        let first =
-            Terms::of(r#"{"protocolVersion":"a","capabilities":{"x":{},"y":1},"serverInfo":{"v":1}}"#);
+        let first = Terms::from_result(
+            r#"{"protocolVersion":"a","capabilities":{"x":{},"y":1},"serverInfo":{"v":1}}"#,
+        );
         let first = first.unwrap();
         for (other, differs) in [
             (r#"{"serverInfo":{"v":2},"capabilities":{"y":1,"x":{}},"protocolVersion":"a"}"#, None),
@@ -171,22 +172,22 @@ mod tests {
             (r#"{"protocolVersion":"a","capabilities":{"x":{}}}"#, Some("other capabilities")),
             (r#"{"protocolVersion":"a"}"#, Some("other capabilities")),
         ] {
-            assert_eq!(first.differs(&Terms::of(other).unwrap()), differs, "{other}");
+            assert_eq!(first.differs(&Terms::from_result(other).unwrap()), differs, "{other}");
         }
-        assert_eq!(Terms::of("{}"), None);
+        assert_eq!(Terms::from_result("{}"), None);
     }
 
     #[test]
     fn only_a_handshake_with_an_answer_is_repeated() {
         let handshake = Handshake::default();
         assert_eq!(handshake.replay(), Repeat::Nothing, "a client of a revision without one");
-        handshake.asked(raw(r#"{"protocolVersion":"a"}"#));
+        handshake.opened(raw(r#"{"protocolVersion":"a"}"#));
         assert!(handshake.is_open() && handshake.replay() == Repeat::Impossible);
         handshake.answered(raw(r#"{"protocolVersion":"a"}"#).unwrap());
         handshake.initialized();
         let Repeat::This(replay) = handshake.replay() else { panic!("it can be repeated") };
-        assert_eq!(replay.asked, r#"{"protocolVersion":"a"}"#);
-        handshake.asked(None);
+        assert_eq!(replay.params, r#"{"protocolVersion":"a"}"#);
+        handshake.opened(None);
         assert!(handshake.is_open() && !handshake.is_initialized(), "it begins anew");
     }
 
@@ -194,15 +195,15 @@ mod tests {
     fn a_handshake_that_is_too_large_is_not_taken_for_none() {
         let large = "x".repeat(MOST_BYTES);
         let handshake = Handshake::default();
-        handshake.asked(raw(&format!(r#"{{"protocolVersion":"a","more":"{large}"}}"#)));
+        handshake.opened(raw(&format!(r#"{{"protocolVersion":"a","more":"{large}"}}"#)));
         handshake.answered(raw(r#"{"protocolVersion":"a"}"#).unwrap());
         assert!(!handshake.is_open());
         assert_eq!(handshake.replay(), Repeat::Impossible);
         // Of the answer only the terms count.
-        handshake.asked(raw("{}"));
+        handshake.opened(raw("{}"));
         handshake.answered(raw(&format!(r#"{{"protocolVersion":"a","instructions":"{large}"}}"#)).unwrap());
         assert!(matches!(handshake.replay(), Repeat::This(_)));
-        handshake.asked(raw("{}"));
+        handshake.opened(raw("{}"));
         handshake.answered(raw("{}").unwrap());
         assert!(!handshake.is_open(), "it was answered, with whatever");
     }

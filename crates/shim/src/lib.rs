@@ -4,29 +4,31 @@
 //! one per direction, each reading, judging and writing by itself; everything else only helps them. The shim opens
 //! no port, needs no app, and writes nothing but protocol to its output.
 
-mod above;
 mod admission;
-mod bounds;
+mod backoff;
+mod call_timeout;
 mod cancel;
 mod checker;
 mod client;
-mod codegen;
-mod explain;
-mod farewell;
-pub mod gate;
+mod codegen_tracker;
+mod diagnosis;
+mod exit;
+mod failed_start;
+mod file_watch;
 mod handshake;
+mod health;
 mod held;
-mod lines;
+mod lifecycle;
+mod line_reader;
 mod lists;
 mod outlet;
+mod parent_env;
 mod passage;
-mod patience;
 mod pending;
 mod program;
-mod refusing;
 mod relay;
-mod restarts;
-mod revival;
+mod resource_limits;
+pub mod rule_source;
 mod schema;
 mod secrets;
 mod server;
@@ -36,11 +38,9 @@ mod stderr;
 #[cfg_attr(unix, path = "stdio_unix.rs")]
 #[cfg_attr(windows, path = "stdio_windows.rs")]
 mod stdio;
-mod toolbook;
-mod tree;
+mod tool_cache;
+mod tree_record;
 mod unknown_answers;
-mod watch;
-mod watching;
 pub mod wording;
 
 pub use checker::COMMAND as CHECK_ARGUMENTS;

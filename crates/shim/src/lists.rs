@@ -17,7 +17,7 @@ use callgate_protocol::message::{Body, Incoming, Outcome as Reply, Side, read};
 use callgate_protocol::unknown::Thing;
 
 use crate::relay::Relay;
-use crate::toolbook::{Asker, Stamp};
+use crate::tool_cache::{ListStamp, Requester};
 
 /// How much of one list is kept, cursors included, and in how many pages. Of a longer one nothing is.
 const MOST_BYTES: usize = 1 << 20;
@@ -163,14 +163,14 @@ impl Names {
 }
 
 /// One answer of the server with a list.
-pub(crate) struct Listed<'c> {
+pub(crate) struct ListPage<'c> {
     pub(crate) list: List,
     /// What it was asked for with.
     pub(crate) cursor: Option<String>,
     pub(crate) result: Raw<'c>,
     pub(crate) page: Page<'c>,
     /// When it came.
-    pub(crate) at: Stamp,
+    pub(crate) at: ListStamp,
     pub(crate) changes: u64,
 }
 
@@ -194,8 +194,8 @@ impl Relay {
     }
 
     /// Takes in what the client has got.
-    pub(crate) fn learn(&self, listed: &Listed<'_>) {
-        let Listed { list, cursor, result, page, at, changes } = listed;
+    pub(crate) fn learn(&self, listed: &ListPage<'_>) {
+        let ListPage { list, cursor, result, page, at, changes } = listed;
         let cursor = cursor.as_deref();
         // What asks the client for something is judged when it comes, and is not to come again.
         let asks_nothing = || input_requests(*result).is_ok_and(|requests| requests.is_empty());
@@ -203,7 +203,7 @@ impl Relay {
             self.lists.keep(*list, cursor, *result, *changes);
         }
         if *list == List::Tools {
-            self.tools.page(Asker::Client, cursor.is_none(), (*result, page), *at);
+            self.tools.page(Requester::Client, cursor.is_none(), (*result, page), *at);
         }
     }
 

@@ -5,36 +5,30 @@
 //! Whatever goes wrong here means *not forwarded, and answered*.
 
 mod answers;
+mod forwarding;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use callgate_home::failpoint;
-use callgate_journal::{CallRef, Outcome};
-use callgate_protocol::id::{Id, IdKey};
+use callgate_journal::CallRef;
+use callgate_protocol::id::Id;
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Message};
-use callgate_protocol::unknown::Thing;
 use callgate_protocol::{Answer, NextStep};
 
+use self::forwarding::Entered;
 use crate::admission::{Admission, ClientRequest, Evidence, Need, Obstacle, Request};
 use crate::held::HeldMessage;
-use crate::outlet::Undelivered;
-use crate::patience::Patience;
-use crate::pending::{Cancelled, Generation, NotEntered, PendingRequest, RequestKind, Ticket};
+use crate::lifecycle::START_WAIT;
+use crate::pending::{Cancelled, NotEntered, PendingRequest, RequestKind, Ticket};
 use crate::relay::{News, OWN_IDS, Relay, ServerPipe};
-use crate::revival::AT_THE_DOOR;
-use crate::toolbook::PATIENCE;
-use crate::unknown_answers::Unlisted;
-use crate::wording::{self, Expects};
-
-/// How long a broken pipe waits for the news that its server ended.
-const SERVER_END: Duration = Duration::from_secs(1);
+use crate::tool_cache::LIST_WAIT;
+use crate::wording;
 
 pub(crate) struct Passage<'r> {
     relay: &'r Arc<Relay>,
     /// Where the lines go: to this one server, or nowhere.
-    pub(crate) pipe: Arc<ServerPipe>,
+    pipe: Arc<ServerPipe>,
     admission: Admission<'r>,
     /// Of a request that was held.
     ticket: Option<Ticket>,
@@ -43,15 +37,6 @@ pub(crate) struct Passage<'r> {
     entered: Vec<Entered>,
     /// Calls that were given up; booked after the lines, which may hold the calls themselves.
     cancelled: Vec<CallRef>,
-}
-
-/// A request that waits for an answer, in case it does not get to the server.
-#[derive(Debug)]
-struct Entered {
-    id: IdKey,
-    /// Its row, unless it is one of those that are not recorded.
-    call: Option<CallRef>,
-    expects: Expects,
 }
 
 impl<'r> Passage<'r> {
@@ -77,12 +62,12 @@ impl<'r> Passage<'r> {
                 // Only an answer that the server waits for: anything else could be a message in disguise.
                 let key = id.as_key();
                 self.turn_to_server();
-                if let Some(asked) = self.relay.server_requests.answer(&key) {
-                    match asked.own == key {
+                if let Some(request) = self.relay.server_requests.answer(&key) {
+                    match request.own == key {
                         true => self.admission.batch.pass(&message.wire()),
-                        false => self.admission.batch.pass(&message.with_id(&asked.own)),
+                        false => self.admission.batch.pass(&message.with_id(&request.own)),
                     }
-                    self.relay.settle_server_request(&asked, *outcome);
+                    self.relay.settle_server_request(&request, *outcome);
                 } else {
                     self.drop_silently(None, "an answer to a request that the server did not make");
                 }
@@ -112,7 +97,7 @@ impl<'r> Passage<'r> {
                 self.without_server(&request, wording::RESTARTING, true);
             }
             Err(NotEntered::Starting(_) | NotEntered::Idle) if !self.may_wait => {
-                if self.relay.pending.wake(Instant::now() + AT_THE_DOOR) {
+                if self.relay.pending.wake(Instant::now() + START_WAIT) {
                     self.relay.tell(News::Wanted);
                 }
                 self.hold(message, Some(&request), true);
@@ -198,7 +183,7 @@ impl<'r> Passage<'r> {
         let what = match request.list() {
             Some(list) => RequestKind::List { list, cursor: request.cursor().map(str::to_owned) },
             None if method == "initialize" => {
-                relay.handshake.asked(request.request.params);
+                relay.handshake.opened(request.request.params);
                 RequestKind::Initialize
             }
             None => RequestKind::Other,
@@ -241,97 +226,8 @@ impl<'r> Passage<'r> {
         if let Some(read) = tools.wants_list(&request.request.name, Instant::now())
             && self.relay.list_tools(&self.pipe, None, &request.own_meta())
         {
-            tools.wait_newer(read, PATIENCE);
+            tools.wait_newer(read, LIST_WAIT);
         }
-    }
-
-    /// An admitted call waits for its answer from here on.
-    fn enter_call(&mut self, request: &ClientRequest<'_>, call: CallRef) {
-        let relay = self.relay;
-        let Request { method, name, args, expects, .. } = &request.request;
-        if request.request.is_tool_call() {
-            relay.codegen.sent(&call, &relay.client.name(), name, *args);
-        }
-        let lasting = *method == "subscriptions/listen";
-        let mut pending =
-            PendingRequest { lasting, ..PendingRequest::new(RequestKind::Call(call, *expects)) };
-        if let Some(Patience::Set(_)) = relay.patience(&self.admission.rules) {
-            pending.token = request.progress_token();
-        }
-        // Whether a server has a resource or a prompt is looked up only if it says that it has not.
-        let thing = Thing::used_by(method);
-        if let Some(thing) = thing.filter(|thing| *thing != Thing::Tool || relay.tools.lacks(name)) {
-            pending.unlisted = Unlisted::new(thing, name, *args, request.request.is_stateless());
-        }
-        self.enter(request, pending, Some(call));
-    }
-
-    /// Has it wait for its answer; from then on the server may see it.
-    fn enter(&mut self, request: &ClientRequest<'_>, pending: PendingRequest, call: Option<CallRef>) {
-        let relay = self.relay;
-        let Request { method, params, expects, .. } = request.request;
-        let waiting = Entered { id: request.key.clone(), call, expects };
-        // The line of a call was staged with its row.
-        let line = call.is_none().then(|| request.message.wire());
-        let entered = match self.ticket {
-            Some(ticket) => {
-                line.iter().for_each(|line| self.admission.batch.pass(line));
-                let Some(entered) = self.enter_held(ticket, pending, waiting) else { return };
-                entered
-            }
-            None => {
-                let entered = relay.pending.enter(request.key.clone(), pending, self.pipe.generation);
-                if entered.is_ok() {
-                    line.iter().for_each(|line| self.admission.batch.pass(line));
-                    self.entered.push(waiting);
-                }
-                entered
-            }
-        };
-        match entered {
-            Ok(()) if request.request.is_tool_call() => {}
-            Ok(()) => relay.handshake.lasting(method, params),
-            // Only the server's end or a cancellation can come between the check and here: then nothing is sent.
-            Err(why) => {
-                if let Some(call) = &call {
-                    relay.codegen.dropped(call);
-                    let given_up = why == NotEntered::GivenUp;
-                    let outcome = if given_up { Outcome::Cancelled } else { Outcome::NotDelivered };
-                    relay.journal.settle_one(call, outcome);
-                }
-                self.not_entered(&request.key, method, &why);
-            }
-        }
-    }
-
-    /// The same for one that was held, which goes by itself: recorded first, then entered and posted in one step. None if it
-    /// could not be recorded, and was answered.
-    fn enter_held(
-        &mut self,
-        ticket: Ticket,
-        pending: PendingRequest,
-        waiting: Entered,
-    ) -> Option<Result<(), NotEntered>> {
-        let commit = self.admission.commit();
-        if let Some((call, cause)) = commit.unrecorded.first() {
-            self.relay.codegen.dropped(call);
-            self.unrecorded(&waiting, call, &cause.to_string());
-            return None;
-        }
-        failpoint::reach("shim.before_forward");
-        let (pipe, generation) = (self.pipe.clone(), self.pipe.generation);
-        // Not while the table is locked.
-        pipe.await_room();
-        let (relay, id) = (self.relay.clone(), waiting.id.clone());
-        let lost = move |undelivered| relay.tell_undelivered(&[waiting], generation, &undelivered);
-        let post = || pipe.post_admitted(commit.admitted, Box::new(lost));
-        let entered = self.relay.pending.enter_held(&id, ticket, pending, generation, post);
-        failpoint::reach("shim.after_forward");
-        Some(entered.map(|posted| {
-            if let Err(post) = posted {
-                post.lose(0, std::io::ErrorKind::BrokenPipe.into());
-            }
-        }))
     }
 
     fn cancellation(&mut self, message: &Message<'_>, params: Option<Raw<'_>>) {
@@ -384,62 +280,5 @@ impl<'r> Passage<'r> {
     fn is_starting(&self) -> bool {
         let pending = &self.relay.pending;
         pending.generation() != 0 && pending.is_starting()
-    }
-
-    /// Records what there is, then lets it go: intent before effect.
-    pub(crate) fn forward(&mut self) {
-        let (relay, pipe) = (self.relay, self.pipe.clone());
-        let commit = self.admission.commit();
-        let (entered, cancelled) = (std::mem::take(&mut self.entered), std::mem::take(&mut self.cancelled));
-        for (call, cause) in &commit.unrecorded {
-            relay.codegen.dropped(call);
-            let lost = entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
-            if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id, pipe.generation).is_some())
-            {
-                self.unrecorded(lost, call, &cause.to_string());
-            }
-        }
-        failpoint::reach("shim.before_forward");
-        // What a server has not got when it makes place for another it does not get any more: it may go on to read for a
-        // while, and whoever waited has been told to call again.
-        if relay.pending.generation() == pipe.generation {
-            let sent = match self.may_wait {
-                // Nobody waits for what goes this way.
-                true => Ok(drop(pipe.post_admitted(commit.admitted, Box::new(|_| {})))),
-                false => pipe.send(&commit.admitted),
-            };
-            if let Err(undelivered) = sent {
-                relay.tell_undelivered(&entered, pipe.generation, &undelivered);
-            }
-        }
-        for call in &cancelled {
-            relay.journal.settle_one(call, Outcome::Cancelled);
-        }
-        failpoint::reach("shim.after_forward");
-    }
-}
-
-impl Relay {
-    /// These did not get to their server, which no longer reads. It has mostly ended; whoever sees that out says it better and
-    /// answers everybody.
-    fn tell_undelivered(&self, entered: &[Entered], generation: Generation, undelivered: &Undelivered) {
-        if entered.is_empty() || self.pending.wait_severed(generation, SERVER_END) {
-            return;
-        }
-        let reason = format!("the server no longer reads ({})", undelivered.cause);
-        // What was written in part may have been read in part.
-        let (outcome, next) = match undelivered.written {
-            0 => (Outcome::NotDelivered, NextStep::CallAgain),
-            _ => (Outcome::Unknown, NextStep::CheckEffect),
-        };
-        let waits = |lost: &&Entered| self.pending.answer(&lost.id, generation).is_some();
-        for lost in entered.iter().filter(waits) {
-            if let Some(call) = &lost.call {
-                self.codegen.dropped(call);
-                self.journal.settle_one(call, outcome);
-            }
-            let call = lost.call.map(|call| call.id().to_string());
-            self.to_client.post(wording::unanswered(lost.expects, &lost.id, &reason, &next, call.as_deref()));
-        }
     }
 }

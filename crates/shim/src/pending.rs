@@ -21,8 +21,8 @@ use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
 
-use crate::patience::Patience;
-use crate::unknown_answers::Unlisted;
+use crate::call_timeout::CallTimeout;
+use crate::unknown_answers::UnlistedRequest;
 use crate::wording::Expects;
 
 /// How many requests may wait at once. An agent that gets here is not waiting for answers any more.
@@ -45,7 +45,7 @@ pub(crate) struct PendingRequest {
     /// The client has had its answer: it took too long.
     pub(crate) late: bool,
     /// A call of a tool that the server does not list.
-    pub(crate) unlisted: Option<Box<Unlisted>>,
+    pub(crate) unlisted: Option<Box<UnlistedRequest>>,
 }
 
 impl PendingRequest {
@@ -214,7 +214,7 @@ impl Pending {
     pub(crate) fn enter(
         &self,
         id: IdKey,
-        asked: PendingRequest,
+        request: PendingRequest,
         generation: Generation,
     ) -> Result<(), NotEntered> {
         let mut table = self.table();
@@ -222,19 +222,19 @@ impl Pending {
         let entered = table.check(&id, generation);
         if entered.is_ok() {
             table.let_through = true;
-            table.entered += u64::from(asked.what.is_use());
-            table.waiting.insert(id, asked);
+            table.entered += u64::from(request.what.is_use());
+            table.waiting.insert(id, request);
         }
         self.tell(table);
         entered
     }
 
     /// Enters a request of our own, under an id of ours; the intake is for others. False when the server is another one.
-    pub(crate) fn enter_own(&self, id: IdKey, asked: PendingRequest, generation: Generation) -> bool {
+    pub(crate) fn enter_own(&self, id: IdKey, request: PendingRequest, generation: Generation) -> bool {
         let mut table = self.table();
         let ours = table.generation == generation && !matches!(table.intake, Intake::Closed(_));
         if ours {
-            table.waiting.insert(id, asked);
+            table.waiting.insert(id, request);
         }
         self.tell(table);
         ours
@@ -267,10 +267,10 @@ impl Pending {
         if table.generation != generation {
             return None;
         }
-        let asked = table.waiting.remove(id).or_else(|| table.cancelled.remove(id));
-        let asked = asked.or_else(|| table.late.remove(id));
+        let request = table.waiting.remove(id).or_else(|| table.cancelled.remove(id));
+        let request = request.or_else(|| table.late.remove(id));
         self.tell(table);
-        asked
+        request
     }
 
     /// The client gave the request up.
@@ -306,7 +306,7 @@ impl Pending {
         holds: impl FnOnce() -> bool,
     ) -> Option<Vec<(IdKey, PendingRequest)>> {
         let table = self.table();
-        let idle = table.held.is_empty() && table.waiting.values().all(|asked| asked.lasting) && !holds();
+        let idle = table.held.is_empty() && table.waiting.values().all(|request| request.lasting) && !holds();
         idle.then(|| self.turn(table, intake))
     }
 
@@ -324,7 +324,7 @@ impl Pending {
             left.extend(table.held.drain().map(|(id, (_, request))| (id, request)));
         }
         self.tell(table);
-        left.sort_by_key(|(_, asked)| asked.since);
+        left.sort_by_key(|(_, request)| request.since);
         left
     }
 
@@ -342,21 +342,27 @@ impl Pending {
     /// The server tells of progress under this token: that call lives.
     pub(crate) fn sign_of_life(&self, token: &IdKey) {
         let mut table = self.table();
-        if let Some(asked) = table.waiting.values_mut().find(|asked| asked.token.as_ref() == Some(token)) {
-            asked.heard = Instant::now();
+        if let Some(request) =
+            table.waiting.values_mut().find(|request| request.token.as_ref() == Some(token))
+        {
+            request.heard = Instant::now();
         }
     }
 
     /// Calls that nobody is to wait for any longer. From here on each counts as answered, once, by whoever asks this.
-    pub(crate) fn overdue(&self, patience: Patience) -> Vec<(IdKey, CallRef, Expects)> {
+    pub(crate) fn overdue(&self, timeout: CallTimeout) -> Vec<(IdKey, CallRef, Expects)> {
         let mut table = self.table();
-        let is_overdue = |asked: &PendingRequest| {
-            !asked.lasting
-                && matches!(asked.what, RequestKind::Call(..))
-                && patience.is_over(asked.since, asked.heard)
+        let is_overdue = |request: &PendingRequest| {
+            !request.lasting
+                && matches!(request.what, RequestKind::Call(..))
+                && timeout.is_over(request.since, request.heard)
         };
-        let ids: Vec<IdKey> =
-            table.waiting.iter().filter(|(_, asked)| is_overdue(asked)).map(|(id, _)| id.clone()).collect();
+        let ids: Vec<IdKey> = table
+            .waiting
+            .iter()
+            .filter(|(_, request)| is_overdue(request))
+            .map(|(id, _)| id.clone())
+            .collect();
         let overdue = ids.into_iter().filter_map(|id| table.give_up(id)).collect();
         self.tell(table);
         overdue
@@ -397,7 +403,8 @@ impl Pending {
 
     /// How many calls, which are all that is on record, wait for their answer.
     pub(crate) fn calls(&self) -> usize {
-        let is_call = |asked: &&PendingRequest| matches!(asked.what, RequestKind::Call(..)) && !asked.lasting;
+        let is_call =
+            |request: &&PendingRequest| matches!(request.what, RequestKind::Call(..)) && !request.lasting;
         self.table().waiting.values().filter(is_call).count()
     }
 
@@ -419,7 +426,7 @@ impl Pending {
     /// Waits until nobody waits for an answer that is to be expected, and none is on its way; false after `limit`.
     pub(crate) fn wait_empty(&self, limit: Duration) -> bool {
         // In this order: what is not in the table any more is counted as on its way until it has arrived.
-        if !self.wait(limit, |table| table.waiting.values().all(|asked| asked.lasting)) {
+        if !self.wait(limit, |table| table.waiting.values().all(|request| request.lasting)) {
             return false;
         }
         let arrived = || self.delivering.load(Ordering::SeqCst) == 0;
@@ -436,7 +443,7 @@ impl Pending {
     }
 
     /// Has a server been asked for anything yet?
-    pub(crate) fn has_asked(&self) -> bool {
+    pub(crate) fn was_used(&self) -> bool {
         self.table().let_through
     }
 
@@ -493,19 +500,19 @@ impl Table {
 
     fn id_of(&self, call: CallId) -> Option<IdKey> {
         let is_it =
-            |asked: &PendingRequest| matches!(&asked.what, RequestKind::Call(one, _) if one.id() == call);
-        self.waiting.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone())
+            |request: &PendingRequest| matches!(&request.what, RequestKind::Call(one, _) if one.id() == call);
+        self.waiting.iter().find(|(_, request)| is_it(request)).map(|(id, _)| id.clone())
     }
 
     /// Its answer may still come, and is not wanted. None if it is not a call, or does not wait.
     fn give_up(&mut self, id: IdKey) -> Option<(IdKey, CallRef, Expects)> {
-        let asked = self.waiting.remove(&id)?;
-        let call = match &asked.what {
+        let request = self.waiting.remove(&id)?;
+        let call = match &request.what {
             RequestKind::Call(call, expects) => Some((id.clone(), *call, *expects)),
             _ => None,
         };
         if self.late.len() < MAX_PENDING {
-            self.late.insert(id, PendingRequest { late: true, ..asked });
+            self.late.insert(id, PendingRequest { late: true, ..request });
         }
         call
     }

@@ -1,4 +1,4 @@
-//! The server's program, where the client's own `PATH` does not have it. What the login shell says is kept for a while, since
+//! Lookup of the server's program, where the client's own `PATH` does not have it. What the login shell says is kept for a while, since
 //! asking it takes a moment.
 
 use std::ffi::{OsStr, OsString};

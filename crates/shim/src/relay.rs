@@ -1,4 +1,4 @@
-//! What the two directions share: the pipes, the tables, the rules, the record.
+//! Relay state that both directions share: the pipes, the tables, the rules, the record.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,17 +20,17 @@ use callgate_protocol::lists::List;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
 use callgate_supervise::Ending;
 
-use crate::codegen::Codegen;
-use crate::gate::{Change, Gate, Rules};
+use crate::call_timeout::{CallTimeout, call_timeout};
+use crate::codegen_tracker::CodegenTracker;
 use crate::handshake::Handshake;
 use crate::held::HeldRequests;
 use crate::lists::LastLists;
 use crate::outlet::{Lost, Outlet, Post, Undelivered};
-use crate::patience::{Patience, patience};
 use crate::pending::{Generation, Pending, PendingRequest, RequestKind};
+use crate::rule_source::{Change, RuleSource, Rules};
 use crate::server_requests::{ServerRequest, ServerRequests};
 use crate::stdio;
-use crate::toolbook::ToolBook;
+use crate::tool_cache::ToolCache;
 use crate::unknown_answers::UnknownAnswers;
 
 /// Noise lines that get a row each; the rest is counted.
@@ -70,14 +70,14 @@ pub(crate) enum News {
 
 #[derive(Debug)]
 pub(crate) struct Relay {
-    pub(crate) gate: Gate,
+    pub(crate) rule_source: RuleSource,
     pub(crate) journal: Journal,
     pub(crate) pending: Pending,
     /// What of the client's has to wait.
     pub(crate) held: HeldRequests,
     pub(crate) server_requests: ServerRequests,
     pub(crate) to_client: Outlet,
-    pub(crate) server: Current,
+    pub(crate) server: CurrentServer,
     pub(crate) handshake: Handshake,
     /// To the session's main thread.
     pub(crate) news: Sender<News>,
@@ -90,7 +90,7 @@ pub(crate) struct Relay {
     /// What the server listed last.
     pub(crate) lists: LastLists,
     /// What the server says its tools are.
-    pub(crate) tools: ToolBook,
+    pub(crate) tools: ToolCache,
     /// How the server answers calls of tools that it does not have.
     pub(crate) unknown_answers: UnknownAnswers,
     /// For digests of refused calls; without one, no single call can be allowed.
@@ -98,7 +98,7 @@ pub(crate) struct Relay {
     /// The disk, for rules about paths.
     pub(crate) files: Disk,
     /// What the server records for its client.
-    pub(crate) codegen: Codegen,
+    pub(crate) codegen: CodegenTracker,
     /// Numbers the requests that we make ourselves.
     pub(crate) own_requests: AtomicU32,
 }
@@ -127,8 +127,8 @@ impl Relay {
     }
 
     /// How long a call of this client may take, by these rules.
-    pub(crate) fn patience(&self, rules: &Rules) -> Option<Patience> {
-        patience(rules.policy.process(), &self.client.name())
+    pub(crate) fn call_timeout(&self, rules: &Rules) -> Option<CallTimeout> {
+        call_timeout(rules.policy.process(), &self.client.name())
     }
 
     /// Asks the server for its tools, for our own use. False when it cannot be asked.
@@ -137,17 +137,17 @@ impl Relay {
         params.extend(cursor.map(|cursor| format!("\"cursor\":{}", serde_json::Value::from(cursor))));
         params.extend((!meta.is_empty()).then(|| format!("\"_meta\":{meta}")));
         let what = RequestKind::OwnList { first: cursor.is_none(), meta: meta.to_owned() };
-        self.ask(pipe, what, "tools/list", &format!("{{{}}}", params.join(",")))
+        self.send_own(pipe, what, "tools/list", &format!("{{{}}}", params.join(",")))
     }
 
     /// A request of our own. False when it cannot be made.
-    pub(crate) fn ask(&self, pipe: &ServerPipe, what: RequestKind, method: &str, params: &str) -> bool {
+    pub(crate) fn send_own(&self, pipe: &ServerPipe, what: RequestKind, method: &str, params: &str) -> bool {
         let number = self.own_requests.fetch_add(1, Ordering::Relaxed);
         let id = format!("\"{OWN_IDS}{}-{number}\"", self.journal.session());
         let Some(key) = IdKey::from_lexeme(&id) else { return false };
         // No reason to keep a session open for.
-        let asked = PendingRequest { lasting: true, ..PendingRequest::new(what) };
-        if !self.pending.enter_own(key.clone(), asked, pipe.generation) {
+        let request = PendingRequest { lasting: true, ..PendingRequest::new(what) };
+        if !self.pending.enter_own(key.clone(), request, pipe.generation) {
             return false;
         }
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
@@ -171,20 +171,20 @@ impl Relay {
     }
 
     /// The client answered what the server asked.
-    pub(crate) fn settle_server_request(&self, asked: &ServerRequest, reply: Reply<'_>) {
-        let Some(call) = asked.call else { return };
+    pub(crate) fn settle_server_request(&self, request: &ServerRequest, reply: Reply<'_>) {
+        let Some(call) = request.call else { return };
         let (outcome, said) = match reply {
             Reply::Result(result) => (Outcome::Ok, result),
             Reply::Error(error) => (Outcome::RpcError, error),
         };
         let mut settlement = self.journal.settle();
-        settlement.add(&call, outcome, asked.since.elapsed(), Some(said));
+        settlement.add(&call, outcome, request.since.elapsed(), Some(said));
         settlement.commit();
     }
 
     /// The rules of this moment. What changed is on record, and told to the client, before they are applied.
     pub(crate) fn rules(&self) -> Rules {
-        let (rules, changes) = self.gate.look();
+        let (rules, changes) = self.rule_source.poll();
         for change in changes {
             self.note(&change);
         }
@@ -317,15 +317,15 @@ impl ServerPipe {
 
 /// The server of this moment. A new one takes the place of the old.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct CurrentServer {
     /// Of `pipe`, for whoever has one already: one look, and no lock.
     generation: AtomicU32,
     pipe: Mutex<Arc<ServerPipe>>,
 }
 
-impl Current {
-    pub(crate) fn new(pipe: ServerPipe) -> Current {
-        Current { generation: AtomicU32::new(pipe.generation), pipe: Mutex::new(Arc::new(pipe)) }
+impl CurrentServer {
+    pub(crate) fn new(pipe: ServerPipe) -> CurrentServer {
+        CurrentServer { generation: AtomicU32::new(pipe.generation), pipe: Mutex::new(Arc::new(pipe)) }
     }
 
     pub(crate) fn pipe(&self) -> Arc<ServerPipe> {

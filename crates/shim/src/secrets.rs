@@ -13,7 +13,7 @@ use callgate_secrets::{
 use callgate_supervise::{Launch, Server, StartError, find};
 
 use crate::Options;
-use crate::above::above;
+use crate::parent_env::above;
 use crate::program::folders_of_the_person;
 
 /// How to reach the keychain of whoever is logged in; given Callgate's home, where the queue for it is.

@@ -1,4 +1,4 @@
-//! From the server to the client: read, match, filter, deliver, then book.
+//! The thread that reads a server: matches, filters, delivers to the client, then books.
 //!
 //! Only whole, well-formed, unambiguous messages get through, and an answer only to a question that is open.
 //! The client has its bytes before anything is written down.
@@ -17,10 +17,10 @@ use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read, r
 use callgate_protocol::unknown::Thing;
 use callgate_protocol::{Answer, Malformed, answer};
 
-use self::delivery::{Delivery, Place};
-use crate::lines::{Chunk, Lines, MAX_LINE, split};
+use self::delivery::{Delivery, LineSpan};
+use crate::line_reader::{Chunk, LineReader, MAX_LINE, split};
 use crate::relay::{News, Relay, ServerPipe};
-use crate::unknown_answers::{Lesson, Unlisted};
+use crate::unknown_answers::{Lesson, UnlistedRequest};
 
 /// The thread that reads the server.
 pub(crate) struct FromServer<'r> {
@@ -36,7 +36,7 @@ impl<'r> FromServer<'r> {
 
     /// Relays until the server closes its output or the client reads no more.
     pub(crate) fn run(&self, source: impl Read) -> News {
-        let mut lines = Lines::new(source);
+        let mut lines = LineReader::new(source);
         loop {
             let delivered = match lines.next() {
                 Ok(Chunk::Lines(chunk)) => self.chunk(chunk),
@@ -64,7 +64,7 @@ impl<'r> FromServer<'r> {
         let mut start = 0;
         for line in split(chunk) {
             let end = start + line.len() + 1;
-            self.line(&mut delivery, line, Some(Place { start, end }));
+            self.line(&mut delivery, line, Some(LineSpan { start, end }));
             start = end;
         }
         // Known before the client has the answer: its next request for something hidden is answered like this one.
@@ -81,7 +81,7 @@ impl<'r> FromServer<'r> {
         delivered
     }
 
-    fn unknown(&self, line: &[u8], call: &Unlisted) -> Option<Lesson> {
+    fn unknown(&self, line: &[u8], call: &UnlistedRequest) -> Option<Lesson> {
         let answers = &self.relay.unknown_answers;
         match call.thing {
             Thing::Tool => answers.answered(line, call, |name| self.relay.tools.lists(name)),
@@ -92,7 +92,7 @@ impl<'r> FromServer<'r> {
         }
     }
 
-    fn line<'c>(&self, out: &mut Delivery<'c>, line: &'c [u8], place: Option<Place>) {
+    fn line<'c>(&self, out: &mut Delivery<'c>, line: &'c [u8], place: Option<LineSpan>) {
         match read(Side::Server, line) {
             Incoming::Blank => out.skip(place),
             Incoming::One(message) => self.message(out, &message, place),
@@ -112,7 +112,7 @@ impl<'r> FromServer<'r> {
         }
     }
 
-    fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<Place>) {
+    fn message<'c>(&self, out: &mut Delivery<'c>, message: &Message<'c>, place: Option<LineSpan>) {
         // A server that is being ended may go on to talk. Whoever waited for it has been told, and nobody listens any more.
         let is_over = self.relay.pending.generation() != self.pipe.generation;
         match &message.body {
@@ -129,7 +129,7 @@ impl<'r> FromServer<'r> {
         message: &Message<'c>,
         method: &str,
         params: Option<Raw<'c>>,
-        place: Option<Place>,
+        place: Option<LineSpan>,
     ) {
         match method {
             "notifications/tools/list_changed" => self.relay.tools.outdated(),

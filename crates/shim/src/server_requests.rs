@@ -1,4 +1,4 @@
-//! What the server asks of the client, and under which id the client knows it.
+//! Pending requests of the server to the client, and the ids under which the client knows them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

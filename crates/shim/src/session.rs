@@ -1,8 +1,8 @@
 //! One session from start to end: wires the threads, then waits for the reason to stop.
 //!
-//! Every way to end is here: the client leaves, the server leaves, the server never started, the keeper was
-//! killed, somebody sent a signal. In each, whoever waits for an answer gets one and the process tree ends. How a session
-//! goes on without its server, or with another, is in `revival`.
+//! Every way to end is in `endings`; how a session goes on without its server, or with another, is in `lifecycle`.
+
+mod endings;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -16,47 +16,33 @@ use std::time::{Duration, Instant};
 use callgate_controls::{Disk, catalogue};
 use callgate_home::clock::{SystemClock, wall_ms};
 use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
-use callgate_journal::{EndReason, Journal, Outcome, SessionInfo};
-use callgate_protocol::NextStep;
-use callgate_protocol::id::IdKey;
+use callgate_journal::{Journal, SessionInfo};
 use callgate_protocol::json::Raw;
 use callgate_redaction::{Masker, secret_values};
 use callgate_secrets::Secret;
-use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
+use callgate_supervise::{Grace, Keeper, Launch, Pipes, Server};
 
+use crate::backoff::Backoff;
 use crate::client::FromClient;
-use crate::codegen::Codegen;
-use crate::farewell::{Farewell, exit_byte};
-use crate::gate::Gate;
+use crate::codegen_tracker::CodegenTracker;
+use crate::failed_start::refuse_all;
 use crate::handshake::Handshake;
+use crate::health::Health;
 use crate::held::HeldRequests;
+use crate::lifecycle::{self, ServerPhase};
 use crate::lists::LastLists;
 use crate::outlet::Outlet;
-use crate::pending::{Intake, Pending, PendingRequest, RequestKind};
-use crate::refusing::refuse_all;
-use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
-use crate::restarts::Restarts;
-use crate::revival::{self, Standing};
+use crate::pending::Pending;
+use crate::relay::{ClientName, CurrentServer, News, Noise, Relay, ServerPipe};
+use crate::rule_source::RuleSource;
 use crate::secrets::OpenKeychain;
 use crate::server_requests::ServerRequests;
 use crate::stderr::StderrTee;
-use crate::toolbook::{Listed, Shelf, ToolBook};
-use crate::tree::{self, TreeRecord};
+use crate::tool_cache::{ListSink, ListedTool, ToolCache};
+use crate::tree_record::{self, TreeRecord};
 use crate::unknown_answers::UnknownAnswers;
-use crate::watching::Watched;
-use crate::wording::Expects;
-use crate::{checker, program, secrets, stdio, watch, wording};
+use crate::{checker, file_watch, program, secrets, stdio};
 
-/// How long a client that closed its end may still wait for answers while it reads.
-const LAST_ANSWERS: Duration = Duration::from_secs(30);
-/// How long a server that never got a request waits for one, so that the client hears why it ended.
-const FIRST_REQUEST: Duration = Duration::from_secs(1);
-/// How long a client that reads slowly has for the last words of a server that ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
-/// How often an ending looks for a signal while it waits for something else.
-const LOOK: Duration = Duration::from_millis(50);
-/// What the keeper needs at most to end a tree, with some air.
-const TREE_END: Duration = Duration::from_secs(6);
 /// How long the two signs of a server's end (its output closes, the keeper reports) may lie apart.
 const BOTH_SIGNS: Duration = Duration::from_millis(700);
 
@@ -93,7 +79,7 @@ pub fn run(options: Options) -> u8 {
         env: program::path_for(&options).map(|path| ("PATH".into(), path)).into_iter().collect(),
         session: session.to_string(),
         grace: Grace::default(),
-        afterwards: tree::afterwards(&options.home, session),
+        afterwards: tree_record::afterwards(&options.home, session),
     };
     // First of all, before any thread: the keeper is forked from here.
     let (server, secrets) = match secrets::start(&options, launch) {
@@ -132,14 +118,14 @@ pub(crate) struct Session {
     pub(crate) stderr: StderrTee,
     reader: stdio::ReaderWatch,
     pub(crate) tree: TreeRecord,
-    _watch: Option<watch::Watch>,
-    pub(crate) standing: Standing,
+    _watch: Option<file_watch::FileWatch>,
+    pub(crate) phase: ServerPhase,
     /// Nothing is left of the server that was started last.
     pub(crate) gone: bool,
-    pub(crate) restarts: Restarts,
+    pub(crate) backoff: Backoff,
     /// The request that is being dealt with.
     pub(crate) turn: Option<u64>,
-    pub(crate) watched: Watched,
+    pub(crate) health: Health,
     /// Calls that a person cancelled, and when the client is answered if the server does not.
     pub(crate) cancelling: Vec<(Instant, CallId)>,
 }
@@ -157,8 +143,8 @@ impl Session {
         stdio::widen(&stdin);
         stdio::widen(&stdout);
         let prepared = callgate_controls::prepare_home(&home);
-        let gate = Gate::new(home.clone(), &name);
-        let (rules, changes) = gate.look();
+        let rule_source = RuleSource::new(home.clone(), &name);
+        let (rules, changes) = rule_source.poll();
         // What the server inherits as a secret must not be written down when the server repeats it.
         let mut secrets = secret_values(std::env::vars_os());
         secrets.extend(moved.iter().cloned());
@@ -188,15 +174,16 @@ impl Session {
             let tell = tell.clone();
             move || drop(tell.send(News::ToolsDiffer))
         };
-        let shelf = Shelf { keep: keep_catalogue(&home, &name, masker.clone()), differs: Arc::new(differs) };
+        let sink =
+            ListSink { keep: keep_catalogue(&home, &name, masker.clone()), differs: Arc::new(differs) };
         let relay = Arc::new(Relay {
-            gate,
+            rule_source,
             journal,
             pending: Pending::default(),
             held: HeldRequests::default(),
             server_requests: ServerRequests::default(),
             to_client: Outlet::new("to-client", to_client),
-            server: Current::new(ServerPipe::new(0, stdin)),
+            server: CurrentServer::new(ServerPipe::new(0, stdin)),
             handshake: Handshake::default(),
             news: tell.clone(),
             client: ClientName::new(client.as_deref()),
@@ -204,11 +191,11 @@ impl Session {
             listed: AtomicBool::new(false),
             noise: Noise::default(),
             lists: LastLists::default(),
-            tools: ToolBook::new(shelf, checker::start),
+            tools: ToolCache::new(sink, checker::start),
             unknown_answers: UnknownAnswers::new(home.clone(), &name, masker.clone()),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
-            codegen: Codegen::new(home.clone(), &name),
+            codegen: CodegenTracker::new(home.clone(), &name),
             own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));
@@ -216,11 +203,11 @@ impl Session {
         let tree = TreeRecord::new(&home, &info, began_ms, keeper.id(), masker.clone());
         let tee = StderrTee::new(&home, &name, session, masker)?;
         tee.follow(stderr)?;
-        revival::attend(&relay, &keeper, &tree, relay.server.pipe(), stdout)?;
+        lifecycle::attend(&relay, &keeper, &tree, relay.server.pipe(), stdout)?;
         spawn("from-client", &relay, |relay| FromClient::new(relay.clone()).run(stdio::stdin()))?;
         stdio::on_signal(move |signal| drop(tell.send(News::Signal(signal))))?;
         drop(held);
-        let watch = watch::Watch::start(&home, relay.clone());
+        let watch = file_watch::FileWatch::start(&home, relay.clone());
         tree.keep(relay.clone())?;
         Ok(Session {
             relay,
@@ -232,11 +219,11 @@ impl Session {
             reader,
             tree,
             _watch: watch,
-            standing: Standing::Serving,
+            phase: ServerPhase::Serving,
             gone: false,
-            restarts: Restarts::default(),
+            backoff: Backoff::default(),
             turn: None,
-            watched: Watched::new(),
+            health: Health::new(),
             cancelling: Vec::new(),
         })
     }
@@ -262,7 +249,7 @@ impl Session {
                 }
                 Some(News::TreeGone(generation)) => self.tree_gone(generation),
                 Some(News::Greeted(generation, reply)) if self.is_current(generation) => self.greeted(reply),
-                Some(News::Control(request)) => self.asked(&request),
+                Some(News::Control(request)) => self.control(&request),
                 Some(News::Cancel(call)) => {
                     self.cancel(call);
                     None
@@ -329,160 +316,6 @@ impl Session {
             }
         }
     }
-
-    /// Has whoever started us gone since the client first spoke? Its pipes may live on in another process.
-    fn is_orphaned(&self) -> bool {
-        self.relay.parent.get().is_some_and(|then| stdio::parent() != *then)
-    }
-
-    /// The client closed its end. It may still be reading: calls under way are answered first. Nobody is waited for when nobody
-    /// can read the answer.
-    fn client_closed(mut self) -> u8 {
-        let deadline = Instant::now() + LAST_ANSWERS;
-        while !self.relay.pending.wait_empty(LOOK) && Instant::now() < deadline && !self.is_orphaned() {
-            match self.try_next() {
-                Some(News::Signal(signal)) => return self.signalled(signal),
-                Some(News::ClientGone) => break,
-                Some(News::ServerClosed(generation)) if self.is_current(generation) => {
-                    let ending = self.other_sign(|news| match news {
-                        News::Ended(_, ending) => Ok(ending),
-                        other => Err(other),
-                    });
-                    return self.server_ended(&Farewell::of(ending.as_ref()));
-                }
-                Some(News::Ended(generation, ending)) if self.is_current(generation) => {
-                    self.await_output_end();
-                    return self.server_ended(&Farewell::of(Some(&ending)));
-                }
-                _ => {}
-            }
-        }
-        let mut until = deadline;
-        if Instant::now() >= deadline && !self.is_orphaned() {
-            // It reads, and waits for an answer that does not come.
-            let seconds = LAST_ANSWERS.as_secs();
-            let reason =
-                format!("the client closed its end, and the server did not answer within {seconds} s");
-            self.leave_waiting(&reason, Outcome::ServerEnded);
-            until = Instant::now() + LAST_WORDS;
-        }
-        match self.hand_over(until) {
-            Some(signal) => self.signalled(signal),
-            None => self.part(),
-        }
-    }
-
-    /// Waits until the client has what was left for it. Cut short when nobody reads, or by a signal, which it returns.
-    fn hand_over(&mut self, deadline: Instant) -> Option<i32> {
-        while !self.relay.to_client.flush(LOOK) && Instant::now() < deadline && !self.is_orphaned() {
-            match self.try_next() {
-                Some(News::Signal(signal)) => return Some(signal),
-                Some(News::ClientGone) => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// Ends the server because the client is done, and waits for its tree to be gone.
-    fn part(mut self) -> u8 {
-        self.relay.server.pipe().close();
-        self.keeper.finish();
-        self.tree.look();
-        let deadline = Instant::now() + TREE_END;
-        let mut code = 0;
-        while !self.gone {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.backlog.pop_front().map_or_else(|| self.news.recv_timeout(left), Ok) {
-                Ok(News::Ended(generation, ending)) if self.is_current(generation) => {
-                    if let Ending::Exited { code: own } = ending {
-                        code = own;
-                    }
-                    break;
-                }
-                Ok(News::TreeGone(generation)) => {
-                    self.gone |= generation == self.relay.server.pipe().generation;
-                }
-                Ok(News::Signal(_)) | Err(_) => break,
-                Ok(_) => {}
-            }
-        }
-        self.leave_waiting("the client left", Outcome::ServerEnded);
-        self.close_journal(EndReason::ClientClosed);
-        self.relay.tools.finish();
-        exit_byte(code)
-    }
-
-    /// The server is gone: everybody who waits hears it, then our output closes.
-    fn server_ended(mut self, said: &Farewell) -> u8 {
-        // First of all, whatever the client does or does not read: nothing of the tree stays.
-        self.keeper.finish();
-        self.tree.look();
-        stdio::complain(&format!("{}: {}", self.server, said.to_nobody(self.relay.pending.use_of().0)));
-        self.relay.pending.wait_used(FIRST_REQUEST);
-        self.leave_waiting(&said.reason, said.outcome);
-        self.hand_over(Instant::now() + LAST_WORDS);
-        self.stderr.flush(LAST_WORDS);
-        self.close_journal(said.end);
-        self.relay.tools.finish();
-        self.relay.to_client.close();
-        drop(self.reader);
-        // The client has its end; we stay until nothing of the tree is left, in case the keeper cannot.
-        self.keeper.join();
-        said.code
-    }
-
-    /// Somebody wants us gone, perhaps with a kill half a second behind: the keeper ends the tree without us.
-    fn signalled(self, signal: i32) -> u8 {
-        self.relay.server.pipe().close();
-        self.keeper.finish();
-        self.tree.look();
-        self.close_journal(EndReason::Signal);
-        exit_byte(128 + signal)
-    }
-
-    fn close_journal(&self, reason: EndReason) {
-        if let Some(change) = self.relay.gate.take_untold() {
-            self.relay.note(&change);
-        }
-        self.relay.noise.sum_up(&self.relay.journal);
-        self.relay.journal.end(reason);
-    }
-
-    fn leave_waiting(&self, reason: &str, outcome: Outcome) {
-        let left = self.relay.pending.sever(Intake::Closed(reason.into()));
-        let next = match outcome {
-            Outcome::NotDelivered => NextStep::TellUser,
-            _ => NextStep::CheckEffect,
-        };
-        self.answer_all(left, (reason, &next), outcome);
-    }
-
-    /// Gives each of these its one answer: that there is none.
-    pub(crate) fn answer_all(
-        &self,
-        left: Vec<(IdKey, PendingRequest)>,
-        (reason, next): (&str, &NextStep),
-        outcome: Outcome,
-    ) {
-        for (id, asked) in left {
-            let line = match &asked.what {
-                RequestKind::Call(call, expects) => {
-                    self.relay.journal.settle_one(call, outcome);
-                    wording::unanswered(*expects, &id, reason, next, Some(&call.id().to_string()))
-                }
-                // Of our own requests nobody but us waits for an answer.
-                what if !what.is_clients() => continue,
-                RequestKind::Held(expects) => wording::unanswered(*expects, &id, reason, next, None),
-                RequestKind::List { list, .. } => {
-                    self.relay.lists.owe(*list);
-                    wording::unanswered(Expects::Anything, &id, reason, next, None)
-                }
-                _ => wording::unanswered(Expects::Anything, &id, reason, next, None),
-            };
-            self.relay.to_client.post_last(line);
-        }
-    }
 }
 
 /// The session's record; without a usable home, one that admits nothing and says why.
@@ -505,7 +338,7 @@ fn keep_catalogue(
     home: &Home,
     server: &str,
     masker: Masker,
-) -> Arc<dyn Fn(Vec<Listed>) -> bool + Send + Sync> {
+) -> Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync> {
     let (home, server) = (home.clone(), server.to_owned());
     Arc::new(move |tools| {
         // Nothing is decided by it.

@@ -1,4 +1,4 @@
-//! What the server says on its error output: passed on, and its tail kept in `logs/`.
+//! Standard error of the server: passed on, and its tail kept in `logs/`.
 //!
 //! Always drained, whoever reads or does not read our own error output: a server must not hang on it.
 

@@ -1,4 +1,4 @@
-//! How this server answers for tools, resources and prompts that it does not have, for those that are hidden: whoever asks
+//! Answers for unknown names: how this server answers for tools, resources and prompts that it does not have, for those that are hidden: whoever asks
 //! must not be able to tell the two apart.
 //!
 //! The form is the server's own once its answers to two different names had it in common, in this session or in an earlier one
@@ -75,25 +75,25 @@ pub(crate) enum Lesson {
 
 /// A request under way for something that the server does not list.
 #[derive(Debug)]
-pub(crate) struct Unlisted {
+pub(crate) struct UnlistedRequest {
     pub(crate) thing: Thing,
     pub(crate) name: String,
     args: Option<String>,
     stateless: bool,
 }
 
-impl Unlisted {
+impl UnlistedRequest {
     /// None where nothing could be learned from the answer.
     pub(crate) fn new(
         thing: Thing,
         name: &str,
         args: Option<Raw<'_>>,
         stateless: bool,
-    ) -> Option<Box<Unlisted>> {
+    ) -> Option<Box<UnlistedRequest>> {
         let args = args.map(|args| args.text());
         let small = args.is_none_or(|args| args.len() <= MOST_ARGUMENTS);
         let (name, args) = (name.to_owned(), args.map(str::to_owned));
-        small.then(|| Box::new(Unlisted { thing, name, args, stateless }))
+        small.then(|| Box::new(UnlistedRequest { thing, name, args, stateless }))
     }
 }
 
@@ -130,7 +130,7 @@ impl UnknownAnswers {
     pub(crate) fn answered(
         &self,
         line: &[u8],
-        call: &Unlisted,
+        call: &UnlistedRequest,
         listed: impl Fn(&str) -> bool,
     ) -> Option<Lesson> {
         let line = std::str::from_utf8(line).ok()?;
@@ -138,7 +138,7 @@ impl UnknownAnswers {
         let mut forms = self.forms();
         self.recall(&mut forms);
         let Forms { own, info, .. } = &mut *forms;
-        let Unlisted { thing, name, stateless, .. } = call;
+        let UnlistedRequest { thing, name, stateless, .. } = call;
         let Own { form: own, changes } = &mut own[usize::from(*stateless)][*thing as usize];
         let for_later = |form: &UnknownForm| UnknownAnswer {
             thing: *thing,
@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn answers_for(tools: &UnknownAnswers, thing: Thing, name: &str, line: &str) -> bool {
-        let call = Unlisted::new(thing, name, None, false).unwrap();
+        let call = UnlistedRequest::new(thing, name, None, false).unwrap();
         let lesson = tools.answered(line.as_bytes(), &call, |_| false);
         lesson.map(|lesson| tools.keeping(lesson)()).is_some()
     }
@@ -375,6 +375,8 @@ mod tests {
     #[test]
     fn a_large_call_teaches_nothing() {
         let args = format!("\"{}\"", "x".repeat(MOST_ARGUMENTS));
-        assert!(Unlisted::new(Thing::Tool, "no_such", Some(Raw::parse(&args).unwrap()), false).is_none());
+        assert!(
+            UnlistedRequest::new(Thing::Tool, "no_such", Some(Raw::parse(&args).unwrap()), false).is_none()
+        );
     }
 }

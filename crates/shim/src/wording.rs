@@ -1,4 +1,4 @@
-//! What an agent reads when the gate says no, as whole answers: what happened, who decided, and what to do next.
+//! Wording of the gate's own answers: what an agent reads when it says no, as whole answers: what happened, who decided, and what to do next.
 //!
 //! The next steps are one table ([`NextStep`]); what happened is the policy author's own words, or ours. An answer never
 //! tells a model how to loosen anything, and never repeats arguments.
@@ -31,7 +31,7 @@ pub enum Expects {
 }
 
 impl Expects {
-    pub fn of(method: &str) -> Expects {
+    pub fn for_method(method: &str) -> Expects {
         if method == "tools/call" { Expects::ToolResult } else { Expects::Anything }
     }
 }
@@ -173,5 +173,4 @@ pub fn unrecorded(cause: &str) -> String {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
-#[path = "wording_tests.rs"]
 mod tests;

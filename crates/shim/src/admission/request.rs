@@ -52,7 +52,7 @@ impl<'a> Request<'a> {
 
     /// Is it judged, but neither counted nor recorded when it passes? Handshake, lists, pings.
     pub(crate) fn is_passive(&self) -> bool {
-        class(self.method) == Class::Harmless
+        class(self.method) == Class::Passive
     }
 
     pub(crate) fn as_call<'c>(&'c self, client: &'c str) -> Call<'c> {
@@ -88,13 +88,13 @@ impl<'a> ClientRequest<'a> {
         method: &'a str,
         params: Option<Raw<'a>>,
     ) -> Result<ClientRequest<'a>, Cause> {
-        let expects = Expects::of(method);
+        let expects = Expects::for_method(method);
         let (name, args) = match expects {
             Expects::ToolResult => {
                 let call = message.tool_call()?;
                 (call.name, call.arguments)
             }
-            Expects::Anything if class(method) == Class::Harmless => (Cow::Borrowed(""), params),
+            Expects::Anything if class(method) == Class::Passive => (Cow::Borrowed(""), params),
             Expects::Anything => (named(method, params), params),
         };
         let rpc_id = Cow::Owned(key.to_lexeme().into_owned());
@@ -109,7 +109,7 @@ impl<'a> ClientRequest<'a> {
     }
 
     pub(crate) fn list(&self) -> Option<List> {
-        List::asked_by(self.request.method)
+        List::requested_by(self.request.method)
     }
 
     /// What the server names when it tells of progress.

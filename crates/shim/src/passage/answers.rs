@@ -129,10 +129,10 @@ impl Passage<'_> {
     }
 
     pub(super) fn unanswered(&self, key: &IdKey, method: &str, reason: &str, next: &NextStep) {
-        if let Some(list) = List::asked_by(method) {
+        if let Some(list) = List::requested_by(method) {
             self.relay.lists.owe(list);
         }
-        self.answer(key, wording::unanswered(Expects::of(method), key, reason, next, None));
+        self.answer(key, wording::unanswered(Expects::for_method(method), key, reason, next, None));
     }
 
     /// A call that was let through, and is not forwarded because it could not be recorded.

@@ -5,7 +5,7 @@ fn key(lexeme: &str) -> IdKey {
     IdKey::from_lexeme(lexeme).unwrap()
 }
 
-fn asked() -> PendingRequest {
+fn other() -> PendingRequest {
     PendingRequest::new(RequestKind::Other)
 }
 
@@ -16,9 +16,9 @@ fn ended(reason: &str) -> Intake {
 #[test]
 fn a_subscription_keeps_no_session_open() {
     let pending = Pending::default();
-    pending.enter(key("1"), PendingRequest { lasting: true, ..asked() }, 0).unwrap();
+    pending.enter(key("1"), PendingRequest { lasting: true, ..other() }, 0).unwrap();
     assert!(pending.wait_empty(Duration::ZERO));
-    pending.enter(key("2"), asked(), 0).unwrap();
+    pending.enter(key("2"), other(), 0).unwrap();
     assert!(!pending.wait_empty(Duration::ZERO));
     assert_eq!(pending.sever(ended("gone")).len(), 2, "and is told the end like everybody else");
 }
@@ -26,7 +26,7 @@ fn a_subscription_keeps_no_session_open() {
 #[test]
 fn an_answer_on_its_way_keeps_a_session_open() {
     let pending = Pending::default();
-    pending.enter(key("1"), asked(), 0).unwrap();
+    pending.enter(key("1"), other(), 0).unwrap();
     let delivering = pending.delivering();
     assert!(pending.answer(&key("1"), 0).is_some());
     assert!(!pending.wait_empty(Duration::ZERO), "the client does not have it yet");
@@ -37,8 +37,8 @@ fn an_answer_on_its_way_keeps_a_session_open() {
 #[test]
 fn an_id_is_answered_once() {
     let pending = Pending::default();
-    pending.enter(key("1"), asked(), 0).unwrap();
-    assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::IdInUse));
+    pending.enter(key("1"), other(), 0).unwrap();
+    assert_eq!(pending.enter(key("1"), other(), 0), Err(NotEntered::IdInUse));
     assert!(pending.answer(&key(r#""1""#), 0).is_none(), "a string is another id");
     assert!(pending.answer(&key("1"), 0).is_some());
     assert!(pending.answer(&key("1"), 0).is_none());
@@ -47,40 +47,40 @@ fn an_id_is_answered_once() {
 #[test]
 fn a_cancelled_request_is_owed_nothing_but_may_still_be_answered() {
     let pending = Pending::default();
-    pending.enter(key("1"), asked(), 0).unwrap();
+    pending.enter(key("1"), other(), 0).unwrap();
     pending.cancel(&key("1"));
     assert!(pending.wait_empty(Duration::ZERO));
-    assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::IdInUse), "its answer may be on the way");
+    assert_eq!(pending.enter(key("1"), other(), 0), Err(NotEntered::IdInUse), "its answer may be on the way");
     assert!(pending.answer(&key("1"), 0).is_some());
-    assert_eq!(pending.enter(key("1"), asked(), 0), Ok(()));
+    assert_eq!(pending.enter(key("1"), other(), 0), Ok(()));
 }
 
 #[test]
 fn nothing_enters_after_the_end_and_everybody_is_told() {
     let pending = Pending::default();
     for id in ["3", "1", "2"] {
-        pending.enter(key(id), asked(), 0).unwrap();
+        pending.enter(key(id), other(), 0).unwrap();
     }
     let left: Vec<String> = pending.sever(ended("gone")).iter().map(|(id, _)| id.to_string()).collect();
     assert_eq!(left, ["3", "1", "2"], "in the order in which they were asked");
     pending.set_intake(Intake::Open);
-    assert_eq!(pending.enter(key("4"), asked(), 1), Err(NotEntered::Closed("gone".into())));
+    assert_eq!(pending.enter(key("4"), other(), 1), Err(NotEntered::Closed("gone".into())));
     assert!(pending.sever(ended("gone again")).is_empty());
 }
 
 #[test]
 fn a_request_waits_for_one_server_alone() {
     let pending = Pending::default();
-    pending.enter(key("1"), asked(), 0).unwrap();
+    pending.enter(key("1"), other(), 0).unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     assert_eq!(pending.sever(Intake::Starting { until }).len(), 1);
     assert!(pending.answer(&key("1"), 0).is_none(), "it has its answer");
-    assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
-    assert!(pending.enter_own(key("\"own\""), asked(), 1), "the gate's own need no open intake");
-    assert!(!pending.enter_own(key("\"late\""), asked(), 0));
+    assert_eq!(pending.enter(key("2"), other(), 1), Err(NotEntered::Starting(until)));
+    assert!(pending.enter_own(key("\"own\""), other(), 1), "the gate's own need no open intake");
+    assert!(!pending.enter_own(key("\"late\""), other(), 0));
     pending.set_intake(Intake::Open);
-    assert_eq!(pending.enter(key("1"), asked(), 0), Err(NotEntered::Stale));
-    assert_eq!(pending.enter(key("1"), asked(), 1), Ok(()));
+    assert_eq!(pending.enter(key("1"), other(), 0), Err(NotEntered::Stale));
+    assert_eq!(pending.enter(key("1"), other(), 1), Ok(()));
     assert!(pending.answer(&key("1"), 0).is_none(), "a late answer of the server before");
     assert!(pending.answer(&key("1"), 1).is_some());
 }
@@ -88,21 +88,21 @@ fn a_request_waits_for_one_server_alone() {
 #[test]
 fn a_server_is_put_to_sleep_only_between_calls_and_woken_by_the_first_who_wants_it() {
     let pending = Pending::default();
-    pending.enter(key("1"), asked(), 0).unwrap();
+    pending.enter(key("1"), other(), 0).unwrap();
     assert!(pending.sever_if_idle(Intake::Idle, || false).is_none(), "somebody waits");
     pending.answer(&key("1"), 0).unwrap();
     assert!(pending.sever_if_idle(Intake::Idle, || true).is_none(), "it holds something");
     assert_eq!(pending.sever_if_idle(Intake::Idle, || false).map(|left| left.len()), Some(0));
-    assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Idle));
+    assert_eq!(pending.enter(key("2"), other(), 1), Err(NotEntered::Idle));
     let until = Instant::now();
     assert!(pending.wake(until) && !pending.wake(until));
-    assert_eq!(pending.enter(key("2"), asked(), 1), Err(NotEntered::Starting(until)));
+    assert_eq!(pending.enter(key("2"), other(), 1), Err(NotEntered::Starting(until)));
 }
 
 #[test]
 fn a_ping_does_not_keep_an_idle_server_awake() {
     let pending = Pending::default();
-    pending.enter(key("1"), asked(), 0).unwrap();
+    pending.enter(key("1"), other(), 0).unwrap();
     assert_eq!(pending.use_of(), (false, 0));
     let list = PendingRequest::new(RequestKind::List { list: List::Tools, cursor: None });
     pending.enter(key("2"), list, 0).unwrap();
@@ -155,7 +155,7 @@ proptest! {
             match step {
                 Step::Enter { id, behind } => {
                     let meant = now.saturating_sub(behind);
-                    if pending.enter(name(id), asked(), meant).is_ok() {
+                    if pending.enter(name(id), other(), meant).is_ok() {
                         prop_assert_eq!(meant, now, "only the server of this moment can be asked");
                         prop_assert_eq!(owed.insert(id, now), None, "one question under one id at a time");
                         prop_assert!(!held.contains_key(&id));
@@ -171,7 +171,7 @@ proptest! {
                     let meant = now.saturating_sub(behind);
                     let mut posted = false;
                     for ticket in spent.get(&id).into_iter().chain(held.get(&id)).copied().collect::<Vec<_>>() {
-                        let entered = pending.enter_held(&name(id), ticket, asked(), meant, || posted = true);
+                        let entered = pending.enter_held(&name(id), ticket, other(), meant, || posted = true);
                         prop_assert_eq!(entered.is_ok(), posted, "posted if it is entered, and only then");
                         if posted {
                             prop_assert_eq!(meant, now);

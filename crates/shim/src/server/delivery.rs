@@ -6,8 +6,8 @@ use std::time::Duration;
 use callgate_journal::CallRef;
 use callgate_protocol::message::{Message, Outcome as Reply};
 
-use crate::lists::Listed;
-use crate::unknown_answers::Unlisted;
+use crate::lists::ListPage;
+use crate::unknown_answers::UnlistedRequest;
 
 /// What one read brought, on its way to the client.
 pub(super) struct Delivery<'c> {
@@ -20,14 +20,14 @@ pub(super) struct Delivery<'c> {
     /// Calls that were answered, to be booked after the delivery.
     pub(super) settled: Vec<Settled<'c>>,
     /// Lists, to be learned from after the delivery.
-    pub(super) listed: Vec<Listed<'c>>,
+    pub(super) listed: Vec<ListPage<'c>>,
     /// Likewise, failures of requests for something that the server does not list, as far as that is known.
-    pub(super) unlisted: Vec<(Cow<'c, [u8]>, Box<Unlisted>)>,
+    pub(super) unlisted: Vec<(Cow<'c, [u8]>, Box<UnlistedRequest>)>,
 }
 
 /// Where a line with its LF stands in the chunk.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LineSpan {
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -60,7 +60,7 @@ impl<'c> Delivery<'c> {
     }
 
     /// Delivers a message; as it stands in the chunk if it may.
-    pub(super) fn deliver(&mut self, message: &Message<'_>, place: Option<Place>) {
+    pub(super) fn deliver(&mut self, message: &Message<'_>, place: Option<LineSpan>) {
         let wire = message.wire();
         if let (Some(place), Some(untouched)) = (place, self.untouched)
             && wire.len() + 1 == place.end - place.start
@@ -91,7 +91,7 @@ impl<'c> Delivery<'c> {
     }
 
     /// A line of the chunk is not delivered.
-    pub(super) fn skip(&mut self, place: Option<Place>) {
+    pub(super) fn skip(&mut self, place: Option<LineSpan>) {
         if place.is_some() {
             self.differ();
         }

@@ -15,7 +15,7 @@ use callgate_protocol::method::is_for_servers;
 use callgate_protocol::{Cause, NextStep, answer};
 
 use super::FromServer;
-use super::delivery::{Delivery, Place};
+use super::delivery::{Delivery, LineSpan};
 use crate::admission::{Admission, Evidence, Obstacle, Refusal, Request};
 use crate::relay::Relay;
 use crate::server_requests::ServerRequest;
@@ -24,7 +24,7 @@ use crate::wording;
 impl Relay {
     /// Is there any rule about what servers ask? (Looking for requests inside results costs a look at each result.)
     fn judges_server_requests(&self) -> bool {
-        self.gate.last().policy.judges_asks(&self.client.name())
+        self.rule_source.last().policy.judges_asks(&self.client.name())
     }
 
     /// Lets a request of the server through to the client, or says why not. Its row, if it is one that is recorded.
@@ -67,8 +67,8 @@ impl FromServer<'_> {
     pub(super) fn taken_back(&self, params: Option<Raw<'_>>) -> Option<Vec<u8>> {
         let own =
             params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok())?.as_key();
-        let (asked, shown) = self.relay.server_requests.take_back(&own)?;
-        if let Some(call) = asked.call {
+        let (request, shown) = self.relay.server_requests.take_back(&own)?;
+        if let Some(call) = request.call {
             self.relay.journal.settle_one(&call, Outcome::Cancelled);
         }
         (shown != own).then(|| {
@@ -83,7 +83,7 @@ impl FromServer<'_> {
         out: &mut Delivery<'c>,
         message: &Message<'c>,
         (id, method, params): (&Id<'c>, &str, Option<Raw<'c>>),
-        place: Option<Place>,
+        place: Option<LineSpan>,
     ) {
         let own = id.as_key();
         let call = match self.admitted(&own, method, params) {

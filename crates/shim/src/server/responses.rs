@@ -9,12 +9,12 @@ use callgate_protocol::message::{Body, Message, Outcome as Reply};
 use callgate_protocol::{NextStep, answer};
 
 use super::FromServer;
-use super::delivery::{Booked, Delivery, Place, Settled};
-use crate::lists::Listed;
+use super::delivery::{Booked, Delivery, LineSpan, Settled};
+use crate::lists::ListPage;
 use crate::pending::{PendingRequest, RequestKind};
 use crate::relay::News;
-use crate::toolbook::Asker;
-use crate::unknown_answers::Unlisted;
+use crate::tool_cache::Requester;
+use crate::unknown_answers::UnlistedRequest;
 use crate::wording::{self, Expects};
 
 impl FromServer<'_> {
@@ -23,9 +23,9 @@ impl FromServer<'_> {
         out: &mut Delivery<'c>,
         message: &Message<'c>,
         (id, reply): (&Id<'c>, Reply<'c>),
-        place: Option<Place>,
+        place: Option<LineSpan>,
     ) {
-        let Some(asked) = self.relay.pending.answer(&id.as_key(), self.pipe.generation) else {
+        let Some(request) = self.relay.pending.answer(&id.as_key(), self.pipe.generation) else {
             out.skip(place);
             // Not its words: they may be the second half of what was not to be kept.
             let why = format!("an answer nobody waits for, of {} bytes", message.wire().len());
@@ -33,30 +33,30 @@ impl FromServer<'_> {
             return;
         };
         // Before anybody else sees the answer, and also of one that nobody waits for any more: the server did what it says.
-        let lost = match &asked.what {
+        let lost = match &request.what {
             RequestKind::Call(call, _) => self.relay.codegen.answered(call, reply),
             _ => None,
         };
-        if let RequestKind::Call(call, _) = &asked.what {
+        if let RequestKind::Call(call, _) = &request.what {
             // The call is over before its answer is seen, so that the next one finds its place free.
             self.relay.journal.call_over(call);
         }
-        if asked.late {
+        if request.late {
             out.skip(place);
-            return self.came_late(&asked);
+            return self.came_late(&request);
         }
-        if asked.what.is_clients()
+        if request.what.is_clients()
             && let Err(refusal) = self.requests_in(reply)
         {
             out.skip(place);
-            return self.keep_back(out, &asked, &id.as_key(), &refusal.reason);
+            return self.keep_back(out, &request, &id.as_key(), &refusal.reason);
         }
-        match asked.what {
+        match request.what {
             RequestKind::Call(call, expects) => {
                 let reply = Booked::Reply(reply, message.tool_failed());
-                out.settled.push(Settled { call, took: asked.since.elapsed(), reply });
+                out.settled.push(Settled { call, took: request.since.elapsed(), reply });
                 match lost {
-                    None => self.call_answered(out, message, asked.unlisted, place),
+                    None => self.call_answered(out, message, request.unlisted, place),
                     Some(words) => {
                         out.skip(place);
                         let at = (&*call.id().to_string(), "(lost codegen session)");
@@ -94,8 +94,8 @@ impl FromServer<'_> {
         &self,
         out: &mut Delivery<'c>,
         message: &Message<'c>,
-        unlisted: Option<Box<Unlisted>>,
-        place: Option<Place>,
+        unlisted: Option<Box<UnlistedRequest>>,
+        place: Option<LineSpan>,
     ) {
         let is_error = matches!(&message.body, Body::Response { outcome: Reply::Error(_), .. });
         let unlisted = unlisted.filter(|_| is_error || message.tool_failed());
@@ -104,10 +104,10 @@ impl FromServer<'_> {
     }
 
     /// An answer that asks the client for something which the rules refuse: it hears that in its place.
-    fn keep_back(&self, out: &mut Delivery<'_>, asked: &PendingRequest, id: &IdKey, reason: &str) {
-        match asked.what {
+    fn keep_back(&self, out: &mut Delivery<'_>, request: &PendingRequest, id: &IdKey, reason: &str) {
+        match request.what {
             RequestKind::Call(call, expects) => {
-                out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
+                out.settled.push(Settled { call, took: request.since.elapsed(), reply: Booked::Unusable });
                 let at = (&*call.id().to_string(), "(server's request)");
                 out.append(&wording::refusal(expects, id, reason, &NextStep::AskUser, at));
             }
@@ -120,18 +120,18 @@ impl FromServer<'_> {
         let Reply::Result(result) = reply else { return };
         let tools = &self.relay.tools;
         let page = lists::page(List::Tools, result, |_| true);
-        if let Some(next) = tools.page(Asker::Callgate, first, (result, &page), tools.stamp()) {
+        if let Some(next) = tools.page(Requester::Callgate, first, (result, &page), tools.stamp()) {
             self.relay.list_tools(&self.pipe, Some(&next), meta);
         }
     }
 
     /// An answer to a call that was given up. The client has had one.
-    fn came_late(&self, asked: &PendingRequest) {
-        if let RequestKind::Call(call, _) = &asked.what {
+    fn came_late(&self, request: &PendingRequest) {
+        if let RequestKind::Call(call, _) = &request.what {
             let text = format!(
                 "the answer to call {} came after {} s, when it had been given up, and was dropped",
                 call.id(),
-                asked.since.elapsed().as_secs()
+                request.since.elapsed().as_secs()
             );
             self.relay.journal.event(Event { kind: EventKind::Note, text: &text });
         }
@@ -143,7 +143,7 @@ impl FromServer<'_> {
         message: &Message<'c>,
         (list, cursor): (List, Option<String>),
         reply: Reply<'c>,
-        place: Option<Place>,
+        place: Option<LineSpan>,
     ) {
         let (Reply::Result(result), Body::Response { id, .. }) = (reply, &message.body) else {
             return out.deliver(message, place);
@@ -167,27 +167,27 @@ impl FromServer<'_> {
             }
         }
         let (at, changes) = (self.relay.tools.stamp(), self.relay.lists.changes());
-        out.listed.push(Listed { list, cursor, result, page, at, changes });
+        out.listed.push(ListPage { list, cursor, result, page, at, changes });
     }
 
     pub(super) fn unusable(&self, out: &mut Delivery<'_>, id: &IdKey, reason: &str) {
-        let Some(asked) = self.relay.pending.answer(id, self.pipe.generation) else { return };
-        if asked.late {
-            if let RequestKind::Call(call, _) = &asked.what {
+        let Some(request) = self.relay.pending.answer(id, self.pipe.generation) else { return };
+        if request.late {
+            if let RequestKind::Call(call, _) = &request.what {
                 self.relay.journal.call_over(call);
             }
-            return self.came_late(&asked);
+            return self.came_late(&request);
         }
-        if !asked.what.is_clients() {
-            if matches!(asked.what, RequestKind::Greeting) {
+        if !request.what.is_clients() {
+            if matches!(request.what, RequestKind::Greeting) {
                 self.relay.tell(News::Greeted(self.pipe.generation, Err(reason.to_owned())));
             }
             return;
         }
         let reason = format!("the server's answer cannot be used: {reason}");
-        match asked.what {
+        match request.what {
             RequestKind::Call(call, expects) => {
-                out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
+                out.settled.push(Settled { call, took: request.since.elapsed(), reply: Booked::Unusable });
                 let (next, call) = (NextStep::CheckEffect, call.id().to_string());
                 out.append(&wording::unanswered(expects, id, &reason, &next, Some(&call)));
             }

@@ -12,7 +12,7 @@ use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, read_private};
 use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
-use callgate_shim::gate::guard;
+use callgate_shim::rule_source::guard;
 use serde_json::json;
 
 use crate::act;

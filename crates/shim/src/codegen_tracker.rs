@@ -1,4 +1,4 @@
-//! The codegen sessions of the server, followed while its calls pass: what rules about them ask, and what an agent hears
+//! Tracker of the server's codegen sessions, followed while its calls pass: what rules about them ask, and what an agent hears
 //! that names a session which its server lost.
 //!
 //! What this server process holds is known here. Earlier ones are looked up in the history, and only for calls that name
@@ -19,16 +19,16 @@ use jiff::{Timestamp, tz::TimeZone};
 use rustc_hash::FxHashMap;
 
 #[derive(Debug)]
-pub(crate) struct Codegen {
+pub(crate) struct CodegenTracker {
     home: Home,
     server: String,
     /// One of the four was called. Most servers have none of them, and every call asks this.
     used: AtomicBool,
-    book: Mutex<Book>,
+    tracked: Mutex<TrackedSessions>,
 }
 
 #[derive(Debug)]
-struct Book {
+struct TrackedSessions {
     follower: Follower,
     /// Calls under way that name a session, by their numbers: the client that made it, and the session.
     naming: FxHashMap<u64, (String, String)>,
@@ -46,26 +46,31 @@ struct Lost {
     recorded: usize,
 }
 
-impl Book {
+impl TrackedSessions {
     /// When another server took the place of one that went at this time.
     fn returned(&self, gone_ms: i64) -> Option<i64> {
         self.returns.iter().copied().find(|back_ms| *back_ms >= gone_ms)
     }
 }
 
-impl Codegen {
-    pub(crate) fn new(home: Home, server: &str) -> Codegen {
-        let book = Book {
+impl CodegenTracker {
+    pub(crate) fn new(home: Home, server: &str) -> CodegenTracker {
+        let tracked = TrackedSessions {
             follower: Follower::counting(),
             naming: FxHashMap::default(),
             returns: Vec::new(),
             untold: None,
         };
-        Codegen { home, server: server.to_owned(), used: AtomicBool::new(false), book: Mutex::new(book) }
+        CodegenTracker {
+            home,
+            server: server.to_owned(),
+            used: AtomicBool::new(false),
+            tracked: Mutex::new(tracked),
+        }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tracked(&self) -> MutexGuard<'_, TrackedSessions> {
+        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A call of a tool that would have been recorded in a session that its server no longer has: what its client hears
@@ -74,10 +79,10 @@ impl Codegen {
         if !self.used.load(Ordering::Relaxed) || !Follower::records(tool) {
             return None;
         }
-        let mut book = self.book();
+        let mut tracked = self.tracked();
         // Without a server it is not the time to speak of it.
-        let back_ms = book.returned(book.untold.as_ref()?.at_ms)?;
-        let Lost { id, recorded, .. } = book.untold.take()?;
+        let back_ms = tracked.returned(tracked.untold.as_ref()?.at_ms)?;
+        let Lost { id, recorded, .. } = tracked.untold.take()?;
         Some(Gone::Restarted.words(&clock_time(back_ms), id.as_deref(), recorded))
     }
 
@@ -88,19 +93,19 @@ impl Codegen {
             return;
         }
         self.used.store(true, Ordering::Relaxed);
-        let mut book = self.book();
+        let mut tracked = self.tracked();
         if verb == Some(Verb::Start) {
             // Whoever starts a new one need not be told to.
-            book.untold = None;
+            tracked.untold = None;
         }
         let call = call.id().seq;
         // Of other calls only the number counts here.
         let kept = args.filter(|_| verb.is_some()).map_or(Kept::Absent, |args| Kept::Whole(args.text()));
-        book.follower.sent(&Sent { call, at_ms: wall_ms(), client, tool, args: kept });
+        tracked.follower.sent(&Sent { call, at_ms: wall_ms(), client, tool, args: kept });
         if matches!(verb, Some(Verb::End | Verb::Get | Verb::Clear))
             && let Some(id) = args.and_then(session_named)
         {
-            book.naming.insert(call, (client.to_owned(), id.into_owned()));
+            tracked.naming.insert(call, (client.to_owned(), id.into_owned()));
         }
     }
 
@@ -117,17 +122,17 @@ impl Codegen {
             Reply::Error(_) => (Outcome::Failed, Kept::Absent),
         };
         let call = call.id().seq;
-        let mut book = self.book();
-        book.follower.settled(&Settled { call, at_ms: wall_ms(), outcome, result });
-        let (client, id) = book.naming.remove(&call).filter(|_| outcome == Outcome::Failed)?;
-        if let Some(session) = book.follower.session(&id) {
+        let mut tracked = self.tracked();
+        tracked.follower.settled(&Settled { call, at_ms: wall_ms(), outcome, result });
+        let (client, id) = tracked.naming.remove(&call).filter(|_| outcome == Outcome::Failed)?;
+        if let Some(session) = tracked.follower.session(&id) {
             let State::Lost { at_ms } = session.state else { return None };
             let recorded = session.recorded;
-            let back_ms = book.returned(at_ms).unwrap_or(at_ms);
-            book.untold = None;
+            let back_ms = tracked.returned(at_ms).unwrap_or(at_ms);
+            tracked.untold = None;
             return Some(Gone::Restarted.words(&clock_time(back_ms), Some(&id), recorded));
         }
-        drop(book);
+        drop(tracked);
         // Without a history nothing can be said about it, and the server's own words do.
         let earlier = self.earlier().find(&client, &id).ok().flatten()?;
         let at_ms = self.lost_at(&earlier)?;
@@ -137,44 +142,44 @@ impl Codegen {
     /// It did not get to the server after all.
     pub(crate) fn dropped(&self, call: &CallRef) {
         if self.used.load(Ordering::Relaxed) {
-            let (call, mut book) = (call.id().seq, self.book());
-            book.naming.remove(&call);
-            book.follower.never_sent(call);
+            let (call, mut tracked) = (call.id().seq, self.tracked());
+            tracked.naming.remove(&call);
+            tracked.follower.never_sent(call);
         }
     }
 
     /// Nobody waits for its answer any more, which may never come.
     pub(crate) fn given_up(&self, call: &CallRef) {
         if self.used.load(Ordering::Relaxed) {
-            let (call, mut book) = (call.id().seq, self.book());
-            book.naming.remove(&call);
-            book.follower.given_up(call);
+            let (call, mut tracked) = (call.id().seq, self.tracked());
+            tracked.naming.remove(&call);
+            tracked.follower.given_up(call);
         }
     }
 
     /// The server went away: its sessions are lost, and another process in its place does not have them.
     pub(crate) fn server_gone(&self, at_ms: i64) {
         if self.used.load(Ordering::Relaxed) {
-            let mut book = self.book();
-            let recording = book.follower.recording();
+            let mut tracked = self.tracked();
+            let recording = tracked.follower.recording();
             let lost = |session: &Session| Lost { at_ms, id: session.id.clone(), recorded: session.recorded };
             let lost = recording.map(lost);
-            book.untold = lost.or(book.untold.take());
-            book.follower.server_gone(at_ms);
-            book.naming.clear();
+            tracked.untold = lost.or(tracked.untold.take());
+            tracked.follower.server_gone(at_ms);
+            tracked.naming.clear();
         }
     }
 
     /// Another server process is in its place.
     pub(crate) fn server_back(&self, at_ms: i64) {
         if self.used.load(Ordering::Relaxed) {
-            self.book().returns.push(at_ms);
+            self.tracked().returns.push(at_ms);
         }
     }
 
     /// Does the server hold a session that would be lost with it?
     pub(crate) fn has_open(&self) -> bool {
-        self.used.load(Ordering::Relaxed) && self.book().follower.open().next().is_some()
+        self.used.load(Ordering::Relaxed) && self.tracked().follower.open().next().is_some()
     }
 
     /// Those of earlier sessions of the gate.
@@ -196,14 +201,14 @@ impl Codegen {
     }
 }
 
-impl Recordings for Codegen {
+impl Recordings for CodegenTracker {
     fn open(&self) -> Result<Option<Recording>, String> {
-        Ok(self.book().follower.open().last().map(recording))
+        Ok(self.tracked().follower.open().last().map(recording))
     }
 
     fn started_by(&self, client: &str, id: &str) -> Result<Option<Recording>, String> {
         // All that this process was asked for came from the one client that it is here for.
-        if let Some(session) = self.book().follower.session(id) {
+        if let Some(session) = self.tracked().follower.session(id) {
             return Ok(Some(recording(session)));
         }
         self.earlier().started_by(client, id)
@@ -235,7 +240,7 @@ mod tests {
     struct Fixture {
         _folder: tempfile::TempDir,
         journal: Journal,
-        codegen: Codegen,
+        codegen: CodegenTracker,
     }
 
     fn fixture() -> Fixture {
@@ -253,7 +258,7 @@ mod tests {
             secrets: Vec::new(),
         };
         let journal = Journal::open(&home, &info, Arc::new(SystemClock::default())).unwrap();
-        Fixture { _folder: folder, journal, codegen: Codegen::new(home, "s") }
+        Fixture { _folder: folder, journal, codegen: CodegenTracker::new(home, "s") }
     }
 
     impl Fixture {

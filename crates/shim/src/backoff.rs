@@ -1,4 +1,4 @@
-//! When a server that crashed is started again, and when no more: pure, so that it can be told in tables.
+//! Restart backoff: when a server that crashed is started again, and when no more. Pure, so that it can be told in tables.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,9 +17,9 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// The restarts that were not asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Restarts(VecDeque<Instant>);
+pub(crate) struct Backoff(VecDeque<Instant>);
 
-impl Restarts {
+impl Backoff {
     /// How long to wait before the next one; none when there were too many. `chance` is a number from 0 to 1, so that a
     /// dozen servers that fell together do not rise together.
     pub(crate) fn next(&mut self, now: Instant, chance: f64) -> Option<Duration> {
@@ -40,7 +40,7 @@ impl Restarts {
     }
 
     /// What is said when there were too many.
-    pub(crate) fn words() -> String {
+    pub(crate) fn describe() -> String {
         format!("it crashed more than {MOST} times in {} minutes", WITHIN.as_secs() / 60)
     }
 }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn pauses_double_and_the_sixth_crash_in_ten_minutes_is_the_last() {
-        let mut restarts = Restarts::default();
+        let mut restarts = Backoff::default();
         let start = Instant::now();
         let mut pauses = Vec::new();
         for n in 0..6 {

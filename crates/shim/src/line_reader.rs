@@ -1,4 +1,4 @@
-//! Cutting a byte stream into lines, many at a time, without copying them.
+//! Line reader: cuts a byte stream into lines, many at a time, without copying them.
 //!
 //! Owns the read buffer and its size: it grows for a long line, is given back afterwards, and never
 //! passes the cap. Knows nothing of JSON.
@@ -30,7 +30,7 @@ pub(crate) enum Chunk<'a> {
 
 /// Reads whole lines from `source`, as many as one read brings.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub(crate) struct LineReader<R> {
     source: R,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that came from the source.
@@ -40,14 +40,14 @@ pub(crate) struct Lines<R> {
     max: usize,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LineReader<R> {
     pub(crate) fn new(source: R) -> Self {
         Self::with_max(source, MAX_LINE)
     }
 
     /// The same with another cap.
     pub(crate) fn with_max(source: R, max: usize) -> Self {
-        Lines { source, buffer: vec![0; RESTING], filled: 0, taken: 0, max }
+        LineReader { source, buffer: vec![0; RESTING], filled: 0, taken: 0, max }
     }
 
     /// Waits for at least one whole line, the end, or a line that is too long.
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn all(text: &[u8], step: usize, max: usize) -> Vec<String> {
-        let mut lines = Lines::with_max(Dribble(text, step), max);
+        let mut lines = LineReader::with_max(Dribble(text, step), max);
         let mut seen = Vec::new();
         loop {
             match lines.next().unwrap() {
@@ -221,7 +221,7 @@ mod tests {
     fn memory_is_given_back_after_a_long_line() {
         let mut text = vec![b'x'; 9_000_000];
         text.extend(b"\nshort\nshort\n");
-        let mut lines = Lines::new(Dribble(&text, 6));
+        let mut lines = LineReader::new(Dribble(&text, 6));
         assert!(matches!(lines.next().unwrap(), Chunk::Lines(line) if line.len() >= 9_000_001));
         assert!(lines.buffer.capacity() < 9_000_001 + 2 * GROWTH);
         while !matches!(lines.next().unwrap(), Chunk::End) {}

@@ -2,24 +2,24 @@ use callgate_protocol::lists::{self, List};
 
 use super::*;
 
-fn book() -> (ToolBook, Arc<Mutex<Vec<Listed>>>) {
-    let kept: Arc<Mutex<Vec<Listed>>> = Arc::default();
+fn book() -> (ToolCache, Arc<Mutex<Vec<ListedTool>>>) {
+    let kept: Arc<Mutex<Vec<ListedTool>>> = Arc::default();
     (shelved(&kept, || {}), kept)
 }
 
-fn shelved(kept: &Arc<Mutex<Vec<Listed>>>, differs: impl Fn() + Send + Sync + 'static) -> ToolBook {
+fn shelved(kept: &Arc<Mutex<Vec<ListedTool>>>, differs: impl Fn() + Send + Sync + 'static) -> ToolCache {
     let into = kept.clone();
     let keep = Arc::new(move |tools| {
         *into.lock().unwrap() = tools;
         true
     });
-    ToolBook::new(Shelf { keep, differs: Arc::new(differs) }, crate::checker::tests::in_process)
+    ToolCache::new(ListSink { keep, differs: Arc::new(differs) }, crate::checker::tests::in_process)
 }
 
-fn page(book: &ToolBook, first: bool, text: &str) -> Option<String> {
+fn page(book: &ToolCache, first: bool, text: &str) -> Option<String> {
     let result = Raw::parse(text).unwrap();
     let page = lists::page(List::Tools, result, |_| true);
-    book.page(Asker::Client, first, (result, &page), book.stamp())
+    book.page(Requester::Client, first, (result, &page), book.stamp())
 }
 
 const A: &str =
@@ -34,7 +34,7 @@ fn only_a_whole_list_counts_and_the_first_of_two_names() {
     assert!(!book.wait_newer(0, Duration::ZERO));
     assert_eq!(book.check("a", None), Err(Misfit::NotListedYet));
     assert_eq!(page(&book, false, B), None);
-    assert!(book.wait_newer(0, PATIENCE));
+    assert!(book.wait_newer(0, LIST_WAIT));
     assert!(matches!(book.check("a", None), Err(Misfit::Differs(_))));
     assert_eq!(book.check("a", Some(Raw::parse(r#"{"x":1}"#).unwrap())), Ok(()));
     for (tool, why) in [("b", "no schema"), ("c", "no such tool")] {
@@ -51,7 +51,7 @@ fn a_page_without_its_beginning_and_a_page_that_cannot_be_read_teach_nothing() {
     let (book, kept) = book();
     page(&book, true, A);
     page(&book, false, B);
-    assert!(book.wait_newer(0, PATIENCE));
+    assert!(book.wait_newer(0, LIST_WAIT));
     assert_eq!(page(&book, false, B), None);
     assert_eq!(page(&book, true, r#"{"nextCursor":"x"}"#), None, "no list in it");
     assert_eq!(page(&book, false, B), None);
@@ -77,7 +77,7 @@ fn a_list_that_starts_anew_forgets_its_first_pages() {
     let (book, kept) = book();
     page(&book, true, A);
     page(&book, true, B);
-    assert!(book.wait_newer(0, PATIENCE));
+    assert!(book.wait_newer(0, LIST_WAIT));
     book.finish();
     assert_eq!(kept.lock().unwrap().len(), 2);
     assert_eq!(book.check("a", None), Ok(()), "the schema of the new list");
@@ -87,7 +87,7 @@ fn a_list_that_starts_anew_forgets_its_first_pages() {
 fn a_server_is_asked_once_in_a_while_and_again_when_its_tools_changed() {
     let (book, _) = book();
     page(&book, true, B);
-    assert!(book.wait_newer(0, PATIENCE));
+    assert!(book.wait_newer(0, LIST_WAIT));
     assert_eq!(book.wants_list("b", Instant::now()), None);
     assert_eq!(book.wants_list("new one", Instant::now()), Some(1));
     assert_eq!(
@@ -105,15 +105,15 @@ fn a_list_that_comes_again_is_current_without_being_read_again() {
     let kept: Arc<Mutex<Vec<usize>>> = Arc::default();
     let into = kept.clone();
     // The second one cannot be kept.
-    let keep = Arc::new(move |tools: Vec<Listed>| {
+    let keep = Arc::new(move |tools: Vec<ListedTool>| {
         let mut kept = into.lock().unwrap();
         kept.push(tools.len());
         kept.len() != 2
     });
-    let book = ToolBook::new(Shelf { keep, differs: Arc::new(|| {}) }, crate::checker::tests::in_process);
+    let book = ToolCache::new(ListSink { keep, differs: Arc::new(|| {}) }, crate::checker::tests::in_process);
     let list = |text: &str, read: u64| {
         page(&book, true, text);
-        assert!(book.wait_newer(read, PATIENCE));
+        assert!(book.wait_newer(read, LIST_WAIT));
     };
     list(B, 0);
     list(B, 1);
@@ -136,8 +136,8 @@ fn a_list_from_before_the_server_said_that_it_changed_is_not_current() {
     for again in 0..2 {
         let at = book.stamp();
         book.outdated();
-        book.page(Asker::Client, true, (result, &came), at);
-        assert!(book.wait_newer(again, PATIENCE));
+        book.page(Requester::Client, true, (result, &came), at);
+        assert!(book.wait_newer(again, LIST_WAIT));
         assert_eq!(book.check("a", None), Err(Misfit::NotListedYet));
     }
 }
@@ -146,10 +146,10 @@ fn a_list_from_before_the_server_said_that_it_changed_is_not_current() {
 fn a_list_of_the_server_before_is_not_taken_for_one_of_the_next() {
     let (book, kept) = book();
     page(&book, true, B);
-    assert!(book.wait_newer(0, PATIENCE));
+    assert!(book.wait_newer(0, LIST_WAIT));
     let (result, at) = (Raw::parse(r#"{"tools":[]}"#).unwrap(), book.stamp());
     book.another_server();
-    book.page(Asker::Client, true, (result, &lists::page(List::Tools, result, |_| true)), at);
+    book.page(Requester::Client, true, (result, &lists::page(List::Tools, result, |_| true)), at);
     book.finish();
     assert_eq!(kept.lock().unwrap().len(), 2);
     assert!(!book.wait_newer(1, Duration::ZERO));
@@ -163,7 +163,7 @@ fn another_server_with_other_tools_is_noticed_once() {
     let mut read = 0;
     let mut list = |text: &str| {
         page(&book, true, text);
-        assert!(book.wait_newer(read, PATIENCE));
+        assert!(book.wait_newer(read, LIST_WAIT));
         read += 1;
     };
     book.another_server();
@@ -185,7 +185,7 @@ fn another_server_with_other_tools_is_noticed_once() {
 fn a_server_that_never_lists_its_tools_is_asked_less_and_less_often() {
     let (book, _) = book();
     let start = Instant::now();
-    let asked = |book: &ToolBook, from: u64, to: u64| -> Vec<u64> {
+    let asked = |book: &ToolCache, from: u64, to: u64| -> Vec<u64> {
         (from..to).filter(|s| book.wants_list("a", start + Duration::from_secs(*s)).is_some()).collect()
     };
     assert_eq!(asked(&book, 0, 300), [0, 6, 17, 38, 79, 140, 201, 262]);
@@ -193,7 +193,7 @@ fn a_server_that_never_lists_its_tools_is_asked_less_and_less_often() {
     book.outdated();
     assert_eq!(asked(&book, 300, 330), [300, 311], "it may be asked at once, and is not trusted for that");
     page(&book, true, B);
-    assert!(book.wait_newer(0, PATIENCE));
+    assert!(book.wait_newer(0, LIST_WAIT));
     assert_eq!(asked(&book, 330, 420), [332; 0], "it has answered");
     let unlisted = |s: u64| book.wants_list("z", start + Duration::from_secs(s)).is_some();
     let asked: Vec<u64> = (420..440).filter(|s| unlisted(*s)).collect();

@@ -1,4 +1,4 @@
-//! Why a server did not get as far as serving, from how it ended and what it said last: a code, and words for people.
+//! Diagnosis of a server that did not get as far as serving, from how it ended and what it said last: a code, and words for people.
 //!
 //! Pure. What it recognises is what real servers and their tools print; what it does not recognise is shown as it is. Each
 //! code has a page in `docs/errors`.
@@ -10,7 +10,7 @@ const SHOWN: usize = 8;
 
 /// A cause that is known by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Explanation {
+pub(crate) struct Diagnosis {
     pub(crate) code: &'static str,
     /// What is wrong and what to do; none where the ending says it already.
     words: Option<&'static str>,
@@ -111,8 +111,8 @@ const SIGNS: &[Sign] = &[
 ];
 
 /// What is known about a server that ended before it and its client had met.
-pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<Explanation> {
-    let plain = |code| Some(Explanation { code, words: None, said: Vec::new(), npx_copy: None });
+pub(crate) fn diagnose(ending: Option<&Ending>, last_lines: &[String]) -> Option<Diagnosis> {
+    let plain = |code| Some(Diagnosis { code, words: None, said: Vec::new(), npx_copy: None });
     match ending {
         Some(Ending::FailedToStart { cause }) => match cause {
             StartFailure::NotFound { .. } | StartFailure::NoSuchFile { .. } => plain("CG-101"),
@@ -138,7 +138,7 @@ pub(crate) fn explain(ending: Option<&Ending>, last_lines: &[String]) -> Option<
             // An installation that was cut short stays as it is: npx takes it for whole.
             let incomplete = matches!(code, "CG-110" | "CG-116" | "CG-117");
             let npx_copy = last_lines.iter().filter(|_| incomplete).find_map(|line| npx_copy(line));
-            Some(Explanation { code, words, said, npx_copy })
+            Some(Diagnosis { code, words, said, npx_copy })
         }
     }
 }
@@ -166,7 +166,7 @@ fn is_telling(line: &str) -> bool {
     !frame && line.chars().any(char::is_alphanumeric)
 }
 
-impl Explanation {
+impl Diagnosis {
     /// To be put behind a sentence about the end.
     pub(crate) fn after(&self, sentence: &str) -> String {
         let mut text = sentence.to_owned();
@@ -225,7 +225,7 @@ mod tests {
             ("", "CG-110"),
         ] {
             let ending = Ending::Exited { code: 1 };
-            let found = explain(Some(&ending), &lines(said)).map(|found| found.code);
+            let found = diagnose(Some(&ending), &lines(said)).map(|found| found.code);
             assert_eq!(found, Some(code), "{said}");
         }
     }
@@ -241,7 +241,7 @@ mod tests {
             (Ending::KeeperLost, None),
             (Ending::Exited { code: 0 }, Some("CG-110")),
         ] {
-            assert_eq!(explain(Some(&ending), &[]).map(|found| found.code), code, "{ending}");
+            assert_eq!(diagnose(Some(&ending), &[]).map(|found| found.code), code, "{ending}");
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
     fn the_words_name_the_page_and_end_with_what_was_said() {
         let said: Vec<String> =
             (0..20).map(|n| format!("line {n}")).chain(["EADDRINUSE".to_owned()]).collect();
-        let found = explain(Some(&Ending::Exited { code: 1 }), &said);
+        let found = diagnose(Some(&Ending::Exited { code: 1 }), &said);
         let text = found.map(|found| found.after("it ended")).unwrap_or_default();
         assert!(text.starts_with("it ended: the port that it wants is in use"), "{text}");
         assert!(text.contains("(see `callgate explain CG-113`). Its last words: line 13 | "), "{text}");
@@ -274,7 +274,7 @@ mod tests {
         ] {
             assert_eq!(npx_copy(&line).as_deref(), folder, "{line}");
         }
-        let found = explain(
+        let found = diagnose(
             Some(&Ending::Exited { code: 1 }),
             &[format!("Error: Cannot find module '{copy}/node_modules/x'")],
         );
@@ -291,7 +291,7 @@ mod tests {
             "  × No solution found when resolving tool dependencies:\n  ╰─▶ Because mcp-server-fech was not found in the package registry and you require mcp-server-fech",
         );
         for said in [offline, misspelled] {
-            let found = explain(Some(&Ending::Exited { code: 1 }), &said);
+            let found = diagnose(Some(&Ending::Exited { code: 1 }), &said);
             assert_eq!(found.map(|found| found.code), Some("CG-115"), "{said:?}");
         }
     }
@@ -306,7 +306,7 @@ mod tests {
             .chain(frames)
             .chain(["  requireStack: []".to_owned(), "}".to_owned()])
             .collect();
-        let found = explain(Some(&Ending::Exited { code: 1 }), &said);
+        let found = diagnose(Some(&Ending::Exited { code: 1 }), &said);
         let text = found.map(|found| found.after("it ended")).unwrap_or_default();
         let end =
             "Its last words:   throw err; | Error: Cannot find module '/srv/notes.js' |   requireStack: []";

@@ -1,16 +1,16 @@
-//! A session that cannot begin: its client hears why, from the first request on.
+//! Failed start, a session that cannot begin: its client hears why, from the first request on.
 
 use std::io::{Read, Write};
 
 use callgate_protocol::NextStep;
 use callgate_protocol::message::{Body, Incoming, Side, read};
 
-use crate::lines::{Chunk, Lines};
+use crate::line_reader::{Chunk, LineReader};
 use crate::wording::{self, Expects};
 
 /// Answers every request with the reason until the client leaves. Takes no more than it is given: there may be no more.
 pub(crate) fn refuse_all(from: impl Read, mut to: impl Write, reason: &str) {
-    let mut lines = Lines::with_max(from, 1 << 20);
+    let mut lines = LineReader::with_max(from, 1 << 20);
     loop {
         let whole = match lines.next() {
             Ok(Chunk::Lines(whole)) => whole,
@@ -21,7 +21,8 @@ pub(crate) fn refuse_all(from: impl Read, mut to: impl Write, reason: &str) {
             let Incoming::One(message) = read(Side::Client, line) else { continue };
             let Body::Request { id, method, .. } = &message.body else { continue };
             let next = NextStep::TellUser;
-            let mut answer = wording::unanswered(Expects::of(method), &id.as_key(), reason, &next, None);
+            let mut answer =
+                wording::unanswered(Expects::for_method(method), &id.as_key(), reason, &next, None);
             answer.push(b'\n');
             if to.write_all(&answer).and_then(|()| to.flush()).is_err() {
                 return;

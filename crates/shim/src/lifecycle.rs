@@ -1,4 +1,4 @@
-//! A session that outlives its server: stopped by a person, started again, given up after too many crashes.
+//! Lifecycle of the server within a session: stopped by a person, started again, given up after too many crashes.
 //!
 //! The main thread alone decides where the server stands. Whoever waits for a server is answered when it goes ([`sever`]),
 //! in the same step in which the table of the waiting turns to the next one; until that has repeated the handshake, requests
@@ -23,20 +23,20 @@ use callgate_protocol::json::Raw;
 use callgate_protocol::{NextStep, answer};
 use callgate_supervise::{Ending, Keeper, Pipes};
 
-use crate::explain::explain;
-use crate::farewell::Farewell;
+use crate::backoff::{Backoff, is_wanted};
+use crate::diagnosis::diagnose;
+use crate::exit::SessionExit;
 use crate::handshake::{Repeat, Terms};
+use crate::health::Health;
 use crate::pending::{Generation, Intake, PendingRequest, RequestKind, Unavailable};
 use crate::relay::{News, Relay, ServerPipe};
-use crate::restarts::{Restarts, is_wanted};
 use crate::server::FromServer;
 use crate::session::{Session, spawn};
 use crate::stdio;
-use crate::tree::TreeRecord;
-use crate::watching::Watched;
+use crate::tree_record::TreeRecord;
 
 /// How long a request waits for a server that is being started, beyond the pause before the start.
-pub(crate) const AT_THE_DOOR: Duration = Duration::from_secs(30);
+pub(crate) const START_WAIT: Duration = Duration::from_secs(30);
 /// How long a server may take to answer the handshake: one that is installed first takes its time.
 const GREETING: Duration = Duration::from_secs(60);
 /// How long a server that is about to be ended has to hear which calls are not wanted any more.
@@ -51,18 +51,18 @@ const NOT_AGAIN: &str = "; it is not started again, because a codegen session wa
 
 /// Where the server stands.
 #[derive(Debug)]
-pub(crate) enum Standing {
+pub(crate) enum ServerPhase {
     Serving,
     /// To be started when nothing of the one before is left, and not before this.
     Waiting {
         at: Instant,
-        why: Why,
+        why: RestartCause,
     },
     /// It runs, and has to answer the handshake as the first one did.
     Greeting {
         terms: Terms,
         until: Instant,
-        why: Why,
+        why: RestartCause,
     },
     /// Ended by its limits; the next call starts it.
     Resting,
@@ -72,20 +72,20 @@ pub(crate) enum Standing {
     Down,
 }
 
-/// Why a server is started again.
+/// RestartCause a server is started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum RestartCause {
     User,
     Crash,
     Call,
 }
 
-impl Why {
-    fn words(self) -> &'static str {
+impl RestartCause {
+    fn describe(self) -> &'static str {
         match self {
-            Why::User => "by the user",
-            Why::Crash => "after it crashed",
-            Why::Call => "for a call, after it was ended by its limits",
+            RestartCause::User => "by the user",
+            RestartCause::Crash => "after it crashed",
+            RestartCause::Call => "for a call, after it was ended by its limits",
         }
     }
 }
@@ -124,25 +124,25 @@ impl Session {
 
     /// When something is due without anything having happened.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let standing = match &self.standing {
-            Standing::Waiting { at, .. } => self.gone.then_some(*at),
-            Standing::Greeting { until, .. } => Some(*until),
-            Standing::Serving => self.next_look(),
-            Standing::Resting | Standing::Stopped | Standing::Down => None,
+        let phase = match &self.phase {
+            ServerPhase::Waiting { at, .. } => self.gone.then_some(*at),
+            ServerPhase::Greeting { until, .. } => Some(*until),
+            ServerPhase::Serving => self.next_look(),
+            ServerPhase::Resting | ServerPhase::Stopped | ServerPhase::Down => None,
         };
-        standing.into_iter().chain(self.next_cancelled()).min()
+        phase.into_iter().chain(self.next_cancelled()).min()
     }
 
     /// Does what is due.
-    pub(crate) fn due(&mut self) -> Option<Farewell> {
+    pub(crate) fn due(&mut self) -> Option<SessionExit> {
         let now = Instant::now();
         self.finish_cancelled(now);
-        match &self.standing {
-            Standing::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
-            Standing::Serving => self.look_after(now),
-            Standing::Greeting { until, .. } if now >= *until => {
+        match &self.phase {
+            ServerPhase::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
+            ServerPhase::Serving => self.look_after(now),
+            ServerPhase::Greeting { until, .. } if now >= *until => {
                 let seconds = GREETING.as_secs();
-                self.fell(&format!("it did not answer the handshake within {seconds} s"));
+                self.crashed(&format!("it did not answer the handshake within {seconds} s"));
             }
             _ => {}
         }
@@ -150,46 +150,47 @@ impl Session {
     }
 
     /// The server of this moment ended, and nobody had asked it to. What to say, if the session ends with it.
-    pub(crate) fn server_down(&mut self, ending: Option<&Ending>) -> Option<Farewell> {
+    pub(crate) fn server_down(&mut self, ending: Option<&Ending>) -> Option<SessionExit> {
         let why = ending.map_or_else(|| "it closed its output".to_owned(), Ending::to_string);
-        match self.standing {
-            Standing::Serving => {
+        match self.phase {
+            ServerPhase::Serving => {
                 let restart = self.restart_policy();
                 // Before the two have met there is nothing to go on with.
-                let met = !self.relay.handshake.is_open() && self.relay.pending.has_asked();
+                let met = !self.relay.handshake.is_open() && self.relay.pending.was_used();
                 if !met {
                     return Some(self.failed_to_start(ending));
                 }
                 // Both left, and the server was merely the first of whom it was heard.
                 if self.is_parting() {
-                    return Some(Farewell::of(ending));
+                    return Some(SessionExit::from_ending(ending));
                 }
                 // What it recorded is lost with it: its client is not to go on as if nothing had happened.
                 let recorded = self.relay.codegen.has_open();
                 if recorded || !is_wanted(restart, ending, self.relay.pending.calls()) {
                     let lost = if recorded { "; its open codegen session is saved in Callgate" } else { "" };
                     self.note(EventKind::Crashed, &format!("{why}; the session ended with it{lost}"));
-                    let mut said = Farewell::of(ending);
+                    let mut said = SessionExit::from_ending(ending);
                     if recorded && restart != Restart::Never {
                         said.reason.push_str(NOT_AGAIN);
                     }
                     return Some(said);
                 }
-                self.fell(&why);
+                self.crashed(&why);
             }
-            Standing::Greeting { .. } if ending == Some(&Ending::KeeperLost) => {
-                return Some(Farewell::of(ending));
+            ServerPhase::Greeting { .. } if ending == Some(&Ending::KeeperLost) => {
+                return Some(SessionExit::from_ending(ending));
             }
-            Standing::Greeting { .. } => self.fell(&why),
-            Standing::Waiting { .. } | Standing::Resting | Standing::Stopped | Standing::Down => {}
+            ServerPhase::Greeting { .. } => self.crashed(&why),
+            ServerPhase::Waiting { .. } | ServerPhase::Resting | ServerPhase::Stopped | ServerPhase::Down => {
+            }
         }
         None
     }
 
     /// The server ended before it and its client had met: what is known about why.
-    fn failed_to_start(&self, ending: Option<&Ending>) -> Farewell {
-        let mut said = Farewell::of(ending);
-        if let Some(known) = explain(ending, &self.stderr.last_lines(LAST_LINES)) {
+    fn failed_to_start(&self, ending: Option<&Ending>) -> SessionExit {
+        let mut said = SessionExit::from_ending(ending);
+        if let Some(known) = diagnose(ending, &self.stderr.last_lines(LAST_LINES)) {
             said.reason = known.after(&said.reason);
             self.note(EventKind::StartFailed, &said.reason);
         }
@@ -197,26 +198,26 @@ impl Session {
     }
 
     fn restart_policy(&self) -> Restart {
-        self.relay.gate.last().policy.process().restart.unwrap_or(Restart::Never)
+        self.relay.rule_source.last().policy.process().restart.unwrap_or(Restart::Never)
     }
 
     /// The server crashed, or did not get as far as serving: it is started again after a while, or given up.
-    fn fell(&mut self, why: &str) {
+    fn crashed(&mut self, why: &str) {
         let again = match self.restart_policy() {
             // A person started it; nobody but a person does so again.
             Restart::Never => Err(format!("it could not be started again ({why})")),
             Restart::BetweenCalls | Restart::Always => self
-                .restarts
+                .backoff
                 .next(Instant::now(), chance())
-                .ok_or_else(|| format!("{}, last: {why}", Restarts::words())),
+                .ok_or_else(|| format!("{}, last: {why}", Backoff::describe())),
         };
         match again {
             Ok(pause) => {
                 let at = Instant::now() + pause;
                 let words = format!("the server crashed ({why}) during this call; it is being started again");
-                self.sever(Intake::Starting { until: at + AT_THE_DOOR }, &words, &NextStep::CheckEffect);
+                self.sever(Intake::Starting { until: at + START_WAIT }, &words, &NextStep::CheckEffect);
                 self.keeper.end();
-                self.standing = Standing::Waiting { at, why: Why::Crash };
+                self.phase = ServerPhase::Waiting { at, why: RestartCause::Crash };
                 let text = format!("{why}; it is started again in {:.1} s", pause.as_secs_f64());
                 self.note(EventKind::Crashed, &text);
                 self.say(Stand::Starting, Some(why.to_owned()), |_| {});
@@ -238,7 +239,7 @@ impl Session {
         let (rule, next) = ("(crash loop)", NextStep::TellUser);
         let shut = Unavailable { rule, reason: reason.as_str().into(), next: next.clone(), lists: false };
         self.sever(Intake::Stopped(shut), &reason, &next);
-        self.standing = Standing::Down;
+        self.phase = ServerPhase::Down;
         stdio::complain(&format!("{}: {reason}", self.server));
         self.note(EventKind::Crashed, &reason);
         self.say(Stand::Down, Some(reason), |_| {});
@@ -246,17 +247,17 @@ impl Session {
     }
 
     /// What a person asks for.
-    pub(crate) fn asked(&mut self, request: &Request) -> Option<Farewell> {
+    pub(crate) fn control(&mut self, request: &Request) -> Option<SessionExit> {
         self.turn = Some(request.turn);
-        match (request.wish, &self.standing) {
-            (Wish::Stop, Standing::Stopped) => {}
+        match (request.wish, &self.phase) {
+            (Wish::Stop, ServerPhase::Stopped) => {}
             (Wish::Stop, _) => {
                 let reason = "the server was stopped by the user";
                 let (rule, next) = ("(stopped)", NextStep::WaitForUser);
                 let shut = Unavailable { rule, reason: reason.into(), next: next.clone(), lists: true };
                 self.sever(Intake::Stopped(shut), &format!("{reason} during this call"), &next);
                 self.keeper.end();
-                self.standing = Standing::Stopped;
+                self.phase = ServerPhase::Stopped;
                 self.note(EventKind::Stopped, "by the user");
                 self.say(Stand::Stopped, None, |_| {});
                 if !self.gone {
@@ -266,38 +267,38 @@ impl Session {
             }
             (
                 Wish::Start | Wish::Restart,
-                Standing::Stopped | Standing::Down | Standing::Resting | Standing::Waiting { .. },
+                ServerPhase::Stopped | ServerPhase::Down | ServerPhase::Resting | ServerPhase::Waiting { .. },
             ) => {
-                self.bring_back(Why::User);
+                self.bring_back(RestartCause::User);
                 return None;
             }
-            (Wish::Restart, Standing::Serving | Standing::Greeting { .. }) => {
-                let until = Instant::now() + AT_THE_DOOR;
+            (Wish::Restart, ServerPhase::Serving | ServerPhase::Greeting { .. }) => {
+                let until = Instant::now() + START_WAIT;
                 let words = "the server is started again by the user; this call was ended";
                 self.sever(Intake::Starting { until }, words, &NextStep::CheckEffect);
                 self.keeper.end();
-                self.bring_back(Why::User);
+                self.bring_back(RestartCause::User);
                 return None;
             }
-            (Wish::Start, Standing::Serving | Standing::Greeting { .. }) => {}
+            (Wish::Start, ServerPhase::Serving | ServerPhase::Greeting { .. }) => {}
         }
         self.turn_is_over();
         None
     }
 
     /// To be started as soon as nothing is left of the one before. What it did before does not count against it.
-    fn bring_back(&mut self, why: Why) {
+    fn bring_back(&mut self, why: RestartCause) {
         let now = Instant::now();
-        self.restarts.forget();
-        self.relay.pending.set_intake(Intake::Starting { until: now + AT_THE_DOOR });
-        self.standing = Standing::Waiting { at: now, why };
+        self.backoff.forget();
+        self.relay.pending.set_intake(Intake::Starting { until: now + START_WAIT });
+        self.phase = ServerPhase::Waiting { at: now, why };
         self.say(Stand::Starting, None, |_| {});
     }
 
     /// A client wants a server that was ended by its limits.
     pub(crate) fn wanted(&mut self) {
-        if matches!(self.standing, Standing::Resting) {
-            self.bring_back(Why::Call);
+        if matches!(self.phase, ServerPhase::Resting) {
+            self.bring_back(RestartCause::Call);
         }
     }
 
@@ -318,22 +319,22 @@ impl Session {
         };
         self.take_leave(left, &reason, &NextStep::TellUser);
         self.keeper.end();
-        self.standing = if comes_back { Standing::Resting } else { Standing::Stopped };
+        self.phase = if comes_back { ServerPhase::Resting } else { ServerPhase::Stopped };
         self.note(EventKind::Limit, &format!("{beyond}; it was ended"));
         self.say(Stand::Stopped, Some(format!("ended by its limits: {beyond}")), |_| {});
         true
     }
 
-    pub(crate) fn tree_gone(&mut self, generation: Generation) -> Option<Farewell> {
+    pub(crate) fn tree_gone(&mut self, generation: Generation) -> Option<SessionExit> {
         // Each server's tree is gone before the next one starts, so only the last can be meant.
         self.gone |= generation == self.relay.server.pipe().generation;
-        if self.gone && matches!(self.standing, Standing::Stopped) {
+        if self.gone && matches!(self.phase, ServerPhase::Stopped) {
             self.turn_is_over();
         }
         None
     }
 
-    fn start_again(&mut self, why: Why) {
+    fn start_again(&mut self, why: RestartCause) {
         match self.open_again() {
             Ok(pipe) => match self.relay.handshake.replay() {
                 Repeat::Nothing => self.serve_again(&pipe, why),
@@ -341,11 +342,11 @@ impl Session {
                     self.give_up("its handshake is too large to be repeated, or was not one")
                 }
                 Repeat::This(replay) => {
-                    if self.relay.ask(&pipe, RequestKind::Greeting, "initialize", &replay.asked) {
+                    if self.relay.send_own(&pipe, RequestKind::Greeting, "initialize", &replay.params) {
                         let until = Instant::now() + GREETING;
-                        self.standing = Standing::Greeting { terms: replay.terms, until, why };
+                        self.phase = ServerPhase::Greeting { terms: replay.terms, until, why };
                     } else {
-                        self.fell("the handshake could not be repeated");
+                        self.crashed("the handshake could not be repeated");
                     }
                 }
             },
@@ -366,15 +367,15 @@ impl Session {
     }
 
     /// The server that was started again answered the handshake.
-    pub(crate) fn greeted(&mut self, reply: Result<String, String>) -> Option<Farewell> {
-        let Standing::Greeting { terms, why, .. } = &self.standing else { return None };
+    pub(crate) fn greeted(&mut self, reply: Result<String, String>) -> Option<SessionExit> {
+        let ServerPhase::Greeting { terms, why, .. } = &self.phase else { return None };
         let why = *why;
-        let Some(now) = reply.ok().as_deref().and_then(Terms::of) else {
-            self.fell("it refused the handshake");
+        let Some(now) = reply.ok().as_deref().and_then(Terms::from_result) else {
+            self.crashed("it refused the handshake");
             return None;
         };
         if let Some(differs) = terms.differs(&now) {
-            return Some(Farewell {
+            return Some(SessionExit {
                 reason: format!(
                     "the server was started again and came back with {differs}, so this session ends; the client has to connect anew"
                 ),
@@ -392,10 +393,10 @@ impl Session {
     }
 
     /// The server is as it was before, as far as that can be: requests go to it from now on.
-    fn serve_again(&mut self, pipe: &ServerPipe, why: Why) {
+    fn serve_again(&mut self, pipe: &ServerPipe, why: RestartCause) {
         for (method, params) in self.relay.handshake.restoring() {
             if self.may_restore(method, &params) {
-                self.relay.ask(pipe, RequestKind::Quiet, method, &params);
+                self.relay.send_own(pipe, RequestKind::Quiet, method, &params);
             }
         }
         self.relay.tools.another_server();
@@ -406,7 +407,7 @@ impl Session {
             // Without a handshake we do not know how to ask; the client does.
             self.relay.tell_list_changed();
         }
-        self.standing = Standing::Serving;
+        self.phase = ServerPhase::Serving;
         let at_ms = wall_ms();
         // Before anybody who waits gets through: what it counts on may be lost.
         self.relay.codegen.server_back(at_ms);
@@ -414,7 +415,7 @@ impl Session {
         for list in self.relay.lists.take_owed() {
             self.relay.to_client.post(answer::notification(list.changed()));
         }
-        self.watched = Watched::new();
+        self.health = Health::new();
         self.restarted(why, at_ms);
     }
 
@@ -429,8 +430,8 @@ impl Session {
         matches!(judged, Judgement::Pass(_))
     }
 
-    fn restarted(&mut self, why: Why, at_ms: i64) {
-        self.note(EventKind::Restarted, why.words());
+    fn restarted(&mut self, why: RestartCause, at_ms: i64) {
+        self.note(EventKind::Restarted, why.describe());
         self.say(Stand::Running, None, |lease| {
             lease.restarts += 1;
             lease.restarted_ms = Some(at_ms);
@@ -447,8 +448,8 @@ impl Session {
     fn take_leave(&self, left: Vec<(IdKey, PendingRequest)>, words: &str, next: &NextStep) {
         self.relay.codegen.server_gone(wall_ms());
         let pipe = self.relay.server.pipe();
-        for (id, asked) in &left {
-            if asked.what.is_clients() {
+        for (id, request) in &left {
+            if request.what.is_clients() {
                 pipe.post_last(answer::cancelled(id, "the server is being ended"));
             }
         }

@@ -1,4 +1,4 @@
-//! How much a server may take, by the policy's `process` block: what is beyond it, in words. Pure; measuring and ending are
+//! Resource limits of a server, by the policy's `process` block: what is beyond it, in words. Pure; measuring and ending are
 //! the session's.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How long a call may take: as the policy says, or as long as its client listens.
+//! Timeouts of calls: as the policy says, or as long as its client listens.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ const AHEAD: Duration = Duration::from_secs(8);
 const CLIENTS: [(&str, Duration); 1] = [("claude-desktop", Duration::from_secs(240))];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum CallTimeout {
     /// Set in the policy: so long without a sign of life.
     Set(Duration),
     /// The client's own: so long in all, after which nobody would read an answer.
@@ -19,45 +19,48 @@ pub(crate) enum Patience {
 }
 
 /// What counts for this client. What a person has set comes first.
-pub(crate) fn patience(process: &ProcessSettings, client: &str) -> Option<Patience> {
+pub(crate) fn call_timeout(process: &ProcessSettings, client: &str) -> Option<CallTimeout> {
     let of_client = || CLIENTS.iter().find(|(name, _)| *name == client);
-    let set = process.call_time.map(|limit| Patience::Set(limit.duration()));
-    set.or_else(|| of_client().map(|(_, limit)| Patience::Client(*limit)))
+    let set = process.call_time.map(|limit| CallTimeout::Set(limit.duration()));
+    set.or_else(|| of_client().map(|(_, limit)| CallTimeout::Client(*limit)))
 }
 
-impl Patience {
+impl CallTimeout {
     pub(crate) fn is_over(self, since: Instant, heard: Instant) -> bool {
         match self {
-            Patience::Set(limit) => heard.elapsed() > limit,
-            Patience::Client(limit) => since.elapsed() > limit.saturating_sub(AHEAD),
+            CallTimeout::Set(limit) => heard.elapsed() > limit,
+            CallTimeout::Client(limit) => since.elapsed() > limit.saturating_sub(AHEAD),
         }
     }
 
     /// How often calls are looked at: in time for an answer, and not so often that an idle session is busy with it.
     pub(crate) fn looks(self) -> Duration {
         match self {
-            Patience::Set(_) => Duration::from_millis(500),
-            Patience::Client(_) => AHEAD / 2,
+            CallTimeout::Set(_) => Duration::from_millis(500),
+            CallTimeout::Client(_) => AHEAD / 2,
         }
     }
 
     /// Which rule says so, as the record names it.
     pub(crate) fn rule(self) -> &'static str {
         match self {
-            Patience::Set(_) => "/process/call_time",
-            Patience::Client(_) => "(client's limit)",
+            CallTimeout::Set(_) => "/process/call_time",
+            CallTimeout::Client(_) => "(client's limit)",
         }
     }
 
-    /// Why a call is given up.
-    pub(crate) fn words(self) -> String {
+    /// RestartCause a call is given up.
+    pub(crate) fn describe(self) -> String {
         match self {
-            Patience::Set(limit) => {
-                format!("the call was given up after {} without a sign of life", crate::bounds::span(limit))
+            CallTimeout::Set(limit) => {
+                format!(
+                    "the call was given up after {} without a sign of life",
+                    crate::resource_limits::span(limit)
+                )
             }
-            Patience::Client(limit) => format!(
+            CallTimeout::Client(limit) => format!(
                 "the server had not answered shortly before the client gives a call up by itself (after {})",
-                crate::bounds::span(limit)
+                crate::resource_limits::span(limit)
             ),
         }
     }
@@ -74,12 +77,12 @@ mod tests {
         let minutes = |minutes: u64| Duration::from_secs(minutes * 60);
         for (process, client, expected) in [
             ("{}", "claude-code", None),
-            ("{}", "claude-desktop", Some(Patience::Client(minutes(4)))),
-            (r#"{ "call_time": "10m" }"#, "claude-desktop", Some(Patience::Set(minutes(10)))),
-            (r#"{ "call_time": "2m" }"#, "claude-code", Some(Patience::Set(minutes(2)))),
+            ("{}", "claude-desktop", Some(CallTimeout::Client(minutes(4)))),
+            (r#"{ "call_time": "10m" }"#, "claude-desktop", Some(CallTimeout::Set(minutes(10)))),
+            (r#"{ "call_time": "2m" }"#, "claude-code", Some(CallTimeout::Set(minutes(2)))),
         ] {
             let text = format!(r#"{{ "version": "1", "default": "allow", "process": {process} }}"#);
-            let found = patience(Policy::parse(&text).unwrap().process(), client);
+            let found = call_timeout(Policy::parse(&text).unwrap().process(), client);
             assert_eq!(found, expected, "{process} {client}");
         }
     }
@@ -89,7 +92,7 @@ mod tests {
         let now = Instant::now();
         let ago = |seconds| now.checked_sub(Duration::from_secs(seconds)).unwrap();
         let (set, client) =
-            (Patience::Set(Duration::from_secs(60)), Patience::Client(Duration::from_secs(60)));
+            (CallTimeout::Set(Duration::from_secs(60)), CallTimeout::Client(Duration::from_secs(60)));
         for (since, heard, by_set, by_client) in
             [(50, 50, false, false), (53, 53, false, true), (61, 61, true, true), (61, 1, false, true)]
         {

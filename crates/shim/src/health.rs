@@ -1,4 +1,4 @@
-//! An eye on a server that serves: its limits, calls that take too long, an installation that takes its time.
+//! Health of a server that serves: its limits, calls that take too long, an installation that takes its time.
 //!
 //! Done by the main thread, which has nothing else to do meanwhile, and only where the policy sets a limit; a session
 //! without one is looked at once, a while after its start.
@@ -10,8 +10,8 @@ use callgate_journal::{EventKind, Outcome};
 use callgate_policy::OnLimit;
 use callgate_protocol::{NextStep, answer};
 
-use crate::bounds::{self, Beyond};
-use crate::patience::Patience;
+use crate::call_timeout::CallTimeout;
+use crate::resource_limits::{self, Beyond};
 use crate::session::Session;
 use crate::wording;
 
@@ -26,7 +26,7 @@ const INSTALLERS: [&str; 7] = ["npm", "npx", "pnpm", "yarn", "uv", "uvx", "pip"]
 
 /// What was seen of a server so far.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct Health {
     since: Instant,
     looked: Instant,
     measured: Instant,
@@ -46,10 +46,10 @@ enum Silence {
     Over,
 }
 
-impl Watched {
-    pub(crate) fn new() -> Watched {
+impl Health {
+    pub(crate) fn new() -> Health {
         let now = Instant::now();
-        Watched {
+        Health {
             since: now,
             looked: now,
             measured: now,
@@ -63,83 +63,83 @@ impl Watched {
 impl Session {
     /// When a server that serves is to be looked at next.
     pub(crate) fn next_look(&self) -> Option<Instant> {
-        let rules = self.relay.gate.last();
+        let rules = self.relay.rule_source.last();
         let process = rules.policy.process();
-        let calls = self.relay.patience(&rules).map(|patience| self.watched.looked + patience.looks());
-        let limited = bounds::needs_measuring(process) || process.idle.is_some();
-        let limits = limited.then(|| self.watched.measured + MEASURED);
-        let silence = match self.watched.silence {
-            Silence::Unknown => Some(self.watched.since + ANSWERED),
-            Silence::Told => Some(self.watched.looked + TAKEN_BACK),
+        let calls = self.relay.call_timeout(&rules).map(|timeout| self.health.looked + timeout.looks());
+        let limited = resource_limits::needs_measuring(process) || process.idle.is_some();
+        let limits = limited.then(|| self.health.measured + MEASURED);
+        let silence = match self.health.silence {
+            Silence::Unknown => Some(self.health.since + ANSWERED),
+            Silence::Told => Some(self.health.looked + TAKEN_BACK),
             Silence::Over => None,
         };
         calls.into_iter().chain(limits).chain(silence).min()
     }
 
     pub(crate) fn look_after(&mut self, now: Instant) {
-        match self.watched.silence {
-            Silence::Unknown if now >= self.watched.since + ANSWERED => {
-                self.watched.silence = Silence::Over;
+        match self.health.silence {
+            Silence::Unknown if now >= self.health.since + ANSWERED => {
+                self.health.silence = Silence::Over;
                 self.tell_of_silence();
             }
             Silence::Told if !self.relay.handshake.is_open() => {
-                self.watched.silence = Silence::Over;
+                self.health.silence = Silence::Over;
                 self.say(Stand::Running, None, |_| {});
             }
             Silence::Unknown | Silence::Told | Silence::Over => {}
         }
-        let rules = self.relay.gate.last();
+        let rules = self.relay.rule_source.last();
         let process = rules.policy.process();
-        self.watched.looked = now;
-        if let Some(patience) = self.relay.patience(&rules) {
-            self.give_up_calls(patience);
+        self.health.looked = now;
+        if let Some(timeout) = self.relay.call_timeout(&rules) {
+            self.give_up_calls(timeout);
         }
-        if now < self.watched.measured + MEASURED {
+        if now < self.health.measured + MEASURED {
             return;
         }
-        self.watched.measured = now;
+        self.health.measured = now;
         let (busy, entered) = self.relay.pending.use_of();
-        if busy || entered != self.watched.used.1 {
-            self.watched.used = (now, entered);
+        if busy || entered != self.health.used.1 {
+            self.health.used = (now, entered);
         }
-        let idle = now.duration_since(self.watched.used.0);
-        let measured = bounds::needs_measuring(process).then(|| self.keeper.measure()).flatten();
-        let beyond = bounds::beyond(process, measured.as_ref(), idle);
+        let idle = now.duration_since(self.health.used.0);
+        let measured = resource_limits::needs_measuring(process).then(|| self.keeper.measure()).flatten();
+        let beyond = resource_limits::beyond(process, measured.as_ref(), idle);
         self.beyond(beyond, process.on_limit.unwrap_or(OnLimit::Warn));
     }
 
     fn beyond(&mut self, beyond: Vec<Beyond>, then: OnLimit) {
         if beyond.is_empty() {
-            if !std::mem::take(&mut self.watched.beyond).is_empty() {
+            if !std::mem::take(&mut self.health.beyond).is_empty() {
                 self.say(Stand::Running, None, |_| {});
             }
             return;
         }
-        if then == OnLimit::End && self.put_to_rest(&bounds::sentence(&beyond)) {
+        if then == OnLimit::End && self.put_to_rest(&resource_limits::sentence(&beyond)) {
             return;
         }
         let kept = then == OnLimit::End && self.relay.codegen.has_open();
         let why = if kept { "; it is kept for its open codegen session" } else { "" };
-        let before = std::mem::take(&mut self.watched.beyond);
+        let before = std::mem::take(&mut self.health.beyond);
         let known = |one: &Beyond| before.iter().any(|before| before.same_limit(one));
         let news: Vec<&Beyond> = beyond.iter().filter(|one| !known(one)).collect();
         for one in &news {
             self.note(EventKind::Limit, &format!("{one}{why}"));
         }
         if !news.is_empty() || before.len() != beyond.len() {
-            self.say(Stand::Running, Some(format!("{}{why}", bounds::sentence(&beyond))), |_| {});
+            self.say(Stand::Running, Some(format!("{}{why}", resource_limits::sentence(&beyond))), |_| {});
         }
-        self.watched.beyond = beyond;
+        self.health.beyond = beyond;
     }
 
     /// Answers calls that took too long, and tells the server that nobody waits any more.
-    fn give_up_calls(&self, patience: Patience) {
+    fn give_up_calls(&self, timeout: CallTimeout) {
         let pipe = self.relay.server.pipe();
-        for (id, call, expects) in self.relay.pending.overdue(patience) {
-            let reason = patience.words();
+        for (id, call, expects) in self.relay.pending.overdue(timeout) {
+            let reason = timeout.describe();
             pipe.post_last(answer::cancelled(&id, &reason));
             let (next, id_text) = (NextStep::CheckEffect, call.id().to_string());
-            let line = wording::refusal(expects, &id, &reason, &next, (&id_text, patience.rule()));
+            let line = wording::refusal(expects, &id, &reason, &next, (&id_text, timeout.rule()));
             self.relay.to_client.post_last(line);
             self.relay.codegen.given_up(&call);
             self.relay.journal.call_over(&call);
@@ -168,6 +168,6 @@ impl Session {
             self.note(EventKind::Installing, &text);
         }
         self.say(Stand::Running, Some(text), |_| {});
-        self.watched.silence = Silence::Told;
+        self.health.silence = Silence::Told;
     }
 }

@@ -1,4 +1,4 @@
-//! What the server says its tools are, learned from the lists that pass by: schemas for `validate`, and the catalogue that
+//! Cache of what the server says its tools are, learned from the lists that pass by: schemas for `validate`, and the catalogue that
 //! people see.
 //!
 //! Lists come in pages; only a whole one counts. Reading one takes a moment, so the thread that carries the answers only
@@ -23,7 +23,7 @@ use crate::schema::{Misfit, ToolSchema};
 /// How much of a server's list is read; a server that says more than this about its tools is not read to the end.
 const MOST_BYTES: usize = 16 << 20;
 /// How long a call waits for the list that its schema is in.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const LIST_WAIT: Duration = Duration::from_secs(2);
 /// How long the first list is waited for that a client has got.
 const FIRST_LIST: Duration = Duration::from_millis(500);
 /// How soon after a list of ours another one may be asked for; after one that never came, twice as late each time,
@@ -37,21 +37,21 @@ const LAST_WRITTEN: Duration = Duration::from_secs(2);
 
 /// Whose request a page answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asker {
+pub(crate) enum Requester {
     Client,
     Callgate,
 }
 
 /// One tool as the server listed it: name and definition.
-pub(crate) type Listed = (String, String);
+pub(crate) type ListedTool = (String, String);
 
 #[derive(Debug)]
-pub(crate) struct ToolBook {
+pub(crate) struct ToolCache {
     /// Pages of lists that are not whole yet: the client's, and ours.
     pages: Mutex<[Pages; 2]>,
-    known: Arc<(Mutex<Known>, Condvar)>,
-    clerk: Mutex<Option<Clerk>>,
-    shelf: Shelf,
+    known: Arc<(Mutex<KnownTools>, Condvar)>,
+    worker: Mutex<Option<ListWorker>>,
+    sink: ListSink,
     checker: Checker,
     /// The first list was waited for.
     awaited: AtomicBool,
@@ -59,22 +59,22 @@ pub(crate) struct ToolBook {
 
 /// Where whole lists go.
 #[derive(Clone)]
-pub(crate) struct Shelf {
+pub(crate) struct ListSink {
     /// Says whether the list is kept; if not, the next one is another chance, be it the same.
-    pub(crate) keep: Arc<dyn Fn(Vec<Listed>) -> bool + Send + Sync>,
+    pub(crate) keep: Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync>,
     /// Called when the first list of a server that was started again is not the last one of the server before.
     pub(crate) differs: Arc<dyn Fn() + Send + Sync>,
 }
 
-impl std::fmt::Debug for Shelf {
+impl std::fmt::Debug for ListSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Shelf")
+        f.write_str("ListSink")
     }
 }
 
 /// When a list came, by what the server has said of its lists until then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct ListStamp {
     /// Counts the servers of the session.
     server: u64,
     /// Counts how often they said that their tools are not what they were.
@@ -85,7 +85,7 @@ pub(crate) struct Stamp {
 #[derive(Debug, Default)]
 struct Pages {
     /// When its first page came; none if that was not seen, or something of it was lost.
-    begun: Option<Stamp>,
+    begun: Option<ListStamp>,
     texts: Vec<Arc<str>>,
     bytes: usize,
 }
@@ -94,7 +94,7 @@ struct Pages {
 #[derive(Debug)]
 struct Whole {
     pages: Vec<Arc<str>>,
-    at: Stamp,
+    at: ListStamp,
 }
 
 /// What a clerk has to do, in the order in which it came.
@@ -105,7 +105,7 @@ enum Work {
 }
 
 #[derive(Debug)]
-struct Clerk {
+struct ListWorker {
     work: Sender<Work>,
     /// One list waits while another is read; a server that lists faster than that is told of by its last ones.
     list_waits: Arc<AtomicBool>,
@@ -114,14 +114,14 @@ struct Clerk {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownTools {
     /// By name; `None` for a tool without a schema.
     schemas: FxHashMap<String, Option<Arc<ToolSchema>>>,
     /// A whole list was read, and the server has not said since that it changed.
     current: bool,
     /// How many lists were read.
     read: u64,
-    asked: Option<AskedFor>,
+    own_listing: Option<OwnListing>,
     /// Tells one list from another.
     mark: u64,
     /// The pages that were read last, if they are kept: many clients ask again and again, and mostly get the same.
@@ -129,46 +129,46 @@ struct Known {
     /// The next list is the first of another server.
     another: bool,
     /// As of now.
-    stamp: Stamp,
+    stamp: ListStamp,
 }
 
 /// A list that we asked for.
 #[derive(Clone, Copy, Debug)]
-struct AskedFor {
+struct OwnListing {
     at: Instant,
-    /// As [`Known::read`] was.
+    /// As [`KnownTools::read`] was.
     read: u64,
     /// How long the next one has to wait.
     pause: Duration,
 }
 
-impl ToolBook {
-    pub(crate) fn new(shelf: Shelf, checks: Start) -> ToolBook {
-        ToolBook {
+impl ToolCache {
+    pub(crate) fn new(sink: ListSink, checks: Start) -> ToolCache {
+        ToolCache {
             pages: Mutex::default(),
             known: Arc::default(),
-            clerk: Mutex::default(),
-            shelf,
+            worker: Mutex::default(),
+            sink,
             checker: Checker::new(checks),
             awaited: AtomicBool::new(false),
         }
     }
 
     /// For a list that is just coming.
-    pub(crate) fn stamp(&self) -> Stamp {
+    pub(crate) fn stamp(&self) -> ListStamp {
         lock(&self.known.0).stamp
     }
 
     /// Takes in one page, given as it was read, and when it came; the cursor of the next, if there is one and it is wanted.
     pub(crate) fn page(
         &self,
-        asker: Asker,
+        asker: Requester,
         first: bool,
         (result, page): (Raw<'_>, &Page<'_>),
-        at: Stamp,
+        at: ListStamp,
     ) -> Option<String> {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        let pages = &mut pages[usize::from(asker == Asker::Callgate)];
+        let pages = &mut pages[usize::from(asker == Requester::Callgate)];
         if first {
             *pages = Pages { begun: Some(at), ..Pages::default() };
         }
@@ -197,36 +197,36 @@ impl ToolBook {
     }
 
     fn hand_over(&self, work: Work) -> io::Result<()> {
-        let mut clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
-        let clerk = match &mut *clerk {
-            Some(clerk) => clerk,
+        let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = match &mut *worker {
+            Some(worker) => worker,
             empty => empty.insert(self.hire()?),
         };
-        if matches!(work, Work::List(_)) && clerk.list_waits.swap(true, Ordering::SeqCst) {
+        if matches!(work, Work::List(_)) && worker.list_waits.swap(true, Ordering::SeqCst) {
             return Err(io::Error::other("lists come faster than they are read"));
         }
-        clerk.work.send(work).map_err(|_| io::Error::other("the clerk is gone"))
+        worker.work.send(work).map_err(|_| io::Error::other("the worker is gone"))
     }
 
-    fn hire(&self) -> io::Result<Clerk> {
+    fn hire(&self) -> io::Result<ListWorker> {
         let (work, given) = mpsc::channel::<Work>();
         let (at_work, done) = mpsc::channel::<()>();
         let list_waits = Arc::new(AtomicBool::new(false));
-        let (known, shelf, waits) = (self.known.clone(), self.shelf.clone(), list_waits.clone());
+        let (known, sink, waits) = (self.known.clone(), self.sink.clone(), list_waits.clone());
         let read = move || {
             let _at_work = at_work;
             for work in given {
                 match work {
                     Work::List(list) => {
                         waits.store(false, Ordering::SeqCst);
-                        take_in(list, &known, &shelf);
+                        take_in(list, &known, &sink);
                     }
                     Work::Note(write) => write(),
                 }
             }
         };
         thread::Builder::new().name("tool-list".to_owned()).stack_size(512 * 1024).spawn(read)?;
-        Ok(Clerk { work, list_waits, done })
+        Ok(ListWorker { work, list_waits, done })
     }
 
     /// The server says that its tools are not what they were.
@@ -235,7 +235,7 @@ impl ToolBook {
         known.current = false;
         known.stamp.changes += 1;
         // Who says that may well answer now.
-        if let Some(asked) = &mut known.asked {
+        if let Some(asked) = &mut known.own_listing {
             asked.pause = AGAIN;
         }
     }
@@ -244,7 +244,7 @@ impl ToolBook {
     pub(crate) fn another_server(&self) {
         *self.pages.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
         let mut known = lock(&self.known.0);
-        (known.current, known.asked) = (false, None);
+        (known.current, known.own_listing) = (false, None);
         known.another = known.read > 0;
         known.stamp.server += 1;
     }
@@ -264,11 +264,11 @@ impl ToolBook {
         }
         let read = known.read;
         // Each list that does not come costs a call its patience.
-        let pause = match known.asked {
+        let pause = match known.own_listing {
             Some(asked) if asked.read == read => (asked.pause * 2).min(AGAIN_AT_LAST),
             _ => AGAIN,
         };
-        known.asked = Some(AskedFor { at: now, read, pause });
+        known.own_listing = Some(OwnListing { at: now, read, pause });
         Some(read)
     }
 
@@ -330,8 +330,8 @@ impl ToolBook {
     /// Lets the clerk finish what it has, at the end of a session.
     pub(crate) fn finish(&self) {
         self.checker.finish();
-        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Clerk { work, done, .. }) = clerk {
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(ListWorker { work, done, .. }) = worker {
             drop(work);
             // Closed, or not in time: either way there is nothing more to wait for.
             let _closed = done.recv_timeout(LAST_WRITTEN);
@@ -340,9 +340,9 @@ impl ToolBook {
 }
 
 /// Reads a whole list and keeps it.
-fn take_in(Whole { pages, at }: Whole, known: &(Mutex<Known>, Condvar), shelf: &Shelf) {
+fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sink: &ListSink) {
     // What a server that is no more listed says nothing of the one in its place.
-    let is_over = |known: &Known| known.stamp.server != at.server;
+    let is_over = |known: &KnownTools| known.stamp.server != at.server;
     {
         let mut known_now = lock(&known.0);
         if is_over(&known_now) {
@@ -378,24 +378,24 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<Known>, Condvar), shelf: &
     };
     known.1.notify_all();
     if differs {
-        (shelf.differs)();
+        (sink.differs)();
     }
-    if (shelf.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
+    if (sink.keep)(tools.into_iter().map(|(name, definition, _)| (name, definition)).collect()) {
         lock(&known.0).pages = pages;
     }
 }
 
-impl Known {
+impl KnownTools {
     fn is_current_of(&self, tool: &str) -> bool {
         self.current && self.schemas.contains_key(tool)
     }
 
     fn is_list_due(&self, now: Instant) -> bool {
-        self.asked.is_none_or(|asked| now.saturating_duration_since(asked.at) > asked.pause)
+        self.own_listing.is_none_or(|asked| now.saturating_duration_since(asked.at) > asked.pause)
     }
 
     /// Is it the list that was read last, to the letter? Then everything about it is known.
-    fn came_again(&mut self, pages: &[Arc<str>], at: Stamp) -> bool {
+    fn came_again(&mut self, pages: &[Arc<str>], at: ListStamp) -> bool {
         let same = self.pages == pages;
         if same {
             (self.current, self.another) = (self.stamp == at, false);
@@ -405,7 +405,7 @@ impl Known {
     }
 }
 
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+fn lock(known: &Mutex<KnownTools>) -> MutexGuard<'_, KnownTools> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -427,5 +427,4 @@ fn read(pages: &[Arc<str>]) -> Vec<(String, String, Option<String>)> {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
-#[path = "toolbook_tests.rs"]
 mod tests;

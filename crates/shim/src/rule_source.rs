@@ -1,8 +1,8 @@
-//! The rules in force right now: this server's policy and the pause switch.
+//! Source of the rules in force right now: this server's policy, the pause switch, the allowances.
 //!
-//! State is level-triggered: what the files say at this moment counts. [`Gate::look`] costs a `stat` or two,
+//! State is level-triggered: what the files say at this moment counts. [`RuleSource::poll`] costs a `stat` or two,
 //! so it is asked before each group of lines; a watcher only makes the news arrive when nobody calls.
-//! A policy that cannot be read never means "no policy": see [`Gate::reload`].
+//! A policy that cannot be read never means "no policy": see [`RuleSource::reload`].
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -104,7 +104,7 @@ pub enum Change {
 
 /// Reads the policy and pause files when they changed.
 #[derive(Debug)]
-pub struct Gate {
+pub struct RuleSource {
     home: Home,
     server: String,
     /// [`MOMENT`], but in tests.
@@ -114,10 +114,10 @@ pub struct Gate {
 
 #[derive(Debug)]
 struct Seen {
-    own: Stamp,
-    default: Stamp,
-    pause: Stamp,
-    allowances: Stamp,
+    own: FileStamp,
+    default: FileStamp,
+    pause: FileStamp,
+    allowances: FileStamp,
     rules: Rules,
     /// Has any policy been good in this session?
     good: bool,
@@ -138,7 +138,7 @@ impl Seen {
 
 /// Tells one state of a file from another without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Stamp {
+enum FileStamp {
     Unseen,
     Missing,
     /// It was there, and was taken away.
@@ -156,9 +156,9 @@ enum Stamp {
     Unread,
 }
 
-impl Gate {
+impl RuleSource {
     /// Nothing is read before the first look.
-    pub fn new(home: Home, server: &str) -> Gate {
+    pub fn new(home: Home, server: &str) -> RuleSource {
         let rules = Rules {
             policy: Arc::new(Policy::refuse_all("no policy was read yet")),
             paused: None,
@@ -166,17 +166,17 @@ impl Gate {
             allowances: Arc::new([]),
         };
         let seen = Seen {
-            own: Stamp::Unseen,
-            default: Stamp::Unseen,
-            pause: Stamp::Unseen,
-            allowances: Stamp::Unseen,
+            own: FileStamp::Unseen,
+            default: FileStamp::Unseen,
+            pause: FileStamp::Unseen,
+            allowances: FileStamp::Unseen,
             rules,
             good: false,
             told: None,
             untold: None,
             changes: Vec::new(),
         };
-        Gate { home, server: server.to_owned(), moment: MOMENT, seen: Mutex::new(seen) }
+        RuleSource { home, server: server.to_owned(), moment: MOMENT, seen: Mutex::new(seen) }
     }
 
     /// Is there something to tell that is told only if it lasts? Then another look is due in a [`MOMENT`].
@@ -191,14 +191,14 @@ impl Gate {
     }
 
     /// The rules of this moment, and what changed since somebody looked last.
-    pub fn look(&self) -> (Rules, Vec<Change>) {
+    pub fn poll(&self) -> (Rules, Vec<Change>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        self.look_at_policy(&mut seen);
+        self.poll_policy(&mut seen);
         if let Some((change, _)) = seen.untold.take_if(|(_, since)| since.elapsed() >= self.moment) {
             seen.changes.push(change);
         }
-        self.look_at_pause(&mut seen);
-        self.look_at_allowances(&mut seen);
+        self.poll_pause(&mut seen);
+        self.poll_allowances(&mut seen);
         (seen.rules.clone(), std::mem::take(&mut seen.changes))
     }
 
@@ -207,26 +207,26 @@ impl Gate {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).rules.clone()
     }
 
-    fn look_at_policy(&self, seen: &mut Seen) {
+    fn poll_policy(&self, seen: &mut Seen) {
         let own = self.home.policy(&self.server);
-        let stamp = Stamp::of(&own);
-        if stamp == Stamp::Missing {
+        let stamp = FileStamp::from_path(&own);
+        if stamp == FileStamp::Missing {
             match seen.own {
-                Stamp::Unseen | Stamp::Missing => {
-                    seen.own = Stamp::Missing;
+                FileStamp::Unseen | FileStamp::Missing => {
+                    seen.own = FileStamp::Missing;
                     let fallback = self.home.default_policy();
-                    let stamp = Stamp::of(&fallback);
+                    let stamp = FileStamp::from_path(&fallback);
                     if stamp != seen.default {
                         seen.default = self.reload(seen, &fallback, stamp);
                     }
                 }
                 // Its own policy was deleted under a running session: what held goes on, whatever the default says.
-                Stamp::File { .. } | Stamp::Unknown(_) | Stamp::Unread => {
-                    seen.own = Stamp::Deleted;
+                FileStamp::File { .. } | FileStamp::Unknown(_) | FileStamp::Unread => {
+                    seen.own = FileStamp::Deleted;
                     let reason = "the file was deleted".to_owned();
                     seen.hold(Change::Broken { path: own, reason, kept: true });
                 }
-                Stamp::Deleted => {}
+                FileStamp::Deleted => {}
             }
         } else if stamp != seen.own {
             seen.own = self.reload(seen, &own, stamp);
@@ -235,9 +235,9 @@ impl Gate {
 
     /// Puts the policy at `path` in force. A broken one: the last good policy stays; if there was none in this
     /// session, every call is refused with the reason.
-    fn reload(&self, seen: &mut Seen, path: &Path, stamp: Stamp) -> Stamp {
+    fn reload(&self, seen: &mut Seen, path: &Path, stamp: FileStamp) -> FileStamp {
         let read = read_private(path);
-        let stamp = if read.is_ok() { stamp } else { Stamp::Unread };
+        let stamp = if read.is_ok() { stamp } else { FileStamp::Unread };
         let parsed = read.map_err(|error| error.to_string()).and_then(|text| {
             let mut policy = Policy::parse(&text).map_err(|report| report.headline())?;
             guard(&mut policy, self.home.path(), std::env::current_dir().ok().as_deref());
@@ -273,18 +273,18 @@ impl Gate {
         stamp
     }
 
-    fn look_at_pause(&self, seen: &mut Seen) {
-        let stamp = Stamp::of(&self.home.paused());
+    fn poll_pause(&self, seen: &mut Seen) {
+        let stamp = FileStamp::from_path(&self.home.paused());
         if stamp == seen.pause {
             return;
         }
         let any = seen.rules.paused.is_some() || !seen.rules.paused_clients.is_empty();
-        if stamp == Stamp::Missing && any {
+        if stamp == FileStamp::Missing && any {
             self.put_pause_back(seen);
             return;
         }
         let switch = pause::read(&self.home);
-        seen.pause = if matches!(switch, pause::Switch::Broken(_)) { Stamp::Unread } else { stamp };
+        seen.pause = if matches!(switch, pause::Switch::Broken(_)) { FileStamp::Unread } else { stamp };
         let paused: Option<Arc<str>> = switch.reason(&self.server).map(Into::into);
         match (&seen.rules.paused, &paused) {
             (None, Some(reason)) => seen.changes.push(Change::Paused(reason.clone())),
@@ -300,26 +300,26 @@ impl Gate {
     /// put back, for everybody and to be resumed like any other; until that works calls stay paused here.
     fn put_pause_back(&self, seen: &mut Seen) {
         let words = "the pause switch was removed while calls were paused, so they stay paused";
-        if seen.pause != Stamp::Deleted {
+        if seen.pause != FileStamp::Deleted {
             seen.changes.push(Change::Paused(words.into()));
         }
         let _later = self.home.was_prepared().then(|| callgate_controls::prepare_home(&self.home));
         let _later = pause::pause(&self.home, None, Some(words), &SystemClock::default().now());
         // Looked at again until it is there.
-        seen.pause = Stamp::Deleted;
+        seen.pause = FileStamp::Deleted;
     }
 }
 
-impl Gate {
-    fn look_at_allowances(&self, seen: &mut Seen) {
-        let stamp = Stamp::of(&self.home.allowances());
+impl RuleSource {
+    fn poll_allowances(&self, seen: &mut Seen) {
+        let stamp = FileStamp::from_path(&self.home.allowances());
         if stamp == seen.allowances {
             return;
         }
-        let first = seen.allowances == Stamp::Unseen;
+        let first = seen.allowances == FileStamp::Unseen;
         // What cannot be read allows nothing.
         let read = allowance::read(&self.home);
-        seen.allowances = if read.problem.is_some() { Stamp::Unread } else { stamp };
+        seen.allowances = if read.problem.is_some() { FileStamp::Unread } else { stamp };
         let granted: Arc<[Allowance]> =
             read.all.into_iter().filter(|allowance| allowance.server == self.server).collect();
         if granted != seen.rules.allowances && !first {
@@ -347,17 +347,17 @@ pub fn guard(policy: &mut Policy, home: &Path, working_in: Option<&Path>) {
     }
 }
 
-impl Stamp {
+impl FileStamp {
     /// Of a link it is the link's own: what it leads to is not read, be there anything or not.
-    fn of(path: &Path) -> Stamp {
+    fn from_path(path: &Path) -> FileStamp {
         match fs::symlink_metadata(path) {
-            Ok(meta) => Stamp::File {
+            Ok(meta) => FileStamp::File {
                 len: meta.len(),
                 modified: meta.modified().ok().filter(|time| settled(*time)),
                 detail: detail(&meta),
             },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Stamp::Missing,
-            Err(error) => Stamp::Unknown(error.kind()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => FileStamp::Missing,
+            Err(error) => FileStamp::Unknown(error.kind()),
         }
     }
 }
@@ -380,211 +380,4 @@ fn detail(_meta: &Metadata) -> (u64, i64, i64) {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
-mod tests {
-    use super::*;
-    use callgate_policy::{Call, Circumstances, Judgement};
-    use callgate_protocol::json::Raw;
-    use callgate_redaction::Masker;
-
-    struct Fixture {
-        _folder: tempfile::TempDir,
-        home: Home,
-        gate: Gate,
-    }
-
-    fn fixture() -> Fixture {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().join("home"));
-        callgate_controls::prepare_home(&home).unwrap();
-        let gate = Gate { moment: Duration::ZERO, ..Gate::new(home.clone(), "s") };
-        Fixture { _folder: folder, home, gate }
-    }
-
-    impl Fixture {
-        fn write(&self, text: &str) {
-            callgate_home::atomic::replace(&self.home.policy("s"), text.as_bytes()).unwrap();
-        }
-
-        /// What becomes of a call of tool `x` now, and what was news.
-        fn look(&self) -> (String, Vec<&'static str>) {
-            let (rules, changes) = self.gate.look();
-            let verdict = match rules.policy.judge(&Call::tool("c", "x", None), &Circumstances::timeless()) {
-                Judgement::Pass(pass) => format!("pass {}", pass.rule),
-                Judgement::Refuse(refusal) => format!("{:?}", refusal.kind),
-            };
-            let news = changes.iter().map(|change| match change {
-                Change::Policy { .. } => "policy",
-                Change::Broken { kept: true, .. } => "broken, kept",
-                Change::Broken { kept: false, .. } => "broken",
-                Change::Paused(_) => "paused",
-                Change::Resumed => "resumed",
-                Change::Allowances => "allowances",
-                Change::Forged(_) => "forged",
-            });
-            (verdict, news.collect())
-        }
-    }
-
-    const DENY: &str = r#"{"version":"1","default":"deny"}"#;
-    const ALLOW: &str = r#"{"version":"1","default":"allow"}"#;
-
-    #[test]
-    fn a_server_without_a_policy_has_the_default_one_until_it_gets_its_own() {
-        let fixture = fixture();
-        assert_eq!(fixture.look(), ("pass /default".to_owned(), vec!["policy"]));
-        assert_eq!(fixture.look().1, Vec::<&str>::new());
-        fixture.write(DENY);
-        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["policy"]));
-    }
-
-    #[test]
-    fn a_policy_that_is_broken_at_the_start_refuses_everything() {
-        let fixture = fixture();
-        fixture.write("{ nonsense");
-        assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
-        fixture.write(ALLOW);
-        assert_eq!(fixture.look(), ("pass /default".to_owned(), vec!["policy"]));
-    }
-
-    #[test]
-    fn a_policy_that_breaks_or_vanishes_later_leaves_the_last_good_one_in_force() {
-        let fixture = fixture();
-        fixture.write(DENY);
-        assert_eq!(fixture.look().0, "Denied");
-        fixture.write("{ nonsense");
-        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["broken, kept"]));
-        fs::remove_file(fixture.home.policy("s")).unwrap();
-        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["broken, kept"]));
-        assert_eq!(fixture.look(), ("Denied".to_owned(), vec![]));
-        fixture.write(ALLOW);
-        assert_eq!(fixture.look().0, "pass /default");
-    }
-
-    #[test]
-    fn a_path_by_the_schema_of_the_last_session_is_held_before_this_one_has_a_list() {
-        let fixture = fixture();
-        let x = r#"{"name":"x","inputSchema":{"properties":{"target":{"type":"string","format":"path"}}}}"#;
-        let listed = [("x", Raw::parse(x).unwrap())];
-        catalogue::write(&fixture.home, &Masker::default(), "s", 1, listed).unwrap();
-        fixture.write(
-            r#"{"version":"1","default":"allow","all_tools":{"deny_if":[{"args":"paths","op":"eq","value":"etc/passwd"}]}}"#,
-        );
-        let args = Raw::parse(r#"{"target":"etc/passwd"}"#).unwrap();
-        let (rules, _) = fixture.gate.look();
-        let call = Call::tool("c", "x", Some(args));
-        let judged = rules.policy.judge(&call, &Circumstances::timeless());
-        assert!(matches!(judged, Judgement::Refuse(_)), "{judged:?}");
-    }
-
-    #[test]
-    fn a_missing_default_policy_refuses_everything() {
-        let fixture = fixture();
-        fs::remove_file(fixture.home.default_policy()).unwrap();
-        assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_policy_that_others_may_write_is_not_used() {
-        use std::os::unix::fs::PermissionsExt;
-        let fixture = fixture();
-        fixture.write(ALLOW);
-        fs::set_permissions(fixture.home.policy("s"), fs::Permissions::from_mode(0o666)).unwrap();
-        assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]));
-    }
-
-    /// A link that leads nowhere is not a file that is missing.
-    #[cfg(unix)]
-    #[test]
-    fn a_policy_that_is_a_link_is_not_used_be_there_anything_behind_it_or_not() {
-        use std::os::unix::fs::symlink;
-        for behind in [None, Some(ALLOW)] {
-            let fixture = fixture();
-            let elsewhere = fixture.home.path().join("elsewhere");
-            if let Some(text) = behind {
-                fs::write(&elsewhere, text).unwrap();
-            }
-            symlink(&elsewhere, fixture.home.policy("s")).unwrap();
-            assert_eq!(fixture.look(), ("Broken".to_owned(), vec!["broken"]), "{behind:?}");
-            assert_eq!(fixture.look().1, Vec::<&str>::new(), "told once");
-            fixture.write(DENY);
-            assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["policy"]));
-            fs::remove_file(fixture.home.policy("s")).unwrap();
-            symlink(&elsewhere, fixture.home.policy("s")).unwrap();
-            assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["broken, kept"]), "{behind:?}");
-            symlink(&elsewhere, fixture.home.paused()).unwrap();
-            assert_eq!(fixture.look().1, ["paused"], "{behind:?}");
-        }
-    }
-
-    #[test]
-    fn a_save_that_empties_the_file_first_is_not_told_as_a_broken_policy() {
-        let mut fixture = fixture();
-        fixture.gate.moment = Duration::from_secs(3600);
-        fixture.write(DENY);
-        assert_eq!(fixture.look(), ("Denied".to_owned(), vec!["policy"]));
-        for between in ["", "{", "{\"version\""] {
-            fs::write(fixture.home.policy("s"), between).unwrap();
-            assert_eq!(fixture.look(), ("Denied".to_owned(), vec![]), "enforced on, and not told yet");
-            assert!(fixture.gate.has_untold());
-        }
-        fixture.write(ALLOW);
-        assert_eq!(fixture.look(), ("pass /default".to_owned(), vec!["policy"]));
-        assert!(!fixture.gate.has_untold() && fixture.gate.take_untold().is_none());
-        fs::remove_file(fixture.home.policy("s")).unwrap();
-        assert_eq!(fixture.look().1, Vec::<&str>::new(), "taken away for a moment");
-        fixture.write(ALLOW);
-        assert_eq!(fixture.look().1, Vec::<&str>::new(), "the same again");
-        fixture.write("{");
-        assert_eq!(fixture.look().1, Vec::<&str>::new());
-        fixture.gate.moment = Duration::ZERO;
-        assert_eq!(fixture.look().1, ["broken, kept"], "it lasts");
-        fixture.write("");
-        fixture.gate.moment = Duration::from_secs(3600);
-        assert_eq!(fixture.look().1, Vec::<&str>::new());
-        assert!(matches!(fixture.gate.take_untold(), Some(Change::Broken { kept: true, .. })), "at the end");
-    }
-
-    #[test]
-    fn pause_and_resume_are_seen_at_the_next_look() {
-        let fixture = fixture();
-        fixture.look();
-        fs::write(fixture.home.paused(), r#"{"all":{"since_ms":1}}"#).unwrap();
-        let (rules, _) = fixture.gate.look();
-        assert!(rules.paused.is_some());
-        fs::write(fixture.home.paused(), "not json at all").unwrap();
-        assert!(fixture.gate.look().0.paused.is_some(), "what cannot be understood means paused");
-        fs::write(fixture.home.paused(), "{}").unwrap();
-        assert_eq!(fixture.look().1, ["resumed"]);
-    }
-
-    #[test]
-    fn a_pause_is_not_lifted_by_removing_its_file() {
-        let fixture = fixture();
-        fs::write(fixture.home.paused(), r#"{"all":{"since_ms":1}}"#).unwrap();
-        fixture.look();
-        fs::remove_dir_all(fixture.home.control_dir()).unwrap();
-        assert_eq!(fixture.look().1, ["paused"], "told");
-        assert!(fixture.gate.look().0.paused.is_some());
-        assert!(fixture.home.paused().exists(), "and there for everybody");
-        pause::resume(&fixture.home, None).unwrap();
-        assert_eq!(fixture.look().1, ["resumed"]);
-        // Nor where it cannot be put back.
-        fs::write(fixture.home.paused(), r#"{"all":{"since_ms":1}}"#).unwrap();
-        fixture.look();
-        fs::remove_dir_all(fixture.home.path()).unwrap();
-        assert!(fixture.gate.look().0.paused.is_some());
-    }
-
-    #[test]
-    fn calls_that_name_the_home_folder_are_refused() {
-        let fixture = fixture();
-        let (rules, _) = fixture.gate.look();
-        let args = format!(r#"{{"path":"{}/policies/s.json"}}"#, fixture.home.path().display());
-        let raw = callgate_protocol::json::Raw::parse(&args).unwrap();
-        assert!(matches!(
-            rules.policy.judge(&Call::tool("c", "x", Some(raw)), &Circumstances::timeless()),
-            Judgement::Refuse(_)
-        ));
-    }
-}
+mod tests;

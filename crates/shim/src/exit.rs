@@ -1,4 +1,4 @@
-//! How a server's end is told to whoever is left.
+//! Exit of a session whose server ended: what is told to whoever is left.
 
 use callgate_journal::{EndReason, Outcome};
 use callgate_supervise::Ending;
@@ -7,29 +7,29 @@ use callgate_supervise::Ending;
 const UNANSWERED: &str = " before it answered";
 
 /// How a server's end is told to the client, the record and the shell.
-pub(crate) struct Farewell {
+pub(crate) struct SessionExit {
     pub(crate) reason: String,
     pub(crate) outcome: Outcome,
     pub(crate) end: EndReason,
     pub(crate) code: u8,
 }
 
-impl Farewell {
+impl SessionExit {
     /// As it is told where perhaps nobody waits for an answer.
     pub(crate) fn to_nobody(&self, somebody_waits: bool) -> &str {
         let shorter = self.reason.strip_suffix(UNANSWERED).filter(|_| !somebody_waits);
         shorter.unwrap_or(&self.reason)
     }
 
-    pub(crate) fn of(ending: Option<&Ending>) -> Farewell {
-        let gone = |reason: String, code: i32| Farewell {
+    pub(crate) fn from_ending(ending: Option<&Ending>) -> SessionExit {
+        let gone = |reason: String, code: i32| SessionExit {
             reason,
             outcome: Outcome::ServerEnded,
             end: EndReason::ServerEnded,
             code: exit_byte(code),
         };
         match ending {
-            Some(Ending::FailedToStart { cause }) => Farewell {
+            Some(Ending::FailedToStart { cause }) => SessionExit {
                 reason: cause.to_string(),
                 outcome: Outcome::NotDelivered,
                 end: EndReason::FailedToStart,

@@ -1,4 +1,4 @@
-//! What the processes above us were started with: the client, whoever started that, and so on. What one of them has as well
+//! Environments of the parent processes: of the client, of whoever started that, and so on. What one of them has as well
 //! came to us with the client, and not out of its file.
 
 use callgate_secrets::Environment;

@@ -1,4 +1,4 @@
-//! Makes rule changes arrive while nobody calls, and what a person asks of the server and of single calls.
+//! File watch: makes rule changes arrive while nobody calls, and what a person asks of the server and of single calls.
 //!
 //! Enforcement does not depend on this: each group of lines looks for itself. But a client should hear at once that
 //! its list of tools changed. Requests about the server are looked for here alone, because they change no judgement. Where
@@ -15,8 +15,8 @@ use callgate_controls::control;
 use callgate_home::{CallId, Home};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::gate::MOMENT;
 use crate::relay::{News, Relay};
+use crate::rule_source::MOMENT;
 
 const POLL: Duration = Duration::from_millis(50);
 /// With a watcher at work, a look now and then covers what it may have missed.
@@ -24,12 +24,12 @@ const ROUND: Duration = Duration::from_secs(30);
 
 /// Keeps the watcher alive.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct FileWatch {
     _watcher: Option<RecommendedWatcher>,
 }
 
-impl Watch {
-    pub(crate) fn start(home: &Home, relay: Arc<Relay>) -> Option<Watch> {
+impl FileWatch {
+    pub(crate) fn start(home: &Home, relay: Arc<Relay>) -> Option<FileWatch> {
         let (wake, woken) = mpsc::sync_channel(1);
         let watcher = watcher(&[home.policies_dir(), home.control_dir()], move |_| {
             // Full means that a look is due anyway.
@@ -57,7 +57,7 @@ impl Watch {
                     // What the file no longer names is not asked for again.
                     cancelled = named.into_iter().collect();
                     // What is told only if it lasts is looked at again when it has.
-                    let every = if relay.gate.has_untold() { every.min(MOMENT) } else { every };
+                    let every = if relay.rule_source.has_untold() { every.min(MOMENT) } else { every };
                     match woken.recv_timeout(every) {
                         Err(RecvTimeoutError::Disconnected) => thread::sleep(every),
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}
@@ -65,7 +65,7 @@ impl Watch {
                 }
             })
             .ok()?;
-        Some(Watch { _watcher: watcher })
+        Some(FileWatch { _watcher: watcher })
     }
 }
 
