@@ -8,7 +8,7 @@ use super::Cli;
 
 /// Every command that is shown, in the order of a first week with it.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall"]),
+    ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall", "version"]),
     ("Look", &["watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "explain"]),
     ("Restrict, at once", &["block", "hide", "cap", "pause", "cancel", "stop"]),
     ("Loosen, after a question", &["allow", "observe", "resume", "start", "restart"]),
@@ -32,7 +32,6 @@ const MEANT: &[(&str, &str)] = &[
     ("install", "callgate clients protect --all"),
     ("init", "callgate clients protect --all"),
     ("kill", "callgate stop SERVER"),
-    ("version", "callgate --version"),
     ("completions", "callgate --help (there are no completions for shells yet)"),
     ("completion", "callgate --help (there are no completions for shells yet)"),
 ];
