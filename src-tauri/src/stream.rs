@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use callgate_desk::view::{LogBatch, Usage};
 use callgate_desk::{DeskError, Follower};
 use tauri::ipc::Channel;
-use tauri::{AppHandle, Manager as _};
+use tauri::{AppHandle, Manager as _, Runtime};
 
 use crate::front::Front;
 use crate::say::say;
@@ -103,8 +103,8 @@ impl Following {
 
 /// Sends what each running session took in the last quarter of an hour, and then what it takes, until a newer question or the end
 /// of the window.
-pub(crate) fn sample(
-    app: &AppHandle,
+pub(crate) fn sample<R: Runtime>(
+    app: &AppHandle<R>,
     usages: Channel<Vec<Usage>>,
     ended: impl Fn() -> bool + Send + 'static,
 ) {
