@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use callgate_desk::view::{ErrorCode, IconState, Need, Overview, UiError};
 use callgate_desk::{Desk, DeskError};
-use callgate_store::clock::Clock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::Clock;
+use callgate_journal::Origin;
 use tauri::{AppHandle, Manager as _, Runtime};
 
 use crate::demo::Demo;
@@ -100,7 +101,7 @@ impl AppState {
         // The app's own lock is the one thing that nobody else opens.
         let lock = std::fs::File::options().write(true).open(home.app_lock());
         let unlockable = lock.is_err_and(|error| error.kind() != std::io::ErrorKind::NotFound);
-        unlockable || home.prepare().is_err() || home.check_writable().is_err()
+        unlockable || callgate_controls::prepare_home(&home).is_err() || home.check_writable().is_err()
     }
 
     /// The window is gone: nothing that it asked for is wanted any more.
@@ -190,7 +191,7 @@ async fn aside<T: Send + 'static>(
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::clock::SystemClock;
+    use callgate_home::clock::SystemClock;
 
     use super::*;
 

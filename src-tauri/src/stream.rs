@@ -135,14 +135,15 @@ mod tests {
 
     use callgate_desk::Desk;
     use callgate_desk::view::LogFilter;
-    use callgate_store::clock::SystemClock;
-    use callgate_store::{Home, Origin};
+    use callgate_home::Home;
+    use callgate_home::clock::SystemClock;
+    use callgate_journal::Origin;
 
     use super::*;
 
     fn desk(folder: &tempfile::TempDir) -> Desk {
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         Desk::new(home, Arc::new(SystemClock::new()), Origin::Window)
     }
 

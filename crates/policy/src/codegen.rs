@@ -3,9 +3,9 @@
 //! What is open, and who started what, is not for the policy to know: it is asked for ([`Recordings`]). What cannot be
 //! told is refused.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use callgate_codegen::{Verb, session_named};
 use callgate_protocol::NextStep;
 use callgate_protocol::json::Raw;
 
@@ -71,11 +71,11 @@ impl Kind {
     pub(crate) const ALL: [Kind; 3] = [Kind::OneOpenSession, Kind::OwnSessionsOnly, Kind::KeepUnfinished];
 
     /// The tools that it is about.
-    pub(crate) fn verbs(self) -> &'static [Verb] {
+    pub(crate) fn tools(self) -> &'static [&'static str] {
         match self {
-            Kind::OneOpenSession => &[Verb::Start],
-            Kind::OwnSessionsOnly => &[Verb::End, Verb::Clear],
-            Kind::KeepUnfinished => &[Verb::Clear],
+            Kind::OneOpenSession => &["start_codegen_session"],
+            Kind::OwnSessionsOnly => &["end_codegen_session", "clear_codegen_session"],
+            Kind::KeepUnfinished => &["clear_codegen_session"],
         }
     }
 
@@ -107,8 +107,7 @@ impl Rules {
 
     /// Those about this tool.
     pub(crate) fn about(&self, tool: &str) -> impl Iterator<Item = &Rule> {
-        let verb = Verb::of(tool);
-        self.rules.iter().filter(move |rule| verb.is_some_and(|verb| rule.kind.verbs().contains(&verb)))
+        self.rules.iter().filter(move |rule| rule.kind.tools().contains(&tool))
     }
 
     /// What this rule reads of the arguments.
@@ -166,6 +165,14 @@ impl Kind {
             return Err(format!("codegen session {id:?} holds {actions}; end it to keep them"));
         }
         Ok(())
+    }
+}
+
+/// The session that arguments name. Two names are none: nobody knows which of them a server takes.
+fn session_named(args: Raw<'_>) -> Option<Cow<'_, str>> {
+    match (args.get("sessionId"), args.get("session_id")) {
+        (Some(id), None) | (None, Some(id)) => id.as_str(),
+        (Some(_), Some(_)) | (None, None) => None,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use callgate_controls::control::Wish;
 use callgate_desk::supervising::Whom;
 use callgate_desk::view::{Done, HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
-use callgate_store::control::Wish;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Runtime, State};
 

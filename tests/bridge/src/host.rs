@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use callgate_app::{AppState, bindings, guard};
-use callgate_store::Home;
-use callgate_store::clock::SystemClock;
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
 use serde_json::{Value, json};
 use tauri::ipc::{CallbackFn, InvokeBody, InvokeError, InvokeResponse, InvokeResponseBody};
 use tauri::test::{INVOKE_KEY, MockRuntime, mock_builder, mock_context, noop_assets};

@@ -13,13 +13,14 @@ mod http;
 use std::io::Read as _;
 
 use anyhow::Context as _;
-use callgate_store::{Home, clock, seed};
+use callgate_home::{Home, clock};
+use callgate_seed as seed;
 
 use crate::host::Host;
 
 fn main() -> anyhow::Result<()> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let words: Vec<String> = std::env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["seed", calls] => Ok(seed::world::make(&home, calls.parse()?, SEED, clock::wall_ms())?),

@@ -7,9 +7,9 @@ use crate::codegen::Kind;
 impl View<'_> {
     pub(super) fn codegen(&self, findings: &mut Findings) {
         for kind in Kind::ALL {
-            let lost = kind.verbs().iter().any(|verb| {
-                let old = self.old.applying_with(self.clients.old, verb.tool(), self.now_ms);
-                let new = self.new.applying_with(self.clients.new, verb.tool(), self.now_ms);
+            let lost = kind.tools().iter().any(|tool| {
+                let old = self.old.applying_with(self.clients.old, tool, self.now_ms);
+                let new = self.new.applying_with(self.clients.new, tool, self.now_ms);
                 let held = |applying: &crate::applying::Applying<'_>| {
                     !applying.observing() && applying.codegen().any(|rules| rules.has(kind))
                 };
