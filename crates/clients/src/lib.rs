@@ -1,13 +1,12 @@
 //! The configuration files of AI clients: found, read, and put behind the gate without losing a byte.
 //!
-//! Owns: where each client keeps its servers ([`table`]), how such a file is read and spliced ([`document`]), what a gated
+//! Owns: where each client keeps its servers ([`table`]), how such a file is read and spliced (`callgate_document`), what a gated
 //! entry looks like ([`entry`]), and the servers that a person added in Callgate itself ([`own`]). Must not know: windows, the command line, policies, the history.
 
 pub mod backup;
 pub mod change;
 pub mod copied;
 pub mod discover;
-pub mod document;
 pub mod drift;
 pub mod entry;
 pub mod file;
@@ -31,6 +30,6 @@ pub mod table;
 pub mod tampering;
 pub mod trial;
 
-pub use document::{Document, Syntax, Unreadable};
+pub use callgate_document::{Document, Syntax, TAKE_IT_AWAY, Unreadable};
 pub use system::{Os, System};
 pub use table::{Client, Place, Scope, Shape};

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::backup::Backups;
 use crate::discover::Found;
-use crate::document::{BYTE_ORDER_MARK, Document};
 use crate::file::{self, FileError, Snapshot, replace};
 use crate::survey::{Refusal, Surveyed};
+use callgate_document::{BYTE_ORDER_MARK, Document};
 
 /// A file and what it would be.
 #[derive(Debug)]
@@ -34,14 +34,14 @@ impl Repair {
     }
 
     pub fn after(&self) -> &[u8] {
-        self.snapshot.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.snapshot.bytes)
+        self.snapshot.bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(&self.snapshot.bytes)
     }
 }
 
 /// What mending would do, if it is safe.
 pub fn plan(found: &Found) -> Result<Repair, RepairError> {
     let repair = Repair { snapshot: file::read(&found.path)? };
-    if !repair.before().starts_with(BYTE_ORDER_MARK) {
+    if !repair.before().starts_with(BYTE_ORDER_MARK.as_bytes()) {
         return Err(RepairError::Nothing);
     }
     if found.managed() {

@@ -3,13 +3,13 @@
 mod placing;
 
 use crate::discover::Found;
-use crate::document::{Document, Splice, apply};
 use crate::entry::{self, Gate, NewServer, ServerId, Undo, Values, comes_back, verify};
 use crate::ledger::{Key, Ledger};
 use crate::names::{Names, identity};
 use crate::survey::{Contents, Entry, Refusal, State, look, look_for_place};
 use crate::table::Place;
 use crate::tampering::{self, Tampering, tampering};
+use callgate_document::{Document, Splice, apply};
 
 pub(crate) use placing::place_for_new;
 

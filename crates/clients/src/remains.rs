@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::document::Document;
 use crate::entry::{How, source_of};
 use crate::file;
 use crate::ledger::Key;
 use crate::survey::{Contents, Entry, Surveyed};
+use callgate_document::Document;
 
 /// A place that starts our program, or would once somebody mends it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::discover::{Found, discover, known};
-use crate::document::{Document, Unreadable};
 use crate::entry::{How, Local, Server, servers};
 use crate::file::{self, FileError, Snapshot};
 use crate::ledger::{Key, Ledger};
 use crate::system::System;
 use crate::table::{self, Client, Place};
+use callgate_document::{Document, Unreadable};
 
 /// One file of a client, looked at.
 #[derive(Debug)]

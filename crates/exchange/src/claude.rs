@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use callgate_document::Node;
 use callgate_policy::{Policy, Report};
-use jsonc_parser::ast::Value;
 
 use crate::glob;
 use crate::json::Json;
 use crate::ledger::{Ledger, Place, below};
 use crate::note::{Difference, Note};
-use crate::settings::{Document, member, members};
+use crate::settings::{Settings, member};
 
 /// More than any person writes; every rule is compared with every pattern.
 const MOST_RULES: usize = 2000;
@@ -71,7 +71,7 @@ pub fn import(text: &str, server: Option<&str>) -> Result<Permissions, Report> {
     let mut ledger = Ledger::default();
     let mut skipped = Ledger::default();
     let read =
-        Document::read(text, &mut ledger).and_then(|document| entries(&document, &mut ledger, &mut skipped));
+        Settings::read(text, &mut ledger).and_then(|settings| entries(&settings, &mut ledger, &mut skipped));
     let Some((entries, mode)) = read.filter(|_| !ledger.has_problems()) else {
         return Err(ledger.into_report());
     };
@@ -112,13 +112,13 @@ pub fn import(text: &str, server: Option<&str>) -> Result<Permissions, Report> {
 }
 
 fn entries(
-    document: &Document<'_>,
+    settings: &Settings<'_>,
     ledger: &mut Ledger,
     skipped: &mut Ledger,
 ) -> Option<(Vec<Entry>, String)> {
-    let permissions = member(&document.root, "permissions");
-    let Some(known) = permissions.and_then(members) else {
-        let place = permissions.map_or(Place::START, |value| document.place(value));
+    let permissions = member(&settings.root, "permissions");
+    let Some(known) = permissions.and_then(Node::map) else {
+        let place = permissions.map_or(Place::START, |node| settings.place(&node.span));
         let fix = "is this a settings.json of Claude Code?";
         ledger.problem(place, "/permissions", "there is no object \"permissions\" here", fix);
         return None;
@@ -126,25 +126,25 @@ fn entries(
     let mut found = Vec::new();
     let mut mode = "default".to_owned();
     let mut seen: Vec<&str> = Vec::new();
-    for property in known {
-        let (name, place) = (property.name.as_str(), document.place(property));
+    for member in known {
+        let (name, place) = (member.key.as_str(), settings.place(&member.key_span));
         let pointer = below("/permissions", name);
         if seen.contains(&name) {
             ledger.problem(place, &pointer, format!("{name:?} is written twice"), "make one of both");
         }
         seen.push(name);
         if name == "defaultMode" {
-            match &property.value {
-                Value::StringLit(text) => mode = text.value.clone().into_owned(),
-                value => ledger.problem(
-                    document.place(value),
+            match member.value.text() {
+                Some(text) => mode = text.to_owned(),
+                None => ledger.problem(
+                    settings.place(&member.value.span),
                     &pointer,
                     "defaultMode must be text",
                     "write \"default\"",
                 ),
             }
         } else if let Some((_, level)) = LISTS.iter().find(|(word, _)| *word == name) {
-            list(document, &property.value, *level, &pointer, &mut found, ledger, skipped);
+            list(settings, &member.value, *level, &pointer, &mut found, ledger, skipped);
         } else {
             let text = format!("{name:?} is not about tools of MCP servers");
             skipped.note(place.line, Difference::NotSaid, text);
@@ -162,22 +162,22 @@ fn entries(
 }
 
 fn list(
-    document: &Document<'_>,
-    value: &Value<'_>,
+    settings: &Settings<'_>,
+    node: &Node,
     level: Level,
     pointer: &str,
     found: &mut Vec<Entry>,
     ledger: &mut Ledger,
     skipped: &mut Ledger,
 ) {
-    let Value::Array(items) = value else {
+    let Some(items) = node.list() else {
         let message = format!("{:?} must be a list", level.word());
-        ledger.problem(document.place(value), pointer, message, "write [ \"mcp__server__tool\" ]");
+        ledger.problem(settings.place(&node.span), pointer, message, "write [ \"mcp__server__tool\" ]");
         return;
     };
-    for (i, item) in items.elements.iter().enumerate() {
-        let place = document.place(item);
-        let Value::StringLit(text) = item else {
+    for (i, item) in items.iter().enumerate() {
+        let place = settings.place(&item.span);
+        let Some(text) = item.text() else {
             ledger.problem(
                 place,
                 &format!("{pointer}/{i}"),
@@ -186,7 +186,7 @@ fn list(
             );
             continue;
         };
-        let text = text.value.trim();
+        let text = text.trim();
         if text.starts_with("mcp__") && text.len() > LONGEST_RULE {
             let message = format!("a rule for an MCP tool has at most {LONGEST_RULE} bytes");
             ledger.problem(place, &format!("{pointer}/{i}"), message, "no tool's name is so long; remove it");

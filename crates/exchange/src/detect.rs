@@ -1,7 +1,9 @@
 //! Which format a text is in.
 
+use callgate_document::Node;
+
 use crate::ledger::Ledger;
-use crate::settings::{Document, member, members};
+use crate::settings::{Settings, member};
 use crate::yaml::{self, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +22,9 @@ const INTERCEPT: [&str; 4] = ["version", "default", "hide", "tools"];
 pub fn detect(text: &str) -> Option<Format> {
     let mut quiet = Ledger::default();
     if text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '/'])
-        && let Some(document) = Document::read(text, &mut quiet)
+        && let Some(settings) = Settings::read(text, &mut quiet)
     {
-        return json(&document);
+        return json(&settings.root);
     }
     match yaml::read(text, &mut quiet).as_deref().map(|root| &root.value) {
         Some(Value::Map(entries)) => {
@@ -39,12 +41,11 @@ pub fn detect(text: &str) -> Option<Format> {
     }
 }
 
-fn json(document: &Document<'_>) -> Option<Format> {
-    let root = &document.root;
+fn json(root: &Node) -> Option<Format> {
     if member(root, "permissions").is_some() {
         return Some(Format::Claude);
     }
-    let tools = member(root, "tools").and_then(members).unwrap_or_default();
+    let tools = member(root, "tools").and_then(Node::map).unwrap_or_default();
     // YAML may be written in JSON's clothes.
     if tools.iter().any(|tool| member(&tool.value, "rules").is_some()) {
         return Some(Format::Intercept);
@@ -52,7 +53,7 @@ fn json(document: &Document<'_>) -> Option<Format> {
     let known = |key: &str| {
         INTERCEPT.contains(&key) || matches!(key, "all_tools" | "clients" | "classes" | "$schema")
     };
-    members(root)?.iter().any(|p| known(p.name.as_str())).then_some(Format::Policy)
+    root.map()?.iter().any(|member| known(&member.key)).then_some(Format::Policy)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Policies from and to other formats.
+//! Policies from other formats.
 //!
 //! Pure: text in, text out. Every importer keeps one promise: what the other system refuses, the policy that comes out
 //! refuses too. What cannot be said in the other language is made stricter or refused, and everything that means
@@ -16,7 +16,6 @@ mod yaml;
 
 pub mod claude;
 pub mod intercept;
-pub mod policylayer;
 
 pub use detect::{Format, detect};
 pub use note::{Difference, Note};

@@ -1,32 +1,19 @@
 //! The words of one rule, cut out of the policy's text: what a person wants to see beside a decision.
 
-use jsonc_parser::ast::Value;
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, parse_to_ast};
-
-use crate::file::json_with_comments;
+use callgate_document::{Document, Value};
 
 /// The text at a JSON pointer, with its own indentation taken off. `None` when there is nothing at that place.
 pub fn excerpt(text: &str, pointer: &str) -> Option<String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &json_with_comments()).ok()?;
-    let mut value = parsed.value?;
-    let mut from = value.start();
+    let document = Document::lenient(text)?;
+    let (mut node, mut from) = (&document.root, document.root.span.start);
     for step in pointer.strip_prefix('/')?.split('/') {
         let key = step.replace("~1", "/").replace("~0", "~");
-        (from, value) = match value {
-            Value::Object(object) => {
-                let member = object.properties.into_iter().find(|member| member.name.as_str() == key)?;
-                (member.start(), member.value)
-            }
-            Value::Array(array) => {
-                let element = array.elements.into_iter().nth(key.parse().ok()?)?;
-                (element.start(), element)
-            }
-            _ => return None,
+        (from, node) = match &node.value {
+            Value::Map(_) => node.member(&key).map(|member| (member.key_span.start, &member.value))?,
+            _ => node.at(&[&key]).map(|node| (node.span.start, node))?,
         };
     }
-    Some(dedent(text, from, value.end()))
+    Some(dedent(&document.text, from, node.span.end))
 }
 
 /// Takes the indentation of the first line off every line.

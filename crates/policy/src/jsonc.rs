@@ -3,11 +3,9 @@
 
 use std::fmt;
 
-use jsonc_parser::ast::{ObjectPropName, Value};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use callgate_document::{Draft, NewValue, Node, Value, quote};
 
-use crate::file::{json_with_comments, parse_tree};
+use crate::file::parse_tree;
 use crate::problem::{Place, Problems, Report, below};
 
 /// A value of such a file.
@@ -39,23 +37,18 @@ impl Json {
 
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted = |text: &str| {
-            let mut json = Vec::new();
-            callgate_protocol::json::write_string(&mut json, text);
-            String::from_utf8(json).unwrap_or_default()
-        };
         match self {
             Json::Null => f.write_str("null"),
             Json::Bool(value) => write!(f, "{value}"),
             Json::Number(number) => f.write_str(number),
-            Json::String(text) => f.write_str(&quoted(text)),
+            Json::String(text) => f.write_str(&quote(text)),
             Json::List(items) => {
                 let items: Vec<String> = items.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", items.join(", "))
             }
             Json::Object(members) => {
                 let members: Vec<String> =
-                    members.iter().map(|(name, value)| format!("{}: {value}", quoted(name))).collect();
+                    members.iter().map(|(name, value)| format!("{}: {value}", quote(name))).collect();
                 write!(f, "{{{}}}", members.join(", "))
             }
         }
@@ -65,10 +58,7 @@ impl fmt::Display for Json {
 /// Reads a whole text. What is no JSON, or says a name twice, is told with its place.
 pub fn read(text: &str) -> Result<Json, Report> {
     let mut problems = Problems::new(text);
-    let read = parse_tree(text, &mut problems).map(|tree| {
-        let shift = tree.shift;
-        value(tree.value(), shift, "", &mut problems)
-    });
+    let read = parse_tree(text, &mut problems).map(|tree| value(&tree.root, tree.shift, "", &mut problems));
     let found = problems.into_sorted();
     match read {
         Some(read) if found.is_empty() => Ok(read),
@@ -76,29 +66,29 @@ pub fn read(text: &str) -> Result<Json, Report> {
     }
 }
 
-fn value(from: &Value<'_>, shift: usize, pointer: &str, problems: &mut Problems<'_>) -> Json {
-    match from {
-        Value::NullKeyword(_) => Json::Null,
-        Value::BooleanLit(value) => Json::Bool(value.value),
-        Value::NumberLit(number) => Json::Number(number.value.to_owned()),
-        Value::StringLit(text) => Json::String(text.value.to_string()),
-        Value::Array(list) => {
-            Json::List(list.elements.iter().map(|item| value(item, shift, pointer, problems)).collect())
+fn value(node: &Node, shift: usize, pointer: &str, problems: &mut Problems<'_>) -> Json {
+    match &node.value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Number(number) => Json::Number(number.clone()),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(list) => {
+            Json::List(list.iter().map(|item| value(item, shift, pointer, problems)).collect())
         }
-        Value::Object(object) => {
-            let mut members: Vec<(String, Json)> = Vec::with_capacity(object.properties.len());
-            for property in &object.properties {
-                let name = match &property.name {
-                    ObjectPropName::String(name) => name.value.to_string(),
-                    ObjectPropName::Word(name) => name.value.to_owned(),
-                };
-                let pointer = below(pointer, &name);
-                if members.iter().any(|(known, _)| *known == name) {
-                    let place = Place { offset: property.start() + shift, pointer: pointer.clone() };
-                    problems.error(&place, format!("\"{name}\" stands here twice"), "keep one".to_owned());
+        Value::Map(map) => {
+            let mut members: Vec<(String, Json)> = Vec::with_capacity(map.len());
+            for member in map {
+                let pointer = below(pointer, &member.key);
+                if members.iter().any(|(known, _)| *known == member.key) {
+                    let place = Place { offset: member.key_span.start + shift, pointer: pointer.clone() };
+                    problems.error(
+                        &place,
+                        format!("\"{}\" stands here twice", member.key),
+                        "keep one".to_owned(),
+                    );
                 }
-                let value = value(&property.value, shift, &pointer, problems);
-                members.push((name, value));
+                let value = value(&member.value, shift, &pointer, problems);
+                members.push((member.key.clone(), value));
             }
             Json::Object(members)
         }
@@ -109,32 +99,20 @@ fn value(from: &Value<'_>, shift: usize, pointer: &str, problems: &mut Problems<
 /// of one and is no object gives way. Comments, order and layout of everything else stay.
 pub fn set(text: &str, path: &[&str], value: &Json) -> Result<String, Report> {
     read(text)?;
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Ok(root) = CstRootNode::parse(body, &json_with_comments()) else {
-        // It was read a moment ago.
-        return Err(Report { problems: Vec::new() });
-    };
-    let Some((last, sections)) = path.split_last() else { return Ok(text.to_owned()) };
-    let mut object = root.object_value_or_set();
-    for section in sections {
-        object = object.object_value_or_set(section);
-    }
-    match object.get(last) {
-        Some(property) => property.set_value(input(value)),
-        None => drop(object.append(last, input(value))),
-    }
-    Ok(format!("{}{root}", &text[..text.len() - body.len()]))
+    let mut draft = Draft::new(text);
+    draft.set(path, value.into());
+    Ok(draft.into_text())
 }
 
-fn input(value: &Json) -> CstInputValue {
-    match value {
-        Json::Null => CstInputValue::Null,
-        Json::Bool(value) => CstInputValue::Bool(*value),
-        Json::Number(number) => CstInputValue::Number(number.clone()),
-        Json::String(text) => CstInputValue::String(text.clone()),
-        Json::List(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        Json::Object(members) => {
-            CstInputValue::Object(members.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+impl From<&Json> for NewValue {
+    fn from(value: &Json) -> NewValue {
+        match value {
+            Json::Null | Json::Bool(_) | Json::Number(_) => NewValue::word(value),
+            Json::String(text) => NewValue::text(text),
+            Json::List(items) => NewValue::List(items.iter().map(NewValue::from).collect()),
+            Json::Object(members) => {
+                NewValue::Map(members.iter().map(|(name, value)| (name.clone(), value.into())).collect())
+            }
         }
     }
 }

@@ -7,13 +7,11 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use callgate_document::{Node, Syntax, Value, parse_json};
 use callgate_protocol::json::Raw;
-use jsonc_parser::ast::Value;
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, parse_to_ast};
 
 use crate::call::{Call, Circumstances, Judgement, RefusalKind};
-use crate::file::{Expectation, PolicyFile, PolicyTest, TestedCall, json_with_comments};
+use crate::file::{Expectation, PolicyFile, PolicyTest, TestedCall};
 use crate::limit::{Kind, Taking};
 use crate::policy::Policy;
 use crate::problem::Place;
@@ -146,32 +144,32 @@ fn name_of(what: &str, with: Option<&str>) -> String {
 /// The value at this range as a client would send it: compact, with every text and number as it is spelled.
 fn without_comments(text: &str, range: Range<usize>) -> Option<String> {
     let slice = text.get(range)?;
-    let parsed = parse_to_ast(slice, &CollectOptions::default(), &json_with_comments()).ok()?;
+    let root = parse_json(slice, Syntax::Jsonc).ok()??;
     let mut out = String::with_capacity(slice.len());
-    write_value(slice, parsed.value.as_ref()?, &mut out);
+    write_value(slice, &root, &mut out);
     Some(out)
 }
 
-fn write_value(text: &str, value: &Value<'_>, out: &mut String) {
-    match value {
-        Value::Object(object) => {
+fn write_value(text: &str, node: &Node, out: &mut String) {
+    match &node.value {
+        Value::Map(members) => {
             out.push('{');
-            for (i, property) in object.properties.iter().enumerate() {
+            for (i, member) in members.iter().enumerate() {
                 out.push_str(if i > 0 { "," } else { "" });
-                out.push_str(&text[property.name.start()..property.name.end()]);
+                out.push_str(&text[member.key_span.clone()]);
                 out.push(':');
-                write_value(text, &property.value, out);
+                write_value(text, &member.value, out);
             }
             out.push('}');
         }
-        Value::Array(array) => {
+        Value::List(items) => {
             out.push('[');
-            for (i, item) in array.elements.iter().enumerate() {
+            for (i, item) in items.iter().enumerate() {
                 out.push_str(if i > 0 { "," } else { "" });
                 write_value(text, item, out);
             }
             out.push(']');
         }
-        plain => out.push_str(&text[plain.start()..plain.end()]),
+        _ => out.push_str(&text[node.span.clone()]),
     }
 }

@@ -35,8 +35,6 @@ pub(crate) enum PolicyCommand {
     Revert(RevertArgs),
     /// Turn a policy of another program into one of ours
     Import(ImportArgs),
-    /// Turn a server's policy into PolicyLayer's JSON
-    Export(ExportArgs),
     /// The default policy, for servers without one of their own; --restore puts it back when it is gone or broken (asks first)
     Default(DefaultArgs),
     /// Print the JSON Schema of policy files, for editors
@@ -211,14 +209,4 @@ pub(crate) enum ForeignFormat {
     Intercept,
     /// The "permissions" of Claude Code's settings
     ClaudePermissions,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
-    /// Name of the server, as in `callgate run --server`
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) server: String,
-    /// Write it to this file instead of printing it
-    #[arg(long, short)]
-    pub(crate) out: Option<PathBuf>,
 }

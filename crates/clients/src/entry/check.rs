@@ -2,8 +2,8 @@
 
 use super::read::{Parts, locate, servers};
 use super::{How, Listing, Server, ServerId, ungate};
-use crate::document::{Document, EditFailed, Node, Odd, Value};
 use crate::table::Shape;
+use callgate_document::{Document, EditFailed, Node, Odd, Value};
 
 /// An edit that did something else than it should have. It is never written.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
@@ -104,7 +104,7 @@ fn ungated(document: &Document, shape: &Shape, edited: &[ServerId]) -> Result<St
     for server in edited.iter().filter_map(|id| listing.find(id)) {
         splices.extend(ungate(document, shape, server, None)?);
     }
-    crate::document::apply(&document.text, &splices).map_err(|e| Odd(EditFailed::from(e).to_string()))
+    callgate_document::apply(&document.text, &splices).map_err(|e| Odd(EditFailed::from(e).to_string()))
 }
 
 /// A document as what must not change: values by their own text, without the parts that an edit is about.
@@ -159,7 +159,7 @@ impl<'a> Outside<'a> {
                 let kept = members.iter().filter(|m| !self.edited.contains(&(&raw const m.value)));
                 Tree::Map(kept.map(|m| (m.key.as_str(), self.tree(&m.value))).collect())
             }
-            Value::Text(_) | Value::Other => Tree::Scalar(node.text(), self.document.source(&node.span)),
+            _ => Tree::Scalar(node.text(), self.document.source(&node.span)),
         }
     }
 }

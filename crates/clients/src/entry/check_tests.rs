@@ -4,7 +4,7 @@
 
 use super::samples::{CLAUDE, GOOSE, OPENCODE, document, gated, the_gate, ungated};
 use super::{Broken, Gate, ServerId, Values, gate, servers, verify};
-use crate::document::Syntax::{Json, Jsonc, Yaml};
+use callgate_document::Syntax::{Json, Jsonc, Yaml};
 
 const BEFORE: &str = r#"{"n": 1.0, "mcpServers": {"s": {"command": "npx", "args": ["-y"], "env": {"A": "b"}, "timeout": 5}, "t": {"command": "uvx"}}}"#;
 

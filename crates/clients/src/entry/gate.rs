@@ -2,8 +2,8 @@
 
 use super::read::{Parts, locate};
 use super::{Edit, Gate, Gated, How, Server, Undo};
-use crate::document::{Document, Literal, Odd, Splice};
 use crate::table::Shape;
+use callgate_document::{Document, Literal, Odd, Splice};
 
 /// The splices that put `gate` in front of `server`. In front of a gated entry only what differs is changed: a gate never
 /// stands before another.

@@ -1,7 +1,7 @@
 //! Gating and ungating in JSON, with and without comments.
 
 use super::samples::{CLAUDE, OPENCODE, PROJECTS, ZED, gated, ungated, why_odd};
-use crate::document::Syntax::{Json, Jsonc};
+use callgate_document::Syntax::{Json, Jsonc};
 
 const FRONT: &str = r#""run", "--server", "s", "--client", "test""#;
 

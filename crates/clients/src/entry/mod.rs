@@ -39,7 +39,7 @@ use std::ops::Range;
 
 use callgate_secrets::Surroundings;
 
-use crate::document::{Odd, Splice};
+use callgate_document::{Odd, Splice};
 
 pub use check::{Broken, Values, comes_back, differ_by, verify};
 pub use gate::gate;

@@ -1,8 +1,8 @@
 //! A server written into a document that does not have it, and an entry taken out again.
 
 use super::{Gate, Local, Server, Text};
-use crate::document::{Addition, Document, Fresh, Odd, Splice};
 use crate::table::{Entries, Shape, Start};
+use callgate_document::{Addition, Document, NewValue, Odd, Splice};
 
 /// A server that no file has yet.
 #[derive(Clone, PartialEq, Eq)]
@@ -48,28 +48,30 @@ impl NewServer {
     }
 
     /// Its entry, as files of this shape have it.
-    fn entry(&self, shape: &Shape, gate: Option<&Gate>) -> Fresh {
-        let text = |text: &str| Fresh::Text(text.to_owned());
+    fn entry(&self, shape: &Shape, gate: Option<&Gate>) -> NewValue {
+        let text = |text: &str| NewValue::Text(text.to_owned());
         let gate = gate.map(|gate| {
             let words = [&gate.binary, "run", "--server", &gate.server, "--client", &gate.client, "--"];
             words.map(str::to_owned)
         });
         let mut words: Vec<String> = gate.into_iter().flatten().chain(self.words().cloned()).collect();
-        let mut members: Vec<(&str, Fresh)> = Vec::new();
+        let mut members: Vec<(&str, NewValue)> = Vec::new();
         members.extend(shape.named.then(|| ("name", text(&self.name))));
-        members.extend(shape.besides.iter().map(|(name, value)| (*name, Fresh::Word(value))));
+        members.extend(shape.besides.iter().map(|(name, value)| (*name, NewValue::word(value))));
         match shape.start {
-            Start::Array(command) => members.push((command, Fresh::Texts(words))),
+            Start::Array(command) => {
+                members.push((command, NewValue::List(words.into_iter().map(NewValue::Text).collect())))
+            }
             Start::Split { command, args } => {
                 members.push((command, text(&words.remove(0))));
-                members.push((args, Fresh::Texts(words)));
+                members.push((args, NewValue::List(words.into_iter().map(NewValue::Text).collect())));
             }
         }
         if !self.env.is_empty() {
             let env = self.env.iter().map(|(name, value)| (name.clone(), text(value)));
-            members.push((shape.env, Fresh::Map(env.collect())));
+            members.push((shape.env, NewValue::Map(env.collect())));
         }
-        Fresh::Map(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        NewValue::Map(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 

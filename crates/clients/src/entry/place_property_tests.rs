@@ -9,10 +9,10 @@ use super::made::{Dice, Made, dice, entries, json, word};
 use super::made_lines::{toml, yaml};
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, document, the_gate};
 use super::{How, NewServer, ServerId, cut, differ_by, place, servers};
-use crate::document::{Document, Syntax};
 use crate::ledger::Key;
 use crate::placed::{AsItWas, Placed};
 use crate::table::Shape;
+use callgate_document::{Document, Syntax};
 
 /// Whatever a person may want to start.
 fn new_server() -> impl Strategy<Value = NewServer> {

@@ -2,8 +2,8 @@
 
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, OPENCODE, document, the_gate};
 use super::{NewServer, cut, place, servers};
-use crate::document::{Document, Syntax};
 use crate::table::Shape;
+use callgate_document::{Document, Syntax};
 
 fn notes() -> NewServer {
     NewServer {

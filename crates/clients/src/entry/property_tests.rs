@@ -10,8 +10,8 @@ use super::made::{Dice, Made, dice, entries, json};
 use super::made_lines::{toml, yaml};
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, document, the_gate};
 use super::{How, Server, ServerId, Undo, Values, comes_back, gate, servers, ungate, verify};
-use crate::document::{Document, Syntax};
 use crate::table::Shape;
+use callgate_document::{Document, Syntax};
 
 fn id(made: &Made) -> ServerId {
     ServerId { within: None, name: made.name.clone() }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::gated::recognise;
 use super::{Gated, How, Listing, Local, Server, ServerId, Text};
-use crate::document::{Document, Member, Node, Odd, Oddity, Value};
 use crate::table::{Entries, Shape, Start};
+use callgate_document::{Document, Member, Node, Odd, Oddity, Value};
 
 /// Every entry, in the order of the file.
 pub fn servers(document: &Document, shape: &Shape) -> Listing {
@@ -93,7 +93,7 @@ impl Walk<'_> {
         // Nothing at all (`mcpServers:` in YAML, `null`) is no servers, not a mistake.
         let place =
             if place.keys.is_empty() { "the file".to_owned() } else { format!("`{}`", place.keys.join(".")) };
-        if node.value != Value::Other || node.oddity().is_some() {
+        if matches!(node.value, Value::Text(_) | Value::List(_) | Value::Map(_)) || node.oddity().is_some() {
             self.listing.left_out.push(format!("{place} is not {wanted}"));
         }
     }
@@ -162,7 +162,7 @@ fn shared(node: &Node) -> Option<Oddity> {
     own.filter(|o| *o != Oddity::DottedInBraces).or_else(|| match &node.value {
         Value::List(items) => items.iter().find_map(shared),
         Value::Map(members) => members.iter().find_map(|m| shared(&m.value)),
-        Value::Text(_) | Value::Other => None,
+        _ => None,
     })
 }
 
@@ -252,7 +252,7 @@ pub(super) fn locate<'a>(document: &'a Document, server: &Server) -> Result<&'a 
     let child = |node: &'a Node, index: usize| match &node.value {
         Value::List(items) => items.get(index),
         Value::Map(members) => members.get(index).map(|m| &m.value),
-        Value::Text(_) | Value::Other => None,
+        _ => None,
     };
     let found = server.path.iter().try_fold(&document.root, |node, index| child(node, *index));
     found.ok_or_else(|| Odd::new("it is not in this file any more"))

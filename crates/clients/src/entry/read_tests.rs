@@ -4,8 +4,8 @@
 
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, PROJECTS, ZED, document};
 use super::{Gated, How, Local, ServerId, Values, is_callgate, servers, verify};
-use crate::document::Syntax::{self, Json, Jsonc, Toml, Yaml};
 use crate::table::Shape;
+use callgate_document::Syntax::{self, Json, Jsonc, Toml, Yaml};
 
 fn local(syntax: Syntax, shape: &Shape, text: &str) -> Local {
     match servers(&document(syntax, text), shape).servers.remove(0).how {

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use super::{Gate, How, Listing, ServerId, Undo, Values, comes_back, gate, servers, ungate, verify};
-use crate::document::{Document, Syntax};
 use crate::table::{Entries, Shape, Start};
+use callgate_document::{Document, Syntax};
 
 const SPLIT: Start = Start::Split { command: "command", args: "args" };
 

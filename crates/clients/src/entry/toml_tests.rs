@@ -1,7 +1,7 @@
 //! Gating and ungating in TOML.
 
 use super::samples::{CODEX, gated, ungated, why_odd};
-use crate::document::Syntax::Toml;
+use callgate_document::Syntax::Toml;
 
 const FRONT: &str = r#""run", "--server", "s", "--client", "test""#;
 

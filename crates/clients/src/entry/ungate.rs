@@ -2,8 +2,8 @@
 
 use super::read::{Parts, locate};
 use super::{How, Server};
-use crate::document::{Document, Odd, Splice};
 use crate::table::Shape;
+use callgate_document::{Document, Odd, Splice};
 
 /// The splices that give the entry its own program back. `original`: the text that [`super::Undo::NeedsText`] asked to keep.
 pub fn ungate(

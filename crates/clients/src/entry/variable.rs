@@ -3,8 +3,8 @@
 use super::Server;
 use super::check::only_without;
 use super::read::{Parts, locate};
-use crate::document::{Document, Odd};
 use crate::table::Shape;
+use callgate_document::{Document, Odd};
 
 /// The document without the variable, and with everything else as it was.
 pub fn without_variable(

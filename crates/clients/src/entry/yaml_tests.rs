@@ -4,7 +4,7 @@
 
 use super::samples::{CONTINUE, GOOSE, document, gated, the_gate, ungated, why_odd};
 use super::{ServerId, Undo, Values, comes_back, gate, servers, ungate, verify};
-use crate::document::Syntax::Yaml;
+use callgate_document::Syntax::Yaml;
 
 /// What `@` and `%` stand for: the gate's words in a list of their own lines, and between brackets.
 fn words(want: &str, indent: &str, eol: &str) -> String {

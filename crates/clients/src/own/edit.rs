@@ -127,7 +127,7 @@ pub fn add(home: &Path, wanted: &Wanted, keychain: Option<&dyn Keychain>) -> Res
             place: place_of(&key(home, &server.name)),
             surroundings: Surroundings::of(server.env.iter().map(|(name, value)| (&**name, &**value))),
             value: value.clone(),
-            literal: Secret::new(crate::document::quoted(value.expose())),
+            literal: Secret::new(callgate_document::quote(value.expose())),
         };
         let nowhere = || MoveError::Keychain { name: name.clone(), error: KeychainError::Locked };
         let kept = stored.as_mut().ok_or_else(nowhere)?;
@@ -198,7 +198,7 @@ impl Open {
         Ok(after.text)
     }
 
-    fn spliced(&self, splices: &[crate::document::Splice]) -> Result<crate::Document, OwnError> {
+    fn spliced(&self, splices: &[callgate_document::Splice]) -> Result<crate::Document, OwnError> {
         self.document.spliced(splices).map_err(|error| self.failed(Why::Check(error.to_string())))
     }
 

@@ -13,14 +13,14 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use crate::document::{Document, Unreadable};
+use crate::Syntax;
 use crate::entry::{How, Listing, Local, Server, ServerId, address, servers};
 use crate::file::{self, FileError, Snapshot};
 use crate::ledger::{Key, Ledger};
 use crate::names::identity;
 use crate::survey::{Entry, Surveyed};
 use crate::table::USUAL;
-use crate::{Syntax, document};
+use callgate_document::{Document, Unreadable};
 
 pub use edit::{AddError, Part, Wanted, add, check, forget, preview, preview_forget};
 
@@ -48,7 +48,7 @@ pub enum Why {
     #[error("{0}. Mend it; nothing was changed")]
     Shape(String),
     #[error("it cannot be edited: {0}; nothing was changed")]
-    Odd(#[from] document::Odd),
+    Odd(#[from] callgate_document::Odd),
     #[error("the edit would have changed more than it should ({0}); nothing was changed")]
     Check(String),
 }

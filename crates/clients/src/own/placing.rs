@@ -8,13 +8,13 @@ use callgate_secrets::{Identity, Item, Keychain, KeychainError, Reference, Secre
 use super::{OwnError, find, key};
 use crate::change::{ChangeError, carry_out};
 use crate::discover::Found;
-use crate::document::quoted;
 use crate::entry::{Local, NewServer};
 use crate::ledger::{Key, Ledger, LedgerError, hold};
 use crate::names::Names;
 use crate::plan::{Act, Plan, PlanError, plan};
 use crate::secrets::moving::{MoveError, Stored, may_return, place_of};
 use crate::survey::Entry;
+use callgate_document::quote;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -84,7 +84,7 @@ pub fn place(
             place: place_of(&found.key(None, name)),
             surroundings: local.surroundings(),
             value: held.value,
-            literal: Secret::new(quoted(&text)),
+            literal: Secret::new(quote(&text)),
         };
         *value = format!("{}{fresh}", refers.before);
         stored.get_or_insert_with(|| Stored::new(keychain)).put(fresh, &item, None)?;

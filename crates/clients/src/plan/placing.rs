@@ -1,13 +1,13 @@
 //! A server written into a file that does not have it, and an entry taken out of its file.
 
 use super::{Edited, LONGEST_NAME, PlanError, Planning, Refused};
-use crate::document::{Document, apply};
 use crate::entry::{self, Gate, How, NewServer, ServerId, differ_by};
 use crate::names::identity;
 use crate::placed::AsItWas;
 use crate::survey::{Contents, Entry, Refusal, State};
 use crate::table::Place;
 use crate::tampering;
+use callgate_document::{Document, apply};
 
 /// What becomes of a file.
 pub(super) struct Text {

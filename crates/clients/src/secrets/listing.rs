@@ -3,9 +3,9 @@
 use std::cell::LazyCell;
 
 use super::find::{self, Finding, Slot, Why};
-use crate::document::Document;
 use crate::entry;
 use crate::survey::{Entry, Surveyed};
+use callgate_document::Document;
 
 /// One secret of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

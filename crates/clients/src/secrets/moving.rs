@@ -15,13 +15,13 @@ use super::open::{Open, Swap, swapped, texts};
 use super::openness::is_filled_in;
 use crate::backup::Backups;
 use crate::discover::Found;
-use crate::document::{Odd, Unreadable};
 use crate::entry::Local;
 use crate::file::{self, FileError};
 use crate::ledger::{Key, LedgerError, hold};
 use crate::running;
 use crate::survey::{Entry, Refusal};
 use crate::table::Client;
+use callgate_document::{Odd, Unreadable};
 
 /// In place of a number that nobody knows yet.
 const UNKNOWN: &str = "…";
@@ -129,7 +129,7 @@ pub fn move_in(
     for reference in references {
         let name = reference.name();
         let old = read(keychain, &reference)?;
-        // Fresh references among the arguments change what is started, by our own hand.
+        // NewValue references among the arguments change what is started, by our own hand.
         let same_start = old.start == start || old.start == before;
         if old.place != place && !(same_start && edited == Edited::Accept) {
             return Err(MoveError::Foreign { name: name.to_owned() });

@@ -9,12 +9,12 @@ use callgate_secrets::{BadReference, Identity, Reference, Secret, referring};
 use super::moving::MoveError;
 use crate::backup::Backups;
 use crate::discover::Found;
-use crate::document::{Document, Odd, Splice};
 use crate::entry::{Local, ServerId, Text, Values, servers, verify};
 use crate::file::{Snapshot, replace};
 use crate::ledger::{Held, Key, Row};
 use crate::names::identity;
 use crate::survey::{Entry, Refusal, State, look};
+use callgate_document::{Document, Odd, Splice};
 
 /// One text of an entry, and what comes in its place.
 pub(super) struct Swap {

@@ -11,11 +11,11 @@ use callgate_secrets::{Keychain, Reference, Secret, referring};
 use super::open::texts;
 use crate::backup::{Backup, Backups};
 use crate::discover::known;
-use crate::document::Document;
 use crate::entry::{Server, servers};
 use crate::ledger::{Key, LedgerError, hold};
 use crate::survey::{Surveyed, entries};
 use crate::table;
+use callgate_document::Document;
 
 /// A secret that is in the keychain, and the entry that refers to it.
 struct Kept {

@@ -4,8 +4,8 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::document::Syntax;
 use crate::system::Os;
+use callgate_document::Syntax;
 pub(crate) use rows::USUAL;
 
 /// Every client that is known, Claude Desktop first.

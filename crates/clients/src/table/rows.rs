@@ -1,8 +1,8 @@
 //! The rows. What they say was tried with the real client, read in its documentation, or told by others: see `sure`.
 
 use super::{Client, Entries, Place, Scope, Shape, Start, Sure};
-use crate::document::Syntax::{self, Commented, Json, Jsonc, Toml, Yaml};
 use crate::system::Os::{self, Linux, Mac, Windows};
+use callgate_document::Syntax::{self, Commented, Json, Jsonc, Toml, Yaml};
 
 const EVERYWHERE: &[Os] = &[Linux, Mac, Windows];
 const UNIX: &[Os] = &[Linux, Mac];

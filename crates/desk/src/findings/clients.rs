@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::Client;
+use callgate_clients::TAKE_IT_AWAY;
 use callgate_clients::discover::Found;
-use callgate_clients::document::TAKE_IT_AWAY;
 use callgate_clients::ledger::LedgerError;
 use callgate_clients::mark::is_repairable;
 use callgate_clients::queue::{self, QueueError, Queued, Todo};

@@ -374,9 +374,7 @@ impl Reader<'_> {
                 return wrong(message, "write true or false");
             }
             (Op::Regex, Operand::Text(text)) => {
-                let usable =
-                    pattern::translate(text).and_then(|ours| pattern::unusable(&ours).map_or(Ok(()), Err));
-                if let Err(why) = usable {
+                if let Some(why) = pattern::difference(text) {
                     return wrong(format!("invalid regex {text:?}: {why}"), "mend the regular expression");
                 }
             }

@@ -1,6 +1,5 @@
 //! One tool let through again: what denies or hides it is taken back; its limits and conditions stay.
 
-use super::draft::{Draft, New};
 use super::scope::Scope;
 use super::{EditError, judged, pattern};
 use crate::call::Judgement;
@@ -9,6 +8,7 @@ use crate::glob::Glob;
 use crate::layer::Rule;
 use crate::name;
 use crate::policy::Policy;
+use callgate_document::{Draft, NewValue};
 
 pub(super) fn allow(
     draft: &mut Draft,
@@ -21,7 +21,7 @@ pub(super) fn allow(
     take_back(draft, scope, body, tool, summary);
     let listed = body.tools.iter().any(|rule| rule.name == tool);
     if !listed && has_to_be_listed(scope, file, tool) {
-        draft.set(&scope.path(&["tools", tool]), New::Object(Vec::new()));
+        draft.set(&scope.path(&["tools", tool]), NewValue::Map(Vec::new()));
         summary.push(format!("{tool:?} is now on the list of allowed tools{whose}"));
     }
 }

@@ -3,12 +3,11 @@
 use callgate_protocol::json::{Kind, Raw};
 
 use super::EditError;
-use super::draft::{Draft, New};
 use super::effect;
 use super::scope::Scope;
-use super::source::Origin;
 use crate::evaluate::Quantifier;
 use crate::file::{ArgumentKind, Body, Clause, Operator, Subject, Value};
+use callgate_document::{Draft, NewValue};
 
 /// When a call is refused. Paths as in policies: `args.url`; or `paths`, `urls` for every argument of that kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ struct Condition {
     subject: Subject,
     op: Operator,
     value: Value,
-    written: New,
+    written: NewValue,
 }
 
 pub(super) fn refuse(
@@ -56,12 +55,12 @@ pub(super) fn refuse(
     };
     let Some(place) = clauses.iter().position(same) else {
         let mut members = vec![
-            (subject.key().to_owned(), New::text(subject.text())),
-            ("op".to_owned(), New::text(op.word())),
+            (subject.key().to_owned(), NewValue::text(subject.text())),
+            ("op".to_owned(), NewValue::text(op.word())),
             ("value".to_owned(), written),
         ];
-        members.extend(reason.map(|reason| ("on_deny".to_owned(), New::text(reason))));
-        draft.append(&scope.path(&[rule_path, vec![list]].concat()), New::Object(members));
+        members.extend(reason.map(|reason| ("on_deny".to_owned(), NewValue::text(reason))));
+        draft.append(&scope.path(&[rule_path, vec![list]].concat()), NewValue::Map(members));
         summary.push(words(scope, tool, when));
         if let Some(until) = rule.and_then(|rule| rule.until.as_ref()) {
             summary.push(format!("but only as long as its rule holds (\"until\" is {:?})", until.value));
@@ -72,7 +71,7 @@ pub(super) fn refuse(
         && clauses[place].on_deny.as_deref() != Some(reason)
     {
         let index = place.to_string();
-        draft.set(&scope.path(&[rule_path, vec![list, &index, "on_deny"]].concat()), New::text(reason));
+        draft.set(&scope.path(&[rule_path, vec![list, &index, "on_deny"]].concat()), NewValue::text(reason));
         summary.push(format!("the reason is now {reason:?}"));
     }
     Ok(())
@@ -95,7 +94,7 @@ fn condition(when: &When) -> Result<Condition, EditError> {
         list,
         subject,
         op,
-        written: New::Text(value.clone()),
+        written: NewValue::Text(value.clone()),
         value: Value::Text(value),
     };
     match when {
@@ -132,7 +131,7 @@ pub(crate) fn is_scheme(prefix: &str) -> bool {
     })
 }
 
-fn scalar(json: &str) -> Result<(Value, New), EditError> {
+fn scalar(json: &str) -> Result<(Value, NewValue), EditError> {
     let wrong = || {
         EditError::NotARule(format!(
             "{json:?} cannot be compared with: it has to be text in quotes, a number, true, false or null"
@@ -145,11 +144,11 @@ fn scalar(json: &str) -> Result<(Value, New), EditError> {
         Kind::Number => Value::Number(raw.as_number().ok_or_else(wrong)?.to_owned()),
         Kind::String => {
             let text = raw.as_str().ok_or_else(wrong)?.into_owned();
-            return Ok((Value::Text(text.clone()), New::Text(text)));
+            return Ok((Value::Text(text.clone()), NewValue::Text(text)));
         }
         Kind::Array | Kind::Object => return Err(wrong()),
     };
-    Ok((value, New::Source(Origin::of(raw.text()).cut(0, raw.text().len()))))
+    Ok((value, NewValue::Word(raw.text().to_owned())))
 }
 
 fn words(scope: &Scope, tool: Option<&str>, when: &When) -> String {

@@ -1,11 +1,11 @@
 //! One tool, or those of a pattern, denied or hidden.
 
-use super::draft::{Draft, New};
 use super::scope::Scope;
 use super::{effect, pattern};
 use crate::file::{Action, Body, PolicyFile};
 use crate::name;
 use crate::policy::Policy;
+use callgate_document::{Draft, NewValue};
 
 pub(super) fn block(
     draft: &mut Draft,
@@ -30,21 +30,21 @@ fn deny(
 ) {
     let whose = scope.whose();
     let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) else {
-        let mut members = vec![("action".to_owned(), New::text("deny"))];
-        members.extend(reason.map(|reason| ("reason".to_owned(), New::text(reason))));
-        draft.set(&scope.path(&["tools", tool]), New::Object(members));
+        let mut members = vec![("action".to_owned(), NewValue::text("deny"))];
+        members.extend(reason.map(|reason| ("reason".to_owned(), NewValue::text(reason))));
+        draft.set(&scope.path(&["tools", tool]), NewValue::Map(members));
         summary.push(format!("{tool:?} is now denied{whose}"));
         return;
     };
     if rule.action.as_ref().map(|a| a.value) != Some(Action::Deny) {
-        draft.set(&scope.path(&["tools", tool, "action"]), New::text("deny"));
+        draft.set(&scope.path(&["tools", tool, "action"]), NewValue::text("deny"));
         summary.push(format!("{tool:?} is now denied{whose}"));
     }
     effect::make_lasting(draft, &scope.path(&["tools", tool]), rule, summary);
     if let Some(reason) = reason
         && rule.reason.as_deref() != Some(reason)
     {
-        draft.set(&scope.path(&["tools", tool, "reason"]), New::text(reason));
+        draft.set(&scope.path(&["tools", tool, "reason"]), NewValue::text(reason));
         summary.push(format!("the reason is now {reason:?}"));
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn hide(
         false => policy.applying_with(scope.overlay(policy), tool, i64::MIN).hidden().is_some(),
     };
     if !hidden {
-        draft.append(&scope.path(&["hide"]), New::text(tool));
+        draft.append(&scope.path(&["hide"]), NewValue::text(tool));
         summary.push(format!("{tool:?} is now hidden{}", scope.whose()));
     }
     // What is only observed is listed and passes.

@@ -1,6 +1,5 @@
 //! Caps that a click or a command sets: one limit of a known name in a tool's rule, or in that of all tools.
 
-use super::draft::{Draft, New};
 use super::scope::Scope;
 use super::{EditError, effect, judged, pattern, server};
 use crate::call::Judgement;
@@ -8,6 +7,7 @@ use crate::file::{Body, LimitEntry, PolicyFile};
 use crate::limit;
 use crate::policy::Policy;
 use crate::window::Rate;
+use callgate_document::{Draft, NewValue};
 
 /// Stands for all tools in the name of their counter; the pattern that fits all of them is capped by the same.
 const ALL: &str = "*";
@@ -107,10 +107,10 @@ pub(super) fn cap(
         let index = place.to_string();
         let at = |key| scope.path(&limits).into_iter().chain([index.as_str(), key]).collect::<Vec<_>>();
         if before.window != Some(rate.window) {
-            draft.set(&at("window"), New::text(&rate.window.to_string()));
+            draft.set(&at("window"), NewValue::text(&rate.window.to_string()));
         }
         if before.max != rate.max {
-            draft.set(&at("max"), New::Number(rate.max.get()));
+            draft.set(&at("max"), NewValue::word(&rate.max.get()));
         }
     }
     if draft.text() != before {
@@ -140,15 +140,15 @@ pub(super) fn cap_until(
 }
 
 /// A limit as an edit writes it.
-fn limit(counter: &str, rate: Rate, until: Option<&str>) -> New {
+fn limit(counter: &str, rate: Rate, until: Option<&str>) -> NewValue {
     let members = [
-        ("counter", Some(New::text(counter))),
-        ("window", Some(New::text(&rate.window.to_string()))),
-        ("max", Some(New::Number(rate.max.get()))),
-        ("scope", Some(New::text(limit::Scope::Grant.word()))),
-        ("until", until.map(New::text)),
+        ("counter", Some(NewValue::text(counter))),
+        ("window", Some(NewValue::text(&rate.window.to_string()))),
+        ("max", Some(NewValue::word(&rate.max.get()))),
+        ("scope", Some(NewValue::text(limit::Scope::Grant.word()))),
+        ("until", until.map(NewValue::text)),
     ];
-    New::Object(members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect())
+    NewValue::Map(members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect())
 }
 
 pub(super) fn uncap(
@@ -190,7 +190,7 @@ pub(super) fn explain(
         if cap.on_deny.as_deref() != Some(reason) {
             let index = place.to_string();
             let at = [rule_path(rule), vec!["limits", &index, "on_deny"]].concat();
-            draft.set(&scope.path(&at), New::text(reason));
+            draft.set(&scope.path(&at), NewValue::text(reason));
         }
     }
     if draft.text() != before {

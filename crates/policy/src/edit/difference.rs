@@ -1,14 +1,12 @@
 //! What is different between two policy texts, in words: one sentence a change.
 
-use jsonc_parser::ast::{Array, Object, Value};
-use jsonc_parser::{CollectOptions, parse_to_ast};
+use callgate_document::{Document, Member, Node, Value, comments};
 use rustc_hash::FxHashMap;
 
-use super::comments;
 use super::observing::Mode;
 use super::shape::{Part, canonical, index, member, same, text, window};
 use crate::evaluate::Quantifier;
-use crate::file::{ArgumentKind, json_with_comments};
+use crate::file::ArgumentKind;
 
 /// The longest value that is shown.
 const LONGEST: usize = 60;
@@ -18,19 +16,14 @@ pub fn difference(before: &str, after: &str) -> Vec<String> {
     if before == after {
         return Vec::new();
     }
-    let (old, new) = (without_mark(before), without_mark(after));
-    let parse = |text| parse_to_ast(text, &CollectOptions::default(), &json_with_comments());
-    let (old_tree, new_tree) = (parse(old), parse(new));
-    let root = |tree: &Result<jsonc_parser::ParseResult<'_>, _>| matches!(tree, Ok(t) if matches!(t.value, Some(Value::Object(_))));
+    let (old, new) = (Document::lenient(before), Document::lenient(after));
+    let [old, new] = [&old, &new].map(|document| document.as_ref().and_then(|document| document.root.map()));
     let mut words = Words::default();
-    match (&old_tree, &new_tree) {
-        (Ok(old), Ok(new)) => match (&old.value, &new.value) {
-            (Some(Value::Object(old)), Some(Value::Object(new))) => words.body("", Some(old), Some(new)),
-            _ => words.say(unreadable(root(&old_tree))),
-        },
-        _ => words.say(unreadable(root(&old_tree))),
+    match (old, new) {
+        (Some(_), Some(_)) => words.body("", old, new),
+        _ => words.say(unreadable(old.is_some())),
     }
-    let changed = comments_changed(old, new);
+    let changed = comments_changed(before, after);
     if changed > 0 {
         words.say(format!("{changed} {} changed", if changed == 1 { "comment" } else { "comments" }));
     }
@@ -46,17 +39,13 @@ fn unreadable(before_was_readable: bool) -> String {
     format!("everything is replaced: {what}")
 }
 
-pub(super) fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
 /// How many comments are new or gone; one that was rewritten counts once.
 fn comments_changed(before: &str, after: &str) -> usize {
     let mut counts: FxHashMap<&str, i64> = FxHashMap::default();
-    for comment in comments::texts(after) {
+    for comment in comments(after) {
         *counts.entry(comment).or_default() += 1;
     }
-    for comment in comments::texts(before) {
+    for comment in comments(before) {
         *counts.entry(comment).or_default() -= 1;
     }
     let sum = |sign: i64| counts.values().map(|n| (n * sign).max(0)).sum::<i64>();
@@ -86,7 +75,7 @@ struct Words {
     mode: Mode,
 }
 
-type Side<'v, 't> = Option<&'v Value<'t>>;
+type Side<'v> = Option<&'v Node>;
 
 impl Words {
     fn say(&mut self, words: String) {
@@ -94,7 +83,7 @@ impl Words {
     }
 
     /// `lead`: for whom, where it is not for everyone.
-    fn body(&mut self, lead: &str, old: Option<&Object<'_>>, new: Option<&Object<'_>>) {
+    fn body(&mut self, lead: &str, old: Option<&[Member]>, new: Option<&[Member]>) {
         let above = self.mode.clone();
         if let Some(new) = new {
             self.mode = Mode::of(new, &above);
@@ -114,11 +103,11 @@ impl Words {
                 Part::Rule => self.rule(&Subject::new(format!("{lead}all tools"), true), old, new),
                 Part::Clients => self.clients(old, new),
                 Part::Texts => {
-                    let subject = |item: &Value<'_>| Subject::new(format!("{lead}{}", shown(item)), false);
+                    let subject = |item: &Node| Subject::new(format!("{lead}{}", shown(item)), false);
                     let mode = self.mode.clone();
-                    let but = |item: &Value<'_>| {
-                        let Value::StringLit(name) = item else { return "" };
-                        let rule = rules.and_then(|rules| object(member(rules, &name.value)));
+                    let but = |item: &Node| {
+                        let Some(name) = item.text() else { return "" };
+                        let rule = rules.and_then(|rules| object(member(rules, name)));
                         if mode.observes(rule) { ", but only observed" } else { "" }
                     };
                     self.list(Part::Texts, old, new, |item, added| match added {
@@ -137,7 +126,7 @@ impl Words {
         self.mode = above;
     }
 
-    fn rules(&mut self, old: Side<'_, '_>, new: Side<'_, '_>, subject: impl Fn(&str) -> Subject) {
+    fn rules(&mut self, old: Side<'_>, new: Side<'_>, subject: impl Fn(&str) -> Subject) {
         for (name, old, new) in members(object(old), object(new)) {
             let subject = subject(name);
             match (old, new) {
@@ -158,7 +147,7 @@ impl Words {
         }
     }
 
-    fn clients(&mut self, old: Side<'_, '_>, new: Side<'_, '_>) {
+    fn clients(&mut self, old: Side<'_>, new: Side<'_>) {
         for (client, old, new) in members(object(old), object(new)) {
             let lead = format!("client {}", quoted(client));
             match (old, new) {
@@ -173,11 +162,11 @@ impl Words {
         }
     }
 
-    fn rule(&mut self, subject: &Subject, old: Side<'_, '_>, new: Side<'_, '_>) {
+    fn rule(&mut self, subject: &Subject, old: Side<'_>, new: Side<'_>) {
         self.rule_but(subject, old, new, &[]);
     }
 
-    fn rule_but(&mut self, subject: &Subject, old: Side<'_, '_>, new: Side<'_, '_>, said: &[&str]) {
+    fn rule_but(&mut self, subject: &Subject, old: Side<'_>, new: Side<'_>, said: &[&str]) {
         let rule = object(new);
         for (key, old, new) in members(object(old), object(new)) {
             if both_same(old, new) || said.contains(&key) {
@@ -217,31 +206,28 @@ impl Words {
     }
 
     /// `but`: what a denial lacks of being one.
-    fn action(&mut self, subject: &Subject, but: &str, old: Side<'_, '_>, new: Side<'_, '_>) {
-        let word = |side: Side<'_, '_>| match side {
-            Some(Value::StringLit(word)) => word.value.to_string(),
-            _ => String::new(),
-        };
-        match (word(old).as_str(), word(new).as_str()) {
+    fn action<'s>(&mut self, subject: &Subject, but: &str, old: Side<'s>, new: Side<'s>) {
+        let word = |side: Option<&'s Node>| side.and_then(Node::text).unwrap_or_default();
+        match (word(old), word(new)) {
             (_, "deny") => self.say(format!("{} now denied{but}", subject.is())),
             ("deny", "" | "allow") => self.say(format!("{} no longer denied", subject.is())),
             _ => self.setting(&format!("{}: action", subject.name), old, new),
         }
     }
 
-    fn caps(&mut self, subject: &Subject, old: Side<'_, '_>, new: Side<'_, '_>) {
+    fn caps(&mut self, subject: &Subject, old: Side<'_>, new: Side<'_>) {
         let (Some((old, new)), part) = (lists(old, new), Part::Caps) else {
             return self.setting(&format!("{}: limits", subject.name), old, new);
         };
         // With one cap on each side there is no need to say which.
-        let many = old.elements.len() > 1 || new.elements.len() > 1;
-        for (old, new) in pairs(part, &old, &new) {
+        let many = old.len() > 1 || new.len() > 1;
+        for (old, new) in pairs(part, old, new) {
             let counter = object(new.or(old)).and_then(|limit| text(limit, "counter"));
             self.cap(subject, counter.filter(|_| many), old, new);
         }
     }
 
-    fn cap(&mut self, subject: &Subject, counter: Option<&str>, old: Side<'_, '_>, new: Side<'_, '_>) {
+    fn cap(&mut self, subject: &Subject, counter: Option<&str>, old: Side<'_>, new: Side<'_>) {
         let by = counter.map(|counter| format!(" (counter {})", quoted(counter))).unwrap_or_default();
         match (old, new) {
             (None, Some(new)) => self.say(format!("{} now capped at {}{by}", subject.is(), rate(new))),
@@ -265,8 +251,8 @@ impl Words {
         }
     }
 
-    fn object(&mut self, part: Part, subject: &Subject, old: Side<'_, '_>, new: Side<'_, '_>) {
-        let plain = |side: Side<'_, '_>| side.is_some_and(|value| object(Some(value)).is_none());
+    fn object(&mut self, part: Part, subject: &Subject, old: Side<'_>, new: Side<'_>) {
+        let plain = |side: Side<'_>| side.is_some_and(|value| object(Some(value)).is_none());
         if plain(old) || plain(new) {
             return self.setting(&subject.name, old, new);
         }
@@ -299,10 +285,10 @@ impl Words {
         }
     }
 
-    fn tests(&mut self, old: Side<'_, '_>, new: Side<'_, '_>) {
+    fn tests(&mut self, old: Side<'_>, new: Side<'_>) {
         let Some((old, new)) = lists(old, new) else { return self.setting("tests", old, new) };
         let (mut added, mut removed, mut changed) = (0, 0, 0);
-        for (old, new) in pairs(Part::Tests, &old, &new) {
+        for (old, new) in pairs(Part::Tests, old, new) {
             match (old, new) {
                 (None, _) => added += 1,
                 (_, None) => removed += 1,
@@ -317,15 +303,9 @@ impl Words {
     }
 
     /// A list whose items are added or removed as they are.
-    fn list(
-        &mut self,
-        part: Part,
-        old: Side<'_, '_>,
-        new: Side<'_, '_>,
-        words: impl Fn(&Value<'_>, bool) -> String,
-    ) {
+    fn list(&mut self, part: Part, old: Side<'_>, new: Side<'_>, words: impl Fn(&Node, bool) -> String) {
         let Some((old, new)) = lists(old, new) else { return self.setting("a list", old, new) };
-        for (old, new) in pairs(part, &old, &new) {
+        for (old, new) in pairs(part, old, new) {
             match (old, new) {
                 (None, Some(item)) => self.say(words(item, true)),
                 (Some(item), None) => self.say(words(item, false)),
@@ -334,7 +314,7 @@ impl Words {
         }
     }
 
-    fn setting(&mut self, what: &str, old: Side<'_, '_>, new: Side<'_, '_>) {
+    fn setting(&mut self, what: &str, old: Side<'_>, new: Side<'_>) {
         match (old, new) {
             (Some(old), Some(new)) if !same(old, new) => {
                 self.say(format!("{what} {} → {}", bare(old), bare(new)));
@@ -347,42 +327,34 @@ impl Words {
 }
 
 /// The members of both, in the order of the new one, then those that are gone.
-fn members<'v, 't, 'u>(
-    old: Option<&'v Object<'t>>,
-    new: Option<&'v Object<'u>>,
-) -> Vec<(&'v str, Side<'v, 't>, Side<'v, 'u>)> {
+fn members<'v>(old: Option<&'v [Member]>, new: Option<&'v [Member]>) -> Vec<(&'v str, Side<'v>, Side<'v>)> {
     let old_index = old.map(index).unwrap_or_default();
     let new_index = new.map(index).unwrap_or_default();
     let mut out = Vec::new();
-    for (i, property) in new.into_iter().flat_map(|o| o.properties.iter().enumerate()) {
-        let key = property.name.as_str();
+    for (i, member) in new.into_iter().flatten().enumerate() {
+        let key = member.key.as_str();
         if new_index.get(key).is_some_and(|(first, _)| *first == i) {
-            out.push((key, old_index.get(key).map(|(_, p)| &p.value), Some(&property.value)));
+            out.push((key, old_index.get(key).map(|(_, old)| &old.value), Some(&member.value)));
         }
     }
-    for (i, property) in old.into_iter().flat_map(|o| o.properties.iter().enumerate()) {
-        let key = property.name.as_str();
+    for (i, member) in old.into_iter().flatten().enumerate() {
+        let key = member.key.as_str();
         if !new_index.contains_key(key) && old_index.get(key).is_some_and(|(first, _)| *first == i) {
-            out.push((key, Some(&property.value), None));
+            out.push((key, Some(&member.value), None));
         }
     }
     out
 }
 
 /// The items of both lists, matched.
-fn pairs<'v, 't, 'u>(
-    part: Part,
-    old: &'v Array<'t>,
-    new: &'v Array<'u>,
-) -> Vec<(Side<'v, 't>, Side<'v, 'u>)> {
+fn pairs<'v>(part: Part, old: &'v [Node], new: &'v [Node]) -> Vec<(Side<'v>, Side<'v>)> {
     let [old_keys, new_keys] = part.keys([old, new]);
-    let mut left: FxHashMap<&str, &'v Value<'t>> =
-        old_keys.iter().map(String::as_str).zip(&old.elements).collect();
-    let mut out: Vec<(Side<'v, 't>, Side<'v, 'u>)> = Vec::new();
-    for (key, item) in new_keys.iter().zip(&new.elements) {
+    let mut left: FxHashMap<&str, &'v Node> = old_keys.iter().map(String::as_str).zip(old).collect();
+    let mut out: Vec<(Side<'v>, Side<'v>)> = Vec::new();
+    for (key, item) in new_keys.iter().zip(new) {
         out.push((left.remove(key.as_str()), Some(item)));
     }
-    for (key, item) in old_keys.iter().zip(&old.elements) {
+    for (key, item) in old_keys.iter().zip(old) {
         if left.contains_key(key.as_str()) {
             out.push((Some(item), None));
         }
@@ -390,29 +362,26 @@ fn pairs<'v, 't, 'u>(
     out
 }
 
-fn both_same(old: Side<'_, '_>, new: Side<'_, '_>) -> bool {
+fn both_same(old: Side<'_>, new: Side<'_>) -> bool {
     old.zip(new).is_some_and(|(old, new)| same(old, new))
 }
 
-fn object<'v, 't>(value: Side<'v, 't>) -> Option<&'v Object<'t>> {
-    value.and_then(Value::as_object)
+fn object(value: Side<'_>) -> Option<&[Member]> {
+    value.and_then(Node::map)
 }
 
 /// Both sides as lists, a missing one empty.
-fn lists<'t, 'u>(old: Side<'_, 't>, new: Side<'_, 'u>) -> Option<(Array<'t>, Array<'u>)> {
-    fn list<'t>(side: Side<'_, 't>) -> Option<Array<'t>> {
-        match side {
-            Some(Value::Array(array)) => Some(array.clone()),
-            Some(_) => None,
-            None => Some(Array { range: jsonc_parser::common::Range::new(0, 0), elements: Vec::new() }),
-        }
-    }
+fn lists<'v>(old: Side<'v>, new: Side<'v>) -> Option<(&'v [Node], &'v [Node])> {
+    let list = |side: Side<'v>| side.map_or(Some(&[][..]), Node::list);
     Some((list(old)?, list(new)?))
 }
 
 /// `10/minute`, `3 at once`, `100 in total`, `500 of args.amount/day`
-pub(super) fn rate(limit: &Value<'_>) -> String {
-    let Value::Object(limit) = limit else { return bare(limit) };
+pub(super) fn rate(limit: &Node) -> String {
+    limit.map().map_or_else(|| bare(limit), rate_of)
+}
+
+pub(super) fn rate_of(limit: &[Member]) -> String {
     let max = member(limit, "max").map_or_else(|| "?".to_owned(), bare);
     let window = window(limit).unwrap_or_else(|| "?".to_owned());
     match text(limit, "kind") {
@@ -424,11 +393,11 @@ pub(super) fn rate(limit: &Value<'_>) -> String {
 }
 
 /// None for a clause without conditions.
-fn clause_words(clause: &Value<'_>, how: Quantifier) -> Option<String> {
-    let Value::Object(clause) = clause else { return Some(shown(clause)) };
-    let conditions = match member(clause, "conditions") {
-        Some(Value::Array(conditions)) => conditions.elements.iter().filter_map(Value::as_object).collect(),
-        _ => vec![clause],
+fn clause_words(clause: &Node, how: Quantifier) -> Option<String> {
+    let Some(clause) = clause.map() else { return Some(shown(clause)) };
+    let conditions = match member(clause, "conditions").and_then(Node::list) {
+        Some(conditions) => conditions.iter().filter_map(Node::map).collect(),
+        None => vec![clause],
     };
     let words = conditions.into_iter().map(|condition| {
         let part = |key: &str| text(condition, key).unwrap_or("?");
@@ -443,15 +412,15 @@ fn clause_words(clause: &Value<'_>, how: Quantifier) -> Option<String> {
 }
 
 /// A value in one line, cut where it is long; a text without its quotes.
-pub(super) fn bare(value: &Value<'_>) -> String {
-    match value {
-        Value::StringLit(text) if text.value.chars().all(|c| c.is_ascii_graphic()) => cut(&text.value),
-        _ => shown(value),
+pub(super) fn bare(node: &Node) -> String {
+    match &node.value {
+        Value::Text(text) if text.chars().all(|c| c.is_ascii_graphic()) => cut(text),
+        _ => shown(node),
     }
 }
 
-pub(super) fn shown(value: &Value<'_>) -> String {
-    cut(&canonical(value))
+pub(super) fn shown(node: &Node) -> String {
+    cut(&canonical(node))
 }
 
 pub(super) fn quoted(name: &str) -> String {

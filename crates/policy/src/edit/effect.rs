@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, New};
 use super::scope::Scope;
 use super::{EditError, pattern};
 use crate::call::Keep;
@@ -11,6 +10,7 @@ use crate::layer::Layer;
 use crate::lookup::Found;
 use crate::overlay::Overlay;
 use crate::policy::Policy;
+use callgate_document::{Draft, NewValue};
 
 /// Takes out of a rule what would end its denial, or leave it to be observed only.
 pub(super) fn make_lasting(draft: &mut Draft, at: &[&str], rule: &ToolRule, summary: &mut Vec<String>) {
@@ -48,7 +48,7 @@ pub(super) fn keep_private(
     // What is no policy any more is told by whoever reads it next.
     if has_rule && kept(draft.text()).is_ok_and(|now| now < was) {
         let word = if was == Keep::Nothing { "none" } else { "keys" };
-        draft.set(&scope.path(&["tools", tool, "record"]), New::text(word));
+        draft.set(&scope.path(&["tools", tool, "record"]), NewValue::text(word));
     }
     Ok(())
 }

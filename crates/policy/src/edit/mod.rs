@@ -10,13 +10,10 @@ mod allow;
 mod argument;
 mod block;
 mod cap;
-mod comments;
 mod difference;
-mod draft;
 mod effect;
 pub mod form;
 mod header;
-mod layout;
 mod merge;
 mod observing;
 mod pattern;
@@ -25,7 +22,6 @@ mod revert;
 mod scope;
 mod server;
 mod shape;
-mod source;
 
 use std::num::NonZeroU32;
 
@@ -36,7 +32,7 @@ use crate::name;
 use crate::policy::Policy;
 use crate::problem::Report;
 use crate::window::{Rate, Window};
-use draft::{Draft, New};
+use callgate_document::{Draft, NewValue};
 use scope::Scope;
 
 pub use argument::When;
@@ -154,10 +150,10 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     }
     let mut draft = Draft::new(text);
     let mut summary = Vec::new();
-    if draft.is_empty_object() {
+    if draft.is_empty_map() {
         // The only file that is made whole on the way: it refuses everything, and still does so afterwards.
-        draft.set(&["version"], New::text("1"));
-        draft.set(&["default"], New::text("deny"));
+        draft.set(&["version"], NewValue::text("1"));
+        draft.set(&["default"], NewValue::text("deny"));
         summary.push("wrote \"version\" and \"default\": \"deny\" into the empty policy".to_owned());
     }
     let old = Policy::parse(draft.text()).map_err(EditError::Broken)?;

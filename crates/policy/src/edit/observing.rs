@@ -1,6 +1,6 @@
 //! Which mode a text says for a rule, so that a denial that is only observed is not called one.
 
-use jsonc_parser::ast::{Object, Value};
+use callgate_document::{Member, Node};
 
 use super::difference::cut;
 use super::shape::{member, text};
@@ -15,20 +15,20 @@ pub(super) struct Mode {
 impl Mode {
     /// As it is in this body, below another one: rules for all tools of everyone come before those of a client, and a
     /// client's top level before everyone's.
-    pub(super) fn of(body: &Object<'_>, above: &Mode) -> Mode {
-        let for_all = member(body, "all_tools").and_then(Value::as_object);
+    pub(super) fn of(body: &[Member], above: &Mode) -> Mode {
+        let for_all = member(body, "all_tools").and_then(Node::map);
         let for_all = for_all.and_then(|rule| text(rule, "mode")).map(str::to_owned);
         let top = text(body, "mode").map(str::to_owned);
         Mode { for_all: above.for_all.clone().or(for_all), top: top.or_else(|| above.top.clone()) }
     }
 
-    pub(super) fn observes(&self, rule: Option<&Object<'_>>) -> bool {
+    pub(super) fn observes(&self, rule: Option<&[Member]>) -> bool {
         let own = rule.and_then(|rule| text(rule, "mode"));
         own.or(self.for_all.as_deref()).or(self.top.as_deref()) == Some("observe")
     }
 
     /// What a denial in this rule lacks of being one.
-    pub(super) fn but(&self, rule: Option<&Object<'_>>) -> String {
+    pub(super) fn but(&self, rule: Option<&[Member]>) -> String {
         let until = rule.and_then(|rule| text(rule, "until")).map(cut);
         match (until, self.observes(rule)) {
             (None, false) => String::new(),

@@ -4,19 +4,13 @@
 //! these differences is undone in the text of now, if that place still stands as the change left it. A place that
 //! was changed again is a conflict; then nothing is undone at all, because half of a change may be worse than all of it.
 
-use jsonc_parser::ast::{Array, Object, Value};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseResult, parse_to_ast};
+use callgate_document::{Document, Draft, Member, NewEntry, NewValue, Node, comments};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Edited;
-use super::comments;
-use super::difference::{bare, quoted, rate, without_mark};
-use super::draft::{Draft, New};
+use super::difference::{bare, quoted, rate_of};
 use super::merge::edited;
-use super::shape::{Part, index, member, nothing_like, same, text};
-use super::source::{Fresh, Origin};
-use crate::file::json_with_comments;
+use super::shape::{Part, index, member, same, text};
 use crate::glob::Glob;
 use crate::name;
 use crate::policy::Policy;
@@ -43,20 +37,22 @@ pub fn revert(current: &str, before: &str, after: &str) -> Result<Edited, Revert
         return Ok(edited(current, before.to_owned()));
     }
     Policy::parse(current).map_err(RevertError::Broken)?;
-    let (before, after) = (without_mark(before), without_mark(after));
-    let (old, new, now) = (parse(before), parse(after), parse(without_mark(current)));
-    let old = root(old.as_ref()).ok_or(RevertError::Unreadable { which: "before" })?;
-    let new = root(new.as_ref()).ok_or(RevertError::Unreadable { which: "after" })?;
-    let now = root(now.as_ref()).ok_or(RevertError::Unreadable { which: "after" })?;
+    let document = |which, text: &str| {
+        let document = Document::lenient(text).filter(|document| document.root.map().is_some());
+        document.ok_or(RevertError::Unreadable { which })
+    };
+    let (old, new, now) =
+        (document("before", before)?, document("after", after)?, document("after", current)?);
     let mut undo = Undo {
-        origin: Origin::of(before),
-        before: comments::texts(before).into_iter().collect(),
-        after: comments::texts(after).into_iter().collect(),
-        now: comments::texts(without_mark(current)).into_iter().collect(),
+        origin: &old,
+        before: comments(before).into_iter().collect(),
+        after: comments(after).into_iter().collect(),
+        now: comments(current).into_iter().collect(),
         steps: Vec::new(),
         conflicts: Vec::new(),
     };
-    undo.object(Part::Body, &mut Vec::new(), "", [old, new, now]);
+    let roots = [&old, &new, &now].map(|document| Some(&document.root));
+    undo.inside(Part::Body, &mut Vec::new(), "", roots);
     if !undo.conflicts.is_empty() {
         return Err(RevertError::Conflicts(undo.conflicts));
     }
@@ -66,23 +62,12 @@ pub fn revert(current: &str, before: &str, after: &str) -> Result<Edited, Revert
     Ok(edited(current, draft.into_text()))
 }
 
-fn parse(text: &str) -> Option<ParseResult<'_>> {
-    parse_to_ast(text, &CollectOptions::default(), &json_with_comments()).ok()
-}
-
-fn root<'v, 't>(parsed: Option<&'v ParseResult<'t>>) -> Option<&'v Object<'t>> {
-    match parsed?.value.as_ref()? {
-        Value::Object(object) => Some(object),
-        _ => None,
-    }
-}
-
 /// One thing to do in the text of now. Paths and positions are those before anything is done.
 #[derive(Clone)]
 enum Step {
     Replace {
         path: Vec<String>,
-        new: New,
+        new: NewValue,
     },
     Remove {
         container: Vec<String>,
@@ -92,12 +77,12 @@ enum Step {
     Insert {
         container: Vec<String>,
         at: usize,
-        fresh: Vec<Fresh>,
+        fresh: Vec<NewEntry>,
     },
     /// A list that is not there any more, with what comes back into it.
     Anew {
         path: Vec<String>,
-        items: Vec<New>,
+        items: Vec<NewValue>,
     },
 }
 
@@ -124,7 +109,7 @@ impl Step {
 
 struct Undo<'t> {
     /// The text before the change: what comes back is cut out of it.
-    origin: Origin<'t>,
+    origin: &'t Document,
     /// The comments of the three texts.
     before: FxHashSet<&'t str>,
     after: FxHashSet<&'t str>,
@@ -135,49 +120,57 @@ struct Undo<'t> {
 
 /// Does a pattern among these overlays speak for the client, as long as none has its name? Then rules that it got of its
 /// own are more than what was added to them.
-fn has_pattern_for(clients: &Object<'_>, client: &str) -> bool {
+fn has_pattern_for(clients: &[Member], client: &str) -> bool {
     let client = name::client_key(client);
     clients
-        .properties
         .iter()
-        .map(|p| name::client_key(p.name.as_str()).into_owned())
+        .map(|member| name::client_key(&member.key).into_owned())
         .any(|pattern| name::is_pattern(&pattern) && Glob::new(&pattern).matches(&client))
 }
 
 /// The same place in the three texts: before the change, after it, now.
-type Three<'v, 't> = [Option<&'v Value<'t>>; 3];
+type Three<'v> = [Option<&'v Node>; 3];
 
-impl<'t> Undo<'t> {
-    fn object(
+impl Undo<'_> {
+    /// Undoes what happened inside of three maps or three lists. One that is missing is as good as empty.
+    fn inside(&mut self, part: Part, path: &mut Vec<String>, place: &str, three: Three<'_>) {
+        let lists = three.map(|node| node.and_then(Node::list));
+        match lists.iter().any(Option::is_some) {
+            true => self.list(part, path, place, three[0], lists.map(Option::unwrap_or_default)),
+            false => {
+                let maps = three.map(|node| node.and_then(Node::map).unwrap_or_default());
+                self.map_or_cap(part, path, place, three[0], maps);
+            }
+        }
+    }
+
+    fn map(
         &mut self,
         part: Part,
         path: &mut Vec<String>,
         place: &str,
-        [before, after, now]: [&Object<'t>; 3],
+        origin: Option<&Node>,
+        [before, after, now]: [&[Member]; 3],
     ) {
         let [old, new, here] = [before, after, now].map(index);
-        let keys = before.properties.iter().chain(&after.properties).map(|p| p.name.as_str());
+        let keys = before.iter().chain(after).map(|member| member.key.as_str());
         let mut seen = FxHashSet::default();
-        let mut returning = Vec::new();
+        let mut returning = FxHashSet::default();
         for key in keys.filter(|key| seen.insert(*key)) {
-            let three = [&old, &new, &here].map(|index| index.get(key).map(|(_, p)| &p.value));
+            let three = [&old, &new, &here].map(|index| index.get(key).map(|(_, member)| &member.value));
             let at = here.get(key).map(|(at, _)| *at);
             path.push(key.to_owned());
             let place = member_place(part, key, place);
             let as_empty =
                 part.missing_is_empty(key) || (part == Part::Clients && !has_pattern_for(before, key));
-            let comes_back = self.member((part.member(key), as_empty), path, &place, three, at);
-            path.pop();
-            if comes_back {
-                returning.push(key);
+            if self.member((part.member(key), as_empty), path, &place, three, at) {
+                returning.insert(key);
             }
+            path.pop();
         }
-        let order: Vec<&str> = before.properties.iter().map(|p| p.name.as_str()).collect();
+        let order: Vec<&str> = before.iter().map(|member| member.key.as_str()).collect();
         let positions: FxHashMap<&str, usize> = here.iter().map(|(key, (at, _))| (*key, *at)).collect();
-        let returning: FxHashSet<&str> = returning.into_iter().collect();
-        self.bring_back(path, &order, &positions, &returning, |undo, position| {
-            Fresh::member(&undo.origin, before, position, &|comment| !undo.now.contains(comment))
-        });
+        self.bring_back(path, origin, &order, &positions, &returning);
     }
 
     /// Undoes what happened to one member, which if missing may be as good as empty. True when it has to come back as
@@ -187,27 +180,19 @@ impl<'t> Undo<'t> {
         (part, as_empty): (Part, bool),
         path: &mut Vec<String>,
         place: &str,
-        three: Three<'_, 't>,
+        three: Three<'_>,
         at: Option<usize>,
     ) -> bool {
         let [before, after, now] = three;
         if both_same(before, after) || both_same(before, now) {
             return false;
         }
-        if let Some(inside) = inside(part, as_empty, three)
+        if can_be_undone_inside(part, as_empty, three)
             && !(before.is_none() && both_same(after, now))
             && !(now.is_none() && unchanged(after, now, as_empty))
         {
             let first = self.steps.len();
-            match &inside {
-                [Value::Object(before), Value::Object(after), Value::Object(now)] => {
-                    self.object_or_cap(part, path, place, [before, after, now]);
-                }
-                [Value::Array(before), Value::Array(after), Value::Array(now)] => {
-                    self.list(part, path, place, [before, after, now]);
-                }
-                _ => {}
-            }
+            self.inside(part, path, place, three);
             // What is not there any more has nothing to be removed from it, and nothing but names can come back into it.
             if now.is_none() && self.steps.len() > first {
                 match anew(path, &self.steps[first..]) {
@@ -247,26 +232,26 @@ impl<'t> Undo<'t> {
 
     /// The numbers of a cap are one thing: half of them from one text and half from another would be a cap that nobody
     /// wrote.
-    fn object_or_cap(
+    fn map_or_cap(
         &mut self,
         part: Part,
         path: &mut Vec<String>,
         place: &str,
-        [before, after, now]: [&Object<'t>; 3],
+        origin: Option<&Node>,
+        [before, after, now]: [&[Member]; 3],
     ) {
         if part == Part::Cap {
-            let numbers = |cap: &Object<'_>| {
+            let numbers = |cap: &[Member]| {
                 ["counter", "kind", "max", "window", "scope", "amount_from"]
                     .map(|key| member(cap, key).map(super::shape::canonical))
             };
             let [old, new, here] = [before, after, now].map(numbers);
             if old != new && new != here && old != here {
-                let [after, now] = [after, now].map(|cap| Value::Object(cap.clone()));
-                self.conflict_shown(place, &rate(&after), &rate(&now));
+                self.conflict_shown(place, &rate_of(after), &rate_of(now));
                 return;
             }
         }
-        self.object(part, path, place, [before, after, now]);
+        self.map(part, path, place, origin, [before, after, now]);
     }
 
     fn list(
@@ -274,11 +259,12 @@ impl<'t> Undo<'t> {
         part: Part,
         path: &mut Vec<String>,
         place: &str,
-        [before, after, now]: [&Array<'t>; 3],
+        origin: Option<&Node>,
+        [before, after, now]: [&[Node]; 3],
     ) {
         let keys = part.keys([before, after, now]);
         let [old, new, here] = [(&keys[0], before), (&keys[1], after), (&keys[2], now)]
-            .map(|(keys, list)| keys.iter().map(String::as_str).zip(list.elements.iter().enumerate()));
+            .map(|(keys, list)| keys.iter().map(String::as_str).zip(list.iter().enumerate()));
         let (old, new, here): (FxHashMap<_, _>, FxHashMap<_, _>, FxHashMap<_, _>) =
             (old.collect(), new.collect(), here.collect());
         let mut seen = FxHashSet::default();
@@ -296,9 +282,7 @@ impl<'t> Undo<'t> {
         }
         let order: Vec<&str> = keys[0].iter().map(String::as_str).collect();
         let positions: FxHashMap<&str, usize> = here.iter().map(|(key, (at, _))| (*key, *at)).collect();
-        self.bring_back(path, &order, &positions, &returning, |undo, position| {
-            Fresh::item(&undo.origin, before, position, &|comment| !undo.now.contains(comment))
-        });
+        self.bring_back(path, origin, &order, &positions, &returning);
     }
 
     fn item(
@@ -306,14 +290,14 @@ impl<'t> Undo<'t> {
         part: Part,
         path: &mut Vec<String>,
         place: &str,
-        three: Three<'_, 't>,
+        three: Three<'_>,
         at: Option<usize>,
     ) -> bool {
         match three {
-            [Some(Value::Object(before)), Some(Value::Object(after)), Some(Value::Object(now))]
-                if part.item().is_object() =>
+            three
+                if part.item().is_object() && three.iter().all(|item| item.and_then(Node::map).is_some()) =>
             {
-                self.object_or_cap(part.item(), path, place, [before, after, now]);
+                self.inside(part.item(), path, place, three);
                 false
             }
             [before, after, now] if both_same(before, after) || both_same(before, now) => false,
@@ -338,12 +322,13 @@ impl<'t> Undo<'t> {
     fn bring_back(
         &mut self,
         path: &[String],
+        origin: Option<&Node>,
         order: &[&str],
         positions: &FxHashMap<&str, usize>,
         returning: &FxHashSet<&str>,
-        cut: impl Fn(&Self, usize) -> Option<Fresh>,
     ) {
-        let mut groups: Vec<(Option<usize>, Vec<Fresh>)> = Vec::new();
+        let Some(origin) = origin else { return };
+        let mut groups: Vec<(Option<usize>, Vec<NewEntry>)> = Vec::new();
         let mut behind: Option<usize> = None;
         for (i, key) in order.iter().enumerate() {
             if let Some(at) = positions.get(key) {
@@ -353,7 +338,7 @@ impl<'t> Undo<'t> {
                 }
                 behind = Some(at + 1);
             } else if returning.contains(key)
-                && let Some(fresh) = cut(self, i)
+                && let Some(fresh) = self.origin.entry(origin, i, &|comment| !self.now.contains(comment))
             {
                 match groups.last_mut() {
                     Some((at, group)) if *at == behind => group.push(fresh),
@@ -366,8 +351,8 @@ impl<'t> Undo<'t> {
         }
     }
 
-    fn replace(&mut self, path: &[String], before: &Value<'_>) {
-        let new = New::Source(self.origin.cut(before.start(), before.end()));
+    fn replace(&mut self, path: &[String], before: &Node) {
+        let new = NewValue::Piece(self.origin.piece(before.span.clone()));
         self.steps.push(Step::Replace { path: path.to_vec(), new });
     }
 
@@ -377,8 +362,8 @@ impl<'t> Undo<'t> {
         }
     }
 
-    fn conflict(&mut self, place: &str, after: Option<&Value<'_>>, now: Option<&Value<'_>>) {
-        let shown = |value: Option<&Value<'_>>| value.map_or_else(|| "nothing".to_owned(), bare);
+    fn conflict(&mut self, place: &str, after: Option<&Node>, now: Option<&Node>) {
+        let shown = |value: Option<&Node>| value.map_or_else(|| "nothing".to_owned(), bare);
         self.conflict_shown(place, &shown(after), &shown(now));
     }
 
@@ -406,7 +391,7 @@ impl<'t> Undo<'t> {
                     draft.remove(&path);
                 }
                 Step::Insert { container, at, fresh } => draft.insert(&parts(container), *at, fresh),
-                Step::Anew { path, items } => draft.set(&parts(path), New::List(items.clone())),
+                Step::Anew { path, items } => draft.set(&parts(path), NewValue::List(items.clone())),
             }
         }
     }
@@ -421,7 +406,7 @@ fn anew(path: &[String], steps: &[Step]) -> Option<Vec<Step>> {
     let mut items = Vec::new();
     for step in steps {
         let Step::Insert { container, fresh, .. } = step else { return None };
-        let is_name = |one: &Fresh| one.key.is_none() && one.value.is_plain();
+        let is_name = |one: &NewEntry| one.key.is_none() && one.value.is_plain();
         if container != path || !fresh.iter().all(is_name) {
             return None;
         }
@@ -430,7 +415,7 @@ fn anew(path: &[String], steps: &[Step]) -> Option<Vec<Step>> {
     Some(vec![Step::Anew { path: path.to_vec(), items }])
 }
 
-fn both_same(a: Option<&Value<'_>>, b: Option<&Value<'_>>) -> bool {
+fn both_same(a: Option<&Node>, b: Option<&Node>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => same(a, b),
         (None, None) => true,
@@ -439,38 +424,23 @@ fn both_same(a: Option<&Value<'_>>, b: Option<&Value<'_>>) -> bool {
 }
 
 /// Does the place stand as the change left it?
-fn unchanged(after: Option<&Value<'_>>, now: Option<&Value<'_>>, missing_is_empty: bool) -> bool {
-    let empty =
-        |value: Option<&Value<'_>>| value.is_none_or(|value| is_container(value) && entries(value) == 0);
+fn unchanged(after: Option<&Node>, now: Option<&Node>, missing_is_empty: bool) -> bool {
+    let empty = |value: Option<&Node>| value.is_none_or(|value| is_container(value) && entries(value) == 0);
     both_same(after, now) || (missing_is_empty && empty(after) && empty(now))
 }
 
-fn is_container(value: &Value<'_>) -> bool {
-    matches!(value, Value::Object(_) | Value::Array(_))
+fn is_container(node: &Node) -> bool {
+    node.map().is_some() || node.list().is_some()
 }
 
-fn entries(value: &Value<'_>) -> usize {
-    match value {
-        Value::Object(object) => object.properties.len(),
-        Value::Array(array) => array.elements.len(),
-        _ => 0,
-    }
+fn entries(node: &Node) -> usize {
+    node.parts().len()
 }
 
-/// The three values, if the change can be undone inside of them.
-fn inside<'t>(part: Part, missing_is_empty: bool, three: Three<'_, 't>) -> Option<[Value<'t>; 3]> {
-    let some = *three.iter().flatten().next()?;
-    let fits = |value: &Value<'_>| match value {
-        Value::Object(_) => part.is_object(),
-        Value::Array(_) => part.is_list(),
-        _ => false,
-    };
-    let one = |value: Option<&Value<'t>>| match value {
-        Some(value) => fits(value).then(|| value.clone()),
-        None => missing_is_empty.then(|| nothing_like(some)),
-    };
-    let [before, after, now] = [one(three[0])?, one(three[1])?, one(three[2])?];
-    Some([before, after, now])
+/// Are all three, as far as they are there, of the kind whose parts are told apart?
+fn can_be_undone_inside(part: Part, missing_is_empty: bool, three: Three<'_>) -> bool {
+    let fits = |node: &Node| node.map().map_or(node.list().is_some() && part.is_list(), |_| part.is_object());
+    three.iter().any(Option::is_some) && three.iter().all(|node| node.map_or(missing_is_empty, fits))
 }
 
 fn member_place(part: Part, key: &str, parent: &str) -> String {
@@ -484,11 +454,11 @@ fn member_place(part: Part, key: &str, parent: &str) -> String {
     }
 }
 
-fn item_place(part: Part, three: Three<'_, '_>, parent: &str) -> String {
+fn item_place(part: Part, three: Three<'_>, parent: &str) -> String {
     let item = three.iter().flatten().next();
     let Some(item) = item else { return parent.to_owned() };
-    match (part, item) {
-        (Part::Caps, Value::Object(limit)) => {
+    match (part, item.map()) {
+        (Part::Caps, Some(limit)) => {
             let counter = text(limit, "counter").map(|c| format!(" {}", quoted(c))).unwrap_or_default();
             format!("the cap{counter} in {parent}")
         }

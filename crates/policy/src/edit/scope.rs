@@ -4,13 +4,12 @@
 //! speaks of copies the pattern's rules, or they would be lost to it.
 
 use super::EditError;
-use super::draft::{self, Draft, New};
-use super::source::Origin;
 use crate::compare;
 use crate::file::{Body, PolicyFile};
 use crate::name;
 use crate::overlay::Overlay;
 use crate::policy::Policy;
+use callgate_document::{Draft, NewValue};
 
 static NOTHING: Body = Body::NOTHING;
 
@@ -110,7 +109,7 @@ impl Scope {
     /// rules for everyone come to say; in those for everyone it would go on refusing names that look like its own. Stays if
     /// it lets anything through.
     pub(super) fn tidy(&self, draft: &mut Draft, tool: Option<&str>) {
-        if !draft.text_changed() {
+        if !draft.is_changed() {
             return;
         }
         let mut tidied = draft.clone();
@@ -138,13 +137,11 @@ impl Scope {
 
 /// The rules of one overlay once more, under another name, with their comments.
 fn copy(draft: &mut Draft, from: &str, to: &str) {
-    let text = draft.text().to_owned();
-    let cut = Draft::new(&text).with_root(|text, root| {
-        use jsonc_parser::common::Ranged;
-        let value = draft::find(root, &["clients", from])?;
-        Some(Origin::of(text).cut(value.start(), value.end()))
+    let rules = draft.document().and_then(|document| {
+        let rules = document.root.at(&["clients", from])?;
+        Some(document.piece(rules.span.clone()))
     });
-    if let Some(Some(rules)) = cut {
-        draft.set(&["clients", to], New::Source(rules));
+    if let Some(rules) = rules {
+        draft.set(&["clients", to], NewValue::Piece(rules));
     }
 }

@@ -1,9 +1,9 @@
 //! The whole server blocked, and open again: the action of `all_tools`.
 
-use super::draft::{Draft, New};
 use super::effect;
 use super::scope::Scope;
 use crate::file::{Action, Body};
+use callgate_document::{Draft, NewValue};
 
 pub(super) fn block(
     draft: &mut Draft,
@@ -14,7 +14,7 @@ pub(super) fn block(
 ) {
     let rule = body.all_tools.as_ref();
     if rule.and_then(|rule| rule.action.as_ref()).map(|a| a.value) != Some(Action::Deny) {
-        draft.set(&scope.path(&["all_tools", "action"]), New::text("deny"));
+        draft.set(&scope.path(&["all_tools", "action"]), NewValue::text("deny"));
         summary.push(format!("all tools are now denied{}", scope.whose()));
     }
     if let Some(rule) = rule {
@@ -23,7 +23,7 @@ pub(super) fn block(
     if let Some(reason) = reason
         && rule.and_then(|rule| rule.reason.as_deref()) != Some(reason)
     {
-        draft.set(&scope.path(&["all_tools", "reason"]), New::text(reason));
+        draft.set(&scope.path(&["all_tools", "reason"]), NewValue::text(reason));
         summary.push(format!("the reason is now {reason:?}"));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use callgate_document::{Member, Node, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::window::Window;
@@ -93,9 +93,9 @@ impl Part {
 
     /// The keys by which items of these lists of one kind are the same item. Each list gets one key per item; no key
     /// occurs twice in one list.
-    pub(super) fn keys<const N: usize>(self, lists: [&Array<'_>; N]) -> [Vec<String>; N] {
-        let all = |key: fn(&Value<'_>) -> String| -> [Vec<String>; N] {
-            lists.map(|list| list.elements.iter().map(key).collect())
+    pub(super) fn keys<const N: usize>(self, lists: [&[Node]; N]) -> [Vec<String>; N] {
+        let all = |key: fn(&Node) -> String| -> [Vec<String>; N] {
+            lists.map(|list| list.iter().map(key).collect())
         };
         let keys = match self {
             Part::Caps => {
@@ -128,8 +128,8 @@ fn numbered(keys: Vec<String>) -> Vec<String> {
 }
 
 /// Each kind of limit has counters of its own; one without a name counts by its window.
-fn counter_key(limit: &Value<'_>) -> String {
-    let Value::Object(limit) = limit else { return canonical(limit) };
+fn counter_key(limit: &Node) -> String {
+    let Some(limit) = limit.map() else { return canonical(limit) };
     let kind = text(limit, "kind").unwrap_or("calls");
     match text(limit, "counter") {
         Some(counter) => format!("{kind} {counter:?}"),
@@ -137,95 +137,83 @@ fn counter_key(limit: &Value<'_>) -> String {
     }
 }
 
-fn scoped_key(limit: &Value<'_>) -> String {
-    let scope = limit.as_object().and_then(|limit| text(limit, "scope")).unwrap_or("grant");
+fn scoped_key(limit: &Node) -> String {
+    let scope = limit.map().and_then(|limit| text(limit, "scope")).unwrap_or("grant");
     format!("{} by {scope}", counter_key(limit))
 }
 
-fn test_key(test: &Value<'_>) -> String {
-    match test.as_object().and_then(|test| text(test, "name")) {
+fn test_key(test: &Node) -> String {
+    match test.map().and_then(|test| text(test, "name")) {
         Some(name) => format!("named {name:?}"),
         None => canonical(test),
     }
 }
 
 /// The text of a member.
-pub(super) fn text<'v>(object: &'v Object<'_>, key: &str) -> Option<&'v str> {
-    match member(object, key)? {
-        Value::StringLit(text) => Some(text.value.as_ref()),
-        _ => None,
-    }
+pub(super) fn text<'v>(map: &'v [Member], key: &str) -> Option<&'v str> {
+    member(map, key)?.text()
 }
 
-pub(super) fn member<'v, 't>(object: &'v Object<'t>, key: &str) -> Option<&'v Value<'t>> {
-    object.properties.iter().find(|p| p.name.as_str() == key).map(|p| &p.value)
+pub(super) fn member<'v>(map: &'v [Member], key: &str) -> Option<&'v Node> {
+    map.iter().find(|member| member.key == key).map(|member| &member.value)
 }
 
 /// The window of a limit as a word, however it is spelled.
-pub(super) fn window(limit: &Object<'_>) -> Option<String> {
-    let window = match member(limit, "window")? {
-        Value::StringLit(text) => text.value.parse().ok(),
-        Value::NumberLit(number) => number.value.parse().ok().and_then(|s| Window::from_seconds(s).ok()),
+pub(super) fn window(limit: &[Member]) -> Option<String> {
+    let window = match &member(limit, "window")?.value {
+        Value::Text(text) => text.parse().ok(),
+        Value::Number(number) => number.parse().ok().and_then(|s| Window::from_seconds(s).ok()),
         _ => None,
     };
     window.map(|window: Window| window.to_string())
 }
 
 /// Members by name; of several of one name the first counts.
-pub(super) fn index<'v, 't>(object: &'v Object<'t>) -> FxHashMap<&'v str, (usize, &'v ObjectProp<'t>)> {
+pub(super) fn index(map: &[Member]) -> FxHashMap<&str, (usize, &Member)> {
     let mut index = FxHashMap::default();
-    for (i, property) in object.properties.iter().enumerate() {
-        index.entry(property.name.as_str()).or_insert((i, property));
+    for (i, member) in map.iter().enumerate() {
+        index.entry(member.key.as_str()).or_insert((i, member));
     }
     index
 }
 
 /// Do both say the same, whatever their layout, comments and order of members?
-pub(super) fn same(a: &Value<'_>, b: &Value<'_>) -> bool {
+pub(super) fn same(a: &Node, b: &Node) -> bool {
     canonical(a) == canonical(b)
 }
 
 /// A value in one spelling: compact, members sorted.
-pub(super) fn canonical(value: &Value<'_>) -> String {
+pub(super) fn canonical(node: &Node) -> String {
     let mut out = String::new();
-    write_canonical(value, &mut out);
+    write_canonical(node, &mut out);
     out
 }
 
-fn write_canonical(value: &Value<'_>, out: &mut String) {
-    match value {
-        Value::StringLit(text) => {
-            let _ = write!(out, "{:?}", text.value);
+fn write_canonical(node: &Node, out: &mut String) {
+    match &node.value {
+        Value::Text(text) => {
+            let _ = write!(out, "{text:?}");
         }
-        Value::NumberLit(number) => out.push_str(number.value),
-        Value::BooleanLit(boolean) => out.push_str(if boolean.value { "true" } else { "false" }),
-        Value::NullKeyword(_) => out.push_str("null"),
-        Value::Array(array) => {
+        Value::Number(number) => out.push_str(number),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Null => out.push_str("null"),
+        Value::List(items) => {
             out.push('[');
-            for (i, item) in array.elements.iter().enumerate() {
+            for (i, item) in items.iter().enumerate() {
                 out.push_str(if i > 0 { ", " } else { "" });
                 write_canonical(item, out);
             }
             out.push(']');
         }
-        Value::Object(object) => {
-            let mut members: Vec<_> = index(object).into_iter().collect();
+        Value::Map(map) => {
+            let mut members: Vec<_> = index(map).into_iter().collect();
             members.sort_by_key(|(key, _)| *key);
             out.push('{');
-            for (i, (key, (_, property))) in members.into_iter().enumerate() {
+            for (i, (key, (_, member))) in members.into_iter().enumerate() {
                 let _ = write!(out, "{}{key:?}: ", if i > 0 { ", " } else { "" });
-                write_canonical(&property.value, out);
+                write_canonical(&member.value, out);
             }
             out.push('}');
         }
-    }
-}
-
-/// An object or a list that stands for one that is missing.
-pub(super) fn nothing_like(value: &Value<'_>) -> Value<'static> {
-    let range = jsonc_parser::common::Range::new(0, 0);
-    match value {
-        Value::Array(_) => Value::Array(Array { range, elements: Vec::new() }),
-        _ => Value::Object(Object { range, properties: Vec::new() }),
     }
 }

@@ -277,9 +277,7 @@ pub(super) fn clauses(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what
     let mut out = Vec::new();
     for item in reader.items(cursor, what) {
         let what = format!("an entry of {what}");
-        let is_group =
-            matches!(item.value, jsonc_parser::ast::Value::Object(o) if o.get("conditions").is_some());
-        if !is_group {
+        if item.node.member("conditions").is_none() {
             if let Some((predicate, on_deny)) = predicate(reader, &item, &what) {
                 out.push(Clause { conditions: vec![predicate], on_deny, place: item.place });
             }
@@ -487,28 +485,28 @@ fn absolute_folder(reader: &mut Reader<'_, '_, '_>, place: &Place, folder: &str)
 }
 
 fn scalar(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what: &str) -> Option<Value> {
-    use jsonc_parser::ast::Value as V;
-    match cursor.value {
-        V::StringLit(_) => reader.string(cursor, what).map(Value::Text),
-        V::NumberLit(n) => {
-            if crate::number::Decimal::parse(n.value).is_none() {
+    use callgate_document::Value as Json;
+    match &cursor.node.value {
+        Json::Text(_) => reader.string(cursor, what).map(Value::Text),
+        Json::Number(number) => {
+            if crate::number::Decimal::parse(number).is_none() {
                 reader.error(
                     &cursor.place,
-                    format!("the number {} is out of reach", n.value),
+                    format!("the number {number} is out of reach"),
                     Some("write a smaller exponent".to_owned()),
                 );
                 return None;
             }
-            Some(Value::Number(n.value.to_owned()))
+            Some(Value::Number(number.clone()))
         }
-        V::BooleanLit(b) => Some(Value::Bool(b.value)),
-        V::NullKeyword(_) => Some(Value::Null),
-        V::Array(_) => {
+        Json::Bool(flag) => Some(Value::Bool(*flag)),
+        Json::Null => Some(Value::Null),
+        Json::List(_) => {
             let message = format!("{what} must be one plain value, not a list");
             reader.error(&cursor.place, message, Some("use \"op\": \"in\" for a list".to_owned()));
             None
         }
-        V::Object(_) => {
+        Json::Map(_) => {
             reader.wrong_kind(cursor, what, "one plain value");
             None
         }

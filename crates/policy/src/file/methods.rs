@@ -1,7 +1,5 @@
 //! Rules for what is no tool call: resources, prompts, completion, the server's own requests, all others.
 
-use jsonc_parser::ast::Value;
-
 use super::Spot;
 use super::limit::{LimitEntry, limits};
 use super::reader::{Cursor, Reader};
@@ -40,9 +38,7 @@ pub(super) fn list(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what: &
     }
     // A list that allows nothing must not read like one that was never written.
     for key in ["schemes", "allow"] {
-        if let Some(c) =
-            fields.get(key).filter(|c| matches!(c.value, Value::Array(a) if a.elements.is_empty()))
-        {
+        if let Some(c) = fields.get(key).filter(|c| c.node.list().is_some_and(<[_]>::is_empty)) {
             let fix = "write \"default\": \"deny\" to refuse everything, or leave it out".to_owned();
             reader.error(&c.place, format!("`{key}` is an empty list, which allows nothing"), Some(fix));
         }

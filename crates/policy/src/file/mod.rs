@@ -21,7 +21,7 @@ pub(crate) use condition::regex;
 pub use condition::{ArgumentKind, Clause, Operator, Path, Predicate, Step, Subject, Value};
 pub use limit::{LimitEntry, LimitKind, RateLimit};
 pub use methods::{ListRules, MethodRule, OtherMethods};
-pub(crate) use reader::{options as json_with_comments, parse as parse_tree};
+pub(crate) use reader::parse as parse_tree;
 pub use rule::{Action, ToolRule};
 pub use settings::{AskSettings, LoopSettings, Mode, OnLimit, Pin, ProcessSettings, Record, Restart};
 pub use suggest::nearest;

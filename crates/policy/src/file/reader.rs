@@ -3,65 +3,39 @@
 //! Owns: syntax, duplicate keys, unknown keys, wrong kinds. Knows no key of the grammar.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
-use jsonc_parser::ast::{ObjectPropName, Value};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::errors::ParseErrorKind;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use callgate_document::{BYTE_ORDER_MARK, Node, ParseErrorKind, Syntax, Value, parse_json};
 use rustc_hash::FxHashSet;
 
 use super::Spot;
 use super::suggest;
 use crate::problem::{Place, Problems, below};
 
-/// Comments and trailing commas, and nothing else beyond JSON.
-pub(crate) fn options() -> ParseOptions {
-    ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
-
 /// A parsed text; `shift` is the length of a byte order mark before it.
-pub(crate) struct Tree<'t> {
-    value: Value<'t>,
+pub(crate) struct Tree {
+    pub(crate) root: Node,
     pub(crate) shift: usize,
 }
 
-impl<'t> Tree<'t> {
-    pub(crate) fn value(&self) -> &Value<'t> {
-        &self.value
-    }
-
+impl Tree {
     pub(crate) fn root(&self) -> Cursor<'_> {
-        Cursor {
-            value: &self.value,
-            place: Place { offset: self.value.start() + self.shift, pointer: String::new() },
-        }
+        let place = Place { offset: self.root.span.start + self.shift, pointer: String::new() };
+        Cursor { node: &self.root, place }
     }
 }
 
-pub(crate) fn parse<'t>(text: &'t str, problems: &mut Problems<'_>) -> Option<Tree<'t>> {
+pub(crate) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Tree> {
     // Editors on Windows like to put a byte order mark in front; it means nothing here.
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let shift = text.len() - body.len();
-    match parse_to_ast(body, &CollectOptions::default(), &options()) {
-        Ok(result) => match result.value {
-            Some(value) => Some(Tree { value, shift }),
-            None => {
-                let fix = Some("start with { \"version\": \"1\", \"default\": \"deny\" }".to_owned());
-                problems.error(&Place::default(), "the file is empty", fix);
-                None
-            }
-        },
+    match parse_json(body, Syntax::Jsonc) {
+        Ok(Some(root)) => Some(Tree { root, shift }),
+        Ok(None) => {
+            let fix = Some("start with { \"version\": \"1\", \"default\": \"deny\" }".to_owned());
+            problems.error(&Place::default(), "the file is empty", fix);
+            None
+        }
         Err(e) => {
             let place = Place { offset: e.range().start + shift, pointer: String::new() };
             let (message, fix) = syntax(e.kind());
@@ -106,41 +80,38 @@ fn syntax(kind: &ParseErrorKind) -> (String, Option<&'static str>) {
 /// One value of the file and where it stands.
 #[derive(Clone)]
 pub(crate) struct Cursor<'t> {
-    pub(crate) value: &'t Value<'t>,
+    pub(crate) node: &'t Node,
     pub(crate) place: Place,
 }
 
 impl<'t> Cursor<'t> {
     pub(crate) fn as_str(&self) -> Option<&'t str> {
-        match self.value {
-            Value::StringLit(s) => Some(s.value.as_ref()),
-            _ => None,
-        }
+        self.node.text()
     }
 
     pub(crate) fn as_number(&self) -> Option<&'t str> {
-        match self.value {
-            Value::NumberLit(n) => Some(n.value),
+        match &self.node.value {
+            Value::Number(number) => Some(number),
             _ => None,
         }
     }
 
     pub(crate) fn is_array(&self) -> bool {
-        matches!(self.value, Value::Array(_))
+        self.node.list().is_some()
     }
 
     pub(crate) fn is_object(&self) -> bool {
-        matches!(self.value, Value::Object(_))
+        self.node.map().is_some()
     }
 
     pub(crate) fn kind(&self) -> &'static str {
-        match self.value {
-            Value::StringLit(_) => "text",
-            Value::NumberLit(_) => "a number",
-            Value::BooleanLit(_) => "true or false",
-            Value::Object(_) => "an object",
-            Value::Array(_) => "a list",
-            Value::NullKeyword(_) => "null",
+        match self.node.value {
+            Value::Text(_) => "text",
+            Value::Number(_) => "a number",
+            Value::Bool(_) => "true or false",
+            Value::Map(_) => "an object",
+            Value::List(_) => "a list",
+            Value::Null => "null",
         }
     }
 }
@@ -174,11 +145,11 @@ impl<'p, 'x, 't> Reader<'p, 'x, 't> {
     }
 
     pub(crate) fn wrong_kind(&mut self, cursor: &Cursor<'_>, what: &str, wanted: &str) {
-        let fix = match (wanted, cursor.value) {
-            ("a list", Value::StringLit(s)) => format!("put it in brackets: [{:?}]", s.value),
+        let fix = match (wanted, &cursor.node.value) {
+            ("a list", Value::Text(text)) => format!("put it in brackets: [{text:?}]"),
             ("a list", _) => "write [ … ]".to_owned(),
             ("an object", _) => "write { … }".to_owned(),
-            ("text", Value::NumberLit(n)) => format!("put it in double quotes: \"{}\"", n.value),
+            ("text", Value::Number(number)) => format!("put it in double quotes: \"{number}\""),
             ("text", _) => "write text in double quotes".to_owned(),
             ("true or false", _) => "write true or false, without quotes".to_owned(),
             (wanted, _) => format!("write {wanted}"),
@@ -201,12 +172,7 @@ impl<'p, 'x, 't> Reader<'p, 'x, 't> {
                 continue;
             };
             // Keys live as long as the tree: take the tree's copy, not ours.
-            let key: &'a str = match cursor.value {
-                Value::Object(o) => {
-                    o.properties.iter().map(|p| p.name.as_str()).find(|n| n == key).unwrap_or("")
-                }
-                _ => "",
-            };
+            let key: &'a str = cursor.node.member(key).map_or("", |member| &member.key);
             entries.push((key, value));
         }
         Some(Fields { place: cursor.place.clone(), entries })
@@ -218,56 +184,49 @@ impl<'p, 'x, 't> Reader<'p, 'x, 't> {
         cursor: &Cursor<'a>,
         what: &str,
     ) -> Option<Vec<(Spot<String>, Cursor<'a>)>> {
-        let Value::Object(object) = cursor.value else {
+        let Some(members) = cursor.node.map() else {
             self.wrong_kind(cursor, what, "an object");
             return None;
         };
-        let mut entries: Vec<(Spot<String>, Cursor<'a>)> = Vec::with_capacity(object.properties.len());
+        let mut entries: Vec<(Spot<String>, Cursor<'a>)> = Vec::with_capacity(members.len());
         let mut seen = FxHashSet::default();
-        for property in &object.properties {
-            let name = property.name.as_str().to_owned();
+        for member in members {
+            let name = member.key.clone();
             let pointer = below(&cursor.place.pointer, &name);
-            let (name_start, name_end) = match &property.name {
-                ObjectPropName::String(s) => (s.start(), s.end()),
-                ObjectPropName::Word(w) => (w.start(), w.end()),
-            };
-            let place = Place { offset: name_start + self.shift, pointer: pointer.clone() };
-            self.check_string(&place, name_start, name_end);
-            if !seen.insert(property.name.as_str()) {
+            let place = Place { offset: member.key_span.start + self.shift, pointer: pointer.clone() };
+            self.check_string(&place, &member.key_span);
+            if !seen.insert(member.key.as_str()) {
                 self.error(&place, format!("{name:?} is written twice"), Some("keep one of them".to_owned()));
                 continue;
             }
-            let value = Cursor {
-                value: &property.value,
-                place: Place { offset: property.value.start() + self.shift, pointer },
-            };
-            entries.push((Spot { value: name, place }, value));
+            let value_place = Place { offset: member.value.span.start + self.shift, pointer };
+            entries.push((Spot { value: name, place }, Cursor { node: &member.value, place: value_place }));
         }
         Some(entries)
     }
 
     pub(crate) fn items<'a>(&mut self, cursor: &Cursor<'a>, what: &str) -> Vec<Cursor<'a>> {
-        let Value::Array(array) = cursor.value else {
+        let Some(items) = cursor.node.list() else {
             self.wrong_kind(cursor, what, "a list");
             return Vec::new();
         };
-        let item = |(i, value): (usize, &'a Value<'a>)| Cursor {
-            value,
+        let item = |(i, node): (usize, &'a Node)| Cursor {
+            node,
             place: Place {
-                offset: value.start() + self.shift,
+                offset: node.span.start + self.shift,
                 pointer: below(&cursor.place.pointer, &i.to_string()),
             },
         };
-        array.elements.iter().enumerate().map(item).collect()
+        items.iter().enumerate().map(item).collect()
     }
 
     pub(crate) fn string(&mut self, cursor: &Cursor<'_>, what: &str) -> Option<String> {
-        let Value::StringLit(text) = cursor.value else {
+        let Some(text) = cursor.as_str() else {
             self.wrong_kind(cursor, what, "text");
             return None;
         };
-        self.check_string(&cursor.place, text.start(), text.end());
-        Some(text.value.as_ref().to_owned())
+        self.check_string(&cursor.place, &cursor.node.span);
+        Some(text.to_owned())
     }
 
     pub(crate) fn strings(&mut self, cursor: &Cursor<'_>, what: &str) -> Vec<Spot<String>> {
@@ -281,8 +240,8 @@ impl<'p, 'x, 't> Reader<'p, 'x, 't> {
     }
 
     pub(crate) fn boolean(&mut self, cursor: &Cursor<'_>, what: &str) -> Option<bool> {
-        match cursor.value {
-            Value::BooleanLit(b) => Some(b.value),
+        match cursor.node.value {
+            Value::Bool(flag) => Some(flag),
             _ => {
                 self.wrong_kind(cursor, what, "true or false");
                 None
@@ -342,8 +301,8 @@ impl<'p, 'x, 't> Reader<'p, 'x, 't> {
     }
 
     /// JSON allows no raw control characters in text; the parser below us does.
-    fn check_string(&mut self, place: &Place, start: usize, end: usize) {
-        let raw = self.text.get(start + self.shift..end + self.shift).unwrap_or("");
+    fn check_string(&mut self, place: &Place, span: &Range<usize>) {
+        let raw = self.text.get(span.start + self.shift..span.end + self.shift).unwrap_or("");
         if raw.bytes().any(|b| b < 0x20) {
             let fix = "write line breaks as \\n and tabs as \\t".to_owned();
             self.error(place, "a raw line break or control character inside text", Some(fix));

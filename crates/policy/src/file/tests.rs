@@ -112,6 +112,5 @@ fn object(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, what: &str) -> O
         reader.wrong_kind(cursor, what, "an object");
         return None;
     }
-    let length = jsonc_parser::common::Ranged::width(cursor.value);
-    Some(cursor.place.offset..cursor.place.offset + length)
+    Some(cursor.place.offset..cursor.place.offset + cursor.node.span.len())
 }

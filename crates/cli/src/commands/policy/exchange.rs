@@ -1,13 +1,11 @@
-//! `policy import` and `policy export`: to and from the formats of other programs.
+//! `policy import`: from the formats of other programs.
 
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use callgate_exchange::{Format, Note, claude, detect, intercept, policylayer};
+use callgate_exchange::{Format, Note, claude, detect, intercept};
 
-use super::prepared_home;
-use crate::args::{ExportArgs, ForeignFormat, ImportArgs};
-use crate::change;
+use crate::args::{ForeignFormat, ImportArgs};
 use crate::screen;
 
 pub(super) fn import(args: &ImportArgs) -> anyhow::Result<ExitCode> {
@@ -48,23 +46,6 @@ pub(super) fn import(args: &ImportArgs) -> anyhow::Result<ExitCode> {
              which with --format"
         ),
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
-    let home = prepared_home()?;
-    crate::act::known_server(&args.server, callgate_desk::inventory::Purpose::Look)?;
-    if !home.policy(&args.server).exists() {
-        let shown = screen::harmless(&args.server);
-        screen::hint(&format!(
-            "{shown} has no policy of its own: this is the default one, which counts for it"
-        ));
-    }
-    let (path, text) = change::current(&home, &args.server)?;
-    let exported =
-        policylayer::export(&text).with_context(|| format!("{} cannot be exported", path.display()))?;
-    super::hand_out(&exported.text, args.out.as_deref())?;
-    tell(&exported.notes);
     Ok(ExitCode::SUCCESS)
 }
 

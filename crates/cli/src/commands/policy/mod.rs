@@ -31,7 +31,6 @@ pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
         PolicyCommand::Diff(args) => versions::diff(&args),
         PolicyCommand::Revert(args) => versions::revert(&args),
         PolicyCommand::Import(args) => exchange::import(&args),
-        PolicyCommand::Export(args) => exchange::export(&args),
         PolicyCommand::Default(args) => default::run(&args),
         PolicyCommand::Schema => {
             Screen::new().line(SCHEMA.trim_end());

@@ -3,15 +3,14 @@
 use super::read::{self, Read, own_overlay, read};
 use super::{Form, FormAction, FormClause, FormCondition, FormError, FormLimit, Whose};
 use crate::edit::Edited;
-use crate::edit::draft::{Draft, New};
 use crate::edit::merge::edited;
 use crate::edit::scope::Scope;
-use crate::edit::source::{Fresh, Origin};
 use crate::file::{
     Action, DefaultAction, LimitEntry, LimitKind, Operator, PolicyFile, Subject, ToolRule, Unlisted, Value,
 };
 use crate::name;
 use crate::policy::Policy;
+use callgate_document::{Draft, NewEntry, NewValue};
 
 /// The text with this rule as the form says.
 pub fn write(text: &str, whose: Whose<'_>, form: &Form) -> Result<Edited, FormError> {
@@ -57,11 +56,11 @@ pub fn write_default(text: &str, action: FormAction) -> Result<Edited, FormError
         FormAction::Ask => ("ask", DefaultAction::Ask),
     };
     if file.body.default.as_ref().map(|default| default.value) != Some(default) {
-        draft.set(&["default"], New::text(word));
+        draft.set(&["default"], NewValue::text(word));
     }
     let hides = file.body.unlisted.as_ref().is_some_and(|said| said.value == Unlisted::Hide);
     match (action == FormAction::Hide, hides) {
-        (true, false) => draft.set(&["unlisted"], New::text("hide")),
+        (true, false) => draft.set(&["unlisted"], NewValue::text("hide")),
         (false, true) => draft.remove(&["unlisted"]),
         _ => {}
     }
@@ -105,7 +104,7 @@ fn hide(
 ) -> Result<(), FormError> {
     let at = [above, &["hide"]].concat();
     match (action == FormAction::Hide, now.hidden_by) {
-        (true, None) => draft.append(&at, New::text(tool)),
+        (true, None) => draft.append(&at, NewValue::text(tool)),
         (true, Some(_)) | (false, None) => {}
         (false, Some(pattern)) if pattern != tool => {
             let (tool, pattern) = (tool.to_owned(), pattern.to_owned());
@@ -133,20 +132,22 @@ fn rule(draft: &mut Draft, above: &[&str], whose: Whose<'_>, now: &Read<'_>, for
     };
     let own = now.rule.filter(|rule| whose.tool.is_none_or(|tool| rule.name == tool));
     let Some(own) = own else {
-        draft.set(&at, New::Object(members(form)));
+        draft.set(&at, NewValue::Map(members(form)));
         return;
     };
     let below = |key| [&at[..], &[key]].concat();
     match (form.action, own.action.as_ref().map(|action| action.value)) {
         (FormAction::Deny, Some(Action::Deny)) | (FormAction::Ask, Some(Action::Ask)) => {}
-        (FormAction::Deny, _) => draft.set(&below("action"), New::text("deny")),
-        (FormAction::Ask, _) => draft.set(&below("action"), New::text("ask")),
+        (FormAction::Deny, _) => draft.set(&below("action"), NewValue::text("deny")),
+        (FormAction::Ask, _) => draft.set(&below("action"), NewValue::text("ask")),
         (FormAction::Allow, Some(Action::Deny | Action::Ask)) => draft.remove(&below("action")),
         // What is hidden is refused whatever its rule says.
         (FormAction::Allow | FormAction::Hide, _) => {}
     }
     match &form.reason {
-        Some(reason) if own.reason.as_ref() != Some(reason) => draft.set(&below("reason"), New::text(reason)),
+        Some(reason) if own.reason.as_ref() != Some(reason) => {
+            draft.set(&below("reason"), NewValue::text(reason))
+        }
         Some(_) => {}
         None => draft.remove(&below("reason")),
     }
@@ -191,15 +192,15 @@ fn change_limit(draft: &mut Draft, at: &[&str], before: &LimitEntry, limit: &For
     let below = |key| [at, &[key]].concat();
     if before.window != limit.window {
         match limit.window {
-            Some(window) => draft.set(&below("window"), New::text(&window.to_string())),
+            Some(window) => draft.set(&below("window"), NewValue::text(&window.to_string())),
             None => draft.remove(&below("window")),
         }
     }
     if before.max != limit.max {
-        draft.set(&below("max"), New::Number(limit.max.get()));
+        draft.set(&below("max"), NewValue::word(&limit.max.get()));
     }
     if before.scope != limit.scope {
-        draft.set(&below("scope"), New::text(limit.scope.word()));
+        draft.set(&below("scope"), NewValue::text(limit.scope.word()));
     }
     draft.remove(&below("until"));
     draft.remove(&below("on_deny"));
@@ -212,7 +213,7 @@ type Change<'c, T> = (&'c dyn Fn(usize, &T) -> bool, &'c dyn Fn(&mut Draft, usiz
 struct List<'l, T> {
     draft: &'l mut Draft,
     at: &'l [&'l str],
-    write: fn(&T) -> New,
+    write: fn(&T) -> NewValue,
     change: Option<Change<'l, T>>,
 }
 
@@ -221,7 +222,7 @@ impl<T: PartialEq> List<'_, T> {
     fn bring(&mut self, present: &[Option<Vec<T>>], wanted: &[T]) {
         if present.is_empty() {
             if !wanted.is_empty() {
-                self.draft.set(self.at, New::List(wanted.iter().map(self.write).collect()));
+                self.draft.set(self.at, NewValue::List(wanted.iter().map(self.write).collect()));
             }
             return;
         }
@@ -247,7 +248,7 @@ impl<T: PartialEq> List<'_, T> {
     }
 
     fn insert(&mut self, position: usize, items: &[T]) {
-        let fresh: Vec<Fresh> = items.iter().map(|item| Fresh::new(None, (self.write)(item))).collect();
+        let fresh: Vec<NewEntry> = items.iter().map(|item| NewEntry::new(None, (self.write)(item))).collect();
         self.draft.insert(self.at, position, &fresh);
     }
 
@@ -291,70 +292,72 @@ impl<T: PartialEq> List<'_, T> {
     }
 }
 
-fn members(form: &Form) -> Vec<(String, New)> {
+fn members(form: &Form) -> Vec<(String, NewValue)> {
     let mut members = Vec::new();
-    let mut add = |key: &str, value: New| members.push((key.to_owned(), value));
+    let mut add = |key: &str, value: NewValue| members.push((key.to_owned(), value));
     match form.action {
-        FormAction::Deny => add("action", New::text("deny")),
-        FormAction::Ask => add("action", New::text("ask")),
+        FormAction::Deny => add("action", NewValue::text("deny")),
+        FormAction::Ask => add("action", NewValue::text("ask")),
         FormAction::Allow | FormAction::Hide => {}
     }
     if let Some(reason) = &form.reason {
-        add("reason", New::text(reason));
+        add("reason", NewValue::text(reason));
     }
     if !form.limits.is_empty() {
-        add("limits", New::List(form.limits.iter().map(written_limit).collect()));
+        add("limits", NewValue::List(form.limits.iter().map(written_limit).collect()));
     }
     if !form.require.is_empty() {
-        add("require", New::List(form.require.iter().map(written_condition).collect()));
+        add("require", NewValue::List(form.require.iter().map(written_condition).collect()));
     }
     if !form.deny_if.is_empty() {
-        add("deny_if", New::List(form.deny_if.iter().map(written_clause).collect()));
+        add("deny_if", NewValue::List(form.deny_if.iter().map(written_clause).collect()));
     }
     members
 }
 
-fn written_limit(limit: &FormLimit) -> New {
+fn written_limit(limit: &FormLimit) -> NewValue {
     let mut members = Vec::new();
-    let mut add = |key: &str, value: New| members.push((key.to_owned(), value));
+    let mut add = |key: &str, value: NewValue| members.push((key.to_owned(), value));
     if let Some(counter) = &limit.counter {
-        add("counter", New::text(counter));
+        add("counter", NewValue::text(counter));
     }
     if limit.kind != LimitKind::Calls {
-        add("kind", New::text(limit.kind.word()));
+        add("kind", NewValue::text(limit.kind.word()));
     }
     if let Some(window) = limit.window {
-        add("window", New::text(&window.to_string()));
+        add("window", NewValue::text(&window.to_string()));
     }
-    add("max", New::Number(limit.max.get()));
-    add("scope", New::text(limit.scope.word()));
-    New::Object(members)
+    add("max", NewValue::word(&limit.max.get()));
+    add("scope", NewValue::text(limit.scope.word()));
+    NewValue::Map(members)
 }
 
-fn written_condition(condition: &FormCondition) -> New {
-    New::Object(condition_members(condition))
+fn written_condition(condition: &FormCondition) -> NewValue {
+    NewValue::Map(condition_members(condition))
 }
 
-fn written_clause(clause: &FormClause) -> New {
+fn written_clause(clause: &FormClause) -> NewValue {
     let mut members = match clause.conditions.as_slice() {
         [only] => condition_members(only),
         conditions => {
             let conditions = conditions.iter().map(written_condition).collect();
-            vec![("conditions".to_owned(), New::List(conditions))]
+            vec![("conditions".to_owned(), NewValue::List(conditions))]
         }
     };
-    members.extend(clause.on_deny.iter().map(|words| ("on_deny".to_owned(), New::text(words))));
-    New::Object(members)
+    members.extend(clause.on_deny.iter().map(|words| ("on_deny".to_owned(), NewValue::text(words))));
+    NewValue::Map(members)
 }
 
-fn condition_members(condition: &FormCondition) -> Vec<(String, New)> {
+fn condition_members(condition: &FormCondition) -> Vec<(String, NewValue)> {
     let key = Subject::parse(&condition.path).map_or("path", |subject| subject.key());
-    let mut members =
-        vec![(key.to_owned(), New::text(&condition.path)), ("op".to_owned(), New::text(condition.op.word()))];
+    let mut members = vec![
+        (key.to_owned(), NewValue::text(&condition.path)),
+        ("op".to_owned(), NewValue::text(condition.op.word())),
+    ];
     // Present is what is meant when nothing is said.
     if condition.op != Operator::Exists || condition.value != Value::Bool(true) {
         let value = condition.value.to_json();
-        members.push(("value".to_owned(), New::Source(Origin::of(&value).cut(0, value.len()))));
+        members.push(("value".to_owned(), NewValue::Word(value)));
     }
     members
 }

@@ -1,36 +1,48 @@
-//! A configuration file as a tree with places, whatever its syntax, and the few edits that we make to it as splices.
+//! JSON, TOML and YAML as trees with places, and lossless edits of them as splices.
 //!
-//! Owns: syntax. Knows no client and no key. Everything that a splice does not name stays byte for byte.
+//! Owns: syntax, layout, comments. Knows no key of any file. Everything that a splice does not name stays byte for byte.
+//! Ours are the splices, because the parsers' own editors tidy up around their edits (blank lines, one-line objects), and
+//! a file that people keep under version control deserves better.
 
-mod add;
+mod blocks;
+mod brackets;
+mod comments;
 mod cut;
-mod fresh;
+mod draft;
 mod json;
 mod lines;
 mod list;
 mod map;
+mod piece;
 mod quote;
 mod splice;
+#[cfg(feature = "config-formats")]
 mod toml;
+mod value;
+#[cfg(feature = "config-formats")]
 mod yaml;
 
 #[cfg(test)]
 mod json_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "config-formats"))]
 mod toml_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "config-formats"))]
 mod yaml_tests;
 
 use std::ops::Range;
 
-pub use add::Addition;
-pub use fresh::Fresh;
-pub use quote::Literal;
-pub(crate) use quote::quote as quoted;
+pub use blocks::Addition;
+pub use brackets::Behind;
+pub use comments::texts as comments;
+pub use draft::Draft;
+pub use json::{ParseError, ParseErrorKind, tree as parse_json};
+pub use piece::Piece;
+pub use quote::{Literal, quote};
 pub use splice::{Crossed, Splice, apply};
+pub use value::{NewEntry, NewValue};
 
 /// What some editors put before the text. Some clients cannot read it.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Deeper than any configuration, and shallow enough for every stack that walks the tree.
 const DEPTH: usize = 120;
@@ -48,6 +60,10 @@ pub enum Syntax {
 }
 
 impl Syntax {
+    fn is_json(self) -> bool {
+        matches!(self, Syntax::Json | Syntax::Commented | Syntax::Jsonc)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Syntax::Json => "JSON",
@@ -80,8 +96,10 @@ pub enum Value {
     Text(String),
     List(Vec<Node>),
     Map(Vec<Member>),
-    /// A number, a boolean, nothing: kept, never edited.
-    Other,
+    Null,
+    Bool(bool),
+    /// As it is written, as far as the parser tells; TOML's dates, too.
+    Number(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +107,12 @@ pub struct Member {
     pub key: String,
     pub key_span: Range<usize>,
     pub value: Node,
+}
+
+impl Member {
+    pub fn span(&self) -> Range<usize> {
+        self.key_span.start..self.value.span.end.max(self.key_span.end)
+    }
 }
 
 /// How a value is written, as far as edits depend on it.
@@ -140,7 +164,7 @@ impl Oddity {
 pub struct Odd(pub String);
 
 impl Odd {
-    pub(crate) fn new(why: impl Into<String>) -> Odd {
+    pub fn new(why: impl Into<String>) -> Odd {
         Odd(why.into())
     }
 }
@@ -165,16 +189,26 @@ pub enum Unreadable {
 
 impl Document {
     pub fn parse(syntax: Syntax, bytes: &[u8]) -> Result<Document, Unreadable> {
-        if bytes.starts_with(BYTE_ORDER_MARK) {
+        if bytes.starts_with(BYTE_ORDER_MARK.as_bytes()) {
             return Err(Unreadable::ByteOrderMark);
         }
         let text = std::str::from_utf8(bytes).map_err(|e| Unreadable::NotUtf8 { at: e.valid_up_to() })?;
         let root = match syntax {
-            Syntax::Json => json::parse_strict(text)?,
-            Syntax::Commented | Syntax::Jsonc => json::parse(text, syntax)?,
+            Syntax::Json | Syntax::Commented | Syntax::Jsonc => json::parse(text, syntax)?,
+            #[cfg(feature = "config-formats")]
             Syntax::Toml => toml::parse(text)?,
+            #[cfg(feature = "config-formats")]
             Syntax::Yaml => yaml::parse(text)?,
+            #[cfg(not(feature = "config-formats"))]
+            Syntax::Toml | Syntax::Yaml => {
+                let (syntax, why) = (syntax.name(), "this program does not read it".to_owned());
+                return Err(Unreadable::Syntax { syntax, why, line: 1, column: 1 });
+            }
         };
+        check(text, &root, 0)?;
+        if syntax == Syntax::Json {
+            json::check_strict(text)?;
+        }
         Ok(Document { syntax, text: text.to_owned(), root })
     }
 
@@ -225,6 +259,23 @@ impl Node {
         self.map()?.iter().find(|m| m.key == key)
     }
 
+    /// What is at the end of these keys and positions.
+    pub fn at(&self, path: &[&str]) -> Option<&Node> {
+        path.iter().try_fold(self, |at, step| match &at.value {
+            Value::List(items) => items.get(step.parse::<usize>().ok()?),
+            _ => at.member(step).map(|member| &member.value),
+        })
+    }
+
+    /// Where each part of a list or a map stands, keys included.
+    pub fn parts(&self) -> Vec<Range<usize>> {
+        match &self.value {
+            Value::List(items) => items.iter().map(|item| item.span.clone()).collect(),
+            Value::Map(members) => members.iter().map(Member::span).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => Vec::new(),
+        }
+    }
+
     pub fn oddity(&self) -> Option<Oddity> {
         match self.form {
             Form::Odd(oddity) => Some(oddity),
@@ -233,14 +284,21 @@ impl Node {
     }
 }
 
-/// Refuses a map that says one key twice: clients read the first, the last, or drop the file.
-fn without_twins(text: &str, members: Vec<Member>) -> Result<Vec<Member>, Unreadable> {
-    let mut seen = std::collections::HashSet::with_capacity(members.len());
-    match members.iter().find(|m| !seen.insert(m.key.as_str())) {
-        Some(twin) => Err(Unreadable::Twice {
-            key: twin.key.clone(),
-            line: lines::position(text, twin.key_span.start).0,
-        }),
-        None => Ok(members),
+/// Refuses a map that says one key twice (clients read the first, the last, or drop the file), and what no stack is for.
+fn check(text: &str, node: &Node, depth: usize) -> Result<(), Unreadable> {
+    if depth > DEPTH {
+        return Err(Unreadable::Deep);
+    }
+    match &node.value {
+        Value::List(items) => items.iter().try_for_each(|item| check(text, item, depth + 1)),
+        Value::Map(members) => {
+            let mut seen = std::collections::HashSet::with_capacity(members.len());
+            if let Some(twin) = members.iter().find(|m| !seen.insert(m.key.as_str())) {
+                let line = lines::position(text, twin.key_span.start).0;
+                return Err(Unreadable::Twice { key: twin.key.clone(), line });
+            }
+            members.iter().try_for_each(|member| check(text, &member.value, depth + 1))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => Ok(()),
     }
 }

@@ -1,10 +1,9 @@
-//! One entry more in a section of the document, in the style of the file. [`Document::cut`] takes it away again.
+//! One entry more in a section of the document, in the style of the file: YAML's blocks, TOML's tables, and what stands
+//! between brackets. [`Document::cut`] takes it away again.
 
-use super::fresh::{Fresh, Lines, block_member, key, member};
-use super::lines::{
-    before_break, blank, comma, eol, has_comment, indent, lead, line_end, line_start, trimmed,
-};
-use super::{Document, Form, Member, Node, Odd, Splice, Syntax, Value};
+use super::lines::{before_break, blank, eol, lead, line_end};
+use super::value::{Layout, block_member, key};
+use super::{Behind, Document, Form, Member, NewEntry, NewValue, Node, Odd, Splice, Syntax, Value};
 
 /// An entry to add to a section.
 #[derive(Clone, Copy, Debug)]
@@ -13,32 +12,22 @@ pub struct Addition<'a> {
     pub section: &'a str,
     /// The entry's key in a map of them; none in a list.
     pub key: Option<&'a str>,
-    pub value: &'a Fresh,
+    pub value: &'a NewValue,
 }
 
 impl Addition<'_> {
     /// The section with nothing else in it.
-    fn alone(&self) -> Fresh {
+    fn alone(&self) -> NewValue {
         match self.key {
-            Some(key) => Fresh::Map(vec![(key.to_owned(), self.value.clone())]),
-            None => Fresh::List(vec![self.value.clone()]),
+            Some(key) => NewValue::Map(vec![(key.to_owned(), self.value.clone())]),
+            None => NewValue::List(vec![self.value.clone()]),
         }
     }
 
-    fn in_one_line(&self, syntax: Syntax) -> String {
-        let value = self.value.in_one_line(syntax);
-        self.key.map_or_else(|| value.clone(), |key| member(syntax, key, &value))
-    }
-
-    fn spread(&self, lines: &Lines<'_>) -> String {
-        let value = self.value.spread(lines);
-        self.key.map_or_else(|| value.clone(), |key| member(Syntax::Json, key, &value))
-    }
-
-    fn block(&self, lines: &Lines<'_>) -> String {
+    fn block(&self, layout: &Layout<'_>) -> String {
         match self.key {
-            Some(key) => block_member(&(key.to_owned(), self.value.clone()), lines),
-            None => format!("- {}", self.value.block_item(lines)),
+            Some(key) => block_member(&(key.to_owned(), self.value.clone()), layout),
+            None => format!("- {}", self.value.block_item(layout)),
         }
     }
 }
@@ -71,7 +60,7 @@ impl Document {
         let fits = match (&value.value, addition.key) {
             (Value::Map(_), Some(_)) | (Value::List(_), None) => true,
             // `mcpServers:` with nothing behind it.
-            (Value::Other, _) => self.syntax == Syntax::Yaml && value.span.is_empty(),
+            (Value::Null, _) => self.syntax == Syntax::Yaml && value.span.is_empty(),
             _ => false,
         };
         if !fits {
@@ -84,10 +73,7 @@ impl Document {
             (Syntax::Yaml, _) if self.root.form == Form::Lines && self.is_empty(value) => {
                 self.add_below(section, addition)
             }
-            _ => Ok(self.add_between(value, |lines| match lines {
-                Some(lines) => addition.spread(lines),
-                None => addition.in_one_line(self.syntax),
-            })),
+            _ => Ok(self.append_entry(value, NewEntry::new(addition.key, addition.value.clone()))),
         }
     }
 
@@ -104,68 +90,16 @@ impl Document {
                 if self.text.lines().any(|line| line.trim_end() == "...") {
                     return Err(Odd::new("it ends with `...`, and something may follow that"));
                 }
-                let lines = self.yaml_lines(lead.to_owned());
-                let block = block_member(&(name.to_owned(), alone), &lines);
+                let layout = self.yaml_layout(lead);
+                let block = block_member(&(name.to_owned(), alone), &layout);
                 Ok(vec![self.append(&format!("{lead}{block}"), 1)])
             }
-            _ => Ok(self.add_between(&self.root, |lines| match lines {
-                Some(lines) => member(Syntax::Json, name, &alone.spread(lines)),
-                None => member(self.syntax, name, &alone.in_one_line(self.syntax)),
-            })),
+            _ => Ok(self.append_entry(&self.root, NewEntry::new(Some(name), alone))),
         }
     }
 
-    /// A new last part between brackets. `write` is given the lines to write it in, or none: then it has one.
-    fn add_between(&self, whole: &Node, write: impl FnOnce(Option<&Lines<'_>>) -> String) -> Vec<Splice> {
-        let (text, close) = (&self.text, whole.span.end - 1);
-        let around = indent(text, whole.span.start).to_owned();
-        let parts = whole.parts();
-        let json = matches!(self.syntax, Syntax::Json | Syntax::Commented | Syntax::Jsonc);
-        let Some(last) = parts.last() else {
-            let lines =
-                Lines { lead: around.clone() + &self.unit(), unit: self.unit(), eol: eol(text, close) };
-            let inside = self.source(&(whole.span.start + 1..close));
-            let spreads = json && (self.spreads() || has_comment(self.syntax, inside));
-            let part = write(spreads.then_some(&lines));
-            let at = whole.span.start + 1 + trimmed(inside).len();
-            return vec![match spreads {
-                false => Splice::replace(whole.span.start + 1..close, format!(" {part} ")),
-                true if blank(inside) => Splice::replace(
-                    whole.span.start + 1..close,
-                    format!("{0}{1}{part}{0}{around}", lines.eol, lines.lead),
-                ),
-                // What stands there stays, and so does the line of the bracket if it has one.
-                true if text[at..close].contains(['\n', '\r']) => {
-                    Splice::insert(at, format!("{}{}{part}", lines.eol, lines.lead))
-                }
-                true => Splice::replace(at..close, format!("{0}{1}{part}{0}{around}", lines.eol, lines.lead)),
-            }];
-        };
-        let own_line = blank(lead(text, last.start)) && line_start(text, last.start) > whole.span.start;
-        let gap = last.end..close;
-        let commented = has_comment(self.syntax, self.source(&gap));
-        let before = lead(text, last.start);
-        let (between, lines) = if own_line {
-            let unit = before.strip_prefix(&around).filter(|unit| !unit.is_empty());
-            let eol = eol(text, before_break(text, last.start));
-            let unit = unit.map_or_else(|| self.unit(), str::to_owned);
-            (format!("{eol}{before}"), Some(Lines { lead: before.to_owned(), unit, eol }))
-        } else if commented && self.source(&gap).contains(['\n', '\r']) {
-            // A comment that ends with its line.
-            (format!("{}{around}", eol(text, last.end)), None)
-        } else {
-            (" ".to_owned(), None)
-        };
-        let part = write(lines.as_ref().filter(|_| json));
-        if !commented {
-            return vec![Splice::insert(last.end, format!(",{between}{part}"))];
-        }
-        // Behind the comments, which are about what stands before them.
-        let at = last.end + trimmed(self.source(&gap)).len();
-        if comma(self.syntax, self.source(&gap)).is_some() {
-            return vec![Splice::insert(at, format!("{between}{part},"))];
-        }
-        vec![Splice::insert(last.end, ","), Splice::insert(at, format!("{between}{part}"))]
+    fn append_entry(&self, whole: &Node, entry: NewEntry) -> Vec<Splice> {
+        self.insert(whole, usize::MAX, &[entry], Behind::All)
     }
 
     /// In lines of its own right below `section:`, before whatever stands there.
@@ -195,9 +129,9 @@ impl Document {
         if !blank(&lead) {
             return Err(unclear());
         }
-        let lines = self.yaml_lines(lead.clone());
-        let block = addition.block(&lines);
-        let added = Splice::insert(end, format!("{}{lead}{block}", lines.eol));
+        let layout = self.yaml_layout(&lead);
+        let block = addition.block(&layout);
+        let added = Splice::insert(end, format!("{}{lead}{block}", layout.eol));
         Ok(if empty { vec![Splice::remove(colon + 1..behind), added] } else { vec![added] })
     }
 
@@ -223,8 +157,8 @@ impl Document {
         Splice::insert(at, format!("{}{block}", eol.repeat(breaks)))
     }
 
-    fn yaml_lines(&self, lead: String) -> Lines<'_> {
-        Lines { lead, unit: "  ".to_owned(), eol: eol(&self.text, 0) }
+    fn yaml_layout(&self, lead: &str) -> Layout<'_> {
+        Layout { unit: "  ".to_owned(), ..self.layout(lead, 0) }
     }
 
     /// A list or a map that is nothing but its brackets, or not even these.
@@ -234,25 +168,6 @@ impl Document {
                 let source = self.source(&value.span);
                 source.get(1..source.len() - 1).is_some_and(blank)
             }
-    }
-
-    /// Whether this JSON has its members in lines of their own.
-    fn spreads(&self) -> bool {
-        let first = self.root.map().and_then(|members| members.first());
-        first.is_none_or(|first| {
-            blank(lead(&self.text, first.key_span.start)) && self.text.contains(['\n', '\r'])
-        })
-    }
-
-    /// What one level of this JSON is indented by.
-    fn unit(&self) -> String {
-        let first = self.root.map().and_then(|members| members.first());
-        let first = first.map_or("", |first| lead(&self.text, first.key_span.start));
-        match blank(first) && !first.is_empty() {
-            true => first.to_owned(),
-            false if self.text.contains("\n\t") => "\t".to_owned(),
-            false => "  ".to_owned(),
-        }
     }
 }
 

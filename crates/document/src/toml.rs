@@ -53,7 +53,7 @@ fn item(item: &Item, depth: usize) -> Result<Node, Unreadable> {
             let end = tables.last().map_or(start, |t| t.span.end);
             Ok(Node { span: start..end, value: Value::List(tables), form: Form::Lines })
         }
-        Item::None => Ok(Node { span: 0..0, value: Value::Other, form: Form::Odd(Oddity::Unplaced) }),
+        Item::None => Ok(Node { span: 0..0, value: Value::Null, form: Form::Odd(Oddity::Unplaced) }),
     }
 }
 
@@ -67,7 +67,10 @@ fn value(toml: &Toml, depth: usize) -> Result<Node, Unreadable> {
             Value::List(array.iter().map(|v| value(v, depth + 1)).collect::<Result<_, _>>()?)
         }
         Toml::InlineTable(table) => return inline(table, depth),
-        Toml::Integer(_) | Toml::Float(_) | Toml::Boolean(_) | Toml::Datetime(_) => Value::Other,
+        Toml::Boolean(boolean) => Value::Bool(*boolean.value()),
+        Toml::Integer(number) => Value::Number(number.value().to_string()),
+        Toml::Float(number) => Value::Number(number.value().to_string()),
+        Toml::Datetime(date) => Value::Number(date.value().to_string()),
     };
     let form = if toml.span().is_some() { Form::Inline } else { Form::Odd(Oddity::Unplaced) };
     Ok(Node { span: toml.span().unwrap_or(0..0), value: read, form })

@@ -1,6 +1,6 @@
 //! A member with a list, added after another in the style of the file, and taken away again without a trace.
 
-use super::lines::{before_break, blank, comma, eol, has_comment, lead, line_end, line_start};
+use super::lines::{before_break, blank, eol, has_comment, lead, line_end, line_start};
 use super::{Document, Form, Literal, Member, Node, Odd, Splice, Syntax, quote};
 
 impl Document {
@@ -62,8 +62,6 @@ impl Document {
     pub fn drop_member(&self, map: &Node, key: &str) -> Result<Vec<Splice>, Odd> {
         let (index, member) = find(map, key)?;
         let members = map.map().unwrap_or_default();
-        let previous = index.checked_sub(1).and_then(|i| members.get(i));
-        let next = members.get(index + 1);
         let (start, end) = (member.key_span.start, member.value.span.end);
         if map.form == Form::Lines {
             let lead = lead(&self.text, start);
@@ -71,31 +69,12 @@ impl Document {
                 return Ok(vec![Splice::remove(before_break(&self.text, start)..end)]);
             }
             // Behind the dash of a list's element: the next member moves up.
-            let next = next.ok_or_else(|| Odd::new(format!("`{key}` is all that the entry has")))?;
+            let next = members
+                .get(index + 1)
+                .ok_or_else(|| Odd::new(format!("`{key}` is all that the entry has")))?;
             return Ok(vec![Splice::remove(start..next.key_span.start)]);
         }
-        let comment = |from: usize, to: usize| has_comment(self.syntax, self.source(&(from..to)));
-        match (previous, next) {
-            (Some(previous), _) if !comment(previous.value.span.end, start) => {
-                Ok(vec![Splice::remove(previous.value.span.end..end)])
-            }
-            (_, Some(next)) if !comment(end, next.key_span.start) => {
-                Ok(vec![Splice::remove(start..next.key_span.start)])
-            }
-            (previous, next) => {
-                // Comments on both sides are not ours: they stay, and one comma goes.
-                let gap = match (previous, next) {
-                    (_, Some(next)) => end..next.key_span.start,
-                    (Some(previous), None) => previous.value.span.end..start,
-                    (None, None) => end..map.span.end,
-                };
-                let mut splices = vec![Splice::remove(start..end)];
-                if let Some(at) = comma(self.syntax, self.source(&gap)) {
-                    splices.push(Splice::remove(gap.start + at..gap.start + at + 1));
-                }
-                Ok(splices)
-            }
-        }
+        Ok(self.remove(map, index))
     }
 
     /// What stands between two members of a map like this one: a line break and the indentation, or a blank.

@@ -1,11 +1,9 @@
-//! An entry taken out of the document: what [`Document::add`] put there goes without a trace as long as others stand beside it.
+//! An entry taken out of the document by its path: what [`Document::add`] put there goes without a trace as long as others stand beside it.
 
 use std::ops::Range;
 
-use super::add::not_odd;
-use super::lines::{
-    after_break, before_break, blank, comma, has_comment, lead, line_end, line_start, trimmed,
-};
+use super::blocks::not_odd;
+use super::lines::{after_break, before_break, blank, lead, line_end, line_start};
 use super::{Document, Form, Member, Node, Odd, Splice, Syntax, Value};
 
 impl Document {
@@ -18,44 +16,16 @@ impl Document {
             (holder, whole) = match &whole.value {
                 Value::Map(members) => members.get(*step).map(|m| (Some(m), &m.value)).ok_or_else(gone)?,
                 Value::List(items) => (None, items.get(*step).ok_or_else(gone)?),
-                Value::Text(_) | Value::Other => return Err(gone()),
+                _ => return Err(gone()),
             };
         }
         not_odd("what it stands in", whole)?;
         let parts = whole.parts();
         let part = parts.get(*index).ok_or_else(gone)?;
         match (self.syntax, whole.form) {
-            (_, Form::Inline) => Ok(self.cut_between(whole, &parts, *index)),
+            (_, Form::Inline) => Ok(self.remove(whole, *index)),
             (Syntax::Toml, _) => self.cut_table(whole, *index, part),
             (_, _) => self.cut_lines(whole, holder, part),
-        }
-    }
-
-    fn cut_between(&self, whole: &Node, parts: &[Range<usize>], index: usize) -> Vec<Splice> {
-        let (open, close) = (whole.span.start + 1, whole.span.end - 1);
-        let (start, end) = parts.get(index).map_or((open, close), |part| (part.start, part.end));
-        let previous = index.checked_sub(1).and_then(|i| parts.get(i)).map(|part| part.end);
-        let next = parts.get(index + 1).map(|part| part.start);
-        let comment = |gap: &Range<usize>| has_comment(self.syntax, self.source(gap));
-        let before = previous.unwrap_or(open)..start;
-        let after = end..next.unwrap_or(close);
-        // Where what stands before it ends, comments included.
-        let from = before.start + trimmed(self.source(&before)).len();
-        let own_comma = comma(self.syntax, self.source(&after)).map(|at| after.start + at + 1);
-        match (previous, next) {
-            (None, None) if !comment(&before) && !comment(&after) => vec![Splice::remove(open..close)],
-            (Some(previous), _) if !comment(&before) => vec![Splice::remove(previous..end)],
-            (None, Some(next)) if !comment(&after) => vec![Splice::remove(start..next)],
-            // Comments are not ours. Of the commas around, one goes with it: its own, if it has one.
-            _ => match own_comma {
-                Some(own) if !comment(&(end..own)) => vec![Splice::remove(from..own)],
-                Some(own) => vec![Splice::remove(from..end), Splice::remove(own - 1..own)],
-                None => {
-                    let left = comma(self.syntax, self.source(&before)).map(|at| before.start + at);
-                    let left = left.map(|at| Splice::remove(at..at + 1));
-                    left.into_iter().chain([Splice::remove(from.max(before.start)..end)]).collect()
-                }
-            },
         }
     }
 
@@ -108,18 +78,5 @@ impl Document {
         // In the first line there is no break before it, so the one behind it goes.
         let to = if header == 0 { after_break(text, end) } else { end };
         Ok(vec![Splice::remove(from..to)])
-    }
-}
-
-impl Node {
-    /// Where each part of a list or a map stands, keys included.
-    pub(super) fn parts(&self) -> Vec<Range<usize>> {
-        match &self.value {
-            Value::List(items) => items.iter().map(|item| item.span.clone()).collect(),
-            Value::Map(members) => {
-                members.iter().map(|m| m.key_span.start..m.value.span.end.max(m.key_span.end)).collect()
-            }
-            Value::Text(_) | Value::Other => Vec::new(),
-        }
     }
 }

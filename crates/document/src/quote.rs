@@ -29,7 +29,7 @@ impl Document {
             match &node.value {
                 Value::List(items) => items.iter().find_map(|n| at(n, span)),
                 Value::Map(members) => members.iter().find_map(|m| at(&m.value, span)),
-                Value::Text(_) | Value::Other => (node.span == *span).then_some(node),
+                _ => (node.span == *span).then_some(node),
             }
         }
         let node = at(&self.root, span).ok_or_else(|| Odd::new("no value stands at this place any more"))?;
@@ -61,7 +61,7 @@ pub(super) fn stands_in_flow(source: &str) -> bool {
 }
 
 /// Between double quotes: the one form that JSON, TOML and YAML (in every place) read alike.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

@@ -1,31 +1,34 @@
-//! Comments of a text: where they stand, and to which entry of an object or a list they belong.
+//! Comments of a JSON text: where they stand, and to which entry of a map or a list they belong.
 
 use std::ops::Range;
 
-use super::layout::Container;
+use super::lines::line_ends;
+use super::{Document, Node};
 
-/// Every comment, without the line end of a line comment. Total: any text has an answer.
-pub(super) fn all(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+/// The texts in quotes and the comments, a line comment without its line end. Total: any text has an answer.
+fn lexemes(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
-    while let Some(step) = text.get(at..).and_then(|rest| rest.find(['"', '/'])) {
-        at += step;
-        let rest = &text[at..];
-        at += if rest.starts_with('"') {
-            string_length(rest)
-        } else if let Some(length) = length(rest) {
-            found.push(at..at + length);
-            length
-        } else {
-            1
-        };
-    }
-    found
+    std::iter::from_fn(move || {
+        loop {
+            at += text.get(at..)?.find(['"', '/'])?;
+            let rest = &text[at..];
+            let length = if rest.starts_with('"') { Some(string_length(rest)) } else { length(rest) };
+            let start = at;
+            at += length.unwrap_or(1);
+            if length.is_some() {
+                return Some(start..at);
+            }
+        }
+    })
+}
+
+pub(super) fn all(text: &str) -> impl Iterator<Item = Range<usize>> {
+    lexemes(text).filter(|range| text[range.start..].starts_with('/'))
 }
 
 /// The words of the comments, as they are written.
-pub(super) fn texts(text: &str) -> Vec<&str> {
-    all(text).into_iter().map(|range| text[range].trim_end()).collect()
+pub fn texts(text: &str) -> Vec<&str> {
+    all(text).map(|range| text[range].trim_end()).collect()
 }
 
 /// The length of the comment that starts here; a line comment's without its line end.
@@ -42,21 +45,19 @@ pub(super) fn is_line_comment(comment: &str) -> bool {
 
 /// Does a text in quotes go over the end of a line? The grammar forbids it, the parser below it does not.
 pub(super) fn has_broken_string(text: &str) -> bool {
-    let mut at = 0;
-    while let Some(step) = text.get(at..).and_then(|rest| rest.find(['"', '/'])) {
-        at += step;
-        let rest = &text[at..];
-        let length = if rest.starts_with('"') { string_length(rest) } else { length(rest).unwrap_or(1) };
-        if rest.starts_with('"') && rest[..length].contains(['\n', '\r']) {
-            return true;
-        }
-        at += length;
-    }
-    false
+    lexemes(text).any(|range| text[range.start..].starts_with('"') && text[range].contains(['\n', '\r']))
+}
+
+/// Is a bracket open in this text?
+pub(super) fn opens_bracket(text: &str) -> bool {
+    let mut from = 0;
+    let opens = |between: &str| between.contains(['{', '[']);
+    lexemes(text).any(|range| opens(&text[std::mem::replace(&mut from, range.end)..range.start]))
+        || opens(&text[from..])
 }
 
 /// The length of the text in quotes that starts here.
-pub(super) fn string_length(text: &str) -> usize {
+fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
         match byte {
@@ -69,26 +70,6 @@ pub(super) fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// The comma that follows, past blanks and comments.
-pub(super) fn comma_after(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let rest = text.get(at..)?;
-        let trimmed = rest.trim_start();
-        at += rest.len() - trimmed.len();
-        if trimmed.starts_with(',') {
-            return Some(at);
-        }
-        at += length(trimmed)?;
-    }
-}
-
-/// Is there nothing more on this line?
-pub(super) fn line_ends(text: &str) -> bool {
-    let rest = text.trim_start_matches([' ', '\t']);
-    rest.is_empty() || rest.starts_with(['\n', '\r'])
-}
-
 /// The comments that go where their entry goes.
 #[derive(Debug, Default)]
 pub(super) struct Attached {
@@ -98,22 +79,21 @@ pub(super) struct Attached {
     pub(super) trail: Vec<Range<usize>>,
 }
 
-impl Attached {
-    pub(super) fn to(text: &str, container: &Container, position: usize) -> Attached {
-        let Some(&(start, end)) = container.entries.get(position) else { return Attached::default() };
-        let before = position.checked_sub(1).and_then(|i| container.entries.get(i));
-        let from = match before {
-            Some((_, end)) => comma_after(text, *end).map_or(*end, |comma| comma + 1),
-            None => container.open + 1,
-        };
-        Attached { lead: lead(text, from, start), trail: trail(text, end, container.close) }
+impl Document {
+    pub(super) fn attached(&self, whole: &Node, position: usize) -> Attached {
+        let parts = whole.parts();
+        let Some(part) = parts.get(position) else { return Attached::default() };
+        let from = self.behind_previous(whole, &parts, position);
+        Attached {
+            lead: lead(&self.text, from, part.start),
+            trail: trail(&self.text, part.end, whole.span.end - 1),
+        }
     }
 }
 
 fn lead(text: &str, from: usize, start: usize) -> Vec<Range<usize>> {
     let between = text.get(from..start).unwrap_or("");
-    let mut found: Vec<Range<usize>> =
-        all(between).into_iter().map(|r| r.start + from..r.end + from).collect();
+    let mut found: Vec<Range<usize>> = all(between).map(|r| r.start + from..r.end + from).collect();
     // On the line of what comes before, with the entry on a later line: that one's comment.
     found.retain(|c| text[from..c.start].contains('\n') || !text[c.end..start].contains('\n'));
     let mut next = start;
@@ -170,12 +150,9 @@ mod tests {
     fn a_comment_belongs_to_the_entry_above_or_beside_it() {
         let text =
             "[ // open\n  // section\n\n  // about 1\n  1, // one\n  2 /* two */, /* three */ 3\n  // end\n]";
-        let at = |s: &str| text.find(s).unwrap_or(0);
-        let (one, two, three) = (at("\n  1,") + 3, at("2 /*"), at("3\n"));
-        let entries = vec![(one, one + 1), (two, two + 1), (three, three + 1)];
-        let container = Container { open: 0, close: text.len() - 1, entries };
+        let Ok(document) = Document::parse(crate::Syntax::Jsonc, text.as_bytes()) else { panic!("no JSON") };
         let shown = |i| {
-            let attached = Attached::to(text, &container, i);
+            let attached = document.attached(&document.root, i);
             let words = |ranges: Vec<Range<usize>>| ranges.into_iter().map(|r| &text[r]).collect::<Vec<_>>();
             (words(attached.lead), words(attached.trail))
         };

@@ -65,6 +65,12 @@ pub(super) fn after_break(text: &str, at: usize) -> usize {
     at + break_at(text, at).map_or(0, str::len)
 }
 
+/// Is there nothing more on this line?
+pub(super) fn line_ends(text: &str) -> bool {
+    let rest = text.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with(['\n', '\r'])
+}
+
 /// Whether a gap between two values has a comment in it. A gap holds blanks, commas and comments only.
 pub(super) fn has_comment(syntax: Syntax, gap: &str) -> bool {
     gap.contains(match syntax {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 use super::lines::position;
-use super::{DEPTH, Form, Member, Node, Oddity, Syntax, Unreadable, Value, without_twins};
+use super::{DEPTH, Form, Member, Node, Oddity, Syntax, Unreadable, Value};
 
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     let mut builder = Builder { text, places: Places::new(text), open: Vec::new(), root: None };
@@ -98,7 +98,7 @@ impl Builder<'_> {
             Event::DocumentStart(_) => Ok(()),
             Event::Alias(_) => {
                 let form = Form::Odd(Oddity::Alias);
-                self.add(Node { span: self.word(range), value: Value::Other, form })
+                self.add(Node { span: self.word(range), value: Value::Null, form })
             }
             Event::Scalar(value, style, anchor, tag) => {
                 let odd = shared(*anchor, tag.is_some());
@@ -144,7 +144,7 @@ impl Builder<'_> {
             Parts::Map { members, .. } => {
                 let first = members.first().map(|m| m.key_span.start);
                 let last = members.last().map(|m| m.value.span.end.max(m.key_span.end));
-                (Value::Map(without_twins(self.text, members)?), first, last)
+                (Value::Map(members), first, last)
             }
         };
         // Between brackets the parser's places are the brackets (the closing one with what follows it); a block ends for
@@ -174,7 +174,7 @@ impl Builder<'_> {
                     let source = self.text.get(name.span.clone()).unwrap_or_default();
                     // A key may be anything in YAML; one that is not a word can only be looked at.
                     let strange = name.oddity().is_some()
-                        || !matches!(name.value, Value::Text(_) | Value::Other)
+                        || matches!(name.value, Value::List(_) | Value::Map(_))
                         || explicit(self.text, &name.span);
                     if strange {
                         open.oddity.get_or_insert(Oddity::StrangeKey);
@@ -206,8 +206,10 @@ impl Builder<'_> {
         let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
         let odd = odd.or(block.then_some(Oddity::BlockText));
         let odd = odd.or((!one_line).then_some(Oddity::ManyLines)).or((!placed).then_some(Oddity::Unplaced));
-        let other = style == ScalarStyle::Plain && not_text(value);
-        let value = if other { Value::Other } else { Value::Text(value.to_owned()) };
+        let value = match style {
+            ScalarStyle::Plain => plain(value),
+            _ => Value::Text(value.to_owned()),
+        };
         Node { span: range, value, form: odd.map_or(Form::Inline, Form::Odd) }
     }
 
@@ -247,20 +249,26 @@ fn explicit(text: &str, key: &Range<usize>) -> bool {
     !colon || text[..key.start].trim_end_matches([' ', '\t']).ends_with('?')
 }
 
-/// What the core schema of YAML 1.2 reads as nothing, a boolean or a number.
-fn not_text(plain: &str) -> bool {
-    let unsigned = plain.strip_prefix(['-', '+']).unwrap_or(plain);
-    match plain {
-        "" | "~" | "null" | "Null" | "NULL" => return true,
-        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => return true,
-        ".nan" | ".NaN" | ".NAN" => return true,
-        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF") => return true,
-        _ => {}
-    }
+/// A scalar without quotes, as the core schema of YAML 1.2 reads it.
+fn plain(text: &str) -> Value {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let radix = |prefix: &str, digit: fn(&u8) -> bool| {
-        plain.strip_prefix(prefix).is_some_and(|d| !d.is_empty() && d.as_bytes().iter().all(digit))
+        text.strip_prefix(prefix).is_some_and(|d| !d.is_empty() && d.as_bytes().iter().all(digit))
     };
-    radix("0x", u8::is_ascii_hexdigit) || radix("0o", |b| (b'0'..=b'7').contains(b)) || decimal(unsigned)
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => Value::Number(text.to_owned()),
+        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF")
+            || radix("0x", u8::is_ascii_hexdigit)
+            || radix("0o", |b| (b'0'..=b'7').contains(b))
+            || decimal(unsigned) =>
+        {
+            Value::Number(text.to_owned())
+        }
+        _ => Value::Text(text.to_owned()),
+    }
 }
 
 /// `12`, `1.5`, `.5`, `1.`, `1e3`.
