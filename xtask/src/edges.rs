@@ -1,4 +1,4 @@
-//! Which crate depends on which: ARCHITECTURE.md has the whole list, and this holds it against the manifests.
+//! What ARCHITECTURE.md says that can be held against the tree: which crate depends on which, and the files of the way of one click.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,4 +70,16 @@ fn the_edges_in_architecture_md_are_those_of_the_manifests() {
     } else {
         assert_eq!(written, edges, "CALLGATE_BLESS=1 cargo test -p xtask edges");
     }
+}
+
+#[test]
+fn the_files_on_the_way_of_one_click_are_there() {
+    let text = fs::read_to_string(project::root().join("ARCHITECTURE.md")).expect("it can be read");
+    let way =
+        text.split("\n## ").find(|section| section.starts_with("The way of one click")).expect("it is told");
+    let named: Vec<&str> =
+        way.split('`').skip(1).step_by(2).filter(|code| code.contains('/') && code.contains('.')).collect();
+    assert!(named.len() > 8, "{named:?}");
+    let gone: Vec<_> = named.iter().filter(|path| !project::root().join(path).is_file()).collect();
+    assert!(gone.is_empty(), "not there: {gone:?}");
 }

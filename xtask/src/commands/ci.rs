@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::{real_clients, test};
+use super::test::{self, Lints};
 use crate::elsewhere::{MACOS, WINDOWS};
 use crate::shell::{cargo, run as go, works};
 use crate::steps::{NotHere, Steps};
@@ -14,21 +14,13 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
         return Ok(test::close(&steps, None));
     }
     steps.run("format", || go(cargo(&["fmt", "--all", "--check"])));
-    steps.run("clippy", clippy);
     steps.run("licences, sources, bans", dependencies);
     steps.run("advisories", advisories);
     for system in [WINDOWS, MACOS] {
         steps.run(&format!("check for {}", system.name), || system.check());
     }
-    let tests = test::test(&mut steps, &[]);
+    let tests = test::test(&mut steps, &[], Lints::Deny);
     Ok(test::close(&steps, tests))
-}
-
-/// Also what is not run here.
-fn clippy() -> Result<()> {
-    let features = ["--features", real_clients::FEATURES];
-    let scope = ["clippy", "--workspace", "--all-targets"];
-    go(cargo(&[&scope[..], &features, &["--", "--deny", "warnings"]].concat()))
 }
 
 fn dependencies() -> Result<()> {

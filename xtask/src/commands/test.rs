@@ -34,8 +34,27 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
     if !ready(&mut steps) {
         return Ok(close(&steps, None));
     }
-    let tests = test(&mut steps, rest);
+    let tests = test(&mut steps, rest, Lints::Leave);
     Ok(close(&steps, tests))
+}
+
+/// What is looked for while what the tests need is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lints {
+    Leave,
+    /// Clippy's, each of them an error. They are found by the compiler that builds the tests: on its own, clippy would have
+    /// all six hundred dependencies looked at once more first.
+    Deny,
+}
+
+impl Lints {
+    fn set(self, cargo: &mut Command) {
+        if self == Lints::Deny {
+            // What `cargo clippy -- --deny warnings` sets for `cargo check`.
+            cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+            cargo.env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+        }
+    }
 }
 
 /// On every system.
@@ -60,10 +79,11 @@ pub(super) fn ready(steps: &mut Steps) -> bool {
 
 /// Everything that is a test. With words, only the tests that they choose, and nothing else.
 /// Gives what the tests counted, or nothing when they could not be run.
-pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
+pub(super) fn test(steps: &mut Steps, words: &[String], lints: Lints) -> Option<Tests> {
     let all = words.is_empty();
     let mut tests = Tests::default();
-    if !steps.run("build", build) {
+    let name = if lints == Lints::Deny { "build, with clippy" } else { "build" };
+    if !steps.run(name, || build_with(lints)) {
         return None;
     }
     if all {
@@ -72,7 +92,11 @@ pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
         steps.run("doc tests", doc_tests);
     }
     drop(fs::remove_file(not_here()));
-    steps.run("tests", || counted(runner(&["--workspace", "--features", FEATURES], words), &mut tests));
+    steps.run("tests", || {
+        let mut runner = runner(&["--workspace", "--features", FEATURES], words);
+        lints.set(&mut runner);
+        counted(runner, &mut tests)
+    });
     for line in fs::read_to_string(not_here()).unwrap_or_default().lines() {
         let (name, why) = line.split_once(": ").unwrap_or((line, ""));
         steps.not_here(name, why);
@@ -123,7 +147,20 @@ pub(super) const PROGRAMS: [&str; 3] = ["callgate", "callgate-cli", "callgate-ap
 
 /// Builds what the tests drive, and puts it where no other build replaces it: side by side, as they are installed.
 pub(super) fn build() -> Result<()> {
-    go(cargo(&["build", "--workspace", "--all-targets", "--features", FEATURES]))?;
+    build_with(Lints::Leave)
+}
+
+fn build_with(lints: Lints) -> Result<()> {
+    let mut build = cargo(&["build", "--workspace", "--all-targets", "--features", FEATURES]);
+    lints.set(&mut build);
+    go(build)?;
+    if lints == Lints::Deny {
+        // What is not run here has to be right, too.
+        let mut others =
+            cargo(&["build", "--workspace", "--test", "real_clients", "--features", real_clients::FEATURES]);
+        lints.set(&mut others);
+        go(others)?;
+    }
     PROGRAMS.into_iter().try_for_each(keep)
 }
 
