@@ -18,6 +18,16 @@ struct Labelled {
 }
 
 impl Labelled {
+    /// Server, tool, class and description, with tabs between.
+    fn from_row(row: &str) -> Result<Self, String> {
+        let mut fields = row.split('\t').map(str::to_owned);
+        let mut next = || fields.next().ok_or_else(|| format!("too few fields: {row}"));
+        let (server, tool, class) = (next()?, next()?, next()?);
+        let description = next().unwrap_or_default();
+        let label = Some(RiskClass::from_name(&class).ok_or_else(|| format!("no such class: {class}"))?);
+        Ok(Self { server, tool, description, label, reviewed: None })
+    }
+
     fn class(&self) -> Option<RiskClass> {
         self.reviewed.or(self.label)
     }
@@ -41,11 +51,13 @@ impl Score {
             return;
         }
         let right = self.count(|truth, said| truth == said);
-        let f1 = RiskClass::ALL.into_iter().filter(|class| self.count(|truth, _| truth == *class) > 0).map(|class| {
-            let hit = self.count(|truth, said| truth == class && said == class) as f64;
-            let either = self.count(|truth, said| truth == class || said == class) as f64;
-            2.0 * hit / (either + hit)
-        });
+        let f1 = RiskClass::ALL.into_iter().filter(|class| self.count(|truth, _| truth == *class) > 0).map(
+            |class| {
+                let hit = self.count(|truth, said| truth == class && said == class) as f64;
+                let either = self.count(|truth, said| truth == class || said == class) as f64;
+                2.0 * hit / (either + hit)
+            },
+        );
         let f1: Vec<f64> = f1.collect();
         let dangerous = self.count(|truth, _| truth >= RiskClass::Execute);
         let under = self.count(|truth, said| truth >= RiskClass::Execute && said == RiskClass::Read);
@@ -83,7 +95,12 @@ fn main() -> ExitCode {
         };
         let (mut all, mut tuned, mut held_out) = (Score::default(), Score::default(), Score::default());
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let tool: Labelled = match serde_json::from_str(line) {
+            let read = if file.ends_with(".tsv") {
+                Labelled::from_row(line)
+            } else {
+                serde_json::from_str(line).map_err(|error| error.to_string())
+            };
+            let tool = match read {
                 Ok(tool) => tool,
                 Err(error) => {
                     println!("{file}: {error}");
@@ -104,7 +121,15 @@ fn main() -> ExitCode {
                 *score.said.entry((truth, said.class)).or_default() += 1;
             }
             if shows_errors && truth != said.class && is_held_out == shows_held_out {
-                println!("{} {} | {} | is {}, said {}: {}", tool.server, tool.tool, tool.description, truth.name(), said.class.name(), said.reason);
+                println!(
+                    "{} {} | {} | is {}, said {}: {}",
+                    tool.server,
+                    tool.tool,
+                    tool.description,
+                    truth.name(),
+                    said.class.name(),
+                    said.reason
+                );
             }
         }
         println!("{file}");

@@ -18,8 +18,7 @@ pub enum RiskClass {
 }
 
 impl RiskClass {
-    pub const ALL: [Self; 5] =
-        [Self::Read, Self::Write, Self::Execute, Self::Destructive, Self::Financial];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Execute, Self::Destructive, Self::Financial];
 
     pub fn severity(self) -> RiskSeverity {
         match self {

@@ -55,10 +55,18 @@ struct Weighing {
 
 impl Weighing {
     /// Name and description together.
-    fn new(tool: &ToolDefinition<'_>, name: Option<&NameReading>, described: &DescriptionReading<'_>) -> Self {
+    fn new(
+        tool: &ToolDefinition<'_>,
+        name: Option<&NameReading>,
+        described: &DescriptionReading<'_>,
+    ) -> Self {
         let mut evidence = Vec::new();
         if let Some(name) = name {
-            evidence.push(Evidence { place: EvidencePlace::Name, quote: tool.name.to_owned(), suggests: name.act.into() });
+            evidence.push(Evidence {
+                place: EvidencePlace::Name,
+                quote: tool.name.to_owned(),
+                suggests: name.act.into(),
+            });
         }
         if let Some(lead) = &described.lead {
             evidence.push(quoted(lead));
@@ -74,18 +82,29 @@ impl Weighing {
         match (name, &described.lead) {
             (Some(name), Some(lead)) => found.weigh(name, lead),
             (Some(name), None) => {
-                found.decide(name.act, if name.is_weak { Confidence::Low } else { Confidence::Medium }, &name_says(name));
+                found.decide(
+                    name.act,
+                    if name.is_weak { Confidence::Low } else { Confidence::Medium },
+                    &name_says(name),
+                );
             }
             (None, Some(lead)) => {
                 let confidence = if lead.is_weak { Confidence::Low } else { Confidence::Medium };
                 found.decide(lead.act, confidence, &description_says(lead));
             }
             (None, None) if name::is_information(tool.server, tool.name) => {
-                found.decide(Act::Read, Confidence::Low, "its name is that of information, and nothing says that it acts");
+                found.decide(
+                    Act::Read,
+                    Confidence::Low,
+                    "its name is that of information, and nothing says that it acts",
+                );
             }
             (None, None) => {
                 found.is_guess = true;
-                found.uncertain.push("Neither name nor description says what it does; the class is the cautious one.".to_owned());
+                found.uncertain.push(
+                    "Neither name nor description says what it does; the class is the cautious one."
+                        .to_owned(),
+                );
                 found.decide(Act::Execute, Confidence::Low, "nothing in its definition says what it does");
             }
         }
@@ -156,9 +175,10 @@ impl Weighing {
         }
         let is_query = name.is_none_or(|name| matches!(name.act, Act::Read | Act::Execute) || name.is_weak);
         let lower = format!("{} {}", tool.name, tool.description).to_lowercase();
-        let is_asked = ["query", "queries", "sql", "select", "search", "read", "command", "analy", "plan", "preview"]
-            .iter()
-            .any(|word| lower.contains(word));
+        let is_asked =
+            ["query", "queries", "sql", "select", "search", "read", "command", "analy", "plan", "preview"]
+                .iter()
+                .any(|word| lower.contains(word));
         if self.class == RiskClass::Execute && is_query && is_asked && described.irreversible.is_none() {
             self.add(EvidencePlace::Description, sentence, RiskClass::Read);
             self.uncertain.push("That it changes nothing is the description's own word.".to_owned());
@@ -176,7 +196,10 @@ impl Weighing {
             if self.class == RiskClass::Read && self.confidence == Confidence::High {
                 self.uncertain.push(format!("“{argument}” is in a language that can also write."));
             } else {
-                self.raise(RiskClass::Execute, &format!("its argument “{argument}” is in a language that can also write"));
+                self.raise(
+                    RiskClass::Execute,
+                    &format!("its argument “{argument}” is in a language that can also write"),
+                );
             }
         }
         for argument in &schema.output_paths {
@@ -197,7 +220,10 @@ impl Weighing {
             }
             self.raise(gravest.class, &format!("one of its operations is “{}”", gravest.value));
             if schema.operations.iter().any(|operation| operation.class < gravest.class) {
-                self.uncertain.push("What it does depends on an argument; the class is that of its gravest operation.".to_owned());
+                self.uncertain.push(
+                    "What it does depends on an argument; the class is that of its gravest operation."
+                        .to_owned(),
+                );
             }
         }
     }
@@ -213,7 +239,9 @@ impl Weighing {
             self.add(EvidencePlace::Annotations, "destructiveHint: true", class);
             self.raise(class, "the server itself says that it can destroy");
             if self.class < RiskClass::Destructive {
-                self.uncertain.push("The server says that it may destroy; nothing else in the definition does.".to_owned());
+                self.uncertain.push(
+                    "The server says that it may destroy; nothing else in the definition does.".to_owned(),
+                );
             }
         } else if writes {
             self.add(EvidencePlace::Annotations, "readOnlyHint: false", RiskClass::Write);

@@ -36,21 +36,46 @@ const PREPOSITIONS: &str = " with for from in on to by via using at into onto ac
     before when if while so that which where as per without including under against until ";
 
 /// After these another sentence begins inside of this one.
-const SUBORDINATES: &str =
-    " that which when if before after where who whose how whether without while unless until because so such e.g like ";
+const SUBORDINATES: &str = " that which when if before after where who whose how whether without while unless until because so such e.g like ";
 
-const NEGATIONS: &[&str] =
-    &["not", "never", "no", "cannot", "can't", "doesn't", "don't", "won't", "without", "neither", "nor", "isn't", "didn't"];
+const NEGATIONS: &[&str] = &[
+    "not", "never", "no", "cannot", "can't", "doesn't", "don't", "won't", "without", "neither", "nor",
+    "isn't", "didn't",
+];
 
 /// Nouns made of verbs, for sentences that have only those.
 const ACTIONS: &[(&str, Act)] = &[
-    ("search", Act::Read), ("lookup", Act::Read), ("analysis", Act::Read), ("comparison", Act::Read), ("retrieval", Act::Read),
-    ("validation", Act::Read), ("listing", Act::Read), ("calculation", Act::Read), ("wait", Act::Read), ("calculator", Act::Read), ("converter", Act::Read), ("overview", Act::Read),
-    ("inspection", Act::Read), ("summary", Act::Read), ("details", Act::Read), ("information", Act::Read), ("scraping", Act::Read),
-    ("creation", Act::Write), ("modification", Act::Write), ("registration", Act::Write),
-    ("execution", Act::Execute), ("deployment", Act::Execute), ("invocation", Act::Execute), ("automation", Act::Execute),
-    ("click", Act::Execute), ("deletion", Act::Destroy), ("removal", Act::Destroy), ("cleanup", Act::Destroy),
-    ("payment", Act::Pay), ("refund", Act::Pay), ("purchase", Act::Pay),
+    ("search", Act::Read),
+    ("lookup", Act::Read),
+    ("analysis", Act::Read),
+    ("comparison", Act::Read),
+    ("retrieval", Act::Read),
+    ("validation", Act::Read),
+    ("listing", Act::Read),
+    ("calculation", Act::Read),
+    ("wait", Act::Read),
+    ("calculator", Act::Read),
+    ("converter", Act::Read),
+    ("overview", Act::Read),
+    ("inspection", Act::Read),
+    ("summary", Act::Read),
+    ("details", Act::Read),
+    ("information", Act::Read),
+    ("scraping", Act::Read),
+    ("creation", Act::Write),
+    ("modification", Act::Write),
+    ("registration", Act::Write),
+    ("execution", Act::Execute),
+    ("deployment", Act::Execute),
+    ("invocation", Act::Execute),
+    ("automation", Act::Execute),
+    ("click", Act::Execute),
+    ("deletion", Act::Destroy),
+    ("removal", Act::Destroy),
+    ("cleanup", Act::Destroy),
+    ("payment", Act::Pay),
+    ("refund", Act::Pay),
+    ("purchase", Act::Pay),
 ];
 
 /// Things that are run, and not only done.
@@ -60,17 +85,62 @@ const RUNNABLE: &str = "code script command sql query workflow job function test
     operation api request method service benchmark migration model training routine procedure scenario zap actor";
 
 const READ_ONLY: &[&str] = &[
-    "read-only", "readonly", "read only", "a read query", "read queries", "a read cypher", "read cypher", "without modifying", "without changing", "without altering", "without side effects",
-    "no side effects", "does not modify", "does not change", "does not alter", "doesn't modify", "doesn't change",
-    "never modifies", "never changes", "nothing is changed", "only select", "select only", "select-only", "select queries only",
-    "select statements only", "without executing", "without running", "without applying", "without making any changes", "without making changes",
-    "does not execute", "does not make any changes", "dry run", "dry-run", "non-mutating",
+    "read-only",
+    "readonly",
+    "read only",
+    "a read query",
+    "read queries",
+    "a read cypher",
+    "read cypher",
+    "without modifying",
+    "without changing",
+    "without altering",
+    "without side effects",
+    "no side effects",
+    "does not modify",
+    "does not change",
+    "does not alter",
+    "doesn't modify",
+    "doesn't change",
+    "never modifies",
+    "never changes",
+    "nothing is changed",
+    "only select",
+    "select only",
+    "select-only",
+    "select queries only",
+    "select statements only",
+    "without executing",
+    "without running",
+    "without applying",
+    "without making any changes",
+    "without making changes",
+    "does not execute",
+    "does not make any changes",
+    "dry run",
+    "dry-run",
+    "non-mutating",
 ];
 
 const IRREVERSIBLE: &[&str] = &[
-    "cannot be undone", "can't be undone", "can not be undone", "irreversible", "irreversibly", "cannot be reversed",
-    "cannot be recovered", "not be recoverable", "not reversible", "no undo", "unrecoverable", "no way back", "cannot be reverted",
-    "will be lost", "permanently delete", "permanently remove", "permanently destroy", "permanently erase",
+    "cannot be undone",
+    "can't be undone",
+    "can not be undone",
+    "irreversible",
+    "irreversibly",
+    "cannot be reversed",
+    "cannot be recovered",
+    "not be recoverable",
+    "not reversible",
+    "no undo",
+    "unrecoverable",
+    "no way back",
+    "cannot be reverted",
+    "will be lost",
+    "permanently delete",
+    "permanently remove",
+    "permanently destroy",
+    "permanently erase",
 ];
 
 /// `context`: the words around, for what means different things.
@@ -101,15 +171,30 @@ pub(crate) fn read<'a>(description: &'a str, context: &[&str]) -> DescriptionRea
 /// Says so of the tool, and not of something else: "not read-only", "set the file read-only", "unlike the read-only tool".
 fn claims_read_only(sentence: &str) -> bool {
     let is_said = READ_ONLY.iter().any(|words| affirms(sentence, words)) || is_select(sentence);
-    const OF_OTHERS: &[&str] =
-        &["unlike", "instead", "make ", "set ", "mode", "toggle", "if ", "supports dry", "optional", "unless", "or read-only", "and read-only", "both "];
+    const OF_OTHERS: &[&str] = &[
+        "unlike",
+        "instead",
+        "make ",
+        "set ",
+        "mode",
+        "toggle",
+        "if ",
+        "supports dry",
+        "optional",
+        "unless",
+        "or read-only",
+        "and read-only",
+        "both ",
+    ];
     is_said && !OF_OTHERS.iter().any(|words| sentence.contains(words))
 }
 
 /// Queries that are said to be SELECTs, and none of the others.
 fn is_select(sentence: &str) -> bool {
-    let has = |word: &str| sentence.split(|letter: char| !letter.is_alphanumeric()).any(|known| known == word);
-    has("select") && (has("query") || has("queries") || has("statement") || has("sql"))
+    let has =
+        |word: &str| sentence.split(|letter: char| !letter.is_alphanumeric()).any(|known| known == word);
+    has("select")
+        && (has("query") || has("queries") || has("statement") || has("sql"))
         && !["insert", "update", "delete", "ddl", "create", "alter", "any"].iter().any(|word| has(word))
 }
 
@@ -132,7 +217,12 @@ fn lead<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option<Sente
         !(is_in(FILLERS, &word.text) || is_adverb)
     })?;
     if is_in(" whether what which how who where ", &words[start].text) {
-        return Some(SentenceReading { act: Act::Read, is_weak: true, verb: words[start].text.clone(), sentence });
+        return Some(SentenceReading {
+            act: Act::Read,
+            is_weak: true,
+            verb: words[start].text.clone(),
+            sentence,
+        });
     }
     // "The order book": a noun.
     let has_article = start > 0 && is_in(" a an the ", &words[start - 1].text);
@@ -159,7 +249,8 @@ fn all_of_level<'a>(
         if is_in(SUBORDINATES, &word.text) || is_purpose(words, at) {
             break;
         }
-        let is_joined = word.after_break || is_in(" and or then also / ", &words[at - 1].text)
+        let is_joined = word.after_break
+            || is_in(" and or then also / ", &words[at - 1].text)
             || (at >= 2 && words[at - 1].text.ends_with("ly") && is_in(" and or then ", &words[at - 2].text));
         if !is_joined {
             continue;
@@ -191,7 +282,11 @@ fn is_purpose(words: &[Word], at: usize) -> bool {
 /// A noun does not stand before an article.
 fn takes_object(words: &[Word], at: usize) -> bool {
     words.get(at + 1).is_some_and(|next| {
-        !next.after_break && is_in(" a an the its their all any existing new this it them your one multiple specific ", &next.text)
+        !next.after_break
+            && is_in(
+                " a an the its their all any existing new this it them your one multiple specific ",
+                &next.text,
+            )
     })
 }
 
@@ -199,7 +294,9 @@ fn takes_object(words: &[Word], at: usize) -> bool {
 fn is_verb_here(words: &[Word], at: usize, form: Form) -> bool {
     match words.get(at + 1) {
         Some(next) if is_in(" is are was of ", &next.text) => false,
-        Some(next) if form == Form::ThirdPerson => !next.after_break && !is_in(" and or ", &next.text) && !is_in(PREPOSITIONS, &next.text),
+        Some(next) if form == Form::ThirdPerson => {
+            !next.after_break && !is_in(" and or ", &next.text) && !is_in(PREPOSITIONS, &next.text)
+        }
         None => form != Form::ThirdPerson,
         Some(_) => true,
     }
@@ -221,14 +318,20 @@ fn reading<'a>(
     let mut act = phrase::act(lemma, verb, &objects, context);
     let mut is_weak = verb.is_weak && act != Act::Pay && refined(lemma, &objects).is_none();
     // "Runs a diff" is but a way to say that it does one.
-    is_weak |= act == Act::Execute && is_in(" run execute perform invoke ", lemma) && !has_any(objects.iter().copied(), RUNNABLE);
-    if lemma == "download" && words.iter().any(|word| is_in(" local locally disk save saves saved path ", &word.text)) {
+    is_weak |= act == Act::Execute
+        && is_in(" run execute perform invoke ", lemma)
+        && !has_any(objects.iter().copied(), RUNNABLE);
+    if lemma == "download"
+        && words.iter().any(|word| is_in(" local locally disk save saves saved path ", &word.text))
+    {
         (act, is_weak) = (Act::Write, false);
     }
     if is_in(" perform make do send handle execute issue process ", lemma) {
         if let Some(method) = http_method(&words[at + 1..]) {
             (act, is_weak) = (method, false);
-        } else if is_in(" perform do handle process make ", lemma) && let Some(named) = action(&objects) {
+        } else if is_in(" perform do handle process make ", lemma)
+            && let Some(named) = action(&objects)
+        {
             (act, is_weak) = (named, false);
         }
     }
@@ -262,7 +365,8 @@ fn from_nouns<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option
             return Some((at, ((*noun).to_owned(), None, *act)));
         }
         let (lemma, verb, form) = verb_in_text(&word.text)?;
-        (form != Form::Past && !(verb.is_noun_too && verb.is_weak)).then_some((at, (lemma, Some(verb), verb.act)))
+        (form != Form::Past && !(verb.is_noun_too && verb.is_weak))
+            .then_some((at, (lemma, Some(verb), verb.act)))
     })?;
     let act = match verb {
         Some(verb) => reading(sentence, words, at, (&lemma, verb), context).act,
@@ -284,11 +388,15 @@ fn later<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option<Sent
         !is_skipped
     })?;
     let (lemma, verb, form) = verb_in_text(&words[at].text)?;
-    let is_claim = form == Form::ThirdPerson || (is_of_tool && form == Form::Base && words[..at].iter().any(|word| is_in(" will can ", &word.text)));
+    let is_claim = form == Form::ThirdPerson
+        || (is_of_tool
+            && form == Form::Base
+            && words[..at].iter().any(|word| is_in(" will can ", &word.text)));
     if !is_claim || verb.is_weak || is_negated(words, at) {
         return None;
     }
-    let has_object = words.get(at + 1).is_some_and(|next| !is_in(PREPOSITIONS, &next.text) && !next.after_break);
+    let has_object =
+        words.get(at + 1).is_some_and(|next| !is_in(PREPOSITIONS, &next.text) && !next.after_break);
     let said = reading(sentence, words, at, (&lemma, verb), context);
     (has_object && said.act >= Act::Execute).then_some(said)
 }

@@ -63,9 +63,18 @@ const ROWS: &[Row] = &[
          stat diff blame echo demonstrate ask answer consult ls cat dir pwd whois dig nslookup sniff \
          decompile disassemble is has does should rerank solve forecast investigate think reason brainstorm outline learn",
     ),
-    sure_or_noun(Act::Read, "list search view query lookup snapshot watch monitor report overview sample profile"),
-    weak(Act::Read, "check provide give tell access understand know see include contain support ensure load contains expand"),
-    weak_or_noun(Act::Read, "check export download trace plan quote rate research look stream filter sort match review"),
+    sure_or_noun(
+        Act::Read,
+        "list search view query lookup snapshot watch monitor report overview sample profile",
+    ),
+    weak(
+        Act::Read,
+        "check provide give tell access understand know see include contain support ensure load contains expand",
+    ),
+    weak_or_noun(
+        Act::Read,
+        "check export download trace plan quote rate research look stream filter sort match review",
+    ),
     sure(
         Act::Write,
         "create add update write edit modify insert append set save store put patch rename assign attach configure \
@@ -85,8 +94,14 @@ const ROWS: &[Row] = &[
          fulfill deactivate isolate nominate designate setup hset lpush rpush sadd zadd xadd hmset mset setex",
     ),
     sure_or_noun(Act::Write, "update copy move change comment label tag upload import push"),
-    weak(Act::Write, "generate keep arrange make begin end open post join leave switch use handle process close"),
-    weak_or_noun(Act::Write, "post record log note pull comment react flag form design model map file cache document block"),
+    weak(
+        Act::Write,
+        "generate keep arrange make begin end open post join leave switch use handle process close",
+    ),
+    weak_or_noun(
+        Act::Write,
+        "post record log note pull comment react flag form design model map file cache document block",
+    ),
     sure(
         Act::Execute,
         "execute exec invoke dispatch evaluate eval deploy redeploy undeploy launch spawn restart reboot start stop shutdown \
@@ -99,7 +114,10 @@ const ROWS: &[Row] = &[
          sendkeys mousemove arm disarm ",
     ),
     sure_or_noun(Act::Execute, "run trigger click drag press scroll"),
-    weak_or_noun(Act::Execute, "type call build test select focus hover play skip command work act interact activate request perform"),
+    weak_or_noun(
+        Act::Execute,
+        "type call build test select focus hover play skip command work act interact activate request perform",
+    ),
     weak(Act::Write, "capture new take place book reserve bring restore do"),
     weak(Act::Execute, "connect transfer start cancel abort go turn spin shut force"),
     weak_or_noun(Act::Pay, "order"),
@@ -134,14 +152,22 @@ static VERBS: LazyLock<FxHashMap<&'static str, Verb>> = LazyLock::new(|| {
 /// The verb that a word is, as it stands, or with *re-* and *un-* taken off.
 pub(crate) fn verb(word: &str) -> Option<Verb> {
     let known = |word: &str| VERBS.get(word).copied();
-    known(word).or_else(|| {
-        let stem = word.strip_prefix("re").or_else(|| word.strip_prefix("auto")).filter(|stem| stem.len() > 3)?;
-        known(stem).filter(|verb| verb.act != Act::Read && !verb.is_weak)
-    }).or_else(|| {
-        let stem = word.strip_prefix("un").filter(|stem| stem.len() > 3)?;
-        // Undoing is a change, whatever is undone.
-        known(stem).filter(|verb| verb.act != Act::Read).map(|verb| Verb { act: Act::Write.max(if verb.act == Act::Execute { Act::Execute } else { Act::Write }), ..verb })
-    })
+    known(word)
+        .or_else(|| {
+            let stem = word
+                .strip_prefix("re")
+                .or_else(|| word.strip_prefix("auto"))
+                .filter(|stem| stem.len() > 3)?;
+            known(stem).filter(|verb| verb.act != Act::Read && !verb.is_weak)
+        })
+        .or_else(|| {
+            let stem = word.strip_prefix("un").filter(|stem| stem.len() > 3)?;
+            // Undoing is a change, whatever is undone.
+            known(stem).filter(|verb| verb.act != Act::Read).map(|verb| Verb {
+                act: Act::Write.max(if verb.act == Act::Execute { Act::Execute } else { Act::Write }),
+                ..verb
+            })
+        })
 }
 
 /// The verb behind a word of a sentence, in whatever form it stands there.
@@ -162,9 +188,21 @@ const fn with(verbs: &'static str, objects: &'static str, act: Act) -> Refinemen
 
 const REFINEMENTS: &[Refinement] = &[
     // What is only tried, worked out or asked changes nothing.
-    with("run execute perform start create generate make do", "preview simulation estimate dryrun forecast", Act::Read),
-    with("run execute perform make create do", "search lookup analysis comparison calculation report insight retention funnel segmentation select cohort trend promql logql nrql groq kql analytics", Act::Read),
-    with("generate create get make", "uuid guid hash random summary recommendation suggestion embedding explanation quote", Act::Read),
+    with(
+        "run execute perform start create generate make do",
+        "preview simulation estimate dryrun forecast",
+        Act::Read,
+    ),
+    with(
+        "run execute perform make create do",
+        "search lookup analysis comparison calculation report insight retention funnel segmentation select cohort trend promql logql nrql groq kql analytics",
+        Act::Read,
+    ),
+    with(
+        "generate create get make",
+        "uuid guid hash random summary recommendation suggestion embedding explanation quote",
+        Act::Read,
+    ),
     with("request", "information info details status list quote", Act::Read),
     with("apply", "filter filters search", Act::Read),
     with("trace", "route path request span calls", Act::Read),
@@ -173,13 +211,25 @@ const REFINEMENTS: &[Refinement] = &[
     with("convert", "file pdf document video audio", Act::Write),
     with("start", "trial tracking timer", Act::Write),
     // A thing that runs, made, is a thing run.
-    with("create make place start initiate add request submit open new trigger", "call execution deployment rollout rollback invocation run dispatch exec", Act::Execute),
+    with(
+        "create make place start initiate add request submit open new trigger",
+        "call execution deployment rollout rollback invocation run dispatch exec",
+        Act::Execute,
+    ),
     with("create new open start launch add", "browser browsers tab tabs", Act::Execute),
     with("new", "page window session", Act::Execute),
     with("create", "session sandbox terminal shell", Act::Execute),
     with("assign perform request delegate create", "copilot agent subagent", Act::Execute),
-    with("perform", "task tasks action actions operation operations command commands click gesture", Act::Execute),
-    with("apply", "migration migrations manifest manifests terraform plan kubernetes kubectl helm playbook yaml stack infrastructure sql", Act::Execute),
+    with(
+        "perform",
+        "task tasks action actions operation operations command commands click gesture",
+        Act::Execute,
+    ),
+    with(
+        "apply",
+        "migration migrations manifest manifests terraform plan kubernetes kubectl helm playbook yaml stack infrastructure sql",
+        Act::Execute,
+    ),
     with("apply", "discount coupon credit", Act::Write),
     with("sync synchronize", "app application argocd pipeline connection connector source", Act::Execute),
     with("approve reject", "deployment deployments workflow run runs execution", Act::Execute),
@@ -188,8 +238,16 @@ const REFINEMENTS: &[Refinement] = &[
     with("restore", "*", Act::Write),
     with("open", "issue ticket request pull case incident", Act::Write),
     with("open", "node nodes entity entities", Act::Read),
-    with("open", "browser url page tab app application link website window file dialog session connection door garage valve program", Act::Execute),
-    with("close", "issue ticket request pull case incident task deal milestone alert conversation epic", Act::Write),
+    with(
+        "open",
+        "browser url page tab app application link website window file dialog session connection door garage valve program",
+        Act::Execute,
+    ),
+    with(
+        "close",
+        "issue ticket request pull case incident task deal milestone alert conversation epic",
+        Act::Write,
+    ),
     with("close", "position positions trade", Act::Pay),
     with("collect", "payment payments fee fees", Act::Pay),
     with("forward", "port ports traffic", Act::Execute),
@@ -218,12 +276,24 @@ const REFINEMENTS: &[Refinement] = &[
     with("force", "push", Act::Destroy),
     with("process", "payment payments refund payroll", Act::Pay),
     // What is ended for good, and what only stops.
-    with("cancel abort", "run runs job jobs task tasks workflow build builds deployment execution query pipeline command process operation download upload request scan", Act::Execute),
+    with(
+        "cancel abort",
+        "run runs job jobs task tasks workflow build builds deployment execution query pipeline command process operation download upload request scan",
+        Act::Execute,
+    ),
     with("cancel", "subscription notification reminder", Act::Write),
     with("cancel", "*", Act::Destroy),
     with("abort", "*", Act::Execute),
-    with("reset", "password zoom view viewport filter filters camera layout selection timer display", Act::Write),
-    with("remove clear", "filter filters highlight highlights selection background breakpoint breakpoints noise formatting", Act::Write),
+    with(
+        "reset",
+        "password zoom view viewport filter filters camera layout selection timer display",
+        Act::Write,
+    ),
+    with(
+        "remove clear",
+        "filter filters highlight highlights selection background breakpoint breakpoints noise formatting",
+        Act::Write,
+    ),
     with("clean cleanup", "data text html string dataset column csv", Act::Write),
     with("empty", "file folder document project", Act::Write),
     with("drop", "file files element onto pin", Act::Execute),
@@ -244,7 +314,11 @@ const REFINEMENTS: &[Refinement] = &[
     with("send move put", "trash", Act::Destroy),
     with("bring put take", "*", Act::Write),
     with("mark", "*", Act::Write),
-    with("query", "sql d1 postgres postgresql mysql sqlite mssql oracle snowflake redshift databricks mariadb cypher mutation duckdb cockroachdb", Act::Execute),
+    with(
+        "query",
+        "sql d1 postgres postgresql mysql sqlite mssql oracle snowflake redshift databricks mariadb cypher mutation duckdb cockroachdb",
+        Act::Execute,
+    ),
     with("run execute make", "analytics", Act::Read),
 ];
 
@@ -273,7 +347,8 @@ pub(crate) fn same_thing(word: &str, thing: &str) -> bool {
     word == thing
         || word.strip_suffix('s') == Some(thing)
         || word.strip_suffix("es") == Some(thing)
-        || (word.len() > 4 && word.strip_suffix("ies").is_some_and(|stem| thing.strip_suffix('y') == Some(stem)))
+        || (word.len() > 4
+            && word.strip_suffix("ies").is_some_and(|stem| thing.strip_suffix('y') == Some(stem)))
 }
 
 /// Whether any word is one of a table's things.
@@ -283,15 +358,57 @@ pub(crate) fn has_any<'a>(words: impl IntoIterator<Item = &'a str>, things: &str
 
 /// Two words that are one noun, though the first is a verb by itself.
 pub(crate) const COMPOUNDS: &[(&str, &str)] = &[
-    ("pull", "request"), ("pull", "requests"), ("merge", "request"), ("merge", "requests"), ("check", "run"), ("check", "runs"),
-    ("check", "suite"), ("test", "case"), ("test", "cases"), ("test", "suite"), ("test", "run"), ("test", "runs"), ("test", "plan"),
-    ("build", "log"), ("build", "logs"), ("call", "log"), ("call", "logs"), ("call", "history"), ("run", "history"),
-    ("order", "book"), ("log", "stream"), ("log", "group"), ("file", "system"), ("form", "response"),
-    ("post", "analytics"), ("block", "children"), ("release", "notes"), ("design", "system"), ("model", "context"),
-    ("tag", "manager"), ("trade", "history"), ("swap", "quote"), ("design", "context"), ("map", "tile"), ("request", "log"),
-    ("log", "files"), ("start", "date"), ("rate", "limit"), ("rate", "limits"), ("code", "search"), ("share", "link"),
-    ("call", "graph"), ("call", "tree"), ("call", "stack"), ("trade", "data"), ("document", "symbols"), ("form", "fields"),
-    ("model", "info"), ("file", "info"), ("block", "info"), ("log", "entries"),
+    ("pull", "request"),
+    ("pull", "requests"),
+    ("merge", "request"),
+    ("merge", "requests"),
+    ("check", "run"),
+    ("check", "runs"),
+    ("check", "suite"),
+    ("test", "case"),
+    ("test", "cases"),
+    ("test", "suite"),
+    ("test", "run"),
+    ("test", "runs"),
+    ("test", "plan"),
+    ("build", "log"),
+    ("build", "logs"),
+    ("call", "log"),
+    ("call", "logs"),
+    ("call", "history"),
+    ("run", "history"),
+    ("order", "book"),
+    ("log", "stream"),
+    ("log", "group"),
+    ("file", "system"),
+    ("form", "response"),
+    ("post", "analytics"),
+    ("block", "children"),
+    ("release", "notes"),
+    ("design", "system"),
+    ("model", "context"),
+    ("tag", "manager"),
+    ("trade", "history"),
+    ("swap", "quote"),
+    ("design", "context"),
+    ("map", "tile"),
+    ("request", "log"),
+    ("log", "files"),
+    ("start", "date"),
+    ("rate", "limit"),
+    ("rate", "limits"),
+    ("code", "search"),
+    ("share", "link"),
+    ("call", "graph"),
+    ("call", "tree"),
+    ("call", "stack"),
+    ("trade", "data"),
+    ("document", "symbols"),
+    ("form", "fields"),
+    ("model", "info"),
+    ("file", "info"),
+    ("block", "info"),
+    ("log", "entries"),
 ];
 
 /// Nouns that a tool is named by when it only tells of them.

@@ -2,6 +2,7 @@
 //! definition at all. Pure and deterministic: no disk, no clock, no network.
 
 mod assessment;
+mod catalogue;
 mod classify;
 mod definition;
 mod description;
@@ -14,7 +15,10 @@ mod scan;
 mod schema;
 mod words;
 
-pub use assessment::{Assessment, Confidence, DataFlags, Evidence, EvidencePlace, OperationClass, RiskClass, RiskSeverity};
+pub use assessment::{
+    Assessment, Confidence, DataFlags, Evidence, EvidencePlace, OperationClass, RiskClass, RiskSeverity,
+};
+pub use catalogue::{KnownServer, known_servers};
 pub use classify::classify;
 pub use definition::ToolDefinition;
 pub use scan::{ScanFinding, scan};

@@ -12,7 +12,8 @@ const MONEY: &str = "invoice payment refund charge payout dispute subscription p
 const ORDERED: &str = "order orders trade trades position positions stock stocks shares share option future futures bid \
     flight hotel room ticket tickets ride booking reservation cart checkout plan token tokens coin coins nft";
 
-const COMMITTING: &str = "place submit buy sell book order reserve capture checkout trade purchase execute swap send transfer";
+const COMMITTING: &str =
+    "place submit buy sell book order reserve capture checkout trade purchase execute swap send transfer";
 
 /// A subscription, a charge or a transaction of these is none of money.
 const NO_MONEY: &str = "notification notifications webhook webhooks topic topics event events push email newsletter azure pubsub \
@@ -32,12 +33,15 @@ pub(crate) fn is_financial(verb: &str, act: Act, objects: &[&str], context: &[&s
     if act == Act::Read || has_any(things(), NO_MONEY) {
         return false;
     }
-    if has_any(things(), AMBIGUOUS) && (has_any(context.iter().copied(), NO_MONEY) || has_any([verb], OF_DATABASES)) {
+    if has_any(things(), AMBIGUOUS)
+        && (has_any(context.iter().copied(), NO_MONEY) || has_any([verb], OF_DATABASES))
+    {
         return false;
     }
     has_any(things(), MONEY)
         || (has_any([verb], COMMITTING) && has_any(things(), ORDERED) && is_bought(verb, objects))
-        || (matches!(verb, "create" | "cancel" | "modify" | "amend" | "close") && is_market_order(verb, objects))
+        || (matches!(verb, "create" | "cancel" | "modify" | "amend" | "close")
+            && is_market_order(verb, objects))
         || (verb == "top" && objects.first() == Some(&"up"))
 }
 
@@ -57,7 +61,8 @@ fn is_bought(verb: &str, objects: &[&str]) -> bool {
 fn is_market_order(verb: &str, objects: &[&str]) -> bool {
     let things = || objects.iter().copied();
     !has_any(things(), "work sort draft")
-        && (has_any(things(), "order") || (verb != "create" && has_any(things(), "trade position"))
+        && (has_any(things(), "order")
+            || (verb != "create" && has_any(things(), "trade position"))
             || (verb == "create" && has_any(things(), "trade")))
 }
 

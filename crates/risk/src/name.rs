@@ -18,7 +18,8 @@ const HEADS: &str = "mcp api tool tools v1 v2 v3 bulk batch multi mass async saf
 
 /// Verbs that are found also where a name runs them into the next word: `getuser`.
 const RUN_TOGETHER: &[&str] = &[
-    "get", "list", "search", "fetch", "create", "delete", "update", "remove", "send", "insert", "execute", "write", "drop", "run",
+    "get", "list", "search", "fetch", "create", "delete", "update", "remove", "send", "insert", "execute",
+    "write", "drop", "run",
 ];
 
 /// A name's verb. `None` if it has none. `context`: the words of its server and of its description.
@@ -38,7 +39,8 @@ pub(crate) fn read(server: &str, name: &str, context: &[&str]) -> Option<NameRea
 
 fn run_together(words: &[String]) -> Option<NameReading> {
     let first = words.first()?;
-    let found = RUN_TOGETHER.iter().find(|start| first.len() > start.len() + 2 && first.starts_with(**start))?;
+    let found =
+        RUN_TOGETHER.iter().find(|start| first.len() > start.len() + 2 && first.starts_with(**start))?;
     Some(NameReading { act: verb(found)?.act, is_weak: true, verb: (*found).to_owned() })
 }
 
@@ -107,7 +109,8 @@ fn head(words: &[&str]) -> Option<usize> {
         return Some(last);
     }
     let all = || (skip..words.len()).filter(|at| known(*at).is_some());
-    all().find(|at| known(*at).as_ref().is_some_and(is_clear))
+    all()
+        .find(|at| known(*at).as_ref().is_some_and(is_clear))
         .or_else(|| all().find(|at| known(*at).is_some_and(|verb| !verb.is_weak)))
         .or_else(|| all().next())
 }

@@ -17,5 +17,8 @@ pub(crate) fn act(verb: &str, known: Verb, objects: &[&str], context: &[&str]) -
 }
 
 fn is_value(objects: &[&str]) -> bool {
-    has_any(objects.iter().copied(), "funds money token coin balance asset eth sol usdc btc cash payment stock amount")
+    has_any(
+        objects.iter().copied(),
+        "funds money token coin balance asset eth sol usdc btc cash payment stock amount",
+    )
 }

@@ -25,15 +25,40 @@ pub(crate) struct SchemaReading {
 const DEEPEST: usize = 4;
 const MOST_ARGUMENTS: usize = 400;
 
-const CODE: &[&str] =
-    &["command", "cmd", "shell", "script", "javascript", "bash", "powershell", "commandline", "cmdline", "argv", "jscode", "pythoncode"];
+const CODE: &[&str] = &[
+    "command",
+    "cmd",
+    "shell",
+    "script",
+    "javascript",
+    "bash",
+    "powershell",
+    "commandline",
+    "cmdline",
+    "argv",
+    "jscode",
+    "pythoncode",
+];
 const QUERIES: &[&str] = &["sql", "cypher", "statement", "statements", "sqlquery"];
 const URLS: &[&str] = &["url", "uri", "urls", "endpoint", "webhook", "href", "host"];
-const PATHS: &[&str] = &["path", "file", "filename", "filepath", "directory", "dir", "folder", "paths", "files"];
+const PATHS: &[&str] =
+    &["path", "file", "filename", "filepath", "directory", "dir", "folder", "paths", "files"];
 const OUTPUTS: &[&str] = &["output", "save", "destination", "dest", "download", "downloads", "out", "target"];
 /// Arguments whose values are names of operations.
-const CHOOSERS: &[&str] =
-    &["operation", "action", "op", "method", "verb", "subcommand", "command", "mode", "operationtype", "actiontype", "task", "cmd"];
+const CHOOSERS: &[&str] = &[
+    "operation",
+    "action",
+    "op",
+    "method",
+    "verb",
+    "subcommand",
+    "command",
+    "mode",
+    "operationtype",
+    "actiontype",
+    "task",
+    "cmd",
+];
 
 pub(crate) fn read(schema: &Value) -> SchemaReading {
     let mut found = SchemaReading::default();
@@ -63,7 +88,9 @@ fn read_properties(schema: &Value, depth: usize, left: &mut usize, found: &mut S
 fn read_argument(argument: &str, about: &Value, depth: usize, found: &mut SchemaReading) {
     let words = split_name(argument);
     let whole = words.concat();
-    let has = |table: &[&str]| table.contains(&whole.as_str()) || words.iter().any(|word| table.contains(&word.as_str()));
+    let has = |table: &[&str]| {
+        table.contains(&whole.as_str()) || words.iter().any(|word| table.contains(&word.as_str()))
+    };
     let values: Vec<&str> = allowed_values(about);
     if depth == 0 && values.len() > 1 && CHOOSERS.contains(&whole.as_str()) {
         found.operations.extend(values.iter().take(100).filter_map(|value| operation(argument, value)));
@@ -72,19 +99,20 @@ fn read_argument(argument: &str, about: &Value, depth: usize, found: &mut Schema
     if !values.is_empty() || !takes_text(about) {
         return;
     }
-    let list = if CODE.contains(&whole.as_str()) || words.last().is_some_and(|last| CODE.contains(&last.as_str())) {
-        &mut found.code
-    } else if has(QUERIES) {
-        &mut found.queries
-    } else if has(URLS) {
-        &mut found.urls
-    } else if has(PATHS) && has(OUTPUTS) {
-        &mut found.output_paths
-    } else if has(PATHS) {
-        &mut found.paths
-    } else {
-        return;
-    };
+    let list =
+        if CODE.contains(&whole.as_str()) || words.last().is_some_and(|last| CODE.contains(&last.as_str())) {
+            &mut found.code
+        } else if has(QUERIES) {
+            &mut found.queries
+        } else if has(URLS) {
+            &mut found.urls
+        } else if has(PATHS) && has(OUTPUTS) {
+            &mut found.output_paths
+        } else if has(PATHS) {
+            &mut found.paths
+        } else {
+            return;
+        };
     list.push(argument.to_owned());
 }
 

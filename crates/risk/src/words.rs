@@ -91,7 +91,8 @@ fn push_sentence<'a>(piece: &'a str, found: &mut Vec<&'a str>) {
 }
 
 fn is_abbreviation(before: &str) -> bool {
-    let last = before.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next().unwrap_or_default();
+    let last =
+        before.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next().unwrap_or_default();
     matches!(last.to_ascii_lowercase().as_str(), "e.g" | "i.e" | "etc" | "vs" | "incl" | "approx")
 }
 
@@ -116,7 +117,8 @@ pub(crate) fn split_sentence(sentence: &str) -> Vec<Word> {
         after_break |= starts_broken;
         let inner = piece.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '/');
         let is_path = inner.starts_with('/') || inner.contains("://") || inner.contains("/.");
-        let parts: Vec<&str> = if is_path { vec![inner] } else { inner.split(['/', '|', '—', ',']).collect() };
+        let parts: Vec<&str> =
+            if is_path { vec![inner] } else { inner.split(['/', '|', '—', ',']).collect() };
         for (nth, part) in parts.iter().enumerate() {
             let part = part.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '/');
             if part.is_empty() {
@@ -129,7 +131,8 @@ pub(crate) fn split_sentence(sentence: &str) -> Vec<Word> {
             });
             after_break = false;
         }
-        after_break = piece.ends_with([',', ':', ')', ']', '—', '–', '"', '”']) || (inner.is_empty() && piece != "&");
+        after_break =
+            piece.ends_with([',', ':', ')', ']', '—', '–', '"', '”']) || (inner.is_empty() && piece != "&");
         if piece == "&" {
             words.push(Word { text: "and".to_owned(), after_break: false, is_upper: false });
         }
@@ -174,13 +177,38 @@ pub(crate) fn lemmas(word: &str) -> impl Iterator<Item = (Cow<'_, str>, Form)> {
 
 /// "analyse", "organise", "initialises" in the spelling of the tables.
 fn american(word: &str) -> Cow<'_, str> {
-    const KEPT: &[&str] =
-        &["raise", "advise", "revise", "promise", "exercise", "noise", "precise", "otherwise", "likewise", "enterprise",
-          "expertise", "wise", "rise", "franchise", "merchandise", "exercises", "raises", "supervise"];
+    const KEPT: &[&str] = &[
+        "raise",
+        "advise",
+        "revise",
+        "promise",
+        "exercise",
+        "noise",
+        "precise",
+        "otherwise",
+        "likewise",
+        "enterprise",
+        "expertise",
+        "wise",
+        "rise",
+        "franchise",
+        "merchandise",
+        "exercises",
+        "raises",
+        "supervise",
+    ];
     if word.len() < 6 || KEPT.contains(&word) {
         return Cow::Borrowed(word);
     }
-    for (british, spelled) in [("yse", "yze"), ("ise", "ize"), ("ises", "izes"), ("yses", "yzes"), ("ising", "izing"), ("ysing", "yzing"), ("ised", "ized")] {
+    for (british, spelled) in [
+        ("yse", "yze"),
+        ("ise", "ize"),
+        ("ises", "izes"),
+        ("yses", "yzes"),
+        ("ising", "izing"),
+        ("ysing", "yzing"),
+        ("ised", "ized"),
+    ] {
         if let Some(stem) = word.strip_suffix(british) {
             return Cow::Owned(format!("{stem}{spelled}"));
         }
@@ -215,9 +243,14 @@ mod tests {
 
     #[test]
     fn inflected_verbs_lead_back_to_their_verb() {
-        for (word, verb) in
-            [("deletes", "delete"), ("running", "run"), ("copies", "copy"), ("organises", "organize"), ("fetches", "fetch"), ("creating", "create")]
-        {
+        for (word, verb) in [
+            ("deletes", "delete"),
+            ("running", "run"),
+            ("copies", "copy"),
+            ("organises", "organize"),
+            ("fetches", "fetch"),
+            ("creating", "create"),
+        ] {
             assert!(lemmas(word).any(|(lemma, _)| lemma == verb), "{word}");
         }
     }

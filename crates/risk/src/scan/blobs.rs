@@ -7,9 +7,14 @@ const BASE64: usize = 72;
 const HEX: usize = 96;
 
 pub(super) fn scan(text: &Text<'_>, findings: &mut Vec<ScanFinding>) {
-    let is_inside = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/' | '=' | '_' | '-' | '%' | '\\');
+    let is_inside = |letter: char| {
+        letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/' | '=' | '_' | '-' | '%' | '\\')
+    };
     for run in text.text.split(|letter: char| !is_inside(letter)) {
-        if run.len() >= HEX && run.bytes().all(|byte| byte.is_ascii_hexdigit()) || is_base64(run) || is_escaped(run) {
+        if run.len() >= HEX && run.bytes().all(|byte| byte.is_ascii_hexdigit())
+            || is_base64(run)
+            || is_escaped(run)
+        {
             findings.push(finding(
                 "encoded-text",
                 text,

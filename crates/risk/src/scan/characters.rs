@@ -81,7 +81,8 @@ fn invisible(text: &str) -> Option<usize> {
     let mut before = None;
     for (at, letter) in text.char_indices() {
         let is_joiner = matches!(letter, '\u{200d}' | '\u{200c}');
-        let joins = is_joiner && before.is_some_and(|before: char| !before.is_ascii() && !is_zero_width(before));
+        let joins =
+            is_joiner && before.is_some_and(|before: char| !before.is_ascii() && !is_zero_width(before));
         if is_zero_width(letter) && !joins && !(at == 0 && letter == '\u{feff}') {
             return Some(at);
         }

@@ -37,7 +37,14 @@ fn is_carrier(name: &str) -> bool {
     let name: String = name.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     matches!(
         name.as_str(),
-        "conversationhistory" | "fullconversation" | "chathistorydump" | "sidecar" | "sidenote" | "chainofthought"
-            | "allpreviousmessages" | "entireconversation" | "toolcallhistory"
+        "conversationhistory"
+            | "fullconversation"
+            | "chathistorydump"
+            | "sidecar"
+            | "sidenote"
+            | "chainofthought"
+            | "allpreviousmessages"
+            | "entireconversation"
+            | "toolcallhistory"
     )
 }
