@@ -1,11 +1,14 @@
 //! From the start of the process to its end.
 
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use callgate_desk::sweep_programs;
 use callgate_desk::view::Place;
+use callgate_programs::{Installed, Pair, place};
 use callgate_store::Home;
 use callgate_store::clock::{Clock, SystemClock};
 use callgate_store::home::Locked;
@@ -16,7 +19,6 @@ use crate::instance::{self, Claim};
 use crate::say::say;
 use crate::state::AppState;
 use crate::{bindings, front, guard, heap, pulse, tray};
-use callgate_clients::program::{self, Installed};
 
 #[cfg_attr(target_os = "linux", path = "start/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "start/other.rs")]
@@ -149,13 +151,13 @@ fn show_without_tray(app: &AppHandle) {
     });
 }
 
-/// The program that AI clients start.
+/// The program that AI clients start, and its partner.
 fn put_in_place(home: &Home) {
-    let Some(brought) = program::brought() else { return };
-    match program::install(&brought, home.path()) {
-        Ok(Installed::Now | Installed::Already) => {}
+    let Some(brought) = Pair::brought() else { return };
+    match brought.map_err(io::Error::from).and_then(|pair| pair.install(home.path())) {
+        Ok(Installed::Now | Installed::Already) => sweep_programs(home),
         Err(error) => {
-            say(&format!("{} cannot be brought up to date: {error}", program::place(home.path()).display()));
+            say(&format!("{} cannot be brought up to date: {error}", place(home.path()).display()));
         }
     }
 }

@@ -191,7 +191,7 @@ pub fn callgate_binary() -> anyhow::Result<PathBuf> {
     let path = built()?.join(format!("callgate{}", std::env::consts::EXE_SUFFIX));
     anyhow::ensure!(
         path.exists(),
-        "{} is missing: `cargo build -p callgate --features failpoints` first, or name it in CALLGATE_BIN",
+        "{} is missing: `cargo build -p callgate -p callgate-cli --features callgate/failpoints` first, or name it in CALLGATE_BIN",
         path.display()
     );
     Ok(path)

@@ -87,7 +87,9 @@ fn sound_and_small() -> Person {
     let real = callgate_binary().unwrap();
     let text =
         format!("[ \"$1\" = --version ] && exec echo callgate 99.0.0\nexec '{}' \"$@\"", real.display());
-    script(&person, ".callgate/bin/callgate", &text);
+    [".callgate/bin/callgate", ".callgate/bin/callgate-cli"]
+        .iter()
+        .for_each(|path| script(&person, path, &text));
     [".callgate", ".callgate/bin"].iter().for_each(|path| mode(&person, path, 0o700));
     prepared(person)
 }
@@ -98,6 +100,13 @@ fn mode(person: &Person, path: &str, mode: u32) {
 
 fn remove(person: &Person, paths: &[&str]) {
     paths.iter().for_each(|path| drop(fs::remove_file(person.path(path))));
+}
+
+/// The program beside the gate, whatever its gate is.
+fn remove_partners(person: &Person) {
+    let programs = fs::read_dir(person.path(".callgate/bin")).into_iter().flatten().flatten();
+    let partners = programs.filter(|entry| entry.file_name().to_string_lossy().starts_with("callgate-cli"));
+    partners.for_each(|partner| drop(fs::remove_file(partner.path())));
 }
 
 /// A script that may be run.
@@ -136,6 +145,7 @@ const OF_THE_HOME: &[Fault] = &[
     ("settings-broken", "warning", "Mend that line", |person| {
         ours(person, "settings.json", r#"{"history":{"days":0}}"#)
     }),
+    ("servers-broken", "warning", "Mend the file", |person| ours(person, "servers.json", "{")),
     ("gate-missing", "problem", "callgate clients protect cursor", |person| {
         remove(person, &[".callgate/bin/callgate"])
     }),
@@ -146,6 +156,7 @@ const OF_THE_HOME: &[Fault] = &[
     ("gate-other-version", "warning", "callgate clients protect cursor", |person| {
         script(person, ".callgate/bin/callgate", "echo callgate 0.0.1");
     }),
+    ("gate-partner", "problem", "callgate clients protect cursor", remove_partners),
     ("policy-broken", "problem", "callgate policy check", |person| ours(person, "policies/a.json", "{")),
     ("policy-broken", "problem", "chmod u+rw,go-rwx", |person| {
         mode(person, ".callgate/policies/_default.json", 0o666)
@@ -160,11 +171,18 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),
-    ("paused", "warning", "callgate resume a", |person| {
+    ("paused", "problem", "callgate resume a", |person| {
         assert_eq!(person.run(&["pause", "a", "--new"]).code, Some(0))
     }),
-    ("paused", "warning", "callgate resume", |person| assert_eq!(person.run(&["pause"]).code, Some(0))),
+    ("paused", "problem", "callgate resume", |person| assert_eq!(person.run(&["pause"]).code, Some(0))),
+    ("paused", "problem", "callgate resume --client cursor", |person| {
+        assert_eq!(person.run(&["pause", "--client", "cursor"]).code, Some(0))
+    }),
     ("pause-broken", "problem", "callgate resume", |person| ours(person, "control/paused.json", "{")),
+    ("observed", "problem", "callgate allow --end ", |person| {
+        let (code, screen) = person.typed(&["observe", "a", "--for", "30m"], "observe");
+        assert_eq!(code, Some(0), "{screen}");
+    }),
     ("allowances-broken", "warning", "Remove the file", |person| {
         ours(person, "control/allowances.json", "{")
     }),
@@ -312,6 +330,9 @@ const ELSEWHERE: &[&str] = &[
     "reference-ungated",
 ];
 
+/// Of sessions that run and of what the app did: the tests of the desk plant them.
+const OF_WHAT_RUNS: &[&str] = &["policy-unread", "policy-gone", "change-refused"];
+
 fn find_each(faults: &[Fault]) {
     for (code, severity, mends, plant) in faults {
         let person = sound_and_small();
@@ -355,7 +376,7 @@ fn every_code_that_is_documented_is_planted_somewhere() {
         table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
     let tables = [OF_THE_HOME, OF_THE_RECORD, OF_CLIENTS, OF_PROGRAMS].concat();
     let planted: BTreeSet<&str> =
-        tables.iter().map(|(code, ..)| *code).chain(ELSEWHERE.iter().copied()).collect();
+        tables.iter().map(|(code, ..)| *code).chain([ELSEWHERE, OF_WHAT_RUNS].concat()).collect();
     assert_eq!(documented, planted);
 }
 
@@ -482,7 +503,7 @@ fn a_home_that_sudo_left_behind_is_given_back_and_not_chmodded() {
     // Somebody else, who gets to the folder and not into it.
     fs::set_permissions(person.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = person.path("callgate-of-all");
-    fs::copy(callgate_binary().unwrap(), &binary).unwrap();
+    fs::copy(callgate_binary().unwrap().with_file_name("callgate-cli"), &binary).unwrap();
     fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
     let mut doctor = person.command(&binary);
     let said = doctor.args(["doctor", "--json"]).env("USER", "anna").uid(4321).gid(4321).output().unwrap();

@@ -1,4 +1,4 @@
-//! Building the app: what it needs from the system, the page that it embeds, and the two programs side by side.
+//! Building the app: what it needs from the system, the page that it embeds, and the three programs side by side.
 
 use anyhow::{Context, Result};
 
@@ -18,12 +18,35 @@ pub(crate) fn prepare() -> Result<()> {
     ui::build()
 }
 
-/// Builds the gate and the app in the same folder: the app installs the gate that lies beside it.
+/// Optimised, but without the release's slow last mile: see Cargo.toml.
+pub(crate) const PROFILE: &str = "app";
+pub(crate) const RELEASE: &str = "release";
+
+/// Builds the gate, its partner and the app in the same folder: the app installs the two that lie beside it.
 pub(crate) fn build(profile: &str) -> Result<()> {
-    // Apart, so that no feature of one is switched on in the other: the gate stays small.
-    for package in ["callgate", "callgate-app"] {
-        run(cargo(&["build", "--profile", profile, "--package", package]))
-            .with_context(|| format!("{package} cannot be built in {}", project::target().display()))?;
+    build_with_gate(profile, &["callgate-cli", "callgate-app"])
+}
+
+/// The gate and its partner, without a window.
+pub(crate) fn build_gate(profile: &str) -> Result<()> {
+    build_with_gate(profile, &["callgate-cli"])
+}
+
+fn build_with_gate(profile: &str, others: &[&str]) -> Result<()> {
+    if profile != RELEASE {
+        // At once, so that nothing is compiled twice.
+        return build_packages(profile, &[&["callgate"], others].concat());
     }
-    Ok(())
+    // The gate apart: no feature is switched on in it that it does not ask for. What it has in common with the others is
+    // little, and compiled again only where they ask for more of it.
+    build_packages(profile, &["callgate"])?;
+    build_packages(profile, others)
+}
+
+fn build_packages(profile: &str, packages: &[&str]) -> Result<()> {
+    let mut build = cargo(&["build", "--profile", profile]);
+    build.args(packages.iter().flat_map(|package| ["--package", package]));
+    run(build).with_context(|| {
+        format!("{} cannot be built in {}", packages.join(", "), project::target().display())
+    })
 }

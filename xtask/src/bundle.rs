@@ -29,7 +29,7 @@ impl Build {
 }
 
 /// The programs of the package, built and in one folder.
-pub(crate) const PROGRAMS: [&str; 2] = ["callgate-app", "callgate"];
+pub(crate) const PROGRAMS: [&str; 3] = ["callgate-app", "callgate", "callgate-cli"];
 
 /// Where packages are made.
 pub(crate) fn folder() -> PathBuf {
@@ -90,10 +90,11 @@ fn package(folder: &Path, kind: &str) -> Result<PathBuf> {
     Ok(found.remove(0))
 }
 
-/// The part of the app's configuration that only we know: where the gate lies, and another version for tests.
+/// The part of the app's configuration that only we know: where the gate and its partner lie, and another version for tests.
 fn config(build: Build, version: Option<&str>) -> String {
-    let gate = folder().join(build.folder()).join("callgate");
-    let files = format!(r#"{{ "files": {{ "/usr/bin/callgate": {:?} }} }}"#, gate.to_string_lossy());
+    let staged = |name| format!("{:?}", folder().join(build.folder()).join(name).to_string_lossy());
+    let files = ["callgate-cli", "callgate"].map(|name| format!(r#""/usr/bin/{name}": {}"#, staged(name)));
+    let files = format!(r#"{{ "files": {{ {} }} }}"#, files.join(", "));
     let version = version.map_or_else(String::new, |version| format!(r#""version": "{version}", "#));
     format!(r#"{{ {version}"bundle": {{ "linux": {{ "deb": {files}, "rpm": {files} }} }} }}"#)
 }

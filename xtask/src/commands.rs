@@ -7,6 +7,7 @@ mod eval_risk;
 mod fuzz;
 mod help;
 mod icons;
+mod lines;
 mod real_clients;
 mod run;
 mod screenshots;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &str, rest: &[String]) -> Result<bool> {
         "ui" => ui::run(rest),
         "screenshots" => screenshots::run(rest),
         "icons" => icons::run(rest),
+        "lines" => lines::run(rest),
         "seed-history" => seed::run(rest),
         "help" | "--help" | "-h" => help::run(),
         other => bail!("there is no `cargo xtask {other}`; `cargo xtask help` lists what there is"),

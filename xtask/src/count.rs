@@ -8,16 +8,18 @@ use anyhow::{Context, Result, anyhow};
 
 use crate::shell;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tests {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
+    /// How long each took, in seconds, where the runner says so.
+    times: Vec<(f64, String)>,
 }
 
 impl Tests {
     /// The line that closes a run, in a form that is easy to find for people and machines.
-    pub(crate) fn line(self) -> String {
+    pub(crate) fn line(&self) -> String {
         format!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
     }
 
@@ -25,6 +27,15 @@ impl Tests {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.times.extend(other.times);
+    }
+
+    /// The slowest of many, slowest first.
+    pub(crate) fn slowest(&self, most: usize) -> Vec<String> {
+        let mut times: Vec<_> = self.times.iter().collect();
+        times.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let line = |(seconds, name): &(f64, String)| format!("  {seconds:>6.1} s  {name}");
+        if times.len() > most { times.into_iter().take(most).map(line).collect() } else { Vec::new() }
     }
 }
 
@@ -51,9 +62,11 @@ fn pass_on(mut from: impl BufRead, mut to: impl Write) -> Result<Tests> {
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;
         to.flush()?;
-        if let Some(found) = closing(&String::from_utf8_lossy(&line)) {
+        let text = String::from_utf8_lossy(&line);
+        if let Some(found) = closing(&text) {
             tests.add(found);
         }
+        tests.times.extend(time(&text));
         line.clear();
     }
     Ok(tests)
@@ -89,9 +102,38 @@ fn closing(line: &str) -> Option<Tests> {
     Some(tests)
 }
 
+/// Reads `PASS [   0.004s] (  7/2000) callgate-bench stats::tests::x` (nextest).
+fn time(line: &str) -> Option<(f64, String)> {
+    let line = line.trim_start();
+    let rest = line.strip_prefix("PASS [").or_else(|| line.strip_prefix("FAIL ["))?;
+    let (seconds, name) = rest.split_once("s]")?;
+    let name = name.trim_start();
+    // Where it stands among all of them.
+    let name = name.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(name, |(_, name)| name);
+    Some((seconds.trim().parse().ok()?, name.trim().to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_slowest_tests_are_listed_slowest_first() {
+        let mut tests = Tests::default();
+        for line in [
+            "        PASS [   0.004s] callgate-bench stats::tests::x\n",
+            "        FAIL [  12.500s] (  7/2000) callgate-tests::endings a_kill\n",
+            "        SLOW [> 30.000s] callgate-tests::endings other\n",
+            "        PASS [   3.000s] ( 11/2000) callgate-shim y\n",
+        ] {
+            tests.times.extend(time(line));
+        }
+        assert_eq!(
+            tests.slowest(2),
+            ["    12.5 s  callgate-tests::endings a_kill", "     3.0 s  callgate-shim y"]
+        );
+        assert!(tests.slowest(3).is_empty(), "a handful needs no list");
+    }
 
     #[test]
     fn the_closing_lines_of_both_runners_are_read() {
@@ -108,7 +150,7 @@ mod tests {
             ("      Tests  2 failed | 14 passed | 1 skipped | 1 todo (18)\n", (14, 2, 2)),
         ];
         for (line, (passed, failed, skipped)) in cases {
-            assert_eq!(closing(line), Some(Tests { passed, failed, skipped }), "{line}");
+            assert_eq!(closing(line), Some(Tests { passed, failed, skipped, times: Vec::new() }), "{line}");
         }
         assert_eq!(closing("    test result: FAILED. 0 passed; 1 failed; 0 ignored\n"), None);
         assert_eq!(closing(" Test Files  1 failed | 3 passed (4)\n"), None, "files are not tests");

@@ -32,7 +32,7 @@ pub(crate) const MACOS: Elsewhere =
     Elsewhere { name: "macOS", target: "aarch64-apple-darwin", c: C::StandIn };
 
 impl Elsewhere {
-    /// Proves that the gate compiles there, not that it works there. The window is left to the workflow: it takes long.
+    /// Proves that the gate and its partner compile there, not that it works there. The window is left to the workflow: it takes long.
     pub(crate) fn check(&self) -> Result<()> {
         let Elsewhere { name, target, c } = *self;
         if !works("rustup", &["--version"]) {
@@ -41,7 +41,7 @@ impl Elsewhere {
         if let Err(error) = go(command("rustup", &["target", "add", target])) {
             bail!(NotHere(format!("the standard library for {target} cannot be had: {error:#}")));
         }
-        let scope = ["clippy", "--package", "callgate", "--target", target];
+        let scope = ["clippy", "--package", "callgate", "--package", "callgate-cli", "--target", target];
         let mut clippy = cargo(&[&scope[..], &["--", "--deny", "warnings"]].concat());
         match c {
             C::By(compiler) => {

@@ -14,6 +14,8 @@ mod bundle;
 mod commands;
 mod count;
 mod display;
+#[cfg(test)]
+mod edges;
 mod elsewhere;
 mod npm;
 mod packaged;

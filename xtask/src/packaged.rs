@@ -20,6 +20,7 @@ use crate::steps::NotHere;
 
 const PACKAGE: &str = "callgate";
 const GATE: &str = "/usr/bin/callgate";
+const PARTNER: &str = "/usr/bin/callgate-cli";
 const APP: &str = "/usr/bin/callgate-app";
 /// Newer than whatever this is.
 const NEXT: &str = "99.0.0";
@@ -66,11 +67,14 @@ pub(crate) fn check(program: impl Fn(&str) -> PathBuf) -> Result<()> {
     for words in [WARNING, "~/.callgate/bin/callgate uninstall", &user.to_string_lossy()] {
         ensure!(removal.contains(words), "the removal does not say {words:?} while a client is protected");
     }
-    for left in [GATE, APP, "/usr/share/applications/Callgate.desktop"] {
+    for left in [GATE, PARTNER, APP, "/usr/share/applications/Callgate.desktop"] {
         ensure!(!Path::new(left).exists(), "{left} is still there after the removal");
     }
     session.call().context("the removal broke a running session")?;
-    ensure!(works(scratch.gate(), &["--version"]), "the removal took the gate that clients start");
+    ensure!(
+        works(scratch.gate(), &["version"]),
+        "the removal took the gate that clients start, or its partner"
+    );
     ensure!(scratch.home().join("policies/_default.json").is_file(), "the removal took the policies");
     println!(
         "installed, started, upgraded under a running session, removed with a warning; home and session lived on"

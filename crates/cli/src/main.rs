@@ -1,4 +1,4 @@
-//! The `callgate` command: the gate itself, policy edits, history.
+//! The partner of the gate: every command of `callgate` but the gate itself.
 //!
 //! Thin on purpose: parse the words, call a crate, print. The one command that is different is `run`, which must
 //! start its keeper before any thread exists and leaves stdout to the protocol.
@@ -16,15 +16,12 @@ mod screen;
 
 use std::process::ExitCode;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches};
 
-use args::{Cli, Command, RunArgs};
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    if let Some(args) = read_run() {
-        return close(commands::run::run(args));
-    }
     let read = args::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
     let cli = read.unwrap_or_else(|error| {
         let words: Vec<_> = std::env::args_os().collect();
@@ -51,15 +48,6 @@ fn main() -> ExitCode {
     close(dispatch(cli.command))
 }
 
-/// The words of `run`, which every client starts for every server, read without making up the other commands first. `None`
-/// also if there is anything about them that the whole command line has words for.
-fn read_run() -> Option<RunArgs> {
-    let mut words = std::env::args_os().skip(1).peekable();
-    words.peek().filter(|word| *word == "run")?;
-    let matches = RunArgs::augment_args(clap::Command::new("run")).try_get_matches_from(words).ok()?;
-    RunArgs::from_arg_matches(&matches).ok()
-}
-
 fn close(done: anyhow::Result<ExitCode>) -> ExitCode {
     done.unwrap_or_else(|error| {
         screen::error(&error);
@@ -72,7 +60,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(args) => commands::run::run(args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::DemoServer => commands::demo_server::serve(),
-        Command::CheckArguments => Ok(ExitCode::from(callgate_shim::check_arguments())),
+        Command::CheckArguments => Ok(ExitCode::from(callgate_schema::check_arguments())),
         Command::Log(args) => commands::log::run(&args),
         Command::Watch(args) => commands::watch::run(&args),
         Command::Export(args) => commands::export::run(&args),
@@ -108,5 +96,6 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Classify(args) => commands::classify::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Uninstall(args) => commands::uninstall::run(&args),
+        Command::Version => commands::version::run(),
     }
 }

@@ -731,7 +731,11 @@ fn a_paused_client_is_refused_and_others_are_not() {
     let of = |client| callgate.explain(&["--server", "s", "--tool", "x", "--client", client]);
     assert_eq!(of("cursor")["rule"], "(paused)");
     assert_eq!(of("zed")["decision"], "allow");
-    assert!(callgate.say(&["status"]).contains("Paused: Cursor (callgate resume --client cursor)"));
+    assert!(
+        callgate
+            .say(&["status"])
+            .contains("Calls of Cursor are paused: lunch (callgate resume --client cursor)")
+    );
     let (done, screen) = callgate.at_terminal(&["resume", "--client", "cursor"], "resume");
     assert!(done, "{screen}");
     assert_eq!(of("cursor")["decision"], "allow");

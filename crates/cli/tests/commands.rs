@@ -85,7 +85,7 @@ fn loosening_needs_a_person_at_a_terminal() {
         assert!(callgate.fail(words).contains("needs a person at a terminal"), "{words:?}");
     }
     assert_eq!(callgate.policy("s"), before);
-    assert!(callgate.say(&["status"]).contains("Everything is paused"));
+    assert!(callgate.say(&["status"]).contains("All calls are paused (callgate resume)"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Callgate {
 
     /// A session with the demonstration's own server, which gets these lines.
     fn session(&self, server: &str, client: &str, lines: &[&str]) -> String {
-        let own = env!("CARGO_BIN_EXE_callgate");
+        let own = env!("CARGO_BIN_EXE_callgate-cli");
         let mut command =
             self.command(&["run", "--server", server, "--client", client, "--", own, "demo-server"]);
         let mut child =
@@ -308,7 +308,7 @@ fn a_server_is_observed_for_a_while_and_enforced_again() {
     callgate.say(&["block", "pw", "get_codegen_session"]);
     let (ok, screen) = callgate.at_terminal(&["observe", "pw", "--for", "30m"], "observe");
     assert!(ok, "{screen}");
-    assert!(callgate.say(&["status"]).contains("the policy of pw is only observed"));
+    assert!(callgate.say(&["status"]).contains("pw is only watched for 29 min more (callgate allow --end "));
     assert!(!callgate.calls("pw", &["get_codegen_session"]).contains("is denied"));
     let log = callgate.say(&["log"]);
     assert!(log.contains("would deny"), "{log}");

@@ -18,7 +18,6 @@ pub mod names;
 pub mod own;
 pub mod placed;
 pub mod plan;
-pub mod program;
 pub mod queue;
 pub mod remains;
 pub mod reopen;

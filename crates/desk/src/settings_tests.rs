@@ -137,7 +137,7 @@ fn settings_tell_of_a_misspelt_key() {
     let problems = place.desk.settings().unwrap().problems;
     assert!(problems.len() == 1 && problems[0].contains("did you mean history?"), "{problems:?}");
     let codes: Vec<_> = place.desk.doctor().into_iter().map(|finding| finding.code).collect();
-    assert!(codes.contains(&crate::doctor::Code::SettingsBroken), "{codes:?}");
+    assert!(codes.contains(&crate::findings::Code::SettingsBroken), "{codes:?}");
 }
 
 #[test]

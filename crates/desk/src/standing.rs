@@ -8,8 +8,8 @@ use callgate_store::{History, SessionId};
 
 use crate::DeskError;
 use crate::alarms::{Alarms, Learned};
+use crate::findings::StoppedPolicies;
 use crate::notices::Notices;
-use crate::stopped::Stopped;
 use crate::tally::Tally;
 use crate::view::{Alarm, CallLine};
 
@@ -36,7 +36,7 @@ pub(crate) struct Standing {
     pub(crate) notices: Notices,
     pub(crate) recent: Option<(i64, Vec<CallLine>)>,
     pub(crate) caught_up_ms: Option<i64>,
-    pub(crate) stopped: Stopped,
+    pub(crate) stopped: StoppedPolicies,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

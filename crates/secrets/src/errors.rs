@@ -4,9 +4,9 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeychainError {
-    #[error("no keychain can be reached here ({0}). {start}", start = crate::system::START_ONE)]
+    #[error("no keychain can be reached here ({0}). {start}", start = START_ONE)]
     Absent(String),
-    #[error("the keychain is locked, or was never set up. {unlock}", unlock = crate::system::UNLOCK)]
+    #[error("the keychain is locked, or was never set up. {unlock}", unlock = UNLOCK)]
     Locked,
     #[error("the keychain was asked and access was turned down. Try again and allow it")]
     Denied,
@@ -22,6 +22,8 @@ pub enum KeychainError {
     Busy(Duration),
     #[error("it is too long for this system's keychain")]
     TooLong,
+    #[error("the program that asks it is missing: {0}")]
+    NoProgram(String),
     #[error("the keychain failed: {0}")]
     Failed(String),
 }
@@ -30,8 +32,8 @@ impl KeychainError {
     /// What a person does about a keychain that cannot be used at all; the end of its sentence.
     pub fn remedy(&self) -> Option<&'static str> {
         match self {
-            KeychainError::Absent(_) => Some(crate::system::START_ONE),
-            KeychainError::Locked => Some(crate::system::UNLOCK),
+            KeychainError::Absent(_) => Some(START_ONE),
+            KeychainError::Locked => Some(UNLOCK),
             KeychainError::Slow(_) | KeychainError::Busy(_) => Some(LOOK_FOR_A_WINDOW),
             _ => None,
         }
@@ -57,3 +59,18 @@ impl KeychainError {
 const LOOK_FOR_A_WINDOW: &str = "Look for a window of it that asks something, then try again";
 const WRITE_IT_BACK: &str = "Write the value back in the client's file";
 const REMOVE_IT: &str = "Remove it in the keychain, and write the value back in the client's file";
+
+const START_ONE: &str = if cfg!(windows) {
+    "Log in to Windows with your own account, then try again"
+} else if cfg!(target_os = "macos") {
+    "Log in to this Mac's desktop, then try again"
+} else {
+    "Log in to the desktop, or start one (GNOME Keyring, KWallet, KeePassXC), then try again"
+};
+const UNLOCK: &str = if cfg!(windows) {
+    "Log in to Windows with your own account, then try again"
+} else if cfg!(target_os = "macos") {
+    "Unlock the login keychain (Keychain Access), then try again"
+} else {
+    "Unlock it (log in to the desktop, or open your password program), then try again"
+};

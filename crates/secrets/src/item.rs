@@ -24,7 +24,7 @@ const FIRST: &str = "callgate-1";
 
 impl Item {
     /// As one text: a line of facts, then the two texts. Not JSON, which would leave copies in memory on the way.
-    pub(crate) fn packed(&self) -> Secret {
+    pub fn packed(&self) -> Secret {
         let (value, literal) = (self.value.expose(), self.literal.expose());
         let (start, place) = (self.start.text(), self.place.text());
         let facts = format!("{FORMAT} {start} {place} {} {}\n", self.surroundings.text(), value.len());
@@ -36,7 +36,8 @@ impl Item {
         Secret::new(whole)
     }
 
-    pub(crate) fn unpacked(bytes: &Zeroizing<Vec<u8>>) -> Option<Item> {
+    /// The other side of [`Item::packed`]; none, if it is not as we write it.
+    pub fn unpacked(bytes: &Zeroizing<Vec<u8>>) -> Option<Item> {
         let text = std::str::from_utf8(bytes).ok()?;
         let (facts, texts) = text.split_once('\n')?;
         let facts: Vec<&str> = facts.split(' ').collect();

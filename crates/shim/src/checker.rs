@@ -1,7 +1,7 @@
 //! Where arguments are checked: a process of our own that can be ended.
 //!
-//! A thread cannot be ended, and what it takes is taken from the gate. So the first check of a session starts this program once
-//! more, under limits of time and memory ([`confinement`](crate::confinement)); it answers one question after the other, and a
+//! A thread cannot be ended, and what it takes is taken from the gate. So the first check of a session starts the program beside
+//! the gate, which sets itself limits of time and memory (`callgate_schema`); it answers one question after the other, and a
 //! question that it does not answer in time ends it. The next one starts another.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,9 +14,8 @@ use std::time::Duration;
 use callgate_protocol::json::Raw;
 
 use crate::schema::{Misfit, ToolSchema};
-use crate::stdio;
 
-/// The word that makes the program such a process.
+/// The word that makes that program such a process.
 pub const COMMAND: &str = "check-arguments";
 /// How long one check may take in all. The time that it may compute is less: a machine that has much to do is no fault of the
 /// schema.
@@ -155,9 +154,9 @@ impl Drop for Worker {
     }
 }
 
-/// Starts this program once more. It gets nothing of our environment: there is nothing in it that it needs.
+/// Starts the gate's partner. It gets nothing of our environment: there is nothing in it that it needs.
 pub(crate) fn start() -> io::Result<Process> {
-    let mut child = Command::new(stdio::own_program()?)
+    let mut child = Command::new(callgate_programs::partner()?)
         .arg(COMMAND)
         .env_clear()
         // The memory of a process whose threads each have a heap is harder to bound.
@@ -183,39 +182,7 @@ fn put(to: &mut impl Write, schema: &str, args: Option<&str>) -> io::Result<()> 
     to.flush()
 }
 
-/// The other side of [`put`]; `None` when there are no more.
-pub(crate) fn take(from: &mut impl BufRead) -> io::Result<Option<(String, Option<String>)>> {
-    let bad = || io::Error::from(io::ErrorKind::InvalidData);
-    let mut head = String::new();
-    if from.read_line(&mut head)? == 0 {
-        return Ok(None);
-    }
-    let (schema, args) = head.trim_end().split_once(' ').ok_or_else(bad)?;
-    let mut text = |length: &str| {
-        let mut text = vec![0; length.parse().map_err(|_| bad())?];
-        from.read_exact(&mut text)?;
-        String::from_utf8(text).map_err(|_| bad())
-    };
-    let schema = text(schema)?;
-    let args = if args == "-" { None } else { Some(text(args)?) };
-    Ok(Some((schema, args)))
-}
-
-/// An answer is one line, whatever a schema has in its names.
-pub(crate) fn tell(to: &mut impl Write, answer: &Result<(), Misfit>) -> io::Result<()> {
-    let line = match answer {
-        Ok(()) => "fits".to_owned(),
-        Err(Misfit::Differs(text)) => format!("differs {text}"),
-        Err(Misfit::Uncheckable(text)) => format!("uncheckable {text}"),
-        // Nobody asks before there is a schema.
-        Err(Misfit::NotListedYet) => "uncheckable no schema is known".to_owned(),
-    };
-    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).chain(['\n']).collect();
-    to.write_all(line.as_bytes())?;
-    to.flush()
-}
-
-/// The other side of [`tell`]. Anything but a whole answer is none.
+/// An answer is one line. Anything but a whole one is none.
 fn get(from: &mut impl BufRead) -> io::Result<Result<(), Misfit>> {
     let mut line = String::new();
     from.take(LONGEST_ANSWER).read_line(&mut line)?;
@@ -232,13 +199,12 @@ fn get(from: &mut impl BufRead) -> io::Result<Result<(), Misfit>> {
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 pub(crate) mod tests {
     use super::*;
-    use crate::checker_process::serve;
 
     /// One that runs here, on a thread: it cannot be ended, and need not be.
     pub(crate) fn in_process() -> io::Result<Process> {
         let (theirs, questions) = io::pipe()?;
         let (answers, mut ours) = io::pipe()?;
-        thread::spawn(move || serve(BufReader::new(theirs), &mut ours, || Ok(())));
+        thread::spawn(move || callgate_schema::serve(BufReader::new(theirs), &mut ours, || Ok(())));
         Ok(Process { questions: Box::new(questions), answers: Box::new(answers), child: None })
     }
 

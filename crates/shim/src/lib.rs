@@ -9,12 +9,8 @@ mod asks;
 mod bounds;
 mod cancel;
 mod checker;
-mod checker_process;
 mod client;
 mod codegen;
-#[cfg_attr(unix, path = "confinement_unix.rs")]
-#[cfg_attr(windows, path = "confinement_windows.rs")]
-mod confinement;
 mod explain;
 mod farewell;
 pub mod gate;
@@ -22,7 +18,6 @@ mod handshake;
 mod judging;
 mod lines;
 mod lists;
-mod misfit;
 mod outlet;
 mod patience;
 mod pending;
@@ -48,5 +43,5 @@ mod watching;
 pub mod wording;
 
 pub use checker::COMMAND as CHECK_ARGUMENTS;
-pub use checker_process::check_arguments;
+pub use secrets::OpenKeychain;
 pub use session::{Options, run};

@@ -5,14 +5,19 @@
 //! alone. Our own command line and environment, which the record is made of, keep the references.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use callgate_secrets::{Identity, Resolved, Secret, Strange, SystemKeychain, Wanted, resolve, wanted};
+use callgate_secrets::{
+    Identity, Keychain, KeychainError, Resolved, Secret, Strange, Wanted, resolve, wanted,
+};
 use callgate_supervise::{Launch, Server, StartError, find};
 
 use crate::Options;
 use crate::above::above;
 use crate::program::folders_of_the_person;
+
+/// How to reach the keychain of whoever is logged in; given Callgate's home, where the queue for it is.
+pub type OpenKeychain = fn(&Path) -> Result<Box<dyn Keychain>, KeychainError>;
 
 /// Starts the server, with its secrets in place; or starts nothing and lets the session say why.
 pub(crate) fn start(options: &Options, launch: Launch) -> Result<(Server, Vec<Secret>), StartError> {
@@ -82,7 +87,7 @@ fn fetch(options: &Options, wanted: &Wanted, strange: &Strange) -> Result<Resolv
     let start = Identity::of(server, client.as_deref(), program, args.iter().map(OsString::as_os_str));
     // The queue is in it. Whether it can be used at all is told later, to whoever calls.
     let _prepared = home.prepare();
-    let keychain = SystemKeychain::open(home.path())
+    let keychain = (options.keychain)(home.path())
         .map_err(|error| format!("its secrets are in the keychain, but {error}"))?;
-    resolve(wanted, &start, strange, args, &keychain).map_err(|error| error.to_string())
+    resolve(wanted, &start, strange, args, &*keychain).map_err(|error| error.to_string())
 }

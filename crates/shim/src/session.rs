@@ -37,6 +37,7 @@ use crate::refusing::refuse_all;
 use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
 use crate::restarts::Restarts;
 use crate::revival::{self, Standing};
+use crate::secrets::OpenKeychain;
 use crate::server_asks::ServerAsks;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
@@ -71,6 +72,8 @@ pub struct Options {
     pub args: Vec<OsString>,
     /// The rows of this session are marked as a demonstration.
     pub demo: bool,
+    /// Called only if the server's command line or our environment names something in the keychain.
+    pub keychain: OpenKeychain,
 }
 
 /// Runs one session and returns the exit code. To be called before any thread exists.
@@ -149,7 +152,7 @@ impl Session {
         server: Server,
         moved: &[Secret],
     ) -> io::Result<Session> {
-        let Options { home, server: name, client, started_by, program, args, demo } = options;
+        let Options { home, server: name, client, started_by, program, args, demo, .. } = options;
         let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);

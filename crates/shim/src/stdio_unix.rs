@@ -116,15 +116,3 @@ pub(crate) fn complain(text: &str) {
     // Nothing is left to be done when even that cannot be written.
     drop(writeln!(io::stderr(), "callgate: {text}"));
 }
-
-/// The program that runs here. On Linux as the kernel knows it: the file may have been replaced meanwhile.
-#[cfg(target_os = "linux")]
-#[expect(clippy::unnecessary_wraps, reason = "one signature on every system")]
-pub(crate) fn own_program() -> io::Result<std::path::PathBuf> {
-    Ok("/proc/self/exe".into())
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn own_program() -> io::Result<std::path::PathBuf> {
-    std::env::current_exe()
-}

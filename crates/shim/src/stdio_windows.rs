@@ -62,8 +62,3 @@ pub(crate) fn on_signal(_then: impl Fn(i32) + Send + 'static) -> io::Result<()> 
 pub(crate) fn complain(text: &str) {
     drop(writeln!(io::stderr(), "callgate: {text}"));
 }
-
-/// The program that runs here.
-pub(crate) fn own_program() -> io::Result<std::path::PathBuf> {
-    std::env::current_exe()
-}

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use callgate_policy::{Call, Circumstances, Judgement, Pass, Policy};
 use callgate_protocol::json::Raw;
+use callgate_schema::{Fit, Schemas};
 
 use super::*;
-use crate::schema::Schemas;
 
 /// Where the table stands.
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/words.md");
@@ -77,8 +77,8 @@ fn over_limit(limit: &str, args: &str, used: u64, frees_in: Option<u64>) -> Stri
 }
 
 fn unfit(schema: &str, args: &str) -> String {
-    let misfit_found = Schemas::default().check(schema, Some(args)).unwrap_err();
-    let (reason, next) = misfit("echo", &misfit_found, Keep::Full);
+    let Fit::Differs(found) = Schemas::default().check(schema, Some(args)) else { panic!("{args} fits") };
+    let (reason, next) = misfit("echo", &Misfit::Differs(found), Keep::Full);
     said(&reason, &next)
 }
 

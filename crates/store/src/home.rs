@@ -55,12 +55,14 @@ impl Home {
         around.map_or_else(Home::locate, Ok)
     }
 
-    /// The home that a program lies in as `bin/callgate`: clients start it there, and pass on no variable that would say so.
+    /// The home that a program lies in as `bin/callgate`, or as its partner: clients start it there, and pass on no variable that would say so.
     pub fn around(program: &Path) -> Option<Home> {
         let folder = program.parent().filter(|folder| folder.ends_with("bin"))?;
         let home = Home::at(folder.parent()?);
-        let named = program.file_stem() == Some(std::ffi::OsStr::new("callgate"));
-        (named && home.policies_dir().is_dir()).then_some(home)
+        let named = |name: &str| name == "callgate" || name.starts_with("callgate-cli");
+        (program.file_stem().and_then(|name| name.to_str()).is_some_and(named)
+            && home.policies_dir().is_dir())
+        .then_some(home)
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Home {

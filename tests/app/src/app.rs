@@ -274,7 +274,7 @@ fn app_binary() -> anyhow::Result<PathBuf> {
     };
     anyhow::ensure!(
         Path::new(&path).exists(),
-        "{} is missing: `cargo build -p callgate -p callgate-app --features callgate/failpoints` first, or name it in \
+        "{} is missing: `cargo build -p callgate -p callgate-cli -p callgate-app --features callgate/failpoints` first, or name it in \
          CALLGATE_APP_BIN",
         path.display()
     );

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::run::PROFILE;
+use crate::app::PROFILE;
 use crate::packages::{self, C_COMPILER, FONTS, Need, SESSION_BUS, VIRTUAL_DISPLAY, WEBDRIVER};
 use crate::shell::{cargo, command, run as go, say};
 use crate::{app, project};
@@ -82,8 +82,7 @@ const NOT_HERE: &str = "the window cannot be measured here";
 
 /// Builds what the gate is measured with, and names it to the driver.
 fn prepare_gate(driver: &mut Command) -> Result<()> {
-    // Apart, so that no feature of one is switched on in the other.
-    go(cargo(&["build", "--release", "--package", "callgate"]))?;
+    app::build_gate(app::RELEASE)?;
     go(cargo(&["build", "--release", "--package", "callgate-review", "--example", "review_time"]))?;
     driver.arg("--callgate").arg(project::built("release", "callgate"));
     driver.arg("--review").arg(project::built("release/examples", "review_time"));

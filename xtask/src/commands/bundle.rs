@@ -34,7 +34,7 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
 
 fn programs(build: Build) -> Result<()> {
     match build {
-        Build::Release => app::build("release"),
+        Build::Release => app::build(app::RELEASE),
         Build::Debug => test::build(),
     }
 }

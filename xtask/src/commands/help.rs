@@ -17,6 +17,7 @@ cargo xtask bundle [--debug]      the .deb and the .rpm, in target/package
 cargo xtask bundle --try          a debug .deb, installed, started, upgraded and removed (Linux, as root)
 cargo xtask screenshots           docs/images from the real app with a lively history
 cargo xtask icons                 the pictures in icons/ from their drawings
+cargo xtask lines                 how many lines each part has: product, tests, comments, blanks
 cargo xtask bench [--write]       measure against the byte relay, and the app's window; --write puts the tables into
                                   docs/benchmarks.md; --window: the window alone, --no-window: everything else
                                   (other words go to the driver: --rounds N, --quick, --history HOME)

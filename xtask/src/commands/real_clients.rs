@@ -16,7 +16,16 @@ const FLAG: &str = "--real-clients";
 pub(super) const FEATURES: &str = "callgate/failpoints,callgate-tests/real-clients";
 
 /// The gate and the tests; the app is not needed.
-const PACKAGES: [&str; 6] = ["--package", "callgate", "--package", "callgate-tests", "--features", FEATURES];
+const PACKAGES: [&str; 8] = [
+    "--package",
+    "callgate",
+    "--package",
+    "callgate-cli",
+    "--package",
+    "callgate-tests",
+    "--features",
+    FEATURES,
+];
 
 /// The other words, if the flag is among them.
 pub(super) fn asked_for(words: &[String]) -> Option<Vec<String>> {
@@ -46,7 +55,7 @@ fn set_up() -> Result<()> {
 
 fn build() -> Result<()> {
     go(cargo(&[&["build", "--all-targets"], &PACKAGES[..]].concat()))?;
-    test::keep("callgate")
+    ["callgate", "callgate-cli"].into_iter().try_for_each(test::keep)
 }
 
 #[cfg(test)]

@@ -5,12 +5,10 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 
+use crate::app::PROFILE;
 use crate::packages::{self, C_COMPILER};
-use crate::shell::{cargo, command, run as go};
+use crate::shell::{command, run as go};
 use crate::{app, project};
-
-/// Optimised, but without the release's slow last mile: see Cargo.toml.
-pub(super) const PROFILE: &str = "app";
 
 /// Where the person is to see the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +72,8 @@ fn callgate(words: &[&str]) -> Result<bool> {
 
 fn build_gate() -> Result<std::path::PathBuf> {
     packages::ensure(&[C_COMPILER])?;
-    go(cargo(&["build", "--release", "--package", "callgate"]))?;
-    Ok(project::built("release", "callgate"))
+    app::build_gate(PROFILE)?;
+    Ok(project::built(PROFILE, "callgate"))
 }
 
 #[cfg(test)]

@@ -94,14 +94,22 @@ pub(super) fn test_page(steps: &mut Steps, tests: &mut Tests) {
 /// Runs a test runner and adds what it counted.
 pub(super) fn counted(runner: Command, tests: &mut Tests) -> Result<()> {
     let (status, found) = count::run(runner)?;
+    let passed = found.passed;
     tests.add(found);
     ensure!(status.success(), "the tests failed ({status})");
-    ensure!(found.passed > 0, "no test was run");
+    ensure!(passed > 0, "no test was run");
     Ok(())
 }
 
-/// The summary, and as the last line what the tests counted.
+/// So many of the slowest tests are named.
+const SLOWEST: usize = 20;
+
+/// The slowest tests, the summary, and as the last line what the tests counted.
 pub(super) fn close(steps: &Steps, tests: Option<Tests>) -> bool {
+    let slowest = tests.as_ref().map(|tests| tests.slowest(SLOWEST)).unwrap_or_default();
+    if !slowest.is_empty() {
+        println!("\nThe slowest of the tests\n{}", slowest.join("\n"));
+    }
     let good = steps.summary();
     match tests {
         Some(tests) => println!("\n{}", tests.line()),
@@ -111,7 +119,7 @@ pub(super) fn close(steps: &Steps, tests: Option<Tests>) -> bool {
 }
 
 /// What the tests drive.
-const PROGRAMS: [&str; 2] = ["callgate", "callgate-app"];
+pub(super) const PROGRAMS: [&str; 3] = ["callgate", "callgate-cli", "callgate-app"];
 
 /// Builds what the tests drive, and puts it where no other build replaces it: side by side, as they are installed.
 pub(super) fn build() -> Result<()> {

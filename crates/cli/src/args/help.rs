@@ -8,7 +8,7 @@ use super::Cli;
 
 /// Every command that is shown, in the order of a first week with it.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall"]),
+    ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall", "version"]),
     (
         "Look",
         &[
@@ -38,7 +38,6 @@ const MEANT: &[(&str, &str)] = &[
     ("install", "callgate clients protect --all"),
     ("init", "callgate clients protect --all"),
     ("kill", "callgate stop SERVER"),
-    ("version", "callgate --version"),
     ("completions", "callgate --help (there are no completions for shells yet)"),
     ("completion", "callgate --help (there are no completions for shells yet)"),
 ];

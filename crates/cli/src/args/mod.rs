@@ -25,6 +25,7 @@ pub(crate) use upkeep::*;
 #[derive(Debug, Parser)]
 #[command(
     name = "callgate",
+    bin_name = "callgate",
     version,
     about = "A gate in front of every tool call that an AI client makes to a local MCP server.",
     after_help = "First steps:\n  \
@@ -121,4 +122,6 @@ pub(crate) enum Command {
     Classify(ClassifyArgs),
     /// Take the gate away from every client and remove Callgate's own program (asks first)
     Uninstall(UninstallArgs),
+    /// Which version this is, of both of Callgate's programs
+    Version,
 }

@@ -131,3 +131,43 @@ pub(crate) struct ServersArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use callgate_gate::RunWords;
+    use clap::{Args as _, FromArgMatches as _};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// As this command line reads them.
+    fn read(words: &[OsString]) -> Option<RunWords> {
+        let matches = RunArgs::augment_args(clap::Command::new("run")).try_get_matches_from(words).ok()?;
+        let RunArgs { server, client, started_by, demo, command, no_args: _ } =
+            RunArgs::from_arg_matches(&matches).ok()?;
+        let (program, args) = command.split_first()?;
+        Some(RunWords { server, client, started_by, demo, program: program.clone(), args: args.to_vec() })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn the_gate_reads_its_words_as_the_whole_command_line_does_or_leaves_them_to_it(
+            words in proptest::collection::vec(
+                prop_oneof![
+                    Just("--server"), Just("--client"), Just("--started-by"), Just("--no-args"), Just("--demo"),
+                    Just("--"), Just("a"), Just("b c"), Just(""), Just("-x"), Just("--server=a"), Just("--client="),
+                    Just("--client=b"), Just("--serve=a"), Just("--demo=1"), Just("npx"),
+                ],
+                0..9,
+            ),
+            plain in any::<bool>(),
+        ) {
+            let begin: &[&str] = if plain { &["run", "--server", "s"] } else { &["run"] };
+            let words: Vec<OsString> = begin.iter().chain(&words).map(OsString::from).collect();
+            if let Some(found) = RunWords::read(&words) {
+                prop_assert_eq!(Some(found), read(&words));
+            }
+        }
+    }
+}

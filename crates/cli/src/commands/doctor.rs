@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_desk::Desk;
-use callgate_desk::doctor::{Area, Code, Finding, Gravity};
+use callgate_desk::findings::{Area, Code, Finding, Gravity};
 use callgate_store::clock::SystemClock;
 use callgate_store::{Home, Origin};
 use serde_json::json;
@@ -30,7 +30,7 @@ fn object(finding: &Finding) -> String {
     let fix = finding.fix.as_ref();
     let object = json!({
         "code": finding.code.word(), "severity": finding.gravity.word(), "area": finding.area.word(),
-        "about": finding.about, "client": finding.client, "names": finding.names, "what": finding.what,
+        "about": finding.about, "client": finding.client, "names": finding.names, "what": finding.sentence(),
         "fix": fix.map(|fix| &fix.words), "command": fix.and_then(|fix| fix.command.as_ref()),
     });
     object.to_string()
@@ -67,7 +67,7 @@ fn one(screen: &Screen, finding: &Finding) {
     let word = screen.paint(style, &screen::pad(finding.gravity.word(), MARGIN));
     let blank = " ".repeat(MARGIN);
     let width = Screen::columns().saturating_sub(MARGIN + 2).clamp(40, 100);
-    for (n, line) in wrapped(&finding.what, width).iter().enumerate() {
+    for (n, line) in wrapped(&finding.sentence(), width).iter().enumerate() {
         screen.line(&format!("  {}{line}", if n == 0 { &word } else { &blank }));
     }
     let Some(fix) = &finding.fix else { return };

@@ -26,4 +26,5 @@ pub(crate) mod stderr;
 pub(crate) mod supervise;
 pub(crate) mod sweep;
 pub(crate) mod uninstall;
+pub(crate) mod version;
 pub(crate) mod watch;

@@ -10,7 +10,7 @@ use callgate_clients::secrets::find::{self, Finding, Slot, Why};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
 use callgate_clients::survey::{Entry, State, Surveyed};
-use callgate_secrets::SystemKeychain;
+use callgate_keychain::SystemKeychain;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 use serde_json::json;

@@ -1,16 +1,16 @@
 //! `callgate status`: what runs now, under which policy.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_desk::allowing;
+use callgate_desk::findings::{Code, Finding, Gravity};
 use callgate_desk::protection::{Guarded, Guards};
-use callgate_desk::text::client_name;
 use callgate_desk::view::Protection;
-use callgate_store::allowance::{self, Allowance};
+use callgate_desk::{Desk, allowing};
+use callgate_store::allowance::{self, Allowance, What};
 use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::pause::{self, Switch};
-use callgate_store::{EventKind, History, Home, Lease, Settings, Stand, running};
+use callgate_store::{EventKind, History, Home, Lease, Origin, Stand, running};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     }
     if !args.json {
         start_failures(&screen, &history)?;
-        summary(&home, &screen, sessions.len());
+        summary(&Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli), &screen, &sessions);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -134,56 +134,41 @@ fn start_failures(screen: &Screen, history: &History) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn summary(home: &Home, screen: &Screen, sessions: usize) {
-    match sessions {
+fn summary(desk: &Desk, screen: &Screen, sessions: &[Lease]) {
+    match sessions.len() {
         0 => screen
             .line("No session runs. One begins when an AI client starts a server through `callgate run`."),
         1 => screen.line("1 session runs."),
         n => screen.line(&format!("{n} sessions run.")),
     }
-    for problem in Settings::read(home).1 {
-        screen.line(&screen.paint(screen::WARN, &screen::harmless(&problem)));
+    for finding in desk.needs().iter().filter(|finding| !is_told_of_its_session(finding, sessions)) {
+        let style = if finding.gravity == Gravity::Problem { screen::BAD } else { screen::WARN };
+        let command = finding.fix.as_ref().and_then(|fix| fix.command.as_ref());
+        let command = command.map(|command| format!(" ({command})")).unwrap_or_default();
+        screen.line(&screen.paint(style, &format!("{}{command}", finding.words)));
     }
-    allowances(home, screen);
-    match pause::read(home) {
-        Switch::Broken(why) => {
-            screen.line(&screen.paint(screen::BAD, &format!("Everything is paused, because {why}")))
-        }
-        Switch::Readable(pauses) if pauses.all.is_some() => {
-            screen.line(&screen.paint(screen::WARN, "Everything is paused: callgate resume"));
-        }
-        Switch::Readable(pauses) => {
-            for server in pauses.servers.keys() {
-                let text = format!(
-                    "Paused: {} (callgate resume {})",
-                    screen::harmless(server),
-                    screen::quoted(server)
-                );
-                screen.line(&screen.paint(screen::WARN, &text));
-            }
-            for client in pauses.clients.keys() {
-                let (shown, quoted) = (client_name(client), screen::quoted(client));
-                let text = format!("Paused: {shown} (callgate resume --client {quoted})");
-                screen.line(&screen.paint(screen::WARN, &text));
-            }
-        }
-    }
+    allowances(desk.home(), screen);
+}
+
+/// Said above, with each session of the server.
+fn is_told_of_its_session(finding: &Finding, sessions: &[Lease]) -> bool {
+    let of_policy = matches!(finding.code, Code::PolicyBroken | Code::PolicyUnread | Code::PolicyGone);
+    of_policy && sessions.iter().any(|lease| Some(&lease.server) == finding.server.as_ref())
 }
 
 /// What is let through for a while, and how to end it.
 fn allowances(home: &Home, screen: &Screen) {
     let now = SystemClock::default().now();
     let allowances = allowance::read(home);
-    for granted in allowances.all.iter().filter(|granted| granted.is_open(&now)) {
+    // A server that is only observed is among the findings.
+    let open = |granted: &&Allowance| granted.is_open(&now) && granted.what != What::Observe;
+    for granted in allowances.all.iter().filter(open) {
         if allowance::is_spent(home, &now, granted).unwrap_or(false) {
             continue;
         }
         let left = words(Duration::from_millis((granted.ends_ms - now.wall_ms).max(0).unsigned_abs()));
         let text = format!("For {left} more, {} ({})", allowing::described(granted), ending(granted));
         screen.line(&screen.paint(screen::WARN, &text));
-    }
-    if let Some(problem) = &allowances.problem {
-        screen.line(&screen.paint(screen::WARN, &screen::harmless(problem)));
     }
 }
 

@@ -17,7 +17,7 @@ use callgate_clients::remains::{Remains, remains};
 use callgate_clients::running::remembers;
 use callgate_clients::secrets::find::references;
 use callgate_clients::survey::{Surveyed, copied_before, entries};
-use callgate_clients::{Client, ledger, program, queue, table};
+use callgate_clients::{Client, ledger, queue, table};
 use callgate_desk::login;
 use callgate_store::home::try_lock;
 use callgate_store::{Home, Lease, running};
@@ -87,7 +87,7 @@ impl There {
             others,
             queued: queue::read(home.path()).unwrap_or_default().len(),
             login: login::is_there(),
-            program: program::place(home.path()).symlink_metadata().is_ok(),
+            program: callgate_programs::is_installed(home.path()),
             home: home.path().symlink_metadata().is_ok(),
             sessions: running(home),
         })
@@ -154,7 +154,7 @@ impl There {
             screen.line("Callgate would no longer be started at login");
         }
         if program {
-            screen.line(&format!("{} would be removed", shown::path(&program::place(home.path()))));
+            screen.line(&format!("{} would be removed", shown::path(&callgate_programs::place(home.path()))));
         }
         let fate = if args.delete_history {
             "deleted"
@@ -231,7 +231,7 @@ fn may_write_back(screen: &Screen, client: &Client) {
 
 /// What names the gate of this home, or one that is nobody's.
 fn still_there(home: &Home, files: &[Surveyed]) -> Vec<Remains> {
-    let binary = program::place(home.path());
+    let binary = callgate_programs::place(home.path());
     remains(files, &binary.to_string_lossy(), &|binary| is_ours(home, binary))
 }
 
@@ -316,8 +316,9 @@ fn remove(screen: &Screen, home: &Home, there: &There, delete: bool) -> anyhow::
             run_now(sessions.len())
         );
     }
-    program::remove(home.path())
-        .with_context(|| format!("{} cannot be removed", shown::path(&program::place(home.path()))))?;
+    callgate_programs::remove(home.path()).with_context(|| {
+        format!("{} cannot be removed", shown::path(&callgate_programs::place(home.path())))
+    })?;
     if delete {
         own::forget_secrets(screen, home);
         let others = home.erase()?;

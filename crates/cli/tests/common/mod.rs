@@ -93,7 +93,7 @@ impl Callgate {
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate-cli"));
         command.args(words).env("CALLGATE_HOME", self.home()).env_remove("CALLGATE_SESSION");
         command.env("HOME", self.user()).env_remove("XDG_CONFIG_HOME");
         command

@@ -1,11 +1,11 @@
-//! Recognising a gate by what it is: our program's name, and `run` as its first word.
+//! Recognising a gate by what it is: the name of one of our programs, and `run` as its first word.
 
 use super::Gated;
 
-/// Whether a command is our program, wherever it is kept.
+/// Whether a command is one of our programs, wherever it is kept.
 pub fn is_callgate(command: &str) -> bool {
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
-    name == "callgate" || name.eq_ignore_ascii_case("callgate.exe")
+    callgate_programs::is_callgate(name)
 }
 
 /// The gate at the head of a list of words, `binary` being what is started with them.

@@ -121,10 +121,17 @@ fn a_value_of_the_environment_can_be_replaced_where_it_stands() {
 
 #[test]
 fn a_gate_is_known_by_the_name_of_the_program_and_its_first_word() {
-    for ours in ["callgate", "/a b/callgate", "C:\\x\\callgate.exe", "C:/x/Callgate.EXE"] {
+    for ours in [
+        "callgate",
+        "/a b/callgate",
+        "C:\\x\\callgate.exe",
+        "C:/x/Callgate.EXE",
+        "/h/bin/callgate-cli-0123456789abcdef",
+    ] {
         assert!(is_callgate(ours), "{ours}");
     }
-    for other in ["", "callgate2", "/callgate/npx", "mycallgate", "callgate.sh", "Callgate"] {
+    for other in ["", "callgate2", "/callgate/npx", "mycallgate", "callgate.sh", "callgate-evil", "Callgate"]
+    {
         assert!(!is_callgate(other), "{other}");
     }
     let read = |entry: &str| {

@@ -1,7 +1,8 @@
 //! Do references lead to what they should? Asked of the keychain without asking the person, and without a value coming out of
 //! here.
 
-use callgate_secrets::{Item, KeychainError, Reference, glance, referring};
+use callgate_keychain::glance;
+use callgate_secrets::{Item, KeychainError, Reference, referring};
 
 use super::find::{Slot, slots};
 use super::moving::{refers, start_of};

@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
-use callgate_secrets::{Keychain, KeychainError, SystemKeychain};
+use callgate_keychain::SystemKeychain;
+use callgate_secrets::{Keychain, KeychainError};
 
 #[derive(Debug)]
 pub struct Lazily<'h> {

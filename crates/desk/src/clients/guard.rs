@@ -8,29 +8,29 @@ use callgate_clients::change::keep_servers;
 use callgate_clients::discover;
 use callgate_clients::drift::Drift;
 use callgate_clients::file::{Hash, hash};
-use callgate_clients::ledger::Key;
-use callgate_clients::queue;
+use callgate_clients::ledger::{self, Key};
 use callgate_clients::survey::{State, entries};
 
-use super::told::entry_of;
+use super::drift_text::entry_of;
 use super::{Look, entry_key, shown};
+use crate::findings::{Area, Code, Finding, Gravity};
 use crate::notices::Notice;
 use crate::text::client_name;
-use crate::view::{ClientAct, ClientChange, Fix, Need};
+use crate::view::{ClientAct, ClientChange, Fix};
 use crate::{Desk, DeskError};
 
 /// What the last look found.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    needs: Vec<Need>,
+    needs: Vec<Finding>,
     /// Entries without a gate that nobody has decided about, beside those that `needs` tells of.
     unprotected: u32,
     /// What waited for a client to quit and could not be done then; until the next change.
-    not_done: Vec<Need>,
+    not_done: Vec<Finding>,
     /// Lost gates that could not be put back by itself.
-    not_repaired: Vec<Need>,
+    not_repaired: Vec<Finding>,
     /// What kept the guard from its work, until it does it again.
-    failed: Vec<Need>,
+    failed: Vec<Finding>,
     /// What was done by itself, or is lost, and nobody was told of yet.
     untold: Vec<Notice>,
     /// Lost gates and wiped files that a notification was raised for, until they are mended.
@@ -63,23 +63,19 @@ impl Desk {
             held.needs.iter().any(|need| need.words.contains(&words))
         };
         let failed = failed.into_iter().flatten().filter(|(_, error)| !known(error));
-        let failed = failed.map(|(what, error)| need(&format!("{what}: {error}"), true)).collect();
+        let failed = failed.map(|(what, error)| not_written(None, &format!("{what}: {error}"))).collect();
         held.failed = failed;
         guarded
     }
 
     /// Looks at every client's file; what is wrong there needs a person from now on.
     pub fn guard(&self) -> Result<(), DeskError> {
-        let (mut needs, unprotected) = match self.look_at_clients() {
-            Ok(look) => {
-                self.keep_copies(&look);
-                self.raise_losses(&look);
-                (look.needs(), look.unprotected())
-            }
-            Err(error) => (vec![need(&format!("Clients' files are not guarded: {error}"), true)], 0),
-        };
-        if let Err(error) = queue::read(self.home.path()) {
-            needs.push(need(&error.to_string(), false));
+        let look = ledger::read(self.home.path()).map(|ledger| self.look_by(ledger));
+        let needs = self.client_needs(look.as_ref());
+        let unprotected = look.as_ref().map_or(0, Look::unprotected);
+        if let Ok(look) = &look {
+            self.keep_copies(look);
+            self.raise_losses(look);
         }
         let mut held = self.held();
         (held.needs, held.unprotected) = (needs, unprotected);
@@ -107,7 +103,7 @@ impl Desk {
         self.held().unprotected
     }
 
-    pub(crate) fn guarded(&self) -> Vec<Need> {
+    pub(crate) fn guarded(&self) -> Vec<Finding> {
         let held = self.held();
         let told = held.not_done.iter().chain(&held.not_repaired).chain(&held.failed);
         told.chain(&held.needs).cloned().collect()
@@ -127,7 +123,7 @@ impl Desk {
     }
 
     pub(super) fn not_restored(&self, client: &str, why: &str) {
-        self.held().not_done.push(need(&format!("{client}: {why}"), true));
+        self.held().not_done.push(not_written(Some(client), &format!("{client}: {why}")));
     }
 
     /// What is told until the next try.
@@ -147,7 +143,7 @@ impl Desk {
         // Between the row in the ledger and the gate in the file lies a moment in which it looks lost.
         let sure = match news(&lost) {
             false => lost,
-            true => match callgate_clients::ledger::hold(self.home.path()) {
+            true => match ledger::hold(self.home.path()) {
                 Ok(held) => self.look_by(held.ledger).lost(gates),
                 Err(_) => lost,
             },
@@ -220,7 +216,7 @@ impl Look<'_> {
     }
 }
 
-fn refusals(change: &ClientChange) -> impl Iterator<Item = Need> {
+fn refusals(change: &ClientChange) -> impl Iterator<Item = Finding> {
     change.refused.iter().map(|refused| {
         let which = refused.name.as_deref().unwrap_or("its file");
         let done = match change.act {
@@ -228,10 +224,12 @@ fn refusals(change: &ClientChange) -> impl Iterator<Item = Need> {
             ClientAct::Unprotect => "unprotected",
             ClientAct::Place => "placed",
         };
-        need(&format!("{}: {which} was not {done}: {}", refused.client_name, refused.why), true)
+        let client = &refused.client_name;
+        not_written(Some(client), &format!("{client}: {which} was not {done}: {}", refused.why))
     })
 }
 
-pub(super) fn need(words: &str, serious: bool) -> Need {
-    Need { words: words.to_owned(), fix: Some(Fix::OpenClients), server: None, serious }
+fn not_written(client: Option<&str>, words: &str) -> Finding {
+    let about = client.unwrap_or_default();
+    Finding::new(Area::Clients, Code::ChangeRefused, Gravity::Problem, about, words).act(Fix::OpenClients)
 }

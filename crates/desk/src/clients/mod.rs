@@ -6,6 +6,7 @@
 mod backups;
 mod change;
 mod command_line;
+mod drift_text;
 mod guard;
 mod mark;
 mod own;
@@ -17,11 +18,11 @@ mod secrets;
 pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
-mod told;
 mod windowed;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::backup::{Backup, Backups};
@@ -33,7 +34,8 @@ use callgate_clients::repair::Rests;
 use callgate_clients::secrets::listing::{Listed, listed};
 use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
-use callgate_clients::{Client, System, program, reopen, running, table};
+use callgate_clients::{Client, System, reopen, running, table};
+use callgate_programs::{Pair, place};
 
 use crate::text::{harmless, name};
 use crate::view::{
@@ -42,10 +44,11 @@ use crate::view::{
 use crate::{Desk, DeskError};
 
 pub use backups::References;
+pub(crate) use drift_text::DriftText;
+pub use drift_text::came_back;
 pub(crate) use guard::Guard;
 pub(crate) use removal::Removed;
 pub use shown::{diff_lines, masker, masker_of};
-pub use told::came_back;
 
 /// All files of all clients, at one moment.
 pub(crate) struct Look<'d> {
@@ -144,11 +147,13 @@ impl Desk {
 
     /// Our program, at the place that clients' files name.
     fn gate(&self) -> Result<PathBuf, DeskError> {
-        let place = program::place(self.home.path());
+        let place = place(self.home.path());
         if !place.exists()
-            && let Some(brought) = program::brought()
+            && let Some(brought) = Pair::brought()
         {
-            program::install(&brought, self.home.path())
+            brought
+                .map_err(io::Error::from)
+                .and_then(|pair| pair.install(self.home.path()))
                 .map_err(|error| DeskError::disk(format!("{} cannot be written", place.display()), error))?;
         }
         match place.exists() {
@@ -215,7 +220,7 @@ impl Look<'_> {
             repairable: false,
             notes: vec!["The file is not there any more.".to_owned()],
             entries: Vec::new(),
-            drift: told::of_file(self, drifts, client.id, path),
+            drift: drift_text::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
@@ -276,7 +281,7 @@ impl Look<'_> {
             repairable: is_repairable(file),
             notes,
             entries: listed(file).map(|(entry, secrets)| self.entry(entry, &secrets, drifts)).collect(),
-            drift: told::of_file(self, drifts, client.id, path),
+            drift: drift_text::of_file(self, drifts, client.id, path),
             backups: self.copies_of(client, path),
         }
     }
@@ -302,8 +307,13 @@ impl Look<'_> {
         }
     }
 
+    /// The path as people write it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        shown::path(&self.machine.home, path)
+    }
+
     pub(crate) fn drift(&self) -> Vec<Drift> {
-        drift(&self.surveyed, &self.ledger, &self.queue, &program::place(self.ours).to_string_lossy())
+        drift(&self.surveyed, &self.ledger, &self.queue, &place(self.ours).to_string_lossy())
     }
 
     /// The entries that are meant.

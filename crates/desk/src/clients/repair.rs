@@ -9,7 +9,7 @@ use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
 use callgate_store::EventKind;
 use callgate_store::history::record_event;
 
-use super::told::unwatched;
+use super::drift_text::unwatched;
 use super::{Look, entry_key};
 use crate::notices::Notice;
 use crate::text::{client_name, clip, name};
@@ -101,7 +101,7 @@ impl Desk {
     pub(super) fn say_tampered(&self, look: &Look<'_>, key: &Key) {
         let is_it = |drift: &&Drift| matches!(drift, Drift::Tampered { key: other, .. } if other == key);
         if let Some(drift) = look.drift().iter().find(is_it) {
-            self.tell("A gate was changed", look.words_of(drift).words);
+            self.tell("A gate was changed", look.drift_text(drift).view.words);
         }
     }
 

@@ -8,7 +8,8 @@ use callgate_clients::secrets::moving::{
 };
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::{Entry, State, Surveyed};
-use callgate_secrets::{Keychain, SystemKeychain};
+use callgate_keychain::SystemKeychain;
+use callgate_secrets::Keychain;
 
 use super::change::would_write_over;
 use super::{Look, entry_key, masker, shown};

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use callgate_clients::backup::Backups;
 use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Todo};
-use callgate_clients::{Os, System, ledger, program};
+use callgate_clients::{Os, System, ledger};
 
 use crate::Desk;
 use crate::testing::Place;
@@ -45,7 +45,7 @@ pub(super) fn world() -> World {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, FILE).unwrap();
     }
-    let binary = program::place(place.home.path());
+    let binary = callgate_programs::place(place.home.path());
     fs::create_dir_all(binary.parent().unwrap()).unwrap();
     fs::write(&binary, "").unwrap();
     let machine = System { os: Os::Linux, home: person.path().to_owned(), variables: BTreeMap::new() };
@@ -374,7 +374,7 @@ fn what_was_lost_is_told_on_the_desktop_once() {
 fn what_keeps_waiting_changes_from_being_written_needs_a_person() {
     let world = world();
     world.keep_and_wait(&world.key("play"), &Todo::Protect);
-    let binary = program::place(world.place.home.path());
+    let binary = callgate_programs::place(world.place.home.path());
     fs::remove_file(&binary).unwrap();
     world.desk.watch_over_clients().unwrap();
     let needs = world.desk.overview().unwrap().needs;

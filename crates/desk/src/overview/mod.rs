@@ -4,22 +4,21 @@
 //! of it.
 
 mod headline;
-mod needs;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use callgate_store::allowance::{self, Allowance, Allowances, What};
 use callgate_store::clock::Moment;
-use callgate_store::pause::{self, Switch};
-use callgate_store::{History, Lease, catch_up, running};
+use callgate_store::pause::Switch;
+use callgate_store::{History, catch_up};
 
 use crate::acts::NEW_CAP;
 use crate::allowing;
-use crate::protection::Guards;
+use crate::findings::{Finding, Sessions};
 use crate::recent::recent;
 use crate::standing::Standing;
-use crate::stopped;
 use crate::text::{count, day_start, number};
 use crate::view::{AllowanceView, Done, IconState, Overview, Restriction, Target};
 use crate::{Desk, DeskError};
@@ -35,38 +34,27 @@ impl Desk {
     /// How things stand at this moment.
     pub fn overview(&self) -> Result<Overview, DeskError> {
         let now = self.clock.now();
-        let mut needs = Vec::new();
         if let Err(error) = self.home.prepare() {
-            needs.push(needs::of_home(&error));
+            let needs = vec![self.unusable_home(&error).need()];
             let headline = headline::headline(IconState::NeedsYou, &needs, false, 0, &[]);
             return Ok(Overview { needs, headline, ..nothing() });
         }
-        needs.extend(needs::of_writing(&self.home));
-        let sessions = running(&self.home);
-        let mut guards = Guards::read(&self.home, now.clone());
-        let switch = pause::read(&self.home);
-        needs.extend(needs::of_pauses(&switch));
-        needs.extend(needs::of_sessions(&sessions, &mut guards));
-        needs.extend(needs::of_allowances(&guards.allowances, &now));
-        needs.extend(needs::of_default(&self.home, &sessions, &mut guards));
-        needs.extend(needs::of_stopped(&self.broken_while_stopped(&sessions)));
-        needs.extend(needs::of_settings(&self.home));
-        needs.extend(self.guarded());
-        let counted = self.counted(&now);
-        let numbers = match counted {
-            Ok(numbers) => numbers,
-            Err(error) => {
-                needs.push(needs::of_history(&error));
-                Counted::default()
-            }
-        };
-        // Worst first; of equals the order above.
-        needs.sort_by_key(|need| !need.serious);
+        let mut sessions = self.sessions_now();
+        let mut findings = self.quick_findings(&mut sessions);
+        findings.extend(self.guarded());
+        let numbers = self.counted(&now).unwrap_or_else(|error| {
+            findings.push(self.unusable_history(&error));
+            Counted::default()
+        });
+        // Worst first; of equals the order in which they were found.
+        findings.sort_by_key(|finding| Reverse(finding.gravity));
+        let needs: Vec<_> = findings.iter().map(Finding::need).collect();
+        let Sessions { leases, guards, switch } = sessions;
         let (paused_all, paused_servers) = match switch {
             Switch::Broken(_) => (true, Vec::new()),
             Switch::Readable(pauses) => (pauses.all.is_some(), pauses.servers.into_keys().collect()),
         };
-        let servers: BTreeSet<&str> = sessions.iter().map(|lease| lease.server.as_str()).collect();
+        let servers: BTreeSet<&str> = leases.iter().map(|lease| lease.server.as_str()).collect();
         let servers_running = u32::try_from(servers.len()).unwrap_or(u32::MAX);
         let unprotected = self.unprotected();
         let lately = numbers.last_refused_ms.is_some_and(|at| now.wall_ms - at < LATELY_MS);
@@ -78,7 +66,7 @@ impl Desk {
             needs,
             status: status(servers_running, numbers.calls, numbers.refused),
             servers_running,
-            sessions_running: u32::try_from(sessions.len()).unwrap_or(u32::MAX),
+            sessions_running: u32::try_from(leases.len()).unwrap_or(u32::MAX),
             calls_today: numbers.calls,
             refused_today: numbers.refused,
             paused_all,
@@ -87,7 +75,7 @@ impl Desk {
             recent: numbers.recent,
             alarms: numbers.alarms,
             first_run: numbers.first_run,
-            demo_running: sessions.iter().any(|lease: &Lease| lease.demo),
+            demo_running: leases.iter().any(|lease| lease.demo),
             ask_login: !self.asked_about_login(),
         })
     }
@@ -98,12 +86,6 @@ impl Desk {
         let choice = advice.choices.into_iter().find(|choice| choice.advised);
         let (max, window) = choice.map_or((NEW_CAP, "minute".to_owned()), |one| (one.max, one.window));
         self.restrict(&Restriction::Cap { target: target.clone(), max, window })
-    }
-
-    /// Broken policies of servers that do not run.
-    fn broken_while_stopped(&self, sessions: &[Lease]) -> Vec<stopped::Broken> {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        standing.stopped.look(&self.home, sessions)
     }
 
     /// What only the history knows.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_store::clock::Clock;
 use callgate_store::history::{DEMO_SERVER, Forget, forget};
-use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic};
+use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic, pause};
 
 use super::*;
 use crate::notices::{Notice, Telling};
@@ -188,7 +188,7 @@ fn a_broken_policy_of_a_server_that_does_not_run_needs_a_person() {
     let overview = place.desk.overview().unwrap();
     let told: Vec<(Option<Fix>, bool)> =
         overview.needs.iter().map(|need| (need.fix.clone(), need.serious)).collect();
-    assert_eq!(told, [(rules("files"), false), (rules(odd), false)], "{:?}", overview.needs);
+    assert_eq!(told, [(rules("files"), true), (rules(odd), true)], "{:?}", overview.needs);
     assert!(words(&overview)[0].starts_with("The policy of files is broken"), "{:?}", words(&overview));
     assert_eq!(overview.icon, IconState::NeedsYou);
     // Mended; and once it runs, that is said of its sessions.
@@ -483,5 +483,5 @@ fn a_home_that_cannot_be_written_is_told_with_what_to_do() {
     let needs = place.desk.overview().unwrap().needs;
     let [need] = needs.as_slice() else { panic!("{needs:?}") };
     assert!(need.serious && need.words.contains("cannot be written"), "{}", need.words);
-    assert!(need.words.contains("calls are refused"), "{}", need.words);
+    assert!(need.words.contains("Every call is refused"), "{}", need.words);
 }

@@ -9,7 +9,7 @@ use callgate_clients::copied::{holds, is_first};
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::entries;
-use callgate_secrets::SystemKeychain;
+use callgate_keychain::SystemKeychain;
 use callgate_store::Home;
 use serde_json::json;
 

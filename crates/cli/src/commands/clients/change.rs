@@ -10,10 +10,10 @@ use callgate_clients::discover::Found;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::plan::{Act, Plan, plan};
-use callgate_clients::program::{self, Installed};
 use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, ledger};
+use callgate_programs::{Installed, Pair, place};
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
 
@@ -24,7 +24,7 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn diff(args: &EntriesArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    let binary = program::place(home.path());
+    let binary = place(home.path());
     let act = Act::Protect { binary: text(&binary)? };
     let screen = Screen::new();
     Ok(Work::of(&home, args)?.show(&screen, act)?.close(&screen, act, true))
@@ -32,7 +32,7 @@ pub(crate) fn diff(args: &EntriesArgs) -> anyhow::Result<ExitCode> {
 
 pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    let binary = program::place(home.path());
+    let binary = place(home.path());
     let work = Work::of(&home, &args.entries)?;
     let (screen, act) = (Screen::new(), Act::Protect { binary: text(&binary)? });
     if args.dry_run {
@@ -59,12 +59,16 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// The program that clients start is at its place from here on.
+/// The program that clients start, and its partner, are in their places from here on.
 pub(in crate::commands) fn put_program(home: &Home) -> anyhow::Result<Installed> {
     home.prepare()?;
-    let own = std::env::current_exe().context("this program cannot be found")?;
-    program::install_unless_newer(&own, env!("CARGO_PKG_VERSION"), home.path())
-        .with_context(|| format!("{} cannot be written", program::place(home.path()).display()))
+    let brought = Pair::brought()
+        .context("the gate, callgate, is not beside this program: install Callgate again")??;
+    let installed = brought
+        .install_unless_newer(env!("CARGO_PKG_VERSION"), home.path())
+        .with_context(|| format!("{} cannot be written", place(home.path()).display()))?;
+    callgate_desk::sweep_programs(home);
+    Ok(installed)
 }
 
 /// A configuration file holds text.

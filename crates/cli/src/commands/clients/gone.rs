@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift, take_note};
-use callgate_clients::{ledger, program, queue};
+use callgate_clients::{ledger, queue};
 use callgate_store::Home;
 
 use super::{look, named, shown};
@@ -16,7 +16,8 @@ pub(crate) fn run(args: &GoneArgs) -> anyhow::Result<ExitCode> {
     let (screen, home) = (Screen::new(), Home::locate()?);
     let surveyed = look(&home, &[])?;
     let (ledger, waiting) = (ledger::read(home.path())?, queue::read(home.path())?);
-    let mut wiped = drift(&surveyed, &ledger, &waiting, &program::place(home.path()).to_string_lossy());
+    let mut wiped =
+        drift(&surveyed, &ledger, &waiting, &callgate_programs::place(home.path()).to_string_lossy());
     wiped.retain(|drift| matches!(drift, Drift::Wiped { client: of, .. } if of == client.id));
     if wiped.is_empty() {
         screen

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift};
+use callgate_clients::ledger;
 use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
-use callgate_clients::{ledger, program};
 use callgate_desk::clients::came_back;
 use callgate_store::Home;
 use callgate_supervise::find;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ClientsListArgs) -> anyhow::Result<ExitCode> {
 /// Entries whose gate is not as it was put there.
 fn tampered(home: &Home, surveyed: &[Surveyed]) -> BTreeSet<Key> {
     let ledger = ledger::read(home.path()).unwrap_or_default();
-    let binary = program::place(home.path());
+    let binary = callgate_programs::place(home.path());
     let drifts = drift(surveyed, &ledger, &[], &binary.to_string_lossy());
     drifts
         .into_iter()
@@ -160,7 +160,7 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed], waiting: &[Queue
         Ok(ledger) => ledger,
         Err(error) => return screen.line(&screen.paint(screen::WARN, &error.to_string())),
     };
-    let binary = program::place(home.path());
+    let binary = callgate_programs::place(home.path());
     for drift in drift(surveyed, &ledger, waiting, &binary.to_string_lossy()) {
         let said = match &drift {
             Drift::Wiped { client, path, lost } => format!(

@@ -9,7 +9,7 @@ use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
 use callgate_clients::restore::{self, Wanted, lost_in_wipe, restore_wiped};
 use callgate_clients::survey::entries;
-use callgate_clients::{change, file, ledger, program};
+use callgate_clients::{change, file, ledger};
 use callgate_desk::clients::References;
 use callgate_store::Home;
 use callgate_store::clock::{Clock as _, SystemClock};
@@ -79,7 +79,7 @@ fn put_back(screen: &Screen, home: &Home, wanted: Wanted<'_>, lost: &[Key]) -> a
         return Ok(true);
     }
     put_program(home)?;
-    let binary = program::place(home.path());
+    let binary = callgate_programs::place(home.path());
     let mut names = Names::of(entries(&look(home, &[])?), &ledger::read(home.path())?);
     let gates = restore_wiped(home.path(), wanted, (lost, text(&binary)?), &mut names, now_ms);
     let told = |words: &str| screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));

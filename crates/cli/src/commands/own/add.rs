@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use callgate_clients::System;
 use callgate_clients::discover::{Found, file_for_new};
 use callgate_clients::entry::{NewServer, Server};
 use callgate_clients::own::{self, Wanted, placing};
@@ -10,7 +11,6 @@ use callgate_clients::plan::Plan;
 use callgate_clients::secrets::find::{self, Slot};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::table::clients;
-use callgate_clients::{System, program};
 use callgate_desk::clients::masker_of;
 use callgate_secrets::Secret;
 use callgate_store::Home;
@@ -75,7 +75,7 @@ struct Adding<'a> {
 
 impl<'a> Adding<'a> {
     fn new(home: &'a Home, args: &'a AddArgs) -> anyhow::Result<Adding<'a>> {
-        let binary = text(&program::place(home.path()))?.to_owned();
+        let binary = text(&callgate_programs::place(home.path()))?.to_owned();
         let targets = targets(args)?;
         Ok(Adding { home, args, wanted: wanted(home, args)?, targets, around: Around::of(home)?, binary })
     }

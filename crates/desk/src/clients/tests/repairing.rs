@@ -100,7 +100,7 @@ fn what_is_repaired_before_anybody_asked_for_news_is_told_all_the_same() {
 #[test]
 fn a_gate_whose_program_moved_is_put_back_and_one_that_somebody_else_wrote_is_offered() {
     let world = world().protected().switched_on();
-    let ours = program::place(world.place.home.path()).display().to_string();
+    let ours = callgate_programs::place(world.place.home.path()).display().to_string();
     let text = fs::read_to_string(&world.cursor).unwrap();
     fs::write(&world.cursor, text.replace(&ours, "/old/bin/callgate")).unwrap();
     world.look();
