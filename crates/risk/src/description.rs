@@ -150,6 +150,7 @@ pub(crate) fn read<'a>(description: &'a str, context: &[&str]) -> DescriptionRea
         let words = split_sentence(sentence);
         if nth == 0 {
             found.lead = lead(sentence, &words, context);
+            found.later = means(sentence, &words);
         } else if found.lead.is_none() && nth == 1 {
             found.lead = lead(sentence, &words, context);
         } else if let Some(said) = later(sentence, &words, context)
@@ -260,7 +261,10 @@ fn all_of_level<'a>(
             continue;
         }
         // "An INSERT, UPDATE or DELETE query" names kinds; "add or remove labels" changes which there are.
-        if word.is_upper || (lemma == "remove" && gravest.verb == "add") {
+        if word.is_upper
+            || (lemma == "remove" && gravest.verb == "add")
+            || (lemma == "drop" && words[..at].iter().any(|before| before.text == "drag"))
+        {
             continue;
         }
         let said = reading(sentence, words, at, (&lemma, verb), context);
@@ -318,6 +322,8 @@ fn reading<'a>(
     let mut act = phrase::act(lemma, verb, &objects, context);
     let mut is_weak = verb.is_weak && act != Act::Pay && refined(lemma, &objects).is_none();
     // "Runs a diff" is but a way to say that it does one.
+    // "Generates a link" may be all that there is to getting one.
+    is_weak |= lemma == "generate" && act == Act::Write;
     is_weak |= act == Act::Execute
         && is_in(" run execute perform invoke ", lemma)
         && !has_any(objects.iter().copied(), RUNNABLE);
@@ -378,6 +384,15 @@ fn from_nouns<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option
 fn is_negated(words: &[Word], at: usize) -> bool {
     let next = words.get(at + 1).is_some_and(|word| word.text == "not");
     next || words[at.saturating_sub(3)..at].iter().any(|word| NEGATIONS.contains(&word.text.as_str()))
+}
+
+/// "by clicking an element": how it does what it does.
+fn means<'a>(sentence: &'a str, words: &[Word]) -> Option<SentenceReading<'a>> {
+    words.windows(2).filter(|two| two[0].text == "by").find_map(|two| {
+        let (verb, known, form) = verb_in_text(&two[1].text)?;
+        let acts = form == Form::Gerund && known.act >= Act::Execute && !known.is_weak;
+        acts.then_some(SentenceReading { act: known.act, is_weak: false, verb, sentence })
+    })
 }
 
 /// A later sentence that says what the tool does: "It also deletes …", "This will run …", "Executes …".

@@ -91,7 +91,7 @@ const ROWS: &[Row] = &[
          paint draw colorize animate parent correct fix escalate triage snooze enroll \
          confirm finalize associate disassociate dissociate enrich whitelist blacklist manage maintain administer \
          impersonate redirect localize prepend integrate onboard \
-         fulfill deactivate isolate nominate designate setup hset lpush rpush sadd zadd xadd hmset mset setex",
+         fulfill deactivate isolate overwrite resize generate nominate designate setup hset lpush rpush sadd zadd xadd hmset mset setex",
     ),
     sure_or_noun(Act::Write, "update copy move change comment label tag upload import push"),
     weak(
@@ -110,7 +110,7 @@ const ROWS: &[Row] = &[
          dial login logout authenticate authorize connect disconnect reconnect inject automate \
          control orchestrate operate hibernate wake mount unmount boot flash reload recover \
          merge rebase ssh sudo trigger run autoscale hijack bypass \
-         delegate migrate initiate keypress keydown \
+         delegate migrate keypress keydown \
          sendkeys mousemove arm disarm ",
     ),
     sure_or_noun(Act::Execute, "run trigger click drag press scroll"),
@@ -119,12 +119,12 @@ const ROWS: &[Row] = &[
         "type call build test select focus hover play skip command work act interact activate request perform",
     ),
     weak(Act::Write, "capture new take place book reserve bring restore do"),
-    weak(Act::Execute, "connect transfer start cancel abort go turn spin shut force"),
+    weak(Act::Execute, "initiate connect transfer start cancel abort go turn spin shut force"),
     weak_or_noun(Act::Pay, "order"),
     sure(
         Act::Destroy,
         "delete remove drop truncate purge wipe erase destroy clear flush uninstall terminate kill revoke prune discard \
-         empty deprovision overwrite evict expunge unlink rm rmdir del nuke shred obliterate annihilate decommission \
+         empty deprovision evict expunge unlink rm rmdir del nuke shred obliterate annihilate decommission \
          reset cleanup clean recreate unpublish deregister unregister invalidate ban kick unfriend detach \
          reformat rmi flushall flushdb delist abandon forget zap trash eject expel tombstone dispose cleanse hdel srem zrem \
          lrem xdel reinitialize reimage",
