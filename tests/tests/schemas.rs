@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use callgate_tests::gate::Bench;
 use callgate_tests::processes::{children, eventually, is_alive, signal};
-use callgate_tests::session::{Session, result_text, told};
+use callgate_tests::session::{Session, call_line, result_text, told};
 use rustix::process::Signal;
 
 const VALIDATE: &str = r#"{ "version": "1", "default": "allow", "validate": true }"#;
+const PING: &str = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
 const SOON: Duration = Duration::from_secs(20);
 /// What a gate may hold at any time of such a session.
 const MOST: u64 = 64 << 20;
@@ -115,4 +116,38 @@ fn a_process_that_somebody_killed_between_two_calls_is_replaced() {
     let stat = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     eventually("it is gone", SOON, || (stat().is_empty() || stat().contains(") Z ")).then_some(()));
     assert!(call(&mut session, 2, "safe", r#"{"url":1}"#).contains("safe ran"));
+}
+
+#[test]
+fn cancellation_reaches_a_call_that_waits_for_its_schema() {
+    let policy = r#"{ "version": "1", "default": "allow", "tools": { "safe": { "validate": true } } }"#;
+    let bench = Bench::new(policy).unwrap();
+    // The list comes with the answer to the ping.
+    let mut session = bench.session("on tools/list\nhold\non ping\nanswer\nrelease\n", &[]).unwrap();
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let waits = [call_line("1", "safe", r#"{"cancelled":true}"#), call_line("2", "safe", "{}")];
+    session.send(&[&waits[0], &waits[1], cancel, &call_line("3", "danger", "{}")].join("\n")).unwrap();
+    assert_eq!(result_text(&session.answer("3").unwrap()), Some("danger ran"), "it needs no schema");
+    let listing = || String::from_utf8(bench.server_got()).unwrap().contains("\"tools/list\"");
+    eventually("the gate asks for the list", SOON, || listing().then_some(()));
+    session.send(PING).unwrap();
+    session.answer("9").unwrap();
+    // It came after the cancelled one, so that is over when this one is answered.
+    session.answer("2").unwrap();
+    let out = String::from_utf8(session.finish().unwrap().out).unwrap();
+    assert!(!out.contains("\"id\":1,"), "nobody waits for it: {out}");
+    let got = String::from_utf8(bench.server_got()).unwrap();
+    assert!(!got.contains("cancelled"), "neither the call nor its cancellation: {got}");
+}
+
+#[test]
+fn ping_is_answered_while_arguments_are_checked() {
+    let endless = [("endless".to_owned(), doubling("anyOf", 60))];
+    let bench = Bench::new(VALIDATE).unwrap();
+    let mut session = bench.session(&listing(&endless), &[]).unwrap();
+    assert!(call(&mut session, 1, "safe", r#"{"url":1}"#).contains("safe ran"));
+    session.send(&[&call_line("2", "endless", r#"{"a":1}"#), PING].join("\n")).unwrap();
+    session.answer("9").unwrap();
+    assert!(!session.out.text().contains("\"id\":2,"), "the check goes on: {}", session.out.text());
+    assert!(told(&session.answer_within("2", SOON).unwrap()).unwrap().contains("too long"));
 }

@@ -43,14 +43,15 @@ fn person_says(_bench: &Bench, words: &str) {
     panic!("there is no terminal here to say {words:?} at");
 }
 
-/// A ping of ours, left out of the transcript: when it is answered, all before it has been dealt with.
+/// A request of ours, left out of the transcript: when it is answered, all before it has been dealt with. Not a ping, which is
+/// answered while a server starts.
 fn synchronise(session: &mut Session, step: usize) {
     let id = format!("\"sync-{step}\"");
-    session.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).unwrap();
+    session.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"server/discover"}}"#)).unwrap();
     session.answer(&id).unwrap();
 }
 
-/// Our own answers do not wait for the server's, so the ping says nothing about them.
+/// Our own answers do not wait for the server's, so that says nothing about them.
 fn hear_answers(session: &Session, line: &str, seen: &mut Seen) {
     let Some(value) = Json::parse(line, Dialect::Strict) else {
         seen.nobody += 1;

@@ -163,6 +163,11 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
 }
 
 impl<'a> Message<'a> {
+    /// As it was received: read again, it is the same message.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// What may be forwarded, without LF: the received bytes when every reader splits and reads them alike, else
     /// the same tokens written safely.
     pub fn wire(&self) -> Cow<'a, [u8]> {

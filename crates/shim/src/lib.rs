@@ -5,7 +5,7 @@
 //! no port, needs no app, and writes nothing but protocol to its output.
 
 mod above;
-mod asks;
+mod admission;
 mod bounds;
 mod cancel;
 mod checker;
@@ -15,10 +15,11 @@ mod explain;
 mod farewell;
 pub mod gate;
 mod handshake;
-mod judging;
+mod held;
 mod lines;
 mod lists;
 mod outlet;
+mod passage;
 mod patience;
 mod pending;
 mod program;
@@ -29,7 +30,7 @@ mod revival;
 mod schema;
 mod secrets;
 mod server;
-mod server_asks;
+mod server_requests;
 mod session;
 mod stderr;
 #[cfg_attr(unix, path = "stdio_unix.rs")]

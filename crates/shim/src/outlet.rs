@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub(crate) struct Outlet {
 struct Shared {
     pipe: Mutex<Pipe>,
     posts: Mutex<Posts>,
+    /// How many posts are not written, for whoever only wants to know whether there are any.
+    unwritten: AtomicUsize,
     changed: Condvar,
     courier: &'static str,
 }
@@ -41,13 +44,44 @@ impl std::fmt::Debug for Pipe {
 
 #[derive(Debug, Default)]
 struct Posts {
-    waiting: VecDeque<Vec<u8>>,
+    waiting: VecDeque<Post>,
     bytes: usize,
-    /// The courier holds a line that is not written yet.
-    carrying: bool,
+    /// How many were ever posted, and how many of them are written.
+    posted: u64,
+    written: u64,
     /// A courier was called.
     attended: bool,
     closed: bool,
+    /// Nobody closed it: it could not be written to.
+    broken: bool,
+}
+
+/// Whole lines for the courier.
+pub(crate) struct Post {
+    lines: Vec<u8>,
+    lost: Option<Lost>,
+}
+
+/// Told when the pipe broke before a post was in it. Of a pipe that was closed, whoever closed it tells.
+pub(crate) type Lost = Box<dyn FnOnce(Undelivered) + Send>;
+
+impl Post {
+    fn new(mut line: Vec<u8>) -> Post {
+        line.push(b'\n');
+        Post { lines: line, lost: None }
+    }
+
+    pub(crate) fn lose(self, written: usize, cause: io::Error) {
+        if let Some(lost) = self.lost {
+            lost(Undelivered { written, cause });
+        }
+    }
+}
+
+impl std::fmt::Debug for Post {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Post").field("bytes", &self.lines.len()).finish()
+    }
 }
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -62,6 +96,7 @@ impl Outlet {
             shared: Arc::new(Shared {
                 pipe: Mutex::new(Pipe { writer: Some(Box::new(writer)) }),
                 posts: Mutex::default(),
+                unwritten: AtomicUsize::new(0),
                 changed: Condvar::new(),
                 courier,
             }),
@@ -73,34 +108,52 @@ impl Outlet {
         self.shared.write(lines)
     }
 
-    /// Leaves one line (its LF is added) for the courier. Waits only when very much is waiting already.
-    pub(crate) fn post(&self, mut line: Vec<u8>) {
-        line.push(b'\n');
-        let mut posts = held(&self.shared.posts);
-        while posts.bytes > POSTED_BYTES && !posts.closed {
-            posts = self.shared.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
+    /// Waits until what was posted before is written, so that what is sent next comes after it.
+    pub(crate) fn follow(&self) {
+        if self.shared.unwritten.load(Ordering::Acquire) > 0 {
+            let posts = held(&self.shared.posts);
+            let until = posts.posted;
+            drop(self.shared.wait_while(posts, |posts| posts.written < until));
         }
-        self.leave(posts, line);
+    }
+
+    /// Leaves one line (its LF is added) for the courier. Waits only when very much is waiting already.
+    pub(crate) fn post(&self, line: Vec<u8>) {
+        self.await_room();
+        self.post_last(line);
+    }
+
+    /// Waits while very much is waiting already.
+    pub(crate) fn await_room(&self) {
+        drop(self.shared.wait_while(held(&self.shared.posts), |posts| posts.bytes > POSTED_BYTES));
     }
 
     /// The same without ever waiting: for the thread that sees the session out, which leaves a bounded number of them.
-    pub(crate) fn post_last(&self, mut line: Vec<u8>) {
-        line.push(b'\n');
-        self.leave(held(&self.shared.posts), line);
+    pub(crate) fn post_last(&self, line: Vec<u8>) {
+        // Its sender is told by nobody, whatever becomes of it.
+        drop(self.leave(held(&self.shared.posts), Post::new(line)));
+    }
+
+    /// Leaves whole lines for the courier, without waiting. Back they come if the pipe is broken already.
+    pub(crate) fn post_lines(&self, lines: Vec<u8>, lost: Lost) -> Result<(), Post> {
+        self.leave(held(&self.shared.posts), Post { lines, lost: Some(lost) })
     }
 
     /// Leaves text for the courier unless too much is waiting; says whether it was taken.
     pub(crate) fn offer(&self, text: &[u8]) -> bool {
         let posts = held(&self.shared.posts);
-        if posts.closed || posts.bytes > POSTED_BYTES / 16 {
-            return false;
-        }
-        self.leave(posts, text.to_vec());
-        true
+        let room = !posts.closed && posts.bytes <= POSTED_BYTES / 16;
+        room && self.leave(posts, Post { lines: text.to_vec(), lost: None }).is_ok()
     }
 
-    fn leave(&self, mut posts: MutexGuard<'_, Posts>, line: Vec<u8>) {
-        posts.push(line);
+    fn leave(&self, mut posts: MutexGuard<'_, Posts>, post: Post) -> Result<(), Post> {
+        if posts.closed {
+            return if posts.broken { Err(post) } else { Ok(()) };
+        }
+        posts.bytes += post.lines.len();
+        posts.posted += 1;
+        posts.waiting.push_back(post);
+        self.shared.unwritten.fetch_add(1, Ordering::Release);
         let is_first = !std::mem::replace(&mut posts.attended, true);
         drop(posts);
         self.shared.changed.notify_all();
@@ -109,14 +162,16 @@ impl Outlet {
             let courier = thread::Builder::new().name(shared.courier.to_owned()).stack_size(128 * 1024);
             // Without a courier whoever waits for the line would wait for ever: better that the pipe ends.
             if courier.spawn(move || shared.carry()).is_err() {
-                self.close();
+                held(&self.shared.posts).broken = true;
+                return self.shared.give_up().pop_back().map_or(Ok(()), Err);
             }
         }
+        Ok(())
     }
 
     /// Waits until everything posted so far is written or can no longer be; false after `limit`.
     pub(crate) fn flush(&self, limit: Duration) -> bool {
-        let unwritten = |posts: &mut Posts| (posts.carrying || !posts.waiting.is_empty()) && !posts.closed;
+        let unwritten = |posts: &mut Posts| posts.written < posts.posted && !posts.closed;
         let posts = held(&self.shared.posts);
         let waited = self.shared.changed.wait_timeout_while(posts, limit, unwritten);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
@@ -125,7 +180,8 @@ impl Outlet {
     /// Closes the pipe, at once or as soon as the write under way ends. Later lines are refused. Never waits: a reader
     /// that sleeps must not keep a session from ending.
     pub(crate) fn close(&self) {
-        self.shared.give_up();
+        // Dropped: who closes a pipe tells whoever waits for what was in it.
+        drop(self.shared.give_up());
         if let Ok(mut pipe) = self.shared.pipe.try_lock() {
             pipe.writer = None;
         }
@@ -138,15 +194,6 @@ pub(crate) struct Undelivered {
     /// How much of them did.
     pub(crate) written: usize,
     pub(crate) cause: io::Error,
-}
-
-impl Posts {
-    fn push(&mut self, line: Vec<u8>) {
-        if !self.closed {
-            self.bytes += line.len();
-            self.waiting.push_back(line);
-        }
-    }
 }
 
 impl Shared {
@@ -171,41 +218,53 @@ impl Shared {
         Ok(())
     }
 
+    fn wait_while<'p>(
+        &self,
+        posts: MutexGuard<'p, Posts>,
+        unmet: impl Fn(&Posts) -> bool,
+    ) -> MutexGuard<'p, Posts> {
+        self.changed
+            .wait_while(posts, |posts| unmet(posts) && !posts.closed)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The courier's life.
     fn carry(&self) {
         loop {
-            let line = {
-                let mut posts = held(&self.posts);
-                loop {
-                    if posts.closed {
-                        return;
-                    }
-                    if let Some(line) = posts.waiting.pop_front() {
-                        posts.carrying = true;
-                        break line;
-                    }
-                    posts = self.changed.wait(posts).unwrap_or_else(PoisonError::into_inner);
-                }
-            };
-            let written = self.write(&line);
-            let mut posts = held(&self.posts);
-            posts.carrying = false;
-            posts.bytes -= line.len();
+            let mut posts = self.wait_while(held(&self.posts), |posts| posts.waiting.is_empty());
+            let Some(post) = posts.waiting.pop_front().filter(|_| !posts.closed) else { return };
             drop(posts);
-            if written.is_err() {
-                self.give_up();
+            let sent = self.write(&post.lines);
+            let mut posts = held(&self.posts);
+            posts.bytes -= post.lines.len();
+            posts.written += 1;
+            self.unwritten.fetch_sub(1, Ordering::Release);
+            if let Err(Undelivered { written, cause }) = sent {
+                posts.broken = !posts.closed;
+                let broken = posts.broken;
+                drop(posts);
+                let kind = cause.kind();
+                let left = self.give_up();
+                if broken {
+                    post.lose(written, cause);
+                    left.into_iter().for_each(|post| post.lose(0, kind.into()));
+                }
                 return;
             }
+            drop(posts);
             self.changed.notify_all();
         }
     }
 
-    fn give_up(&self) {
+    /// What was posted and not written.
+    fn give_up(&self) -> VecDeque<Post> {
         let mut posts = held(&self.posts);
         posts.closed = true;
-        posts.waiting.clear();
+        let left = std::mem::take(&mut posts.waiting);
+        self.unwritten.fetch_sub(left.len(), Ordering::Release);
         drop(posts);
         self.changed.notify_all();
+        left
     }
 }
 
@@ -256,6 +315,43 @@ mod tests {
         assert!(outlet.flush(Duration::from_secs(30)));
         outlet.close();
         assert_eq!(outlet.send(b"x\n").unwrap_err().cause.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn what_is_sent_follows_what_was_posted_before() {
+        let (reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::new("test", writer);
+        let sending = thread::spawn(move || {
+            for n in 0..500 {
+                outlet.post(format!("{}", 2 * n).into_bytes());
+                outlet.follow();
+                outlet.send(format!("{}\n", 2 * n + 1).as_bytes()).unwrap();
+            }
+        });
+        let lines =
+            BufReader::new(reader).lines().take(1000).map(|line| line.unwrap().parse::<u32>().unwrap());
+        assert!(lines.eq(0..1000));
+        sending.join().unwrap();
+    }
+
+    #[test]
+    fn whoever_posted_to_a_pipe_that_breaks_hears_it() {
+        let (reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::new("test", writer);
+        drop(reader);
+        let (tell, told) = std::sync::mpsc::channel();
+        let lost = |tell: &std::sync::mpsc::Sender<usize>| -> Lost {
+            let tell = tell.clone();
+            Box::new(move |undelivered| tell.send(undelivered.written).unwrap())
+        };
+        if let Err(post) = outlet.post_lines(b"first\n".to_vec(), lost(&tell)) {
+            post.lose(0, io::ErrorKind::BrokenPipe.into());
+        }
+        assert_eq!(told.recv(), Ok(0));
+        let late = outlet.post_lines(b"second\n".to_vec(), lost(&tell));
+        assert!(late.is_err(), "it is known by now");
+        drop((late, tell));
+        assert!(told.recv().is_err(), "each is told once");
     }
 
     #[test]

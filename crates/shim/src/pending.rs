@@ -1,12 +1,14 @@
-//! Which requests of the client wait for an answer of the server.
+//! Pending requests: those of the client that wait for an answer of the server, or to get to it ([`held`]).
 //!
 //! Owns the promise "exactly one answer per request": an id enters when its request is let through and
 //! leaves with its first answer. Client and server number their requests independently, so the server's
-//! have a table of their own ([`crate::server_asks`]) and no id of one can be taken for one of the other.
+//! have a table of their own ([`crate::server_requests`]) and no id of one can be taken for one of the other.
 //!
 //! A session may have one server after another. Whoever waits for one of them waits for that generation alone: when it ends,
 //! the table is emptied in the same step in which it turns to the next, so a late answer of an old server finds nobody, and
 //! nobody is left to wait for a server that is gone.
+
+mod held;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -30,8 +32,8 @@ const HAND_OVER: Duration = Duration::from_millis(5);
 
 /// A client's request that the server has to answer.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) what: What,
+pub(crate) struct PendingRequest {
+    pub(crate) what: RequestKind,
     pub(crate) since: Instant,
     /// Answered only when somebody ends it (`subscriptions/listen`): no reason to keep a session open.
     pub(crate) lasting: bool,
@@ -45,16 +47,16 @@ pub(crate) struct Asked {
     pub(crate) unlisted: Option<Box<Unlisted>>,
 }
 
-impl Asked {
-    pub(crate) fn new(what: What) -> Asked {
+impl PendingRequest {
+    pub(crate) fn new(what: RequestKind) -> PendingRequest {
         let since = Instant::now();
-        Asked { what, since, lasting: false, token: None, heard: since, late: false, unlisted: None }
+        PendingRequest { what, since, lasting: false, token: None, heard: since, late: false, unlisted: None }
     }
 }
 
 /// What was asked, as far as the answer is treated differently.
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum RequestKind {
     /// A call with a row in the history.
     Call(CallRef, Expects),
     /// A list, or a further page of one.
@@ -74,18 +76,20 @@ pub(crate) enum What {
     Greeting,
     /// Something that the gate asked for; what is answered is nobody's concern.
     Quiet,
+    /// Not let through to a server yet.
+    Held(Expects),
     Other,
 }
 
-impl What {
+impl RequestKind {
     /// Does the client wait for it?
     pub(crate) fn is_clients(&self) -> bool {
-        !matches!(self, What::OwnList { .. } | What::Greeting | What::Quiet)
+        !matches!(self, RequestKind::OwnList { .. } | RequestKind::Greeting | RequestKind::Quiet)
     }
 
     /// Does somebody use the server? To ask whether it is there is none.
     fn is_use(&self) -> bool {
-        matches!(self, What::Call(..) | What::List { .. })
+        matches!(self, RequestKind::Call(..) | RequestKind::List { .. })
     }
 }
 
@@ -96,20 +100,33 @@ pub(crate) enum NotEntered {
     IdInUse,
     TooMany,
     /// The session is over; the reason to tell.
-    Ended(Arc<str>),
+    Closed(Arc<str>),
     /// There is no server for now; why.
-    Shut(Shut),
+    Stopped(Unavailable),
     /// The server is being started; it may be waited for so long.
     Starting(Instant),
     /// The server was ended and comes back when somebody wants it.
-    Asleep,
+    Idle,
     /// The server that the request was meant for has made place for another.
     Stale,
+    /// It was held, and its client gave it up.
+    GivenUp,
+}
+
+/// What the client gave up.
+#[derive(Debug)]
+pub(crate) enum Cancelled {
+    /// A request that the server may have; with its row, if it is one that is recorded.
+    Sent(Option<CallRef>),
+    /// One that no server has seen, nor will.
+    Held,
+    /// Nothing that waits.
+    Unknown,
 }
 
 /// Why there is no server although there is a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shut {
+pub(crate) struct Unavailable {
     /// As the record names it.
     pub(crate) rule: &'static str,
     /// A sentence for whoever calls.
@@ -122,33 +139,40 @@ pub(crate) struct Shut {
 
 /// Whether requests get to a server.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Door {
+pub(crate) enum Intake {
     #[default]
     Open,
     /// The server is being started. Whoever comes waits, but not for longer than until then.
-    Ajar {
+    Starting {
         until: Instant,
     },
     /// There is no server until somebody wants it.
-    Asleep,
-    Shut(Shut),
+    Idle,
+    Stopped(Unavailable),
     /// For good.
-    Ended(Arc<str>),
+    Closed(Arc<str>),
 }
 
 /// Numbers the servers of a session.
 pub(crate) type Generation = u32;
 
+/// Numbers the requests that were held: an id that was cancelled may be used again at once.
+pub(crate) type Ticket = u64;
+
 #[derive(Debug, Default)]
 struct Table {
-    waiting: HashMap<IdKey, Asked>,
+    waiting: HashMap<IdKey, PendingRequest>,
+    /// Not let through yet; nothing but us knows of them.
+    held: HashMap<IdKey, (Ticket, PendingRequest)>,
+    /// How many were ever held.
+    tickets: Ticket,
     /// Cancelled by the client: an answer may still come, and none is owed.
-    cancelled: HashMap<IdKey, Asked>,
+    cancelled: HashMap<IdKey, PendingRequest>,
     /// Given up because they took too long: an answer may still come, and is not wanted.
-    late: HashMap<IdKey, Asked>,
+    late: HashMap<IdKey, PendingRequest>,
     /// How many calls and lists were ever entered.
     entered: u64,
-    door: Door,
+    intake: Intake,
     /// The server that everybody in here waits for; counted from 0.
     generation: Generation,
     /// Has the client asked for anything yet?
@@ -186,7 +210,12 @@ impl Pending {
     }
 
     /// Enters a request for this server; to be done before the server can see it.
-    pub(crate) fn enter(&self, id: IdKey, asked: Asked, generation: Generation) -> Result<(), NotEntered> {
+    pub(crate) fn enter(
+        &self,
+        id: IdKey,
+        asked: PendingRequest,
+        generation: Generation,
+    ) -> Result<(), NotEntered> {
         let mut table = self.table();
         table.used = true;
         let entered = table.check(&id, generation);
@@ -199,10 +228,10 @@ impl Pending {
         entered
     }
 
-    /// Enters a request of our own, under an id of ours; the door is for others. False when the server is another one.
-    pub(crate) fn enter_own(&self, id: IdKey, asked: Asked, generation: Generation) -> bool {
+    /// Enters a request of our own, under an id of ours; the intake is for others. False when the server is another one.
+    pub(crate) fn enter_own(&self, id: IdKey, asked: PendingRequest, generation: Generation) -> bool {
         let mut table = self.table();
-        let ours = table.generation == generation && !matches!(table.door, Door::Ended(_));
+        let ours = table.generation == generation && !matches!(table.intake, Intake::Closed(_));
         if ours {
             table.waiting.insert(id, asked);
         }
@@ -232,7 +261,7 @@ impl Pending {
     }
 
     /// The first answer to `id` takes it out; every later one, and each of a server that is no more, finds nothing.
-    pub(crate) fn answer(&self, id: &IdKey, generation: Generation) -> Option<Asked> {
+    pub(crate) fn answer(&self, id: &IdKey, generation: Generation) -> Option<PendingRequest> {
         let mut table = self.table();
         if table.generation != generation {
             return None;
@@ -243,48 +272,56 @@ impl Pending {
         asked
     }
 
-    /// The client gave the request up. Returns the call that it was.
-    pub(crate) fn cancel(&self, id: &IdKey) -> Option<CallRef> {
+    /// The client gave the request up.
+    pub(crate) fn cancel(&self, id: &IdKey) -> Cancelled {
         let mut table = self.table();
-        let asked = table.waiting.remove(id)?;
-        let call = match &asked.what {
-            What::Call(call, _) => Some(*call),
+        if table.held.remove(id).is_some() {
+            self.tell(table);
+            return Cancelled::Held;
+        }
+        let Some(request) = table.waiting.remove(id) else { return Cancelled::Unknown };
+        let call = match &request.what {
+            RequestKind::Call(call, _) => Some(*call),
             _ => None,
         };
         if table.cancelled.len() < MAX_PENDING {
-            table.cancelled.insert(id.clone(), asked);
+            table.cancelled.insert(id.clone(), request);
         }
         self.tell(table);
-        call
+        Cancelled::Sent(call)
     }
 
-    /// The server is gone, or about to be: from here on the table is the next one's, and the door as it is said. Everybody
+    /// The server is gone, or about to be: from here on the table is the next one's, and the intake as it is said. Everybody
     /// who waited is returned, oldest first.
-    pub(crate) fn sever(&self, door: Door) -> Vec<(IdKey, Asked)> {
-        self.turn(self.table(), door)
+    pub(crate) fn sever(&self, intake: Intake) -> Vec<(IdKey, PendingRequest)> {
+        self.turn(self.table(), intake)
     }
 
     /// The same, unless somebody waits for an answer that is to be expected, or the server `holds` something for its client:
-    /// then nothing happens. Asked while no request can enter or leave, so that none is missed.
+    /// then nothing happens. PendingRequest while no request can enter or leave, so that none is missed.
     pub(crate) fn sever_if_idle(
         &self,
-        door: Door,
+        intake: Intake,
         holds: impl FnOnce() -> bool,
-    ) -> Option<Vec<(IdKey, Asked)>> {
+    ) -> Option<Vec<(IdKey, PendingRequest)>> {
         let table = self.table();
-        let idle = table.waiting.values().all(|asked| asked.lasting) && !holds();
-        idle.then(|| self.turn(table, door))
+        let idle = table.held.is_empty() && table.waiting.values().all(|asked| asked.lasting) && !holds();
+        idle.then(|| self.turn(table, intake))
     }
 
-    fn turn(&self, mut table: MutexGuard<'_, Table>, door: Door) -> Vec<(IdKey, Asked)> {
-        if !matches!(table.door, Door::Ended(_)) {
-            table.door = door;
+    fn turn(&self, mut table: MutexGuard<'_, Table>, intake: Intake) -> Vec<(IdKey, PendingRequest)> {
+        if !matches!(table.intake, Intake::Closed(_)) {
+            table.intake = intake;
         }
         table.generation += 1;
         self.generation.store(table.generation, Ordering::SeqCst);
         table.cancelled.clear();
         table.late.clear();
         let mut left: Vec<_> = table.waiting.drain().collect();
+        if matches!(table.intake, Intake::Closed(_)) {
+            // Nobody else is sure to get to them.
+            left.extend(table.held.drain().map(|(id, (_, request))| (id, request)));
+        }
         self.tell(table);
         left.sort_by_key(|(_, asked)| asked.since);
         left
@@ -293,9 +330,9 @@ impl Pending {
     /// Somebody wants the server that is asleep. True for the first, who has to say so.
     pub(crate) fn wake(&self, until: Instant) -> bool {
         let mut table = self.table();
-        let asleep = matches!(table.door, Door::Asleep);
+        let asleep = matches!(table.intake, Intake::Idle);
         if asleep {
-            table.door = Door::Ajar { until };
+            table.intake = Intake::Starting { until };
         }
         self.tell(table);
         asleep
@@ -312,9 +349,9 @@ impl Pending {
     /// Calls that nobody is to wait for any longer. From here on each counts as answered, once, by whoever asks this.
     pub(crate) fn overdue(&self, patience: Patience) -> Vec<(IdKey, CallRef, Expects)> {
         let mut table = self.table();
-        let is_overdue = |asked: &Asked| {
+        let is_overdue = |asked: &PendingRequest| {
             !asked.lasting
-                && matches!(asked.what, What::Call(..))
+                && matches!(asked.what, RequestKind::Call(..))
                 && patience.is_over(asked.since, asked.heard)
         };
         let ids: Vec<IdKey> =
@@ -340,14 +377,15 @@ impl Pending {
     /// Whether anybody waits for what a server is there for, and how many ever did: tells whether it is used.
     pub(crate) fn use_of(&self) -> (bool, u64) {
         let table = self.table();
-        (table.waiting.values().any(|asked| !asked.lasting && asked.what.is_use()), table.entered)
+        let waits = |request: &PendingRequest| !request.lasting && request.what.is_use();
+        (!table.held.is_empty() || table.waiting.values().any(waits), table.entered)
     }
 
     /// Changes how whoever comes is received. The end stays the end.
-    pub(crate) fn set_door(&self, door: Door) {
+    pub(crate) fn set_intake(&self, intake: Intake) {
         let mut table = self.table();
-        if !matches!(table.door, Door::Ended(_)) {
-            table.door = door;
+        if !matches!(table.intake, Intake::Closed(_)) {
+            table.intake = intake;
         }
         self.tell(table);
     }
@@ -358,23 +396,23 @@ impl Pending {
 
     /// How many calls, which are all that is on record, wait for their answer.
     pub(crate) fn calls(&self) -> usize {
-        let is_call = |asked: &&Asked| matches!(asked.what, What::Call(..)) && !asked.lasting;
+        let is_call = |asked: &&PendingRequest| matches!(asked.what, RequestKind::Call(..)) && !asked.lasting;
         self.table().waiting.values().filter(is_call).count()
     }
 
     /// Is a server being started that nobody may speak to yet?
     pub(crate) fn is_starting(&self) -> bool {
-        matches!(self.table().door, Door::Ajar { .. })
+        matches!(self.table().intake, Intake::Starting { .. })
     }
 
     /// Waits while a server is being started, as long as that may take.
     pub(crate) fn wait_started(&self) {
-        let until = match &self.table().door {
-            Door::Ajar { until } => *until,
-            Door::Open | Door::Asleep | Door::Shut(_) | Door::Ended(_) => return,
+        let until = match &self.table().intake {
+            Intake::Starting { until } => *until,
+            Intake::Open | Intake::Idle | Intake::Stopped(_) | Intake::Closed(_) => return,
         };
         let limit = until.saturating_duration_since(Instant::now());
-        self.wait(limit, |table| !matches!(table.door, Door::Ajar { .. }));
+        self.wait(limit, |table| !matches!(table.intake, Intake::Starting { .. }));
     }
 
     /// Waits until nobody waits for an answer that is to be expected, and none is on its way; false after `limit`.
@@ -428,28 +466,33 @@ impl Pending {
 
 impl Table {
     fn check(&self, id: &IdKey, generation: Generation) -> Result<(), NotEntered> {
-        match &self.door {
-            Door::Open => {}
-            Door::Ended(reason) => return Err(NotEntered::Ended(reason.clone())),
-            Door::Shut(shut) => return Err(NotEntered::Shut(shut.clone())),
-            Door::Asleep => return Err(NotEntered::Asleep),
-            Door::Ajar { until } => return Err(NotEntered::Starting(*until)),
+        self.is_open(generation)?;
+        self.has_room(id)
+    }
+
+    fn is_open(&self, generation: Generation) -> Result<(), NotEntered> {
+        match &self.intake {
+            Intake::Open => {}
+            Intake::Closed(reason) => return Err(NotEntered::Closed(reason.clone())),
+            Intake::Stopped(shut) => return Err(NotEntered::Stopped(shut.clone())),
+            Intake::Idle => return Err(NotEntered::Idle),
+            Intake::Starting { until } => return Err(NotEntered::Starting(*until)),
         }
-        if self.generation != generation {
-            return Err(NotEntered::Stale);
-        }
+        if self.generation == generation { Ok(()) } else { Err(NotEntered::Stale) }
+    }
+
+    fn has_room(&self, id: &IdKey) -> Result<(), NotEntered> {
         // A late answer to a cancelled request must not be taken for the answer to another.
         if self.is_used(id) {
             return Err(NotEntered::IdInUse);
         }
-        if self.waiting.len() >= MAX_PENDING {
-            return Err(NotEntered::TooMany);
-        }
-        Ok(())
+        let room = self.waiting.len() + self.held.len() < MAX_PENDING;
+        if room { Ok(()) } else { Err(NotEntered::TooMany) }
     }
 
     fn id_of(&self, call: CallId) -> Option<IdKey> {
-        let is_it = |asked: &Asked| matches!(&asked.what, What::Call(one, _) if one.id() == call);
+        let is_it =
+            |asked: &PendingRequest| matches!(&asked.what, RequestKind::Call(one, _) if one.id() == call);
         self.waiting.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone())
     }
 
@@ -457,22 +500,24 @@ impl Table {
     fn give_up(&mut self, id: IdKey) -> Option<(IdKey, CallRef, Expects)> {
         let asked = self.waiting.remove(&id)?;
         let call = match &asked.what {
-            What::Call(call, expects) => Some((id.clone(), *call, *expects)),
+            RequestKind::Call(call, expects) => Some((id.clone(), *call, *expects)),
             _ => None,
         };
         if self.late.len() < MAX_PENDING {
-            self.late.insert(id, Asked { late: true, ..asked });
+            self.late.insert(id, PendingRequest { late: true, ..asked });
         }
         call
     }
 
     /// Is there an answer that is owed, or that may still come?
     fn is_used(&self, id: &IdKey) -> bool {
-        self.waiting.contains_key(id) || self.cancelled.contains_key(id) || self.late.contains_key(id)
+        self.waiting.contains_key(id)
+            || self.held.contains_key(id)
+            || self.cancelled.contains_key(id)
+            || self.late.contains_key(id)
     }
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
-#[path = "pending_tests.rs"]
 mod tests;

@@ -21,11 +21,12 @@ use callgate_supervise::Ending;
 use crate::codegen::Codegen;
 use crate::gate::{Change, Gate, Rules};
 use crate::handshake::Handshake;
+use crate::held::HeldRequests;
 use crate::lists::LastLists;
-use crate::outlet::{Outlet, Undelivered};
+use crate::outlet::{Lost, Outlet, Post, Undelivered};
 use crate::patience::{Patience, patience};
-use crate::pending::{Asked, Generation, Pending, What};
-use crate::server_asks::{ServerAsk, ServerAsks};
+use crate::pending::{Generation, Pending, PendingRequest, RequestKind};
+use crate::server_requests::{ServerRequest, ServerRequests};
 use crate::stdio;
 use crate::toolbook::ToolBook;
 use crate::unknown_answers::UnknownAnswers;
@@ -58,7 +59,7 @@ pub(crate) enum News {
     /// The policy is another one.
     Rules,
     /// A person wants the server to be stopped, started, started again.
-    Asked(Request),
+    Control(Request),
     /// A person does not want this call to go on.
     Cancel(CallId),
     /// Somebody wants us gone.
@@ -70,7 +71,9 @@ pub(crate) struct Relay {
     pub(crate) gate: Gate,
     pub(crate) journal: Journal,
     pub(crate) pending: Pending,
-    pub(crate) server_asks: ServerAsks,
+    /// What of the client's has to wait.
+    pub(crate) held: HeldRequests,
+    pub(crate) server_requests: ServerRequests,
     pub(crate) to_client: Outlet,
     pub(crate) server: Current,
     pub(crate) handshake: Handshake,
@@ -131,17 +134,17 @@ impl Relay {
         let mut params = Vec::new();
         params.extend(cursor.map(|cursor| format!("\"cursor\":{}", serde_json::Value::from(cursor))));
         params.extend((!meta.is_empty()).then(|| format!("\"_meta\":{meta}")));
-        let what = What::OwnList { first: cursor.is_none(), meta: meta.to_owned() };
+        let what = RequestKind::OwnList { first: cursor.is_none(), meta: meta.to_owned() };
         self.ask(pipe, what, "tools/list", &format!("{{{}}}", params.join(",")))
     }
 
     /// A request of our own. False when it cannot be made.
-    pub(crate) fn ask(&self, pipe: &ServerPipe, what: What, method: &str, params: &str) -> bool {
+    pub(crate) fn ask(&self, pipe: &ServerPipe, what: RequestKind, method: &str, params: &str) -> bool {
         let number = self.own_requests.fetch_add(1, Ordering::Relaxed);
         let id = format!("\"{OWN_IDS}{}-{number}\"", self.journal.session());
         let Some(key) = IdKey::from_lexeme(&id) else { return false };
         // No reason to keep a session open for.
-        let asked = Asked { lasting: true, ..Asked::new(what) };
+        let asked = PendingRequest { lasting: true, ..PendingRequest::new(what) };
         if !self.pending.enter_own(key.clone(), asked, pipe.generation) {
             return false;
         }
@@ -166,7 +169,7 @@ impl Relay {
     }
 
     /// The client answered what the server asked.
-    pub(crate) fn settle_ask(&self, asked: &ServerAsk, reply: Reply<'_>) {
+    pub(crate) fn settle_server_request(&self, asked: &ServerRequest, reply: Reply<'_>) {
         let Some(call) = asked.call else { return };
         let (outcome, said) = match reply {
             Reply::Result(result) => (Outcome::Ok, result),
@@ -271,8 +274,24 @@ impl ServerPipe {
         ServerPipe { generation, outlet: Outlet::new("to-server", writer) }
     }
 
+    /// For the thread that reads the client. What others posted before goes before it.
     pub(crate) fn send(&self, admitted: &Admitted) -> Result<(), Undelivered> {
-        if admitted.lines().is_empty() { Ok(()) } else { self.outlet.send(admitted.lines()) }
+        if admitted.is_empty() {
+            return Ok(());
+        }
+        self.outlet.follow();
+        self.outlet.send(admitted.lines())
+    }
+
+    /// The same for every other thread, without waiting: `lost` is told if the pipe breaks first. Back it comes if it is
+    /// broken already.
+    pub(crate) fn post_admitted(&self, admitted: Admitted, lost: Lost) -> Result<(), Post> {
+        if admitted.is_empty() { Ok(()) } else { self.outlet.post_lines(admitted.into_lines(), lost) }
+    }
+
+    /// Waits while very much was posted that is not written yet.
+    pub(crate) fn await_room(&self) {
+        self.outlet.await_room();
     }
 
     /// A line of our own: a harmless request, an answer to the server, a notification.

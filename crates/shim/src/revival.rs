@@ -25,7 +25,7 @@ use callgate_supervise::{Ending, Keeper, Pipes};
 use crate::explain::explain;
 use crate::farewell::Farewell;
 use crate::handshake::{Repeat, Terms};
-use crate::pending::{Asked, Door, Generation, Shut, What};
+use crate::pending::{Generation, Intake, PendingRequest, RequestKind, Unavailable};
 use crate::relay::{News, Relay, ServerPipe};
 use crate::restarts::{Restarts, is_wanted};
 use crate::server::FromServer;
@@ -38,8 +38,6 @@ use crate::watching::Watched;
 pub(crate) const AT_THE_DOOR: Duration = Duration::from_secs(30);
 /// How long a server may take to answer the handshake: one that is installed first takes its time.
 const GREETING: Duration = Duration::from_secs(60);
-/// How long our own words may take to get into a server's pipe before the client's follow.
-const FIRST_WORDS: Duration = Duration::from_secs(2);
 /// How long a server that is about to be ended has to hear which calls are not wanted any more.
 const CANCELLING: Duration = Duration::from_millis(50);
 /// How long to wait for the last words of a server that is gone.
@@ -215,7 +213,7 @@ impl Session {
             Ok(pause) => {
                 let at = Instant::now() + pause;
                 let words = format!("the server crashed ({why}) during this call; it is being started again");
-                self.sever(Door::Ajar { until: at + AT_THE_DOOR }, &words, &NextStep::CheckEffect);
+                self.sever(Intake::Starting { until: at + AT_THE_DOOR }, &words, &NextStep::CheckEffect);
                 self.keeper.end();
                 self.standing = Standing::Waiting { at, why: Why::Crash };
                 let text = format!("{why}; it is started again in {:.1} s", pause.as_secs_f64());
@@ -237,8 +235,8 @@ impl Session {
         let page = "see `callgate explain CG-120`";
         let reason = format!("the server does not run: {why}. A person has to start it ({page}){last}");
         let (rule, next) = ("(crash loop)", NextStep::TellUser);
-        let shut = Shut { rule, reason: reason.as_str().into(), next: next.clone(), lists: false };
-        self.sever(Door::Shut(shut), &reason, &next);
+        let shut = Unavailable { rule, reason: reason.as_str().into(), next: next.clone(), lists: false };
+        self.sever(Intake::Stopped(shut), &reason, &next);
         self.standing = Standing::Down;
         stdio::complain(&format!("{}: {reason}", self.server));
         self.note(EventKind::Crashed, &reason);
@@ -254,8 +252,8 @@ impl Session {
             (Wish::Stop, _) => {
                 let reason = "the server was stopped by the user";
                 let (rule, next) = ("(stopped)", NextStep::WaitForUser);
-                let shut = Shut { rule, reason: reason.into(), next: next.clone(), lists: true };
-                self.sever(Door::Shut(shut), &format!("{reason} during this call"), &next);
+                let shut = Unavailable { rule, reason: reason.into(), next: next.clone(), lists: true };
+                self.sever(Intake::Stopped(shut), &format!("{reason} during this call"), &next);
                 self.keeper.end();
                 self.standing = Standing::Stopped;
                 self.note(EventKind::Stopped, "by the user");
@@ -275,7 +273,7 @@ impl Session {
             (Wish::Restart, Standing::Serving | Standing::Greeting { .. }) => {
                 let until = Instant::now() + AT_THE_DOOR;
                 let words = "the server is started again by the user; this call was ended";
-                self.sever(Door::Ajar { until }, words, &NextStep::CheckEffect);
+                self.sever(Intake::Starting { until }, words, &NextStep::CheckEffect);
                 self.keeper.end();
                 self.bring_back(Why::User);
                 return None;
@@ -290,7 +288,7 @@ impl Session {
     fn bring_back(&mut self, why: Why) {
         let now = Instant::now();
         self.restarts.forget();
-        self.relay.pending.set_door(Door::Ajar { until: now + AT_THE_DOOR });
+        self.relay.pending.set_intake(Intake::Starting { until: now + AT_THE_DOOR });
         self.standing = Standing::Waiting { at: now, why };
         self.say(Stand::Starting, None, |_| {});
     }
@@ -307,14 +305,14 @@ impl Session {
     pub(crate) fn put_to_rest(&mut self, beyond: &str) -> bool {
         let comes_back = self.restart_policy() != Restart::Never;
         let reason = format!("the server was ended by its limits: {beyond}. A person has to start it");
-        let door = match comes_back {
-            true => Door::Asleep,
+        let intake = match comes_back {
+            true => Intake::Idle,
             false => {
                 let (rule, next) = ("(limit)", NextStep::TellUser);
-                Door::Shut(Shut { rule, reason: reason.as_str().into(), next, lists: true })
+                Intake::Stopped(Unavailable { rule, reason: reason.as_str().into(), next, lists: true })
             }
         };
-        let Some(left) = self.relay.pending.sever_if_idle(door, || self.relay.codegen.has_open()) else {
+        let Some(left) = self.relay.pending.sever_if_idle(intake, || self.relay.codegen.has_open()) else {
             return false;
         };
         self.take_leave(left, &reason, &NextStep::TellUser);
@@ -342,7 +340,7 @@ impl Session {
                     self.give_up("its handshake is too large to be repeated, or was not one")
                 }
                 Repeat::This(replay) => {
-                    if self.relay.ask(&pipe, What::Greeting, "initialize", &replay.asked) {
+                    if self.relay.ask(&pipe, RequestKind::Greeting, "initialize", &replay.asked) {
                         let until = Instant::now() + GREETING;
                         self.standing = Standing::Greeting { terms: replay.terms, until, why };
                     } else {
@@ -396,7 +394,7 @@ impl Session {
     fn serve_again(&mut self, pipe: &ServerPipe, why: Why) {
         for (method, params) in self.relay.handshake.restoring() {
             if self.may_restore(method, &params) {
-                self.relay.ask(pipe, What::Quiet, method, &params);
+                self.relay.ask(pipe, RequestKind::Quiet, method, &params);
             }
         }
         self.relay.tools.another_server();
@@ -407,13 +405,11 @@ impl Session {
             // Without a handshake we do not know how to ask; the client does.
             self.relay.tell_list_changed();
         }
-        // What was just said has to be there before the client's own words, which go another way.
-        pipe.flush(FIRST_WORDS);
         self.standing = Standing::Serving;
         let at_ms = wall_ms();
         // Before anybody who waits gets through: what it counts on may be lost.
         self.relay.codegen.server_back(at_ms);
-        self.relay.pending.set_door(Door::Open);
+        self.relay.pending.set_intake(Intake::Open);
         for list in self.relay.lists.take_owed() {
             self.relay.to_client.post(answer::notification(list.changed()));
         }
@@ -443,11 +439,11 @@ impl Session {
 
     /// The server is gone for whoever waits: each gets its one answer, the table is the next server's, and this one reads
     /// nothing more from us. What it asked of the client is taken back.
-    fn sever(&self, door: Door, words: &str, next: &NextStep) {
-        self.take_leave(self.relay.pending.sever(door), words, next);
+    fn sever(&self, intake: Intake, words: &str, next: &NextStep) {
+        self.take_leave(self.relay.pending.sever(intake), words, next);
     }
 
-    fn take_leave(&self, left: Vec<(IdKey, Asked)>, words: &str, next: &NextStep) {
+    fn take_leave(&self, left: Vec<(IdKey, PendingRequest)>, words: &str, next: &NextStep) {
         self.relay.codegen.server_gone(wall_ms());
         let pipe = self.relay.server.pipe();
         for (id, asked) in &left {
@@ -457,7 +453,7 @@ impl Session {
         }
         self.answer_all(left, (words, next), Outcome::ServerEnded);
         self.relay.journal.server_gone();
-        for (shown, ask) in self.relay.server_asks.sever(self.relay.pending.generation()) {
+        for (shown, ask) in self.relay.server_requests.sever(self.relay.pending.generation()) {
             if let Some(call) = ask.call {
                 self.relay.journal.settle_one(&call, Outcome::ServerEnded);
             }

@@ -30,15 +30,16 @@ use crate::codegen::Codegen;
 use crate::farewell::{Farewell, exit_byte};
 use crate::gate::Gate;
 use crate::handshake::Handshake;
+use crate::held::HeldRequests;
 use crate::lists::LastLists;
 use crate::outlet::Outlet;
-use crate::pending::{Asked, Door, Pending, What};
+use crate::pending::{Intake, Pending, PendingRequest, RequestKind};
 use crate::refusing::refuse_all;
 use crate::relay::{ClientName, Current, News, Noise, Relay, ServerPipe};
 use crate::restarts::Restarts;
 use crate::revival::{self, Standing};
 use crate::secrets::OpenKeychain;
-use crate::server_asks::ServerAsks;
+use crate::server_requests::ServerRequests;
 use crate::stderr::StderrTee;
 use crate::toolbook::{Listed, Shelf, ToolBook};
 use crate::tree::{self, TreeRecord};
@@ -193,7 +194,8 @@ impl Session {
             gate,
             journal,
             pending: Pending::default(),
-            server_asks: ServerAsks::default(),
+            held: HeldRequests::default(),
+            server_requests: ServerRequests::default(),
             to_client: Outlet::new("to-client", to_client),
             server: Current::new(ServerPipe::new(0, stdin)),
             handshake: Handshake::default(),
@@ -216,7 +218,7 @@ impl Session {
         let tee = StderrTee::new(&home, &name, session, masker)?;
         tee.follow(stderr)?;
         revival::attend(&relay, &keeper, &tree, relay.server.pipe(), stdout)?;
-        spawn("from-client", &relay, |relay| FromClient::new(relay).run(stdio::stdin()))?;
+        spawn("from-client", &relay, |relay| FromClient::new(relay.clone()).run(stdio::stdin()))?;
         stdio::on_signal(move |signal| drop(tell.send(News::Signal(signal))))?;
         drop(held);
         let watch = watch::Watch::start(&home, relay.clone());
@@ -261,7 +263,7 @@ impl Session {
                 }
                 Some(News::TreeGone(generation)) => self.tree_gone(generation),
                 Some(News::Greeted(generation, reply)) if self.is_current(generation) => self.greeted(reply),
-                Some(News::Asked(request)) => self.asked(&request),
+                Some(News::Control(request)) => self.asked(&request),
                 Some(News::Cancel(call)) => {
                     self.cancel(call);
                     None
@@ -449,7 +451,7 @@ impl Session {
     }
 
     fn leave_waiting(&self, reason: &str, outcome: Outcome) {
-        let left = self.relay.pending.sever(Door::Ended(reason.into()));
+        let left = self.relay.pending.sever(Intake::Closed(reason.into()));
         let next = match outcome {
             Outcome::NotDelivered => NextStep::TellUser,
             _ => NextStep::CheckEffect,
@@ -460,19 +462,20 @@ impl Session {
     /// Gives each of these its one answer: that there is none.
     pub(crate) fn answer_all(
         &self,
-        left: Vec<(IdKey, Asked)>,
+        left: Vec<(IdKey, PendingRequest)>,
         (reason, next): (&str, &NextStep),
         outcome: Outcome,
     ) {
         for (id, asked) in left {
             let line = match &asked.what {
-                What::Call(call, expects) => {
+                RequestKind::Call(call, expects) => {
                     self.relay.journal.settle_one(call, outcome);
                     wording::unanswered(*expects, &id, reason, next, Some(&call.id().to_string()))
                 }
                 // Of our own requests nobody but us waits for an answer.
                 what if !what.is_clients() => continue,
-                What::List { list, .. } => {
+                RequestKind::Held(expects) => wording::unanswered(*expects, &id, reason, next, None),
+                RequestKind::List { list, .. } => {
                     self.relay.lists.owe(*list);
                     wording::unanswered(Expects::Anything, &id, reason, next, None)
                 }
@@ -516,7 +519,7 @@ fn keep_catalogue(
 pub(crate) fn spawn(
     name: &str,
     relay: &Arc<Relay>,
-    work: impl FnOnce(&Relay) -> News + Send + 'static,
+    work: impl FnOnce(&Arc<Relay>) -> News + Send + 'static,
 ) -> io::Result<()> {
     let relay = relay.clone();
     thread::Builder::new()

@@ -249,12 +249,17 @@ impl ToolBook {
         known.stamp.server += 1;
     }
 
+    /// Is what the server says of this tool unknown, and worth waiting for? It is while others wait for it, too.
+    pub(crate) fn lacks_list(&self, tool: &str, others_wait: bool) -> bool {
+        let known = lock(&self.known.0);
+        !known.is_current_of(tool) && (others_wait || known.is_list_due(Instant::now()))
+    }
+
     /// Should the server be asked for its tools, to check a call of this one? Says yes once in a while only; then it gives
     /// what [`wait_newer`](Self::wait_newer) needs to know.
     pub(crate) fn wants_list(&self, tool: &str, now: Instant) -> Option<u64> {
         let mut known = lock(&self.known.0);
-        let due = known.asked.is_none_or(|asked| now.saturating_duration_since(asked.at) > asked.pause);
-        if (known.current && known.schemas.contains_key(tool)) || !due {
+        if known.is_current_of(tool) || !known.is_list_due(now) {
             return None;
         }
         let read = known.read;
@@ -283,8 +288,12 @@ impl ToolBook {
         lock(&self.known.0).schemas.contains_key(tool)
     }
 
-    /// Lets the first list that a client has got be read before the client's next call is answered by it; once a session, so that
-    /// a list that never becomes whole costs nobody more than this moment.
+    /// Is the first list that a client has got still being read? Its next call is to be answered by it.
+    pub(crate) fn reads_first_list(&self) -> bool {
+        !self.awaited.load(Ordering::Relaxed) && lock(&self.known.0).read == 0
+    }
+
+    /// Waits until it is read; once a session, so that a list that never becomes whole costs nobody more than this moment.
     pub(crate) fn await_first_list(&self) {
         if !self.awaited.swap(true, Ordering::Relaxed) {
             self.wait_newer(0, FIRST_LIST);
@@ -377,6 +386,14 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<Known>, Condvar), shelf: &
 }
 
 impl Known {
+    fn is_current_of(&self, tool: &str) -> bool {
+        self.current && self.schemas.contains_key(tool)
+    }
+
+    fn is_list_due(&self, now: Instant) -> bool {
+        self.asked.is_none_or(|asked| now.saturating_duration_since(asked.at) > asked.pause)
+    }
+
     /// Is it the list that was read last, to the letter? Then everything about it is known.
     fn came_again(&mut self, pages: &[Arc<str>], at: Stamp) -> bool {
         let same = self.pages == pages;

@@ -47,7 +47,7 @@ impl Watch {
                     let request = control::read(&home, relay.journal.session());
                     if let Some(request) = request.filter(|request| request.turn != dealt_with) {
                         dealt_with = request.turn;
-                        relay.tell(News::Asked(request));
+                        relay.tell(News::Control(request));
                     }
                     let named = control::cancellations(&home, relay.journal.session());
                     named.iter().filter(|call| !cancelled.contains(call)).for_each(|call| {

@@ -163,6 +163,11 @@ impl Admitted {
         &self.lines
     }
 
+    /// The same, for a pipe that keeps them until they are written.
+    pub fn into_lines(self) -> Vec<u8> {
+        self.lines
+    }
+
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -12,7 +12,7 @@ use crate::relay::OWN_IDS;
 
 /// A request of the server's.
 #[derive(Debug)]
-pub(crate) struct ServerAsk {
+pub(crate) struct ServerRequest {
     /// Its row, unless it is one of those that are not recorded.
     pub(crate) call: Option<CallRef>,
     pub(crate) since: Instant,
@@ -25,12 +25,12 @@ pub(crate) struct ServerAsk {
 /// The client knows the requests of the first server by the server's own ids. A later server counts from the start again,
 /// and an answer to the one before may still come, so its requests get names that no other ever had.
 #[derive(Debug, Default)]
-pub(crate) struct ServerAsks(Mutex<Asks>);
+pub(crate) struct ServerRequests(Mutex<Asks>);
 
 #[derive(Debug, Default)]
 struct Asks {
     /// By the id that the client sees.
-    open: HashMap<IdKey, ServerAsk>,
+    open: HashMap<IdKey, ServerRequest>,
     /// The server's id → what the client sees, where they differ.
     renamed: HashMap<IdKey, IdKey>,
     /// How many were ever renamed.
@@ -39,7 +39,7 @@ struct Asks {
     generation: Generation,
 }
 
-impl ServerAsks {
+impl ServerRequests {
     fn asks(&self) -> MutexGuard<'_, Asks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,7 +52,11 @@ impl ServerAsks {
 
     /// To be done before the client can see it. The id that the client is to see, where it is another. A server that has
     /// made place for another asks nothing any more: its answer would get to the wrong one.
-    pub(crate) fn enter(&self, ask: ServerAsk, generation: Generation) -> Result<Option<IdKey>, ServerAsk> {
+    pub(crate) fn enter(
+        &self,
+        ask: ServerRequest,
+        generation: Generation,
+    ) -> Result<Option<IdKey>, ServerRequest> {
         let mut asks = self.asks();
         if asks.generation != generation {
             return Err(ask);
@@ -71,7 +75,7 @@ impl ServerAsks {
     }
 
     /// The client's answer: what was asked under the id that it saw and not answered yet.
-    pub(crate) fn answer(&self, shown: &IdKey) -> Option<ServerAsk> {
+    pub(crate) fn answer(&self, shown: &IdKey) -> Option<ServerRequest> {
         let mut asks = self.asks();
         let ask = asks.open.remove(shown)?;
         asks.renamed.remove(&ask.own);
@@ -79,7 +83,7 @@ impl ServerAsks {
     }
 
     /// The server takes back what it asked: that, and the id that the client saw.
-    pub(crate) fn take_back(&self, own: &IdKey) -> Option<(ServerAsk, IdKey)> {
+    pub(crate) fn take_back(&self, own: &IdKey) -> Option<(ServerRequest, IdKey)> {
         let mut asks = self.asks();
         let shown = asks.renamed.remove(own).unwrap_or_else(|| own.clone());
         asks.open.remove(&shown).map(|ask| (ask, shown))
@@ -87,7 +91,7 @@ impl ServerAsks {
 
     /// The server is gone, and this is the next: everything that it asked and that was not answered, by the id that the
     /// client saw.
-    pub(crate) fn sever(&self, next: Generation) -> Vec<(IdKey, ServerAsk)> {
+    pub(crate) fn sever(&self, next: Generation) -> Vec<(IdKey, ServerRequest)> {
         let mut asks = self.asks();
         asks.generation = next;
         asks.renamed.clear();
@@ -101,20 +105,20 @@ impl ServerAsks {
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
-    use crate::pending::{Asked, Pending, What};
+    use crate::pending::{Pending, PendingRequest, RequestKind};
 
     fn key(lexeme: &str) -> IdKey {
         IdKey::from_lexeme(lexeme).unwrap()
     }
 
-    fn ask(own: &str) -> ServerAsk {
-        ServerAsk { call: None, since: Instant::now(), own: key(own) }
+    fn ask(own: &str) -> ServerRequest {
+        ServerRequest { call: None, since: Instant::now(), own: key(own) }
     }
 
     #[test]
     fn both_directions_count_for_themselves() {
-        let (pending, asks) = (Pending::default(), ServerAsks::default());
-        pending.enter(key("1"), Asked::new(What::Other), 0).unwrap();
+        let (pending, asks) = (Pending::default(), ServerRequests::default());
+        pending.enter(key("1"), PendingRequest::new(RequestKind::Other), 0).unwrap();
         assert!(asks.has_room(&key("1")));
         assert_eq!(asks.enter(ask("1"), 0).unwrap(), None);
         assert!(!asks.has_room(&key("1")));
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_a_later_server_asks_is_never_taken_for_what_an_earlier_one_asked() {
-        let asks = ServerAsks::default();
+        let asks = ServerRequests::default();
         asks.enter(ask("1"), 0).unwrap();
         let left: Vec<String> = asks.sever(1).iter().map(|(shown, _)| shown.to_string()).collect();
         assert_eq!(left, ["1"]);

@@ -1,0 +1,284 @@
+//! Admission: a request is judged, counted and put on record in one step, by whichever thread carries it.
+//!
+//! The client's thread comes here with what it reads, the server's with what the server asks of its client, and whoever held a
+//! request back comes once more, under the rules of that moment. A refusal is looked at once more, too: a person may have
+//! allowed the tool for a while, or this very call once. Nothing here waits: what has to be waited for is named ([`Need`]).
+
+mod refusal;
+mod request;
+
+use std::sync::Arc;
+
+use callgate_policy::{self as policy, Judgement, Keep, RefusalKind, Waived};
+use callgate_protocol::NextStep;
+use callgate_store::allowance::{Allowance, What as Allowed};
+use callgate_store::{Batch, CallRef, Commit, Decision, Intent, NotAdmitted, Refused};
+
+use crate::gate::Rules;
+use crate::relay::Relay;
+use crate::schema::{Misfit, ToolSchema};
+use crate::wording;
+
+pub(crate) use refusal::Refusal;
+pub(crate) use request::{ClientRequest, Request};
+
+/// Requests on their way into the record, under the rules of one moment.
+pub(crate) struct Admission<'r> {
+    pub(crate) relay: &'r Relay,
+    pub(crate) rules: Rules,
+    pub(crate) batch: Batch<'r>,
+}
+
+/// Why a request is not admitted.
+#[derive(Debug)]
+pub(crate) enum Obstacle {
+    Refused(Refusal),
+    /// It cannot be judged before this is known.
+    Needs(Need),
+}
+
+/// What a judgement may have to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// What the server says of the tool's arguments.
+    ToolList,
+    /// Whether the arguments fit what the server says of them.
+    SchemaCheck,
+}
+
+/// What was waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// The server was asked for its tools, and had its time to answer.
+    pub(crate) listed: bool,
+    pub(crate) fits: Option<Result<(), Misfit>>,
+}
+
+/// What a person has set aside for a request.
+#[derive(Default)]
+struct Leave {
+    waived: Waived,
+    /// The allowance, as the record names it.
+    rule: Option<String>,
+    /// It is used up by this one call.
+    spend: Option<String>,
+}
+
+impl From<Refusal> for Obstacle {
+    fn from(refusal: Refusal) -> Obstacle {
+        Obstacle::Refused(refusal)
+    }
+}
+
+impl<'r> Admission<'r> {
+    /// By the rules of this moment.
+    pub(crate) fn new(relay: &'r Relay) -> Admission<'r> {
+        Admission { relay, rules: relay.rules(), batch: relay.journal.batch() }
+    }
+
+    /// Judges a request, takes its limits, and stages its row and its `line` for the server.
+    pub(crate) fn admit(
+        &mut self,
+        request: &Request<'_>,
+        evidence: &Evidence,
+        line: &[u8],
+    ) -> Result<CallRef, Obstacle> {
+        self.unless_paused(request)?;
+        let mut refused = match self.attempt(request, evidence, &Leave::default(), line) {
+            Err(Obstacle::Refused(refusal)) => refusal,
+            other => return other,
+        };
+        for leave in self.leaves(request, &refused) {
+            match self.attempt(request, evidence, &leave, line) {
+                // Said once, and before anything is done.
+                Err(Obstacle::Refused(lost)) if lost.decision == Decision::Stopped => return Err(lost.into()),
+                // What stands in the way now is what the caller can do something about.
+                Err(Obstacle::Refused(still)) if leave.spend.is_none() => refused = still,
+                Err(Obstacle::Refused(_)) => {}
+                other => return other,
+            }
+        }
+        Err(refused.into())
+    }
+
+    /// Judges a request that is neither counted nor recorded when it passes.
+    pub(crate) fn judge(&self, request: &Request<'_>) -> Result<Keep, Refusal> {
+        let circumstances = self.relay.circumstances(&self.rules, Waived::Nothing);
+        match self.rules.policy.judge(&request.as_call(&self.relay.client.name()), &circumstances) {
+            Judgement::Pass(pass) => Ok(pass.keep),
+            Judgement::Refuse(refusal) => Err(refusal.into()),
+        }
+    }
+
+    /// Stages the row of a request that does not pass.
+    pub(crate) fn refuse(&mut self, request: &Request<'_>, refusal: &Refusal) -> CallRef {
+        // Only what a person could allow has to be known again.
+        let seal = self.relay.seal.as_ref().filter(|_| refusal.can_be_allowed());
+        self.batch.refuse(Refused {
+            decision: refusal.decision,
+            method: request.method,
+            tool: &request.name,
+            rpc_id: &request.rpc_id,
+            args: request.args,
+            client: &self.relay.client.name(),
+            rule: &refusal.rule,
+            reason: &refusal.reason,
+            policy: self.rules.policy.version(),
+            keep: refusal.keep,
+            digest: request.digest(seal),
+        })
+    }
+
+    /// Writes down what was staged; only then can the lines be had.
+    pub(crate) fn commit(&mut self) -> Commit {
+        std::mem::replace(&mut self.batch, self.relay.journal.batch()).commit()
+    }
+
+    /// How much the policy wants to be kept of a request, whatever becomes of it.
+    pub(crate) fn keep(&self, request: &Request<'_>) -> Keep {
+        self.judge(request).unwrap_or_else(|refusal| refusal.keep)
+    }
+
+    fn unless_paused(&self, request: &Request<'_>) -> Result<(), Refusal> {
+        let Some(reason) = self.rules.paused_for(&self.relay.client.name()) else { return Ok(()) };
+        let (decision, rule) = (Decision::Paused, "(paused)".to_owned());
+        let (keep, next) = (self.keep(request), NextStep::WaitForUser);
+        Err(Refusal { decision, rule, reason: reason.to_string(), keep, next })
+    }
+
+    /// What a call that may pass counts on went with the server before: its client hears of that first.
+    fn unless_lost(&self, request: &Request<'_>, keep: Keep) -> Result<(), Refusal> {
+        let lost = request.is_tool_call().then(|| self.relay.codegen.lost_before(&request.name));
+        let Some(lost) = lost.flatten() else { return Ok(()) };
+        let (decision, rule) = (Decision::Stopped, "(lost codegen session)".to_owned());
+        let (reason, next) = (format!("{lost}. This call was not done"), NextStep::AsSaid);
+        Err(Refusal { decision, rule, reason, keep, next })
+    }
+
+    /// What a person has allowed that fits this request.
+    fn leaves(&self, request: &Request<'_>, refused: &Refusal) -> Vec<Leave> {
+        let rules = &self.rules;
+        if rules.allowances.is_empty() || !request.is_tool_call() || !refused.can_be_allowed() {
+            return Vec::new();
+        }
+        let now = self.batch.now();
+        let client = self.relay.client.name();
+        let open = |allowance: &&Allowance| allowance.is_for(&client) && allowance.is_open(now);
+        let mut leaves = Vec::new();
+        for allowance in rules.allowances.iter().filter(open) {
+            let rule = Some(format!("(allowance {})", allowance.id));
+            match &allowance.what {
+                what @ Allowed::Tool(_) if what.admits(&request.name) => {
+                    if refused.decision != Decision::Capped {
+                        leaves.push(Leave { waived: Waived::Denials, rule, spend: None });
+                    }
+                }
+                Allowed::Call { tool, digest, .. } if *tool == request.name => {
+                    if request.digest(self.relay.seal.as_ref()).as_ref() == Some(digest) {
+                        let spend = Some(allowance.id.clone());
+                        leaves.push(Leave { waived: Waived::Everything, rule, spend });
+                    }
+                }
+                Allowed::Tool(_) | Allowed::Call { .. } | Allowed::Observe => {}
+            }
+        }
+        leaves
+    }
+
+    fn attempt(
+        &mut self,
+        request: &Request<'_>,
+        evidence: &Evidence,
+        leave: &Leave,
+        line: &[u8],
+    ) -> Result<CallRef, Obstacle> {
+        let relay = self.relay;
+        let client = relay.client.name();
+        let described = self.described(request, evidence)?;
+        let policy = self.rules.policy.clone();
+        let call =
+            request.as_call(&client).described_by(described.as_ref().and_then(|schema| schema.arguments()));
+        let judged = policy.judge(&call, &relay.circumstances(&self.rules, leave.waived));
+        let mut pass = match judged {
+            Judgement::Pass(pass) => pass,
+            Judgement::Refuse(refusal) => {
+                let limit = policy.all_limits().find(|limit| limit.pointer == refusal.rule);
+                let refusal = match (&refusal.next, limit) {
+                    // More than the budget ever holds: what can pass is what is left of it.
+                    (NextStep::SmallerAmount { .. }, Some(limit)) => {
+                        let reading = relay.journal.reading(&client, limit).ok();
+                        wording::beyond_all(refusal, limit, reading)
+                    }
+                    _ => refusal,
+                };
+                return Err(Obstacle::Refused(refusal.into()));
+            }
+        };
+        if let Some(pointer) = pass.validate {
+            let fits = evidence.fits.as_ref().ok_or(Obstacle::Needs(Need::SchemaCheck))?;
+            if let Err(misfit) = fits {
+                let (reason, next) = wording::misfit(&request.name, misfit, pass.keep);
+                let refusal = policy::Refusal::new(RefusalKind::Denied, pointer, reason);
+                let refusal = policy::Refusal { keep: pass.keep, next, ..refusal };
+                if !pass.observing {
+                    return Err(Obstacle::Refused(refusal.into()));
+                }
+                pass.would.get_or_insert(refusal);
+            }
+        }
+        self.unless_lost(request, pass.keep)?;
+        let under = match leave.rule {
+            None => relay.observed_under(&self.rules, &call),
+            Some(_) => None,
+        };
+        self.batch.observe_under(under);
+        let intent = Intent {
+            method: request.method,
+            tool: &request.name,
+            rpc_id: &request.rpc_id,
+            args: request.args,
+            client: &client,
+            rule: leave.rule.as_deref().unwrap_or(pass.rule),
+            policy: policy.version(),
+            keep: pass.keep,
+            // What is allowed in spite of everything is counted in spite of everything.
+            observing: pass.observing || leave.spend.is_some(),
+            would: pass.would.as_ref().map(|would| (would.rule.as_str(), would.reason.as_str())),
+            spend: leave.spend.as_deref(),
+        };
+        let refused = match self.batch.admit(intent, &pass.limits, line) {
+            Ok(call) => return Ok(call),
+            Err(NotAdmitted::Capped(cap)) => {
+                let full = pass.limits.iter().find(|taking| taking.limit.pointer == cap.pointer);
+                let (reason, next) = wording::capped(full, request.subject(), &cap);
+                Refusal { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep, next }
+            }
+            Err(NotAdmitted::Spent) => {
+                let reason = "what was allowed once has been used".to_owned();
+                let rule = leave.rule.clone().unwrap_or_default();
+                let (decision, next) = (Decision::Denied, NextStep::AskUser);
+                Refusal { decision, rule, reason, keep: pass.keep, next }
+            }
+            Err(NotAdmitted::Store(error)) => Refusal::unrecorded(&error.to_string(), pass.keep),
+        };
+        Err(refused.into())
+    }
+
+    /// What the server says of the tool's arguments, where a rule asks for kinds of them. Which are paths must not depend on
+    /// whether a list was read in time; of a server that lists nothing, names and looks tell, and what it listed last.
+    fn described(
+        &self,
+        request: &Request<'_>,
+        evidence: &Evidence,
+    ) -> Result<Option<Arc<ToolSchema>>, Obstacle> {
+        if !request.is_tool_call() || !self.rules.policy.asks_for_kinds() {
+            return Ok(None);
+        }
+        let tools = &self.relay.tools;
+        // One that is held already may be the one that waits for this list.
+        if !evidence.listed && tools.lacks_list(&request.name, !self.relay.held.is_empty()) {
+            return Err(Obstacle::Needs(Need::ToolList));
+        }
+        Ok(tools.schema(&request.name))
+    }
+}

@@ -1,0 +1,58 @@
+//! Refusals: why a request does not pass, whoever made it and whatever stood in its way.
+
+use callgate_policy::{self as policy, Keep, RefusalKind};
+use callgate_protocol::NextStep;
+use callgate_store::Decision;
+
+use crate::wording;
+
+/// Why a request does not pass.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) decision: Decision,
+    /// As the record names it.
+    pub(crate) rule: String,
+    pub(crate) reason: String,
+    pub(crate) keep: Keep,
+    pub(crate) next: NextStep,
+}
+
+impl Refusal {
+    /// Its counters or its record cannot be written.
+    pub(crate) fn unrecorded(cause: &str, keep: Keep) -> Refusal {
+        Refusal {
+            decision: Decision::Unrecorded,
+            rule: "(record)".to_owned(),
+            reason: wording::unrecorded(cause),
+            keep,
+            next: NextStep::TellUser,
+        }
+    }
+
+    /// May a person set it aside? A pause, a broken policy and what Callgate refuses by itself, nobody can.
+    pub(crate) fn can_be_allowed(&self) -> bool {
+        matches!(
+            self.decision,
+            Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported
+        )
+    }
+
+    /// Is it refused only because nothing speaks for it?
+    pub(crate) fn is_by_default(&self) -> bool {
+        self.decision == Decision::Denied
+            && ["/default", "/validate", "/allow"].iter().any(|end| self.rule.ends_with(end))
+    }
+}
+
+impl From<policy::Refusal> for Refusal {
+    fn from(refusal: policy::Refusal) -> Refusal {
+        let policy::Refusal { kind, rule, reason, keep, next } = refusal;
+        let decision = match kind {
+            RefusalKind::Denied => Decision::Denied,
+            RefusalKind::Ask | RefusalKind::Unsupported => Decision::Unsupported,
+            RefusalKind::Hidden => Decision::Hidden,
+            RefusalKind::Broken => Decision::Broken,
+        };
+        Refusal { decision, rule, reason, keep, next }
+    }
+}

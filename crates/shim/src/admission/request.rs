@@ -1,0 +1,144 @@
+//! Requests as they are judged: what the rules and the record see of one, and what else a client's has.
+
+use std::borrow::Cow;
+
+use callgate_policy::Call;
+use callgate_protocol::Cause;
+use callgate_protocol::digest::digest;
+use callgate_protocol::id::{Id, IdKey};
+use callgate_protocol::json::Raw;
+use callgate_protocol::lists::List;
+use callgate_protocol::message::Message;
+use callgate_protocol::method::{Class, class};
+use callgate_store::Seal;
+
+use crate::wording::Expects;
+
+/// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
+const DIGESTED: usize = 8 << 20;
+
+/// How long a cursor is at most that a page of a list is remembered under.
+const MOST_CURSOR: usize = 4096;
+
+/// A request, of the client or of the server, as far as it is judged and recorded.
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'a str,
+    /// What it names: a tool, a URI, a prompt; empty when nothing is named.
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) args: Option<Raw<'a>>,
+    pub(crate) params: Option<Raw<'a>>,
+    /// The id as it is written; empty if it has none.
+    pub(crate) rpc_id: Cow<'a, str>,
+    pub(crate) expects: Expects,
+}
+
+/// A request of the client, with the message that it came in.
+pub(crate) struct ClientRequest<'a> {
+    pub(crate) key: IdKey,
+    pub(crate) message: &'a Message<'a>,
+    pub(crate) request: Request<'a>,
+}
+
+impl<'a> Request<'a> {
+    /// One that names nothing, such as those of a server.
+    pub(crate) fn for_method(method: &'a str, params: Option<Raw<'a>>, rpc_id: &'a str) -> Request<'a> {
+        let (name, rpc_id) = (Cow::Borrowed(""), Cow::Borrowed(rpc_id));
+        Request { method, name, args: params, params, rpc_id, expects: Expects::Anything }
+    }
+
+    pub(crate) fn is_tool_call(&self) -> bool {
+        self.expects == Expects::ToolResult
+    }
+
+    /// Is it judged, but neither counted nor recorded when it passes? Handshake, lists, pings.
+    pub(crate) fn is_passive(&self) -> bool {
+        class(self.method) == Class::Harmless
+    }
+
+    pub(crate) fn as_call<'c>(&'c self, client: &'c str) -> Call<'c> {
+        match self.expects {
+            Expects::ToolResult => Call::tool(client, &self.name, self.args),
+            Expects::Anything => Call::method(client, self.method, self.args),
+        }
+    }
+
+    /// What a sentence about it names.
+    pub(crate) fn subject(&self) -> &str {
+        if self.name.is_empty() { self.method } else { &self.name }
+    }
+
+    /// Of tool calls that are not too large, sealed.
+    pub(crate) fn digest(&self, seal: Option<&Seal>) -> Option<[u8; 32]> {
+        let size = self.args.map_or(0, |args| args.text().len());
+        let seal = seal.filter(|_| self.is_tool_call() && size <= DIGESTED)?;
+        Some(seal.seal(digest(&self.name, self.args).as_bytes()))
+    }
+
+    /// Does it speak the revision without a handshake?
+    pub(crate) fn is_stateless(&self) -> bool {
+        let meta = self.params.and_then(|params| params.get("_meta"));
+        meta.is_some_and(|meta| meta.get("io.modelcontextprotocol/protocolVersion").is_some())
+    }
+}
+
+impl<'a> ClientRequest<'a> {
+    pub(crate) fn new(
+        message: &'a Message<'a>,
+        key: IdKey,
+        method: &'a str,
+        params: Option<Raw<'a>>,
+    ) -> Result<ClientRequest<'a>, Cause> {
+        let expects = Expects::of(method);
+        let (name, args) = match expects {
+            Expects::ToolResult => {
+                let call = message.tool_call()?;
+                (call.name, call.arguments)
+            }
+            Expects::Anything if class(method) == Class::Harmless => (Cow::Borrowed(""), params),
+            Expects::Anything => (named(method, params), params),
+        };
+        let rpc_id = Cow::Owned(key.to_lexeme().into_owned());
+        Ok(ClientRequest { key, message, request: Request { method, name, args, params, rpc_id, expects } })
+    }
+
+    /// Of a request for a further page of a list: as it is written, so that no two are taken for one. Of one that is too long
+    /// to be remembered, nothing.
+    pub(crate) fn cursor(&self) -> Option<&'a str> {
+        let text = self.request.params?.get("cursor")?.text();
+        Some(if text.len() <= MOST_CURSOR { text } else { "" })
+    }
+
+    pub(crate) fn list(&self) -> Option<List> {
+        List::asked_by(self.request.method)
+    }
+
+    /// What the server names when it tells of progress.
+    pub(crate) fn progress_token(&self) -> Option<IdKey> {
+        let token = self.request.params?.get("_meta")?.get("progressToken")?;
+        Id::read(token).ok().map(|token| token.as_key())
+    }
+
+    /// What a request of our own has to say about protocol and client: what the client says of itself.
+    pub(crate) fn own_meta(&self) -> String {
+        let meta = self.request.params.and_then(|params| params.get("_meta"));
+        let mut members = Vec::new();
+        for name in ["protocolVersion", "clientInfo", "clientCapabilities"] {
+            let key = format!("io.modelcontextprotocol/{name}");
+            if let Some(value) = meta.and_then(|meta| meta.get(&key)) {
+                members.push(format!("\"{key}\":{}", value.text()));
+            }
+        }
+        if members.is_empty() { String::new() } else { format!("{{{}}}", members.join(",")) }
+    }
+}
+
+/// What a request beside `tools/call` is about, for the record.
+fn named<'a>(method: &str, params: Option<Raw<'a>>) -> Cow<'a, str> {
+    let member = match method {
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
+        "prompts/get" => "name",
+        _ if method.starts_with("tasks/") => "taskId",
+        _ => return Cow::Borrowed(""),
+    };
+    params.and_then(|params| params.get(member)).and_then(Raw::as_str).unwrap_or_default()
+}

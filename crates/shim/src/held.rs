@@ -1,0 +1,119 @@
+//! The queue of held requests: what the client sent that has to wait before it can be judged or let through.
+//!
+//! A server that is being started, a list of tools, a check of arguments: a thread of its own waits for them, so that the one
+//! that reads the client never does. What is held goes in the order in which it came. What needs no waiting passes by, except
+//! that nothing for a server gets ahead of what waits for its start. Nothing is held for most sessions, so the thread comes
+//! with the first request for it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use callgate_protocol::message::{Incoming, Message, Side, read};
+
+use crate::passage::Passage;
+use crate::pending::Ticket;
+use crate::relay::Relay;
+
+/// How much may be held before the client has to wait with what it says next.
+const MOST_BYTES: usize = 16 << 20;
+
+#[derive(Debug, Default)]
+pub(crate) struct HeldRequests {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    /// How many are held, and how many of them wait for their server; for whoever only wants to know whether any do.
+    count: AtomicUsize,
+    for_server: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<HeldMessage>,
+    bytes: usize,
+    /// There is a thread.
+    attended: bool,
+}
+
+/// A message of the client that can leave the thread which read it.
+#[derive(Debug)]
+pub(crate) struct HeldMessage {
+    /// As it was received.
+    text: Box<str>,
+    /// Of a request, which is owed an answer.
+    ticket: Option<Ticket>,
+    /// It waits for a server, and what comes after it for the same one does, too.
+    for_server: bool,
+}
+
+impl HeldMessage {
+    pub(crate) fn new(message: &Message<'_>, ticket: Option<Ticket>, for_server: bool) -> HeldMessage {
+        HeldMessage { text: message.text().into(), ticket, for_server }
+    }
+}
+
+impl HeldRequests {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Does anything wait for its server?
+    pub(crate) fn awaits_server(&self) -> bool {
+        self.for_server.load(Ordering::Acquire) > 0
+    }
+
+    /// Takes it in, and waits only when very much is held already. An error: there is no thread that could carry it.
+    pub(crate) fn push(&self, relay: &Arc<Relay>, held: HeldMessage) -> io::Result<()> {
+        let mut queue = self
+            .changed
+            .wait_while(self.queue(), |queue| queue.bytes > MOST_BYTES)
+            .unwrap_or_else(PoisonError::into_inner);
+        if !queue.attended {
+            let relay = relay.clone();
+            let carry = move || {
+                loop {
+                    relay.held.carry_next(&relay);
+                }
+            };
+            thread::Builder::new().name("held".to_owned()).spawn(carry)?;
+            queue.attended = true;
+        }
+        queue.bytes += held.text.len();
+        self.count.fetch_add(1, Ordering::Release);
+        self.for_server.fetch_add(usize::from(held.for_server), Ordering::Release);
+        queue.waiting.push_back(held);
+        drop(queue);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Waits until nothing is held any more.
+    pub(crate) fn wait_empty(&self) {
+        drop(self.changed.wait_while(self.queue(), |_| !self.is_empty()));
+    }
+
+    fn carry_next(&self, relay: &Arc<Relay>) {
+        let queue = self.changed.wait_while(self.queue(), |queue| queue.waiting.is_empty());
+        let Some(held) = queue.unwrap_or_else(PoisonError::into_inner).waiting.pop_front() else { return };
+        relay.pending.wait_started();
+        let bytes = held.text.len();
+        let for_server = usize::from(held.for_server);
+        if let Incoming::One(message) = read(Side::Client, held.text.as_bytes()) {
+            let mut passage = Passage::for_held(relay, held.ticket);
+            passage.message(&message);
+            passage.forward();
+        }
+        let mut queue = self.queue();
+        queue.bytes -= bytes;
+        self.count.fetch_sub(1, Ordering::Release);
+        self.for_server.fetch_sub(for_server, Ordering::Release);
+        drop(queue);
+        self.changed.notify_all();
+    }
+}

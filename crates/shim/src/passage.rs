@@ -1,0 +1,445 @@
+//! The passage of the client's messages to one server: admitted, entered, forwarded; or answered.
+//!
+//! The lines of one read are one passage: judged in order, recorded with one append, forwarded with one write. A message that
+//! was held ([`HeldRequests`](crate::held::HeldRequests)) has a passage of its own, on the thread that waited for it.
+//! Whatever goes wrong here means *not forwarded, and answered*.
+
+mod answers;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use callgate_protocol::id::{Id, IdKey};
+use callgate_protocol::json::Raw;
+use callgate_protocol::message::{Body, Message};
+use callgate_protocol::unknown::Thing;
+use callgate_protocol::{Answer, NextStep};
+use callgate_store::failpoint;
+use callgate_store::{CallRef, Outcome};
+
+use crate::admission::{Admission, ClientRequest, Evidence, Need, Obstacle, Request};
+use crate::held::HeldMessage;
+use crate::outlet::Undelivered;
+use crate::patience::Patience;
+use crate::pending::{Cancelled, Generation, NotEntered, PendingRequest, RequestKind, Ticket};
+use crate::relay::{News, OWN_IDS, Relay, ServerPipe};
+use crate::revival::AT_THE_DOOR;
+use crate::toolbook::PATIENCE;
+use crate::unknown_answers::Unlisted;
+use crate::wording::{self, Expects};
+
+/// How long a broken pipe waits for the news that its server ended.
+const SERVER_END: Duration = Duration::from_secs(1);
+
+pub(crate) struct Passage<'r> {
+    relay: &'r Arc<Relay>,
+    /// Where the lines go: to this one server, or nowhere.
+    pub(crate) pipe: Arc<ServerPipe>,
+    admission: Admission<'r>,
+    /// Of a request that was held.
+    ticket: Option<Ticket>,
+    /// This is the thread that may wait.
+    may_wait: bool,
+    entered: Vec<Entered>,
+    /// Calls that were given up; booked after the lines, which may hold the calls themselves.
+    cancelled: Vec<CallRef>,
+}
+
+/// A request that waits for an answer, in case it does not get to the server.
+#[derive(Debug)]
+struct Entered {
+    id: IdKey,
+    /// Its row, unless it is one of those that are not recorded.
+    call: Option<CallRef>,
+    expects: Expects,
+}
+
+impl<'r> Passage<'r> {
+    pub(crate) fn new(relay: &'r Arc<Relay>, pipe: Arc<ServerPipe>) -> Passage<'r> {
+        let (entered, cancelled) = (Vec::new(), Vec::new());
+        let admission = Admission::new(relay);
+        Passage { relay, pipe, admission, ticket: None, may_wait: false, entered, cancelled }
+    }
+
+    /// For what was held, to the server of this moment.
+    pub(crate) fn for_held(relay: &'r Arc<Relay>, ticket: Option<Ticket>) -> Passage<'r> {
+        Passage { ticket, may_wait: true, ..Passage::new(relay, relay.server.pipe()) }
+    }
+
+    pub(crate) fn message(&mut self, message: &Message<'_>) {
+        match &message.body {
+            Body::Request { id, method, params } => self.request(message, id, method, *params),
+            Body::Notification { method, params } if method == "notifications/cancelled" => {
+                self.cancellation(message, *params);
+            }
+            Body::Notification { method, params } => self.notification(message, method, *params),
+            Body::Response { id, outcome } => {
+                // Only an answer that the server waits for: anything else could be a message in disguise.
+                let key = id.as_key();
+                self.turn_to_server();
+                if let Some(asked) = self.relay.server_requests.answer(&key) {
+                    match asked.own == key {
+                        true => self.admission.batch.pass(&message.wire()),
+                        false => self.admission.batch.pass(&message.with_id(&asked.own)),
+                    }
+                    self.relay.settle_server_request(&asked, *outcome);
+                } else {
+                    self.drop_silently(None, "an answer to a request that the server did not make");
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, message: &Message<'_>, id: &Id<'_>, method: &str, params: Option<Raw<'_>>) {
+        self.relay.meet(method, params);
+        let request = match ClientRequest::new(message, id.as_key(), method, params) {
+            Ok(request) => request,
+            Err(cause) => {
+                let answer = Answer::To(id.as_key());
+                return self.refuse_malformed(Some(method), &answer, &cause.to_string());
+            }
+        };
+        if request.request.rpc_id.strip_prefix('"').is_some_and(|text| text.starts_with(OWN_IDS)) {
+            let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
+            return self.refuse_malformed(Some(method), &Answer::To(request.key), &reason);
+        }
+        let passive = request.request.is_passive();
+        match self.look_for_server(&request) {
+            Ok(()) if self.waits_its_turn(method) => self.hold(message, Some(&request), true),
+            Ok(()) if passive => self.pass(&request),
+            Ok(()) => self.judge(&request),
+            Err(NotEntered::Starting(_) | NotEntered::Idle) if self.needs_no_server(&request) => {
+                self.without_server(&request, wording::RESTARTING, true);
+            }
+            Err(NotEntered::Starting(_) | NotEntered::Idle) if !self.may_wait => {
+                if self.relay.pending.wake(Instant::now() + AT_THE_DOOR) {
+                    self.relay.tell(News::Wanted);
+                }
+                self.hold(message, Some(&request), true);
+            }
+            Err(NotEntered::Stopped(why)) if passive => {
+                self.without_server(&request, &why.reason, why.lists);
+            }
+            Err(NotEntered::Stopped(why)) => self.refuse_stopped(&request, &why),
+            Err(NotEntered::GivenUp) => self.note_given_up(&request.request),
+            Err(why) => self.not_entered(&request.key, method, &why),
+        }
+    }
+
+    /// May this request go to the server? Turns to one that took the place of another.
+    fn look_for_server(&mut self, request: &ClientRequest<'_>) -> Result<(), NotEntered> {
+        let relay = self.relay;
+        if let Some(ticket) = self.ticket {
+            return relay.pending.check_held(&request.key, ticket, self.pipe.generation);
+        }
+        let checked = relay.pending.check(&request.key, self.pipe.generation);
+        if checked != Err(NotEntered::Stale) {
+            return checked;
+        }
+        self.turn_to_server();
+        self.admission.rules = relay.rules();
+        relay.pending.check(&request.key, self.pipe.generation)
+    }
+
+    /// Turns to the server of this moment. True if that is another one than before.
+    fn turn_to_server(&mut self) -> bool {
+        if self.relay.server.is_current(&self.pipe) {
+            return false;
+        }
+        // What came before is for the server that there was; it has its answers.
+        self.forward();
+        self.pipe = self.relay.server.pipe();
+        true
+    }
+
+    /// Would it get ahead of what waits for the same server? Whether anybody is there may be asked at any time.
+    fn waits_its_turn(&self, method: &str) -> bool {
+        !self.may_wait && method != "ping" && self.relay.held.awaits_server()
+    }
+
+    /// Is it known without a server whether anybody is there, and what there was when it was asked for last? Of one that is
+    /// being started, what there is is waited for.
+    fn needs_no_server(&self, request: &ClientRequest<'_>) -> bool {
+        match request.list() {
+            Some(list) => !self.relay.pending.is_starting() && self.relay.lists.has(list, request.cursor()),
+            None => request.request.method == "ping",
+        }
+    }
+
+    /// Leaves a message to the thread that waits. What came before it goes before it.
+    fn hold(&mut self, message: &Message<'_>, request: Option<&ClientRequest<'_>>, for_server: bool) {
+        self.forward();
+        let ticket = match request {
+            None => None,
+            Some(ClientRequest { key, request, .. }) => {
+                match self.relay.pending.hold(key.clone(), request.expects) {
+                    Ok(ticket) => Some((key, ticket)),
+                    Err(why) => return self.not_entered(key, request.method, &why),
+                }
+            }
+        };
+        let held = HeldMessage::new(message, ticket.map(|(_, ticket)| ticket), for_server);
+        if let Err(error) = self.relay.held.push(self.relay, held)
+            && let (Some(request), Some((key, ticket))) = (request, ticket)
+            && self.relay.pending.release(key, ticket)
+        {
+            let reason = format!("it has to wait, and nobody can wait for it ({error})");
+            self.unanswered(key, request.request.method, &reason, &NextStep::CallAgain);
+        }
+    }
+
+    /// A request that is judged, but neither counted nor recorded when it passes: handshake, lists, pings.
+    fn pass(&mut self, request: &ClientRequest<'_>) {
+        let method = request.request.method;
+        if let Err(refusal) = self.admission.judge(&request.request) {
+            return self.refuse(request, &refusal);
+        }
+        let relay = self.relay;
+        let what = match request.list() {
+            Some(list) => RequestKind::List { list, cursor: request.cursor().map(str::to_owned) },
+            None if method == "initialize" => {
+                relay.handshake.asked(request.request.params);
+                RequestKind::Initialize
+            }
+            None => RequestKind::Other,
+        };
+        self.enter(request, PendingRequest::new(what), None);
+    }
+
+    /// The way of one call. What has to be waited for is waited for by a thread that may.
+    fn judge(&mut self, request: &ClientRequest<'_>) {
+        let mut evidence = Evidence::default();
+        loop {
+            let admitted = self.admission.admit(&request.request, &evidence, &request.message.wire());
+            let need = match admitted {
+                Ok(call) => return self.enter_call(request, call),
+                Err(Obstacle::Refused(refusal))
+                    if !self.may_wait && self.awaits_first_list(&request.request, &refusal) =>
+                {
+                    return self.hold(request.message, Some(request), false);
+                }
+                Err(Obstacle::Refused(refusal)) => return self.refuse(request, &refusal),
+                Err(Obstacle::Needs(_)) if !self.may_wait => {
+                    return self.hold(request.message, Some(request), false);
+                }
+                Err(Obstacle::Needs(need)) => need,
+            };
+            self.await_list(request);
+            evidence.listed = true;
+            if need == Need::SchemaCheck {
+                let Request { name, args, .. } = &request.request;
+                evidence.fits = Some(self.relay.tools.check(name, *args));
+            }
+            // What takes its time leaves a person the time to change their mind.
+            self.admission.rules = self.relay.rules();
+        }
+    }
+
+    /// A server that has not listed its tools yet is asked to.
+    fn await_list(&mut self, request: &ClientRequest<'_>) {
+        let tools = &self.relay.tools;
+        if let Some(read) = tools.wants_list(&request.request.name, Instant::now())
+            && self.relay.list_tools(&self.pipe, None, &request.own_meta())
+        {
+            tools.wait_newer(read, PATIENCE);
+        }
+    }
+
+    /// An admitted call waits for its answer from here on.
+    fn enter_call(&mut self, request: &ClientRequest<'_>, call: CallRef) {
+        let relay = self.relay;
+        let Request { method, name, args, expects, .. } = &request.request;
+        if request.request.is_tool_call() {
+            relay.codegen.sent(&call, &relay.client.name(), name, *args);
+        }
+        let lasting = *method == "subscriptions/listen";
+        let mut pending =
+            PendingRequest { lasting, ..PendingRequest::new(RequestKind::Call(call, *expects)) };
+        if let Some(Patience::Set(_)) = relay.patience(&self.admission.rules) {
+            pending.token = request.progress_token();
+        }
+        // Whether a server has a resource or a prompt is looked up only if it says that it has not.
+        let thing = Thing::used_by(method);
+        if let Some(thing) = thing.filter(|thing| *thing != Thing::Tool || relay.tools.lacks(name)) {
+            pending.unlisted = Unlisted::new(thing, name, *args, request.request.is_stateless());
+        }
+        self.enter(request, pending, Some(call));
+    }
+
+    /// Has it wait for its answer; from then on the server may see it.
+    fn enter(&mut self, request: &ClientRequest<'_>, pending: PendingRequest, call: Option<CallRef>) {
+        let relay = self.relay;
+        let Request { method, params, expects, .. } = request.request;
+        let waiting = Entered { id: request.key.clone(), call, expects };
+        // The line of a call was staged with its row.
+        let line = call.is_none().then(|| request.message.wire());
+        let entered = match self.ticket {
+            Some(ticket) => {
+                line.iter().for_each(|line| self.admission.batch.pass(line));
+                let Some(entered) = self.enter_held(ticket, pending, waiting) else { return };
+                entered
+            }
+            None => {
+                let entered = relay.pending.enter(request.key.clone(), pending, self.pipe.generation);
+                if entered.is_ok() {
+                    line.iter().for_each(|line| self.admission.batch.pass(line));
+                    self.entered.push(waiting);
+                }
+                entered
+            }
+        };
+        match entered {
+            Ok(()) if request.request.is_tool_call() => {}
+            Ok(()) => relay.handshake.lasting(method, params),
+            // Only the server's end or a cancellation can come between the check and here: then nothing is sent.
+            Err(why) => {
+                if let Some(call) = &call {
+                    relay.codegen.dropped(call);
+                    let given_up = why == NotEntered::GivenUp;
+                    let outcome = if given_up { Outcome::Cancelled } else { Outcome::NotDelivered };
+                    relay.journal.settle_one(call, outcome);
+                }
+                self.not_entered(&request.key, method, &why);
+            }
+        }
+    }
+
+    /// The same for one that was held, which goes by itself: recorded first, then entered and posted in one step. None if it
+    /// could not be recorded, and was answered.
+    fn enter_held(
+        &mut self,
+        ticket: Ticket,
+        pending: PendingRequest,
+        waiting: Entered,
+    ) -> Option<Result<(), NotEntered>> {
+        let commit = self.admission.commit();
+        if let Some((call, cause)) = commit.unrecorded.first() {
+            self.relay.codegen.dropped(call);
+            self.unrecorded(&waiting, call, &cause.to_string());
+            return None;
+        }
+        failpoint::reach("shim.before_forward");
+        let (pipe, generation) = (self.pipe.clone(), self.pipe.generation);
+        // Not while the table is locked.
+        pipe.await_room();
+        let (relay, id) = (self.relay.clone(), waiting.id.clone());
+        let lost = move |undelivered| relay.tell_undelivered(&[waiting], generation, &undelivered);
+        let post = || pipe.post_admitted(commit.admitted, Box::new(lost));
+        let entered = self.relay.pending.enter_held(&id, ticket, pending, generation, post);
+        failpoint::reach("shim.after_forward");
+        Some(entered.map(|posted| {
+            if let Err(post) = posted {
+                post.lose(0, std::io::ErrorKind::BrokenPipe.into());
+            }
+        }))
+    }
+
+    fn cancellation(&mut self, message: &Message<'_>, params: Option<Raw<'_>>) {
+        let turned = self.turn_to_server();
+        let id = params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok());
+        match id.map_or(Cancelled::Unknown, |id| self.relay.pending.cancel(&id.as_key())) {
+            Cancelled::Sent(call) => {
+                if let Some(call) = call {
+                    self.relay.codegen.given_up(&call);
+                    self.cancelled.push(call);
+                }
+            }
+            // No server knows of it.
+            Cancelled::Held => return,
+            // What it is about was answered when the server before went.
+            Cancelled::Unknown if turned || self.is_starting() => return,
+            Cancelled::Unknown => {}
+        }
+        self.admission.batch.pass(&message.wire());
+    }
+
+    fn notification(&mut self, message: &Message<'_>, method: &str, params: Option<Raw<'_>>) {
+        self.turn_to_server();
+        let is_starting = self.is_starting();
+        if !self.may_wait && (is_starting || self.waits_its_turn(method)) {
+            return self.hold(message, None, true);
+        }
+        if method == "notifications/initialized" {
+            // Before the server can have it: a server that is started again gets it from us, if not from here.
+            self.relay.handshake.initialized();
+        }
+        if is_starting {
+            // It was waited for long enough, and what is said before a handshake may end a server.
+            return;
+        }
+        // What is no notification of the protocol may be a call under another name.
+        if !method.starts_with("notifications/") {
+            if self.admission.rules.paused_for(&self.relay.client.name()).is_some() {
+                return self.drop_silently(Some(method), "calls are paused");
+            }
+            let request = Request::for_method(method, params, "");
+            if let Err(refusal) = self.admission.judge(&request) {
+                return self.drop_silently(Some(method), &refusal.reason);
+            }
+        }
+        self.admission.batch.pass(&message.wire());
+    }
+
+    /// Is a server being started again? The first one reads what it likes, when it likes.
+    fn is_starting(&self) -> bool {
+        let pending = &self.relay.pending;
+        pending.generation() != 0 && pending.is_starting()
+    }
+
+    /// Records what there is, then lets it go: intent before effect.
+    pub(crate) fn forward(&mut self) {
+        let (relay, pipe) = (self.relay, self.pipe.clone());
+        let commit = self.admission.commit();
+        let (entered, cancelled) = (std::mem::take(&mut self.entered), std::mem::take(&mut self.cancelled));
+        for (call, cause) in &commit.unrecorded {
+            relay.codegen.dropped(call);
+            let lost = entered.iter().find(|entered| entered.call.is_some_and(|own| own.id() == call.id()));
+            if let Some(lost) = lost.filter(|lost| relay.pending.answer(&lost.id, pipe.generation).is_some())
+            {
+                self.unrecorded(lost, call, &cause.to_string());
+            }
+        }
+        failpoint::reach("shim.before_forward");
+        // What a server has not got when it makes place for another it does not get any more: it may go on to read for a
+        // while, and whoever waited has been told to call again.
+        if relay.pending.generation() == pipe.generation {
+            let sent = match self.may_wait {
+                // Nobody waits for what goes this way.
+                true => Ok(drop(pipe.post_admitted(commit.admitted, Box::new(|_| {})))),
+                false => pipe.send(&commit.admitted),
+            };
+            if let Err(undelivered) = sent {
+                relay.tell_undelivered(&entered, pipe.generation, &undelivered);
+            }
+        }
+        for call in &cancelled {
+            relay.journal.settle_one(call, Outcome::Cancelled);
+        }
+        failpoint::reach("shim.after_forward");
+    }
+}
+
+impl Relay {
+    /// These did not get to their server, which no longer reads. It has mostly ended; whoever sees that out says it better and
+    /// answers everybody.
+    fn tell_undelivered(&self, entered: &[Entered], generation: Generation, undelivered: &Undelivered) {
+        if entered.is_empty() || self.pending.wait_severed(generation, SERVER_END) {
+            return;
+        }
+        let reason = format!("the server no longer reads ({})", undelivered.cause);
+        // What was written in part may have been read in part.
+        let (outcome, next) = match undelivered.written {
+            0 => (Outcome::NotDelivered, NextStep::CallAgain),
+            _ => (Outcome::Unknown, NextStep::CheckEffect),
+        };
+        let waits = |lost: &&Entered| self.pending.answer(&lost.id, generation).is_some();
+        for lost in entered.iter().filter(waits) {
+            if let Some(call) = &lost.call {
+                self.codegen.dropped(call);
+                self.journal.settle_one(call, outcome);
+            }
+            let call = lost.call.map(|call| call.id().to_string());
+            self.to_client.post(wording::unanswered(lost.expects, &lost.id, &reason, &next, call.as_deref()));
+        }
+    }
+}

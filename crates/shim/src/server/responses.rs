@@ -1,0 +1,217 @@
+//! Responses of the server: matched to what was asked, and given to whoever asked it.
+
+use std::sync::atomic::Ordering;
+
+use callgate_protocol::id::{Id, IdKey};
+use callgate_protocol::lists::{self, Filtered, List};
+use callgate_protocol::message::{Body, Message, Outcome as Reply};
+use callgate_protocol::{NextStep, answer};
+use callgate_store::{Event, EventKind, Outcome};
+
+use super::FromServer;
+use super::delivery::{Booked, Delivery, Place, Settled};
+use crate::lists::Listed;
+use crate::pending::{PendingRequest, RequestKind};
+use crate::relay::News;
+use crate::toolbook::Asker;
+use crate::unknown_answers::Unlisted;
+use crate::wording::{self, Expects};
+
+impl FromServer<'_> {
+    pub(super) fn response<'c>(
+        &self,
+        out: &mut Delivery<'c>,
+        message: &Message<'c>,
+        (id, reply): (&Id<'c>, Reply<'c>),
+        place: Option<Place>,
+    ) {
+        let Some(asked) = self.relay.pending.answer(&id.as_key(), self.pipe.generation) else {
+            out.skip(place);
+            // Not its words: they may be the second half of what was not to be kept.
+            let why = format!("an answer nobody waits for, of {} bytes", message.wire().len());
+            self.relay.noise.heard(&self.relay.journal, b"", &why);
+            return;
+        };
+        // Before anybody else sees the answer, and also of one that nobody waits for any more: the server did what it says.
+        let lost = match &asked.what {
+            RequestKind::Call(call, _) => self.relay.codegen.answered(call, reply),
+            _ => None,
+        };
+        if let RequestKind::Call(call, _) = &asked.what {
+            // The call is over before its answer is seen, so that the next one finds its place free.
+            self.relay.journal.call_over(call);
+        }
+        if asked.late {
+            out.skip(place);
+            return self.came_late(&asked);
+        }
+        if asked.what.is_clients()
+            && let Err(refusal) = self.requests_in(reply)
+        {
+            out.skip(place);
+            return self.keep_back(out, &asked, &id.as_key(), &refusal.reason);
+        }
+        match asked.what {
+            RequestKind::Call(call, expects) => {
+                let reply = Booked::Reply(reply, message.tool_failed());
+                out.settled.push(Settled { call, took: asked.since.elapsed(), reply });
+                match lost {
+                    None => self.call_answered(out, message, asked.unlisted, place),
+                    Some(words) => {
+                        out.skip(place);
+                        let at = (&*call.id().to_string(), "(lost codegen session)");
+                        out.append(&wording::refusal(expects, &id.as_key(), &words, &NextStep::AsSaid, at));
+                    }
+                }
+            }
+            RequestKind::List { list, cursor } => self.list(out, message, (list, cursor), reply, place),
+            RequestKind::Initialize => {
+                if let Reply::Result(result) = reply {
+                    self.relay.handshake.answered(result);
+                    self.relay.unknown_answers.greeted(&message.wire(), result);
+                }
+                out.deliver(message, place);
+            }
+            RequestKind::Other => out.deliver(message, place),
+            RequestKind::OwnList { first, meta } => {
+                out.skip(place);
+                self.own_list(reply, first, &meta);
+            }
+            RequestKind::Greeting => {
+                out.skip(place);
+                let reply = match reply {
+                    Reply::Result(result) => Ok(result.text().to_owned()),
+                    Reply::Error(error) => Err(error.text().to_owned()),
+                };
+                self.relay.tell(News::Greeted(self.pipe.generation, reply));
+            }
+            // No server knows of what is held.
+            RequestKind::Quiet | RequestKind::Held(_) => out.skip(place),
+        }
+    }
+
+    fn call_answered<'c>(
+        &self,
+        out: &mut Delivery<'c>,
+        message: &Message<'c>,
+        unlisted: Option<Box<Unlisted>>,
+        place: Option<Place>,
+    ) {
+        let is_error = matches!(&message.body, Body::Response { outcome: Reply::Error(_), .. });
+        let unlisted = unlisted.filter(|_| is_error || message.tool_failed());
+        out.unlisted.extend(unlisted.map(|call| (message.wire(), call)));
+        out.deliver(message, place);
+    }
+
+    /// An answer that asks the client for something which the rules refuse: it hears that in its place.
+    fn keep_back(&self, out: &mut Delivery<'_>, asked: &PendingRequest, id: &IdKey, reason: &str) {
+        match asked.what {
+            RequestKind::Call(call, expects) => {
+                out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
+                let at = (&*call.id().to_string(), "(server's request)");
+                out.append(&wording::refusal(expects, id, reason, &NextStep::AskUser, at));
+            }
+            _ => out.append(&answer::error(Some(id), wording::REFUSED, &format!("Callgate: {reason}"))),
+        }
+    }
+
+    /// A page of the list that the gate asked for by itself.
+    fn own_list(&self, reply: Reply<'_>, first: bool, meta: &str) {
+        let Reply::Result(result) = reply else { return };
+        let tools = &self.relay.tools;
+        let page = lists::page(List::Tools, result, |_| true);
+        if let Some(next) = tools.page(Asker::Callgate, first, (result, &page), tools.stamp()) {
+            self.relay.list_tools(&self.pipe, Some(&next), meta);
+        }
+    }
+
+    /// An answer to a call that was given up. The client has had one.
+    fn came_late(&self, asked: &PendingRequest) {
+        if let RequestKind::Call(call, _) = &asked.what {
+            let text = format!(
+                "the answer to call {} came after {} s, when it had been given up, and was dropped",
+                call.id(),
+                asked.since.elapsed().as_secs()
+            );
+            self.relay.journal.event(Event { kind: EventKind::Note, text: &text });
+        }
+    }
+
+    fn list<'c>(
+        &self,
+        out: &mut Delivery<'c>,
+        message: &Message<'c>,
+        (list, cursor): (List, Option<String>),
+        reply: Reply<'c>,
+        place: Option<Place>,
+    ) {
+        let (Reply::Result(result), Body::Response { id, .. }) = (reply, &message.body) else {
+            return out.deliver(message, place);
+        };
+        if list == List::Tools {
+            // Before the client has it: what changes from here on is news to it.
+            self.relay.listed.store(true, Ordering::Relaxed);
+        }
+        self.relay.unknown_answers.listed(&message.wire());
+        let page = self.relay.show(list, result);
+        match &page.filtered {
+            Filtered::Unchanged => out.deliver(message, place),
+            Filtered::Rewritten { result, .. } => {
+                out.skip(place);
+                out.append_whole(message.with_outcome(result));
+            }
+            Filtered::Unusable(reason) => {
+                out.skip(place);
+                let text = format!("Callgate: the server's list cannot be used: {reason}");
+                out.append(&answer::error(Some(&id.as_key()), wording::INTERNAL, &text));
+            }
+        }
+        let (at, changes) = (self.relay.tools.stamp(), self.relay.lists.changes());
+        out.listed.push(Listed { list, cursor, result, page, at, changes });
+    }
+
+    pub(super) fn unusable(&self, out: &mut Delivery<'_>, id: &IdKey, reason: &str) {
+        let Some(asked) = self.relay.pending.answer(id, self.pipe.generation) else { return };
+        if asked.late {
+            if let RequestKind::Call(call, _) = &asked.what {
+                self.relay.journal.call_over(call);
+            }
+            return self.came_late(&asked);
+        }
+        if !asked.what.is_clients() {
+            if matches!(asked.what, RequestKind::Greeting) {
+                self.relay.tell(News::Greeted(self.pipe.generation, Err(reason.to_owned())));
+            }
+            return;
+        }
+        let reason = format!("the server's answer cannot be used: {reason}");
+        match asked.what {
+            RequestKind::Call(call, expects) => {
+                out.settled.push(Settled { call, took: asked.since.elapsed(), reply: Booked::Unusable });
+                let (next, call) = (NextStep::CheckEffect, call.id().to_string());
+                out.append(&wording::unanswered(expects, id, &reason, &next, Some(&call)));
+            }
+            _ => out.append(&wording::unanswered(Expects::Anything, id, &reason, &NextStep::AsSaid, None)),
+        }
+    }
+
+    pub(super) fn book(&self, settled: Vec<Settled<'_>>) {
+        if settled.is_empty() {
+            return;
+        }
+        let mut settlement = self.relay.journal.settle();
+        for Settled { call, took, reply } in settled {
+            match reply {
+                Booked::Reply(Reply::Result(result), failed) => {
+                    let outcome = if failed { Outcome::ToolError } else { Outcome::Ok };
+                    settlement.add(&call, outcome, took, Some(result));
+                }
+                Booked::Reply(Reply::Error(error), _) => {
+                    settlement.add(&call, Outcome::RpcError, took, Some(error));
+                }
+                Booked::Unusable => settlement.add(&call, Outcome::Unusable, took, None),
+            }
+        }
+        settlement.commit();
+    }
+}
