@@ -12,7 +12,10 @@ export default ts.config(
   ...ts.configs.recommended,
   ...svelte.configs.recommended,
   { languageOptions: { globals: { ...globals.browser } } },
-  { files: ['*.js', '*.ts', 'e2e/**'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
+  {
+    files: ['*.js', '*.ts', 'e2e/**', 'bridge/**'],
+    languageOptions: { globals: { ...globals.node, ...globals.browser } },
+  },
   {
     files: ['**/*.svelte', '**/*.svelte.ts'],
     languageOptions: { parserOptions: { parser: ts.parser, extraFileExtensions: ['.svelte'], svelteConfig } },

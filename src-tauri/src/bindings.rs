@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use tauri::Runtime;
 use tauri_specta::{Builder, collect_commands};
 
 use crate::commands::{acts, app, clients, codegen, log, own, rules, servers};
 
-/// Every command of the window. The TypeScript is generated from this list, so neither side can drift.
-pub fn builder() -> Builder<tauri::Wry> {
-    Builder::<tauri::Wry>::new()
+/// Every command of the window, on whatever shows it. The TypeScript is generated from this list, so neither side can drift.
+pub fn builder<R: Runtime>() -> Builder<R> {
+    Builder::<R>::new()
         // Times in milliseconds, counts and cursors: all far below 2^53.
         .dangerously_cast_bigints_to_number()
         // Every type is written and read alike.
@@ -18,7 +19,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::log_count,
             log::stop_count,
             log::follow,
-            log::followed,
+            log::followed::<tauri::Wry>,
             log::unfollow,
             log::call,
             log::access,
@@ -28,7 +29,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             log::runs_matching,
             log::since_last_look,
             log::looked,
-            log::export_log,
+            log::export_log::<tauri::Wry>,
             log::reveal,
             acts::restrict,
             acts::undo,
@@ -53,7 +54,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             rules::versions,
             rules::version_diff,
             servers::servers,
-            servers::usage,
+            servers::usage::<tauri::Wry>,
             servers::stop_usage,
             servers::stderr_tail,
             servers::trees,
@@ -69,7 +70,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             servers::stop_everything,
             codegen::codegen,
             codegen::codegen_session,
-            codegen::codegen_file,
+            codegen::codegen_file::<tauri::Wry>,
             codegen::export_codegen,
             clients::clients,
             clients::preview_clients,
@@ -92,7 +93,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             own::preview_removal,
             own::remove_server,
             own::restore_server,
-            app::overview,
+            app::overview::<tauri::Wry>,
             app::settings,
             app::save_settings,
             app::delete_history,
@@ -103,5 +104,5 @@ pub fn builder() -> Builder<tauri::Wry> {
 
 /// Writes the file that the window imports.
 pub fn write_typescript(path: &Path) -> Result<(), specta_typescript::Error> {
-    builder().export(specta_typescript::Typescript::default(), path)
+    builder::<tauri::Wry>().export(specta_typescript::Typescript::default(), path)
 }

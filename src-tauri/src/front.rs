@@ -13,7 +13,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_desk::view::{Place, Theme};
-use callgate_store::Home;
+use callgate_home::Home;
 use tauri::webview::{NewWindowResponse, PageLoadEvent, PermissionResponse};
 use tauri::window::Color;
 use tauri::{
@@ -76,6 +76,11 @@ impl Front {
         }
     }
 
+    pub(crate) fn see(&self) {
+        self.visible.store(true, Ordering::Relaxed);
+        self.wake_waiting();
+    }
+
     /// Those who wait look again.
     pub(crate) fn wake_waiting(&self) {
         let (lock, signal) = &self.seen;
@@ -119,8 +124,7 @@ pub(crate) fn show(app: &AppHandle, place: Place) {
 
 fn reveal(window: &WebviewWindow) -> tauri::Result<()> {
     let front = &window.state::<AppState>().inner().front;
-    front.visible.store(true, Ordering::Relaxed);
-    front.wake_waiting();
+    front.see();
     window.unminimize()?;
     window.show()?;
     window.set_focus()

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use tauri::{AppHandle, Manager as _};
+use tauri::{AppHandle, Manager as _, Runtime};
 
 use crate::say::say;
 use crate::state::AppState;
@@ -21,7 +21,7 @@ const WAITING: Duration = Duration::from_secs(2);
 const AT_LEAST: Duration = Duration::from_secs(300);
 
 /// Looks until the app ends.
-pub(crate) fn start(app: &AppHandle) {
+pub fn start<R: Runtime>(app: &AppHandle<R>) {
     let app = app.clone();
     std::thread::spawn(move || {
         let state = app.state::<AppState>();

@@ -9,8 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use callgate_desk::view::Place;
-use callgate_store::home::{Locked, try_lock};
-use callgate_store::{Home, atomic};
+use callgate_home::{Home, Locked, atomic, try_lock};
 use notify::{RecursiveMode, Watcher as _};
 
 use crate::route;
@@ -67,7 +66,7 @@ fn claim_within(home: &Home, wanted: Option<&Place>, patience: Duration) -> io::
 
 /// What a second start wants, if one came.
 fn answer(bell: &Path) -> Option<Place> {
-    let word = match callgate_store::home::read_private(bell) {
+    let word = match callgate_home::read_private(bell) {
         // One that is hung up just now is read the next time, not taken down unread.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         read => read.ok(),
@@ -112,7 +111,7 @@ mod tests {
     fn home() -> (tempfile::TempDir, Home) {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         (folder, home)
     }
 

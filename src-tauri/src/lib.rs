@@ -10,7 +10,7 @@ pub mod bindings;
 mod commands;
 mod demo;
 mod front;
-mod guard;
+pub mod guard;
 #[cfg_attr(all(target_os = "linux", target_env = "gnu"), path = "heap/glibc.rs")]
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), path = "heap/other.rs")]
 mod heap;
@@ -27,3 +27,4 @@ mod takes;
 mod tray;
 
 pub use start::run;
+pub use state::AppState;

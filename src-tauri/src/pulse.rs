@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_desk::notices::Telling;
-use callgate_store::Home;
+use callgate_home::Home;
 use tauri::{AppHandle, Manager as _};
 
 use crate::state::AppState;
@@ -80,7 +80,7 @@ impl Beat {
         if !woken && !due && self.seen.as_ref() == Some(&stamps) {
             return;
         }
-        self.busy = !callgate_store::running(state.desk.home()).is_empty();
+        self.busy = !callgate_home::running(state.desk.home()).is_empty();
         self.seen = Some(stamps);
         self.looked = Some(Instant::now());
         if self.busy {
@@ -152,7 +152,7 @@ pub(crate) fn keep_index(app: &AppHandle) {
             let stamps: Vec<Stamp> = files.iter().map(|path| stamp(path)).collect();
             if seen.as_ref() == Some(&stamps) {
                 // Nothing was written for a while: sessions that were killed leave long logs.
-                let _later = callgate_store::write_back(state.desk.home());
+                let _later = callgate_controls::write_back(state.desk.home());
                 std::thread::park_timeout(REST);
                 continue;
             }
@@ -180,7 +180,7 @@ mod tests {
     fn every_change_that_the_tray_shows_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let mut last = stamps(&home);
         let writes = [
             home.paused(),

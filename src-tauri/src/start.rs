@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use callgate_desk::sweep_programs;
 use callgate_desk::view::Place;
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::{Home, Locked};
 use callgate_programs::{Installed, Pair, place};
-use callgate_store::Home;
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::home::Locked;
 use tauri::{AppHandle, Manager as _, RunEvent};
 
 use crate::args::{self, Args, Parsed};
@@ -68,7 +67,7 @@ fn claimed(home: &Home, args: &Args) -> Result<Claimed, ExitCode> {
         say(&words);
         Ok(Claimed::NoHome(words))
     };
-    if let Err(error) = home.prepare() {
+    if let Err(error) = callgate_controls::prepare_home(home) {
         return unusable(error.to_string());
     }
     match instance::claim(home, args.open.as_ref()) {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use callgate_desk::view::{ErrorCode, IconState, Need, Overview, UiError};
 use callgate_desk::{Desk, DeskError};
-use callgate_store::clock::Clock;
-use callgate_store::{Home, Origin};
-use tauri::{AppHandle, Manager as _};
+use callgate_home::Home;
+use callgate_home::clock::Clock;
+use callgate_journal::Origin;
+use tauri::{AppHandle, Manager as _, Runtime};
 
 use crate::demo::Demo;
 use crate::front::Front;
@@ -20,35 +21,35 @@ use crate::tray::Tray;
 
 /// Shared by all commands.
 #[derive(Debug)]
-pub(crate) struct AppState {
-    pub desk: Arc<Desk>,
+pub struct AppState {
+    pub(crate) desk: Arc<Desk>,
     /// The newest count of the log: older ones end.
-    pub counting: Latest,
+    pub(crate) counting: Latest,
     /// The newest look at the effect of a draft.
-    pub trying: Latest,
+    pub(crate) trying: Latest,
     /// The newest follower of the log.
-    pub following: Following,
+    pub(crate) following: Following,
     /// The newest look at what servers take.
-    pub sampling: Latest,
+    pub(crate) sampling: Latest,
     /// What servers take.
-    pub takes: Arc<Takes>,
-    pub clock: Arc<dyn Clock>,
-    pub front: Front,
-    pub tray: Tray,
-    pub pulse: Pulse,
+    pub(crate) takes: Arc<Takes>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) front: Front,
+    pub(crate) tray: Tray,
+    pub(crate) pulse: Pulse,
     /// Wakes the guard over clients' files.
-    pub guarding: Pulse,
-    pub demo: Demo,
-    pub waiting: Waiting,
-    pub board: Board,
+    pub(crate) guarding: Pulse,
+    pub(crate) demo: Demo,
+    pub(crate) waiting: Waiting,
+    pub(crate) board: Board,
     /// A person wants the app to end.
-    pub quitting: AtomicBool,
+    pub(crate) quitting: AtomicBool,
     /// Why nothing could be written into the home when the app started, if nothing could.
-    pub home_problem: Option<String>,
+    pub(crate) home_problem: Option<String>,
 }
 
 impl AppState {
-    pub(crate) fn new(home: Home, clock: Arc<dyn Clock>, home_problem: Option<String>) -> AppState {
+    pub fn new(home: Home, clock: Arc<dyn Clock>, home_problem: Option<String>) -> AppState {
         AppState {
             desk: Arc::new(Desk::new(home, Arc::clone(&clock), Origin::Window)),
             counting: Latest::default(),
@@ -67,6 +68,13 @@ impl AppState {
             quitting: AtomicBool::new(false),
             home_problem,
         }
+    }
+
+    /// The page is seen from the start: whatever it is in, no window of ours is hidden or shown.
+    #[must_use]
+    pub fn seen(self) -> AppState {
+        self.front.see();
+        self
     }
 
     /// How things stand, with what only the app can know of them.
@@ -93,7 +101,7 @@ impl AppState {
         // The app's own lock is the one thing that nobody else opens.
         let lock = std::fs::File::options().write(true).open(home.app_lock());
         let unlockable = lock.is_err_and(|error| error.kind() != std::io::ErrorKind::NotFound);
-        unlockable || home.prepare().is_err() || home.check_writable().is_err()
+        unlockable || callgate_controls::prepare_home(&home).is_err() || home.check_writable().is_err()
     }
 
     /// The window is gone: nothing that it asked for is wanted any more.
@@ -144,7 +152,7 @@ pub(crate) fn sorry(message: String) -> UiError {
 }
 
 /// Where files for the person go: the folder for downloads; without one, the home folder.
-pub(crate) fn folder_for_files(app: &AppHandle) -> Result<PathBuf, UiError> {
+pub(crate) fn folder_for_files<R: Runtime>(app: &AppHandle<R>) -> Result<PathBuf, UiError> {
     let downloads = app.path().download_dir().ok().filter(|folder| folder.is_dir());
     let folder = downloads.or_else(|| app.path().home_dir().ok());
     folder.ok_or_else(|| sorry("There is no folder to write the file to.".to_owned()))
@@ -160,8 +168,8 @@ pub(crate) async fn ask<T: Send + 'static>(
 }
 
 /// The same, of all that the app knows.
-pub(crate) async fn ask_app<T: Send + 'static>(
-    app: &AppHandle,
+pub(crate) async fn ask_app<R: Runtime, T: Send + 'static>(
+    app: &AppHandle<R>,
     question: impl FnOnce(&AppState) -> Result<T, DeskError> + Send + 'static,
 ) -> Result<T, UiError> {
     let app = app.clone();
@@ -183,7 +191,7 @@ async fn aside<T: Send + 'static>(
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::clock::SystemClock;
+    use callgate_home::clock::SystemClock;
 
     use super::*;
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use callgate_desk::view::{LogBatch, Usage};
 use callgate_desk::{DeskError, Follower};
 use tauri::ipc::Channel;
-use tauri::{AppHandle, Manager as _};
+use tauri::{AppHandle, Manager as _, Runtime};
 
 use crate::front::Front;
 use crate::say::say;
@@ -103,8 +103,8 @@ impl Following {
 
 /// Sends what each running session took in the last quarter of an hour, and then what it takes, until a newer question or the end
 /// of the window.
-pub(crate) fn sample(
-    app: &AppHandle,
+pub(crate) fn sample<R: Runtime>(
+    app: &AppHandle<R>,
     usages: Channel<Vec<Usage>>,
     ended: impl Fn() -> bool + Send + 'static,
 ) {
@@ -135,14 +135,15 @@ mod tests {
 
     use callgate_desk::Desk;
     use callgate_desk::view::LogFilter;
-    use callgate_store::clock::SystemClock;
-    use callgate_store::{Home, Origin};
+    use callgate_home::Home;
+    use callgate_home::clock::SystemClock;
+    use callgate_journal::Origin;
 
     use super::*;
 
     fn desk(folder: &tempfile::TempDir) -> Desk {
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         Desk::new(home, Arc::new(SystemClock::new()), Origin::Window)
     }
 

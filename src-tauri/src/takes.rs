@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use callgate_desk::sampling::Sampler;
 use callgate_desk::view::{Strays, SweepView, TreeView, Usage};
 use callgate_desk::{Desk, DeskError};
-use callgate_store::running;
+use callgate_home::running;
 
 /// The past that the window's lines show,
 const PAST: Duration = Duration::from_secs(15 * 60);

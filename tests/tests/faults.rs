@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
-use callgate_store::failpoint;
+use callgate_home::failpoint;
 use callgate_tests::gate::{Bench, DENY_POLICY, Gate, OPEN_POLICY};
 use callgate_tests::history::{self, Row};
 use callgate_tests::json::{Dialect, Json};

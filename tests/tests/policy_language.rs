@@ -4,10 +4,12 @@
 
 use std::time::Duration;
 
-use callgate_store::allowance::{self, What};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::history::History;
-use callgate_store::{EventKind, Home, catch_up, pause};
+use callgate_controls::allowance::{self, What};
+use callgate_controls::pause;
+use callgate_history::History;
+use callgate_home::Home;
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_journal::{EventKind, catch_up};
 use callgate_tests::gate::{Bench, OPEN_POLICY, SERVER};
 use callgate_tests::history::rows;
 use callgate_tests::json::Json;
@@ -285,7 +287,7 @@ fn a_rule_for_paths_holds_what_the_servers_schema_calls_a_path() {
 
 fn home(bench: &Bench) -> Home {
     let home = Home::at(bench.home());
-    home.prepare().unwrap();
+    callgate_controls::prepare_home(&home).unwrap();
     home
 }
 
@@ -372,7 +374,7 @@ fn an_allowance_that_nobody_granted_is_an_event() {
     let forged = text.replacen("hidden_one", "danger", 1);
     let id = forged.split(r#""id": ""#).nth(1).unwrap().split('"').next().unwrap().to_owned();
     let forged = forged.replace(&id, "forged");
-    callgate_store::atomic::replace(&home.allowances(), forged.as_bytes()).unwrap();
+    callgate_home::atomic::replace(&home.allowances(), forged.as_bytes()).unwrap();
     assert_eq!(call(&mut session, 2, "danger", "{}"), "ran");
     session.finish().unwrap();
     assert!(

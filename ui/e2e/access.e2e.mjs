@@ -45,21 +45,21 @@ export const places = {
   'nothing matches': { hash: '#/activity?q=zzzzzz', act: (page) => page.getByText('Nothing matches').waitFor() },
   'log cannot be read': {
     hash: '#/activity',
-    query: '?fail=logPage',
+    fail: ['log_page'],
     act: (page) => page.getByText('The log cannot be read').waitFor(),
   },
   'log cannot be followed': {
     hash: '#/activity',
-    query: '?rate=0&fail=follow',
+    fail: ['follow'],
     act: (page) => page.getByTestId('log-trouble').waitFor(),
   },
-  servers: { hash: '#/servers' },
-  clients: { hash: '#/clients', act: (page) => page.getByTestId('clients').waitFor() },
-  rules: { hash: '#/rules/files' },
+  servers: { hash: '#/servers', live: ['playwright', 'recorder'] },
+  clients: { hash: '#/clients', clients: true, act: (page) => page.getByTestId('clients').waitFor() },
+  rules: { hash: '#/rules/filesystem' },
   'all rules': { hash: '#/rules?all', act: (page) => page.getByTestId('rules-overview').waitFor() },
   'the default policy': { hash: '#/rules/_default', act: (page) => page.getByTestId('rules-for-all').waitFor() },
   'rules with a list open': {
-    hash: '#/rules/files',
+    hash: '#/rules/filesystem',
     act: async (page) => {
       await page.getByTestId('rules-server').click();
       await page.getByRole('listbox').waitFor();
@@ -68,7 +68,8 @@ export const places = {
   settings: { hash: '#/settings' },
   welcome: {
     hash: '#/welcome',
-    query: '?calls=0&rate=0',
+    first: true,
+    clients: true,
     act: (page) => page.getByTestId('checklist-protect').waitFor(),
   },
 };
@@ -84,16 +85,12 @@ const colours = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
 /** Looks at a place in one theme with all rules, and then, as it is, at its colours in the other. */
 async function look(env, place, size, theme, both = true) {
-  const { page, problems, close } = await open(env, {
-    ...size,
-    theme,
-    query: place.query ?? '?rate=0',
-    hash: place.hash,
-  });
+  const { act, ...like } = place;
+  const { page, problems, close, world } = await open(env, { ...like, ...size, theme });
   let left = false;
   try {
     await settled(page);
-    await place.act?.(page);
+    await act?.(page, world);
     await settled(page);
     // As the debugger does: the page's CSP would rightly refuse a script tag.
     await page.evaluate(axe);

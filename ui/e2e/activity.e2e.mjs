@@ -1,14 +1,14 @@
-// What the log promises, by mouse and by keyboard, on the made-up gate.
+// What the log promises, by mouse and by keyboard, on the real desk, with calls through the real gate.
 import assert from 'node:assert/strict';
 import { answer, choose, open, still, until, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
 async function on(env, options, check) {
-  const { page, problems, close } = await open(env, { ...size, ...options });
+  const { page, problems, close, world } = await open(env, { ...size, ...options });
   try {
     await page.getByTestId('row').first().waitFor();
-    await check(page);
+    await check(page, world);
     assert.deepEqual(problems, []);
   } finally {
     await close();
@@ -20,11 +20,13 @@ const calls = (page) => page.locator('[data-testid=row][data-kind=call]');
 const passed = (page) => page.locator('[data-testid=row][data-decision=allowed]');
 const lastCall = (page) => calls(page).last().getAttribute('data-call');
 const away = (page) => page.mouse.move(600, 20);
+const newest = async (world) =>
+  (await world.invoke('log_page', { filter: {}, from: { kind: 'newest' }, count: 50 })).entries;
 const scrollTop = (page) => page.getByTestId('log').evaluate((log) => log.scrollTop);
 
 export const checks = () => ({
   'new calls arrive and the list follows them': (env) =>
-    on(env, { query: '?rate=20' }, async (page) => {
+    on(env, { rate: 20 }, async (page) => {
       await away(page);
       const before = await lastCall(page);
       await until(async () => (await lastCall(page)) !== before, 'a newer call at the end');
@@ -36,7 +38,7 @@ export const checks = () => ({
     }),
 
   'scrolling up stops following; rows stand still and the pill counts': (env) =>
-    on(env, { query: '?rate=20' }, async (page) => {
+    on(env, { rate: 20 }, async (page) => {
       await page.getByTestId('log').hover();
       await page.mouse.wheel(0, -1_500);
       await page.getByTestId('new-pill').waitFor();
@@ -58,7 +60,7 @@ export const checks = () => ({
     }),
 
   'a window that grows or shrinks, and a banner that goes, leave the list at the newest': (env) =>
-    on(env, { query: '?rate=4' }, async (page) => {
+    on(env, { rate: 4 }, async (page) => {
       await away(page);
       const follows = async (what) => {
         await still(page).catch(() => undefined);
@@ -82,7 +84,7 @@ export const checks = () => ({
     }),
 
   'down to the newest by key is following again; what is out of sight is shown before a key acts on it': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed' }, async (page) => {
+    on(env, { hash: '#/activity?decision=allowed' }, async (page) => {
       await away(page);
       for (const key of ['k', 'k', 'k']) await page.keyboard.press(key);
       await page.getByTestId('new-pill').waitFor();
@@ -115,7 +117,7 @@ export const checks = () => ({
     }),
 
   'block by key on a refused call says that it is refused': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
+    on(env, { hash: '#/activity?tool=delete_file' }, async (page) => {
       await page.keyboard.press('k');
       await page.getByTestId('row-blocked').waitFor();
       await page.keyboard.press('b');
@@ -126,7 +128,7 @@ export const checks = () => ({
     }),
 
   'rows do not move under the pointer': (env) =>
-    on(env, { query: '?rate=30' }, async (page) => {
+    on(env, { rate: 30 }, async (page) => {
       const box = await page.getByTestId('log').boundingBox();
       await page.mouse.move(box.x + 400, box.y + 200);
       await page.mouse.move(box.x + 402, box.y + 202);
@@ -136,7 +138,7 @@ export const checks = () => ({
     }),
 
   'rows hold still for as long as the pointer rests on one, and the pill says what waits': (env) =>
-    on(env, { query: '?rate=30' }, async (page) => {
+    on(env, { rate: 30 }, async (page) => {
       await passed(page).last().hover();
       const at = () =>
         page.evaluate(() => {
@@ -155,7 +157,7 @@ export const checks = () => ({
     }),
 
   'buttons of a row cover neither its decision nor its tool, at any width': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed' }, async (page) => {
+    on(env, { hash: '#/activity?decision=allowed' }, async (page) => {
       for (const width of [1280, 980, 720]) {
         await page.setViewportSize({ width, height: 640 });
         await away(page);
@@ -178,11 +180,11 @@ export const checks = () => ({
     }),
 
   'block acts at once, is enforced, takes a reason, and the next call is refused': (env) =>
-    on(env, { query: '?rate=12', hash: '#/activity?server=postgres' }, async (page) => {
+    on(env, { rate: 12, hash: '#/activity?server=postgres' }, async (page) => {
       await passed(page).last().hover();
       await page.getByTestId('row-block').first().click();
       const toast = page.getByTestId('toast').first();
-      await toast.getByText('Blocked query on postgres, for cursor-vscode').waitFor();
+      await toast.getByText('Blocked query on postgres, for Cursor').waitFor();
       await page.getByTestId('reason').fill('ask me first');
       await page.getByTestId('reason').press('Enter');
       await toast.getByText('ask me first').waitFor();
@@ -192,7 +194,7 @@ export const checks = () => ({
     }),
 
   'undo takes it back': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await passed(page).last().hover();
       await page.getByTestId('row-block').first().click();
       await page.getByTestId('undo').click();
@@ -203,12 +205,12 @@ export const checks = () => ({
       await page
         .locator('[data-testid=row][data-kind=change]')
         .last()
-        .getByText(/Undone/)
+        .getByText(/\(undone\)/)
         .waitFor();
     }),
 
   'cap offers advice from own use, and a cap of one’s own': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await passed(page).last().hover();
       await page.getByTestId('row-cap').first().click();
       await page
@@ -226,7 +228,7 @@ export const checks = () => ({
     }),
 
   'a tool that is blocked by now is not offered to be blocked again': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed&server=files' }, async (page) => {
+    on(env, { hash: '#/activity?decision=allowed&server=filesystem' }, async (page) => {
       await calls(page)
         .last()
         .click({ position: { x: 40, y: 14 } });
@@ -240,18 +242,16 @@ export const checks = () => ({
     }),
 
   'calls that failed are one filter, in the address, in the log and in runs': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page, world) => {
       await page.getByTestId('filter-failed').click();
       await page.waitForFunction(() => location.hash.includes('ended=failed'));
-      const endings = () =>
-        page.evaluate(() => {
-          const { entries } = globalThis.callgateFake.world;
-          const shown = [...document.querySelectorAll('[data-testid=row]')].map((row) => row.dataset.call);
-          return shown.map((id) => entries.find(({ line }) => line.id === id)?.line.outcome);
-        });
+      const endings = async () => {
+        const shown = await rows(page).evaluateAll((all) => all.map((row) => row.dataset.call));
+        return Promise.all(shown.map(async (id) => (await world.invoke('call', { id })).line.outcome));
+      };
       await until(async () => {
         const all = await endings();
-        return all.length > 0 && all.every((one) => one === 'tool_error');
+        return all.length > 0 && all.every((one) => one === 'tool_error' || one === 'rpc_error');
       }, 'only failed calls are shown');
       await page.getByRole('button', { name: 'Denied', exact: true }).click();
       await page.waitForFunction(() => !location.hash.includes('ended='));
@@ -268,7 +268,7 @@ export const checks = () => ({
     }),
 
   'loosening asks; an answer in the first moment does not count': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=denied' }, async (page) => {
+    on(env, { hash: '#/activity?decision=denied&tool=merge_pull_request' }, async (page) => {
       await calls(page).last().hover();
       await page.getByTestId('row-allow').first().click();
       const hint = await page.getByTestId('allow-for').locator('.hint').innerText();
@@ -294,7 +294,7 @@ export const checks = () => ({
     }),
 
   'pause shows a banner, resume asks': (env) =>
-    on(env, { query: '?rate=8' }, async (page) => {
+    on(env, { rate: 8 }, async (page) => {
       await page.getByTestId('pause-all').click();
       await page.getByTestId('pause-banner').waitFor();
       await page.locator('[data-testid=row][data-decision=paused]').first().waitFor();
@@ -304,7 +304,7 @@ export const checks = () => ({
     }),
 
   'search is in the address and comes back with it': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await page.keyboard.press('/');
       await page.keyboard.type('drop table');
       await until(async () => page.url().includes('q=drop+table'), 'the search in the address');
@@ -318,14 +318,14 @@ export const checks = () => ({
     }),
 
   'a pasted id finds its call': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       const id = await calls(page).first().getAttribute('data-call');
       await page.getByTestId('search').fill(id);
       await until(async () => (await rows(page).count()) === 1, 'one row');
     }),
 
   'the whole history can be reached by the scroll bar, up to its first call': (env) =>
-    on(env, { query: '?rate=0&calls=60000' }, async (page) => {
+    on(env, { calls: 60_000 }, async (page) => {
       await until(() => page.getByTestId('log').evaluate((log) => log.scrollHeight > 1_000_000), 'a long bar');
       const log = page.getByTestId('log');
       for (const share of [0.5, 0.2, 0.8, 0]) {
@@ -345,7 +345,7 @@ export const checks = () => ({
     }),
 
   'equal refusals fold into one row': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
+    on(env, { hash: '#/activity?tool=delete_file' }, async (page) => {
       await until(
         async () => (await rows(page).allTextContents()).some((text) => /× 4\d\d/.test(text)),
         'a fold of some four hundred',
@@ -353,7 +353,7 @@ export const checks = () => ({
     }),
 
   'an argument becomes a rule': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?tool=fetch&decision=allowed' }, async (page) => {
+    on(env, { hash: '#/activity?tool=browser_navigate&decision=allowed' }, async (page) => {
       await calls(page).last().click();
       await page.locator('[data-testid=value-menu][data-path="args.url"]').click();
       await page.getByTestId('value-prefix').click();
@@ -361,22 +361,22 @@ export const checks = () => ({
       await page.getByTestId('sheet-ok').click();
       await page
         .getByTestId('toast')
-        .getByText(/args.url starts with http/)
+        .getByText(/args.url starts with "http/)
         .waitFor();
     }),
 
   'a rule change can be reverted from its row': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?only=changes' }, async (page) => {
+    on(env, { hash: '#/activity?only=changes' }, async (page) => {
       await page.getByTestId('row-revert').last().click();
       await answer(page, 'yes');
       await page
         .getByTestId('toast')
-        .getByText(/^Reverted/)
+        .getByText(/^Took back a change of filesystem/)
         .waitFor();
     }),
 
   'a run opens as the calls it was made of': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await page.getByTestId('view-runs').click();
       const first = page.locator('[data-testid=runs] tbody tr').nth(1);
       const said = Number((await first.locator('td').nth(5).textContent()).replace(/\D/g, ''));
@@ -392,7 +392,7 @@ export const checks = () => ({
     }),
 
   'export names its file': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await page.getByTestId('export').click();
       await page.getByTestId('export-csv').click();
       await page
@@ -408,13 +408,13 @@ export const checks = () => ({
     }),
 
   'hostile text is shown, not obeyed': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?q=Ignore' }, async (page) => {
+    on(env, { hash: '#/activity?q=Ignore' }, async (page) => {
       await calls(page).last().click();
-      await page.getByTestId('drawer').getByText('U+202E').waitFor();
+      await page.getByTestId('drawer').getByText('U+202E').first().waitFor();
     }),
 
   'keyboard alone: move, open, block, undo, filter, sections': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?decision=allowed' }, async (page) => {
+    on(env, { hash: '#/activity?decision=allowed' }, async (page) => {
       await page.keyboard.press('k');
       await page.keyboard.press('k');
       const chosen = page.locator('[data-testid=row][aria-selected=true]');
@@ -452,26 +452,26 @@ export const checks = () => ({
     }),
 
   'what keeps the log from being followed is said, and calls come again when it is over': (env) =>
-    on(env, { query: '?rate=20' }, async (page) => {
+    on(env, { rate: 20 }, async (page, world) => {
       await away(page);
-      await page.evaluate(() => {
-        globalThis.callgateFake.world.problem = 'The record is locked by another program.';
-      });
+      const { rev } = (await newest(world)).at(-1);
+      const problem = 'The record is locked by another program.';
+      await world.answer('followed', { ok: { entries: [], rev, skipped: 0, reset: false, problem } });
       await page.getByTestId('log-trouble').getByText('The record is locked by another program.').waitFor();
       const before = await lastCall(page);
-      await page.evaluate(() => (globalThis.callgateFake.world.problem = null));
+      await world.answer('followed', null);
       await page.getByTestId('log-trouble').waitFor({ state: 'detached' });
       await until(async () => (await lastCall(page)) !== before, 'a newer call at the end');
     }),
 
   'a log that cannot be followed at all says so, and shows what it has': (env) =>
-    on(env, { query: '?rate=0&fail=follow' }, async (page) => {
+    on(env, { fail: ['follow'] }, async (page) => {
       await page.getByTestId('log-trouble').getByText('the disk is full').waitFor();
       assert.ok((await rows(page).count()) > 5);
     }),
 
   'runs by keyboard and within a stretch of time': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await page.getByTestId('view-runs').click();
       const runs = page.locator('[data-testid=runs] tbody tr');
       await runs.first().waitFor();
@@ -487,7 +487,7 @@ export const checks = () => ({
     }),
 
   'End and Home take the selection along': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page, world) => {
       await away(page);
       for (const key of ['k', 'k', 'k', 'k', 'k']) await page.keyboard.press(key);
       const chosen = page.locator('[data-testid=row][aria-selected=true]');
@@ -498,7 +498,7 @@ export const checks = () => ({
         'the first',
       );
       await page.keyboard.press('End');
-      const last = await page.evaluate(() => globalThis.callgateFake.world.entries.at(-1).line);
+      const last = (await newest(world)).at(-1);
       await until(
         async () => (await chosen.count()) === 1 && (await chosen.getAttribute('data-call')) === last.id,
         'the last',
@@ -506,7 +506,7 @@ export const checks = () => ({
     }),
 
   'the ring around the list is whole': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await page.getByTestId('log').focus();
       await page.keyboard.press('ArrowUp');
       const ring = await page.getByTestId('log').evaluate((log) => {
@@ -517,7 +517,7 @@ export const checks = () => ({
     }),
 
   'the search does not jump when nothing matches, and a toast covers no row': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       const top = async () => (await page.getByTestId('search').boundingBox()).y;
       const before = await top();
       await page.getByTestId('search').fill('nothing-is-called-like-this');
@@ -532,7 +532,7 @@ export const checks = () => ({
     }),
 
   'a row of several calls opens and closes by a click': (env) =>
-    on(env, { query: '?rate=0', hash: '#/activity?tool=delete_file' }, async (page) => {
+    on(env, { hash: '#/activity?tool=delete_file' }, async (page) => {
       const row = page.locator('[data-testid=row]', { hasText: /× 4\d\d/ }).first();
       await row.getByTestId('row-fold').click();
       await page.locator('[data-testid=row][data-part]').first().waitFor();
@@ -541,7 +541,7 @@ export const checks = () => ({
     }),
 
   'columns are dragged wider and narrower, stay so, and go back by a double click': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       const width = async (column) => (await page.getByTestId(`column-${column}`).boundingBox()).width;
       const cell = async () => (await calls(page).last().locator('.client').boundingBox()).width;
       const drag = async (column, by) => {
@@ -568,7 +568,7 @@ export const checks = () => ({
     }),
 
   'a long name takes free room before it is cut': (env) =>
-    on(env, { width: 1500, query: '?rate=0', hash: '#/activity?q=resolve' }, async (page) => {
+    on(env, { width: 1500, hash: '#/activity?q=resolve' }, async (page) => {
       await until(async () => (await calls(page).count()) > 0, 'calls with long names');
       const cut = await calls(page)
         .locator('.client .head, .server .head, .tool .head')
@@ -580,7 +580,7 @@ export const checks = () => ({
     }),
 
   'a small window shows who called, whole headings, and that there are more filters': (env) =>
-    on(env, { width: 720, height: 480, query: '?rate=0' }, async (page) => {
+    on(env, { width: 720, height: 480 }, async (page) => {
       for (const width of [720, 640]) {
         await page.setViewportSize({ width, height: 480 });
         const heads = await page
@@ -604,21 +604,13 @@ export const checks = () => ({
     }),
 
   'two loops that take turns are two rows that stay where they are': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, { live: ['github', 'filesystem'] }, async (page, world) => {
       await away(page);
-      const turn = (times) =>
-        page.evaluate((times) => {
-          const { world } = globalThis.callgateFake;
-          const running = world.sessions.filter((one) => one.endedMs === null);
-          const pair = ['github', 'fetch'].map((server) => running.find((one) => one.server === server));
-          for (let n = 0; n < times; n += 1)
-            for (const session of pair) {
-              world.makeCall(session, world.server(session.server).tools[0], {}, Date.now(), false);
-              const foldKey = `${session.session} capped /all`;
-              const more = { decision: 'capped', refused: true, outcome: 'not_sent', rule: '/all', foldKey };
-              Object.assign(world.entries.at(-1).line, more);
-            }
-        }, times);
+      const denied = { github: 'merge_pull_request', filesystem: 'delete_file' };
+      const turn = async (times) => {
+        for (let n = 0; n < times; n += 1)
+          for (const session of world.sessions) await session.call(denied[session.server], { path: 'the same' });
+      };
       await turn(150);
       const loops = (times) => rows(page).filter({ hasText: `× ${times}` });
       await until(async () => (await loops(150).count()) === 2, 'two rows');
@@ -630,7 +622,7 @@ export const checks = () => ({
     }),
 
   'a verb and a tool typed into the palette is the act': (env) =>
-    on(env, { query: '?rate=0' }, async (page) => {
+    on(env, {}, async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('block query');
       await page.getByTestId('block-postgres-query').waitFor();
@@ -643,11 +635,9 @@ export const checks = () => ({
 
   // How smoothly is measured in the real app, by `cargo xtask bench`.
   'two hundred calls a second leave few rows in the page and the newest in sight': (env) =>
-    on(env, { query: '?rate=200' }, async (page) => {
+    on(env, { rate: 200 }, async (page, world) => {
       await away(page);
-      const newest = () => page.evaluate(() => globalThis.callgateFake.world.rev);
-      const before = await newest();
-      await until(async () => (await newest()) > before + 600, 'calls at that rate');
+      await until(() => world.calls > 600, 'calls at that rate');
       const rows = await page.getByTestId('row').count();
       assert.ok(rows > 0 && rows < 80, `${rows} rows in the page`);
       const shown = await lastCall(page);

@@ -1,48 +1,41 @@
-// Starts the built window on the made-up gate and a browser to look at it.
+// A browser that looks at the built window, each time in a world of its own.
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { preview } from 'vite';
+import { World, past } from '../bridge/world.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const known = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 export async function start() {
-  if (!existsSync(`${root}dist/index.html`)) throw new Error('There is no dist/: run `npm run build` first.');
-  const server = await preview({ root, preview: { port: 0, strictPort: false }, logLevel: 'error' });
-  const address = server.httpServer.address();
-  const base = `http://localhost:${address.port}`;
+  await past();
   const executablePath = process.env.CHROMIUM ?? known.find((path) => existsSync(path));
   // Nothing here is drawn by a graphics processor; one process less for each that there is none.
   const args = ['--no-sandbox', '--force-color-profile=srgb', '--disable-gpu', '--in-process-gpu'];
   const browser = await chromium.launch({ executablePath, args });
   return {
-    base,
     browser,
     /** Tabs that nobody looks at now. A new one costs as much as three checks. */
     idle: [],
-    opened: 0,
     clipboard: Promise.resolve(),
     async stop() {
       await browser.close();
-      await server.close();
+      await World.end();
     },
   };
 }
 
 /** A window of its own; `problems` collects everything that its page complains about. */
-async function newTab({ base, browser }) {
+async function newTab({ browser }) {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
   page.setDefaultTimeout(40_000);
-  const tab = { context, page, problems: [] };
+  const tab = { context, page, world: null, problems: [] };
   page.on('console', (message) => {
     if (message.type() === 'error' || /Content Security Policy/i.test(message.text()))
       tab.problems.push(message.text());
   });
   page.on('pageerror', (error) => tab.problems.push(String(error)));
   page.on('request', (request) => {
-    if (!request.url().startsWith(base) && !request.url().startsWith('data:'))
+    if (!request.url().startsWith(tab.world.url) && !request.url().startsWith('data:'))
       tab.problems.push(`asked for ${request.url()}`);
   });
   page.on('dialog', (dialog) => {
@@ -54,34 +47,35 @@ async function newTab({ base, browser }) {
 }
 
 /**
- * A page of this size and theme, at this address, with nothing in it of what was there before; `problems` has everything that
- * the page complained about.
+ * A page of this size and theme, at this address, in a world of its own; `problems` has everything that the page complained
+ * about. What else is given says what the world is like.
  */
-export async function open(env, { width, height, theme, query = '?', hash = '' }) {
+export async function open(env, { width, height, theme, hash = '', ...like }) {
+  const world = await World.make(like);
   const tab = env.idle.pop() ?? (await newTab(env));
   const { page, context } = tab;
   tab.problems = [];
+  tab.world = world;
   try {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme: theme });
-    // Another address each time, or only what is behind the # would be gone to.
-    env.opened += 1;
-    await page.goto(`${env.base}/${query}&opened=${env.opened}${hash}`, { waitUntil: 'commit' });
+    await page.goto(`${world.url}${hash}`, { waitUntil: 'commit' });
     await page.waitForSelector('body[data-ready="1"]');
   } catch (error) {
-    await context.close();
+    await Promise.all([context.close(), world.stop()]);
     throw error;
   }
   const close = async () => {
     try {
       await page.mouse.move(-1, -1);
-      await page.evaluate(() => localStorage.clear());
+      await page.goto('about:blank');
       env.idle.push(tab);
     } catch {
       await context.close();
     }
+    await world.stop();
   };
-  return { page, problems: tab.problems, close };
+  return { page, problems: tab.problems, close, world };
 }
 
 /** Does it while no other check does: there is one clipboard for all of them. */

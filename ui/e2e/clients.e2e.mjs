@@ -1,15 +1,19 @@
 // Clients and the first-run checklist: what they promise, and no serious accessibility finding in any of their states.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { accessible } from './access.e2e.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { configs } from '../bridge/clients.mjs';
+import { long } from '../bridge/past.mjs';
 import { answer, open, settled, until, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
-const first = { hash: '#/welcome', query: '?calls=0&rate=0' };
+const first = { hash: '#/welcome', first: true, clients: true };
 
 async function on(env, options, check) {
-  const { page, problems, close } = await open(env, { ...size, query: '?rate=0', hash: '#/clients', ...options });
+  const { page, problems, close, world } = await open(env, { ...size, hash: '#/clients', clients: true, ...options });
   try {
-    await check(page);
+    await check(page, world);
     assert.deepEqual(problems, []);
   } finally {
     await close();
@@ -29,14 +33,13 @@ async function accept(page, dialog = 'edits') {
   await page.getByTestId(`${dialog}-dialog`).waitFor({ state: 'detached' });
 }
 
-const long = 'a-server-with-a-rather-long-name-that-does-not-fit-anywhere';
+const config = (world, client) => `${world.person}/${configs[client]}`;
+const text = (world, client) => readFileSync(config(world, client), 'utf8');
 
 /** Somebody changed the command of a server that has secrets in the keychain. */
-async function edited(page) {
-  await page.evaluate(() => {
-    const { clients } = globalThis.callgateFake.machine;
-    clients.find(({ id }) => id === 'claude-code').files[0].entries[0].unbound = true;
-  });
+async function edited(page, world) {
+  const file = config(world, 'code');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"mcp-server-fetch"', '"mcp-server-fetch@2"'));
   await row(page, 'claude-code', 'fetch').getByTestId('secrets-rebind').waitFor();
 }
 
@@ -69,6 +72,7 @@ async function typed(page) {
 const places = {
   'a new server, with what is written': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await typed(page);
       await page.getByTestId('add-variable-suspect').waitFor();
@@ -76,6 +80,7 @@ const places = {
   },
   'a new server with mistakes': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await page.getByTestId('clients-add').click();
       await page.getByTestId('add-name').fill('not good');
@@ -85,6 +90,7 @@ const places = {
   },
   'a server that was added': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await typed(page);
       await page.getByTestId('add-yes').click();
@@ -94,6 +100,7 @@ const places = {
   },
   'edits before they are written': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await page.getByTestId('clients-protect').click();
       await page.locator('[data-testid=edits-yes][aria-disabled=false]').waitFor();
@@ -101,6 +108,7 @@ const places = {
   },
   'a client with changes that wait, and a test': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await toBeProtected(page);
       await row(page, 'claude-desktop', 'files').getByTestId('entry-test').click();
@@ -109,6 +117,7 @@ const places = {
   },
   'a client that runs the old configuration': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await toBeProtected(page);
       await page.getByTestId('client-write-now').click();
@@ -118,6 +127,7 @@ const places = {
   },
   'unprotecting asks': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await row(page, 'claude-desktop', 'files').getByTestId('entry-unprotect').click();
       await page.locator('[data-testid=edits-yes][aria-disabled=false]').waitFor();
@@ -125,6 +135,7 @@ const places = {
   },
   'a backup about to be restored': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await page.getByTestId('backups-open').click();
       await page.getByTestId('backup-restore').first().click();
@@ -133,6 +144,7 @@ const places = {
   },
   'a backup that waits to be restored': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await page.getByTestId('backups-open').click();
       await page.getByTestId('backup-restore').first().click();
@@ -142,6 +154,7 @@ const places = {
   },
   'secrets about to be moved': {
     hash: '#/clients',
+    clients: true,
     act: async (page) => {
       await row(page, 'claude-code', long).getByTestId('secrets-move').click();
       await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
@@ -150,6 +163,8 @@ const places = {
   },
   'secrets about to be put back': {
     hash: '#/clients',
+    clients: true,
+    keychain: true,
     act: async (page) => {
       await row(page, 'claude-code', 'fetch').getByTestId('secrets-back').click();
       await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
@@ -157,15 +172,17 @@ const places = {
   },
   'secrets of an entry that was edited': {
     hash: '#/clients',
-    act: async (page) => {
-      await edited(page);
+    clients: true,
+    keychain: true,
+    act: async (page, world) => {
+      await edited(page, world);
       await row(page, 'claude-code', 'fetch').getByTestId('secrets-rebind').click();
       await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
     },
   },
   'no keychain': {
     hash: '#/clients',
-    query: '?keychain=none&rate=0',
+    clients: true,
     act: async (page) => {
       await row(page, 'claude-code', long).getByTestId('secrets-move').click();
       await page.locator('[data-testid=secrets-yes][aria-disabled=false]').waitFor();
@@ -175,12 +192,12 @@ const places = {
   },
   'no client': {
     hash: '#/clients',
-    query: '?clients=none&rate=0',
+    clients: false,
     act: (page) => page.getByTestId('no-client').waitFor(),
   },
   'clients cannot be read': {
     hash: '#/clients',
-    query: '?fail=clients&rate=0',
+    fail: ['clients'],
     act: (page) => page.getByText('could not be read').waitFor(),
   },
   'the checklist while something waits': {
@@ -201,24 +218,17 @@ const places = {
   },
   'the checklist without a client': {
     hash: '#/welcome',
-    query: '?clients=none&calls=0&rate=0',
+    first: true,
+    clients: false,
     act: (page) => page.getByTestId('no-client').waitFor(),
   },
 };
-
-/** The secrets of the made-up machine, and where they are. */
-const text = (page) =>
-  page.evaluate(() =>
-    JSON.stringify(
-      globalThis.callgateFake.machine.clients.flatMap(({ files }) => files.flatMap((file) => file.entries)),
-    ),
-  );
 
 export const checks = () => ({
   ...accessible(places),
 
   'from the first start to protected in at most five clicks, with Claude Desktop running': (env) =>
-    on(env, { hash: '', query: '?calls=0&rate=0' }, async (page) => {
+    on(env, { hash: '', first: true }, async (page, world) => {
       let clicks = 0;
       const click = async (id) => {
         await page.getByTestId(id).click();
@@ -240,41 +250,32 @@ export const checks = () => ({
       });
       assert.match(copied, /^List the tools you have/);
       // A client that is told nothing takes it up when a person reloads it; then somebody makes a call.
-      await page.evaluate(() => {
-        globalThis.callgateFake.machine.start('cursor');
-        globalThis.callgateFake.world.someCall(Date.now());
-      });
+      const [session] = await world.startServers('cursor');
+      await session.call('search');
       for (const step of ['started', 'connected', 'called']) await marked(page, step, 'done');
       await page.getByText('Your servers are behind the gate').waitFor();
     }),
 
   'one undo takes back all that the checklist protected': (env) =>
-    on(env, first, async (page) => {
+    on(env, first, async (page, world) => {
       await reopened(page);
       await page.getByTestId('checklist-undo').click();
       await page.getByTestId('edits-dialog').getByText('neither judged nor recorded').waitFor();
       await accept(page);
       await marked(page, 'quit', 'now');
       await page.getByTestId('reopen-claude-desktop').click();
-      const gated = () =>
-        page.evaluate(
-          () =>
-            globalThis.callgateFake.machine.clients
-              .flatMap((client) => client.files)
-              .flatMap((file) => file.entries)
-              .filter((entry) => entry.gated).length,
-        );
-      await until(async () => (await gated()) === 0, 'all are unprotected');
+      const gated = () => ['claude', 'cursor'].some((client) => text(world, client).includes('bin/callgate'));
+      await until(() => !gated(), 'all are unprotected');
       await marked(page, 'edits', 'now');
       await marked(page, 'quit', 'later');
       assert.equal(await page.getByTestId('checklist-undo').count(), 0);
     }),
 
   'the checklist ticks off what happens elsewhere': (env) =>
-    on(env, first, async (page) => {
+    on(env, first, async (page, world) => {
       await page.getByTestId('checklist-protect').click();
       await marked(page, 'quit', 'now');
-      await page.evaluate(() => globalThis.callgateFake.machine.quit('claude-desktop'));
+      world.claude.kill();
       await marked(page, 'written', 'done');
       await page.getByTestId('started-claude-desktop').getByText('start it').waitFor();
     }),
@@ -283,7 +284,7 @@ export const checks = () => ({
     on(env, {}, async (page) => {
       const place = () =>
         page.evaluate(() =>
-          ['add-to-cursor', 'add-to-codex', 'add-cancel', 'add-yes'].map((id) =>
+          ['add-to-cursor', 'add-to-claude-code', 'add-cancel', 'add-yes'].map((id) =>
             Math.round(document.querySelector(`[data-testid=${id}]`).getBoundingClientRect().top),
           ),
         );
@@ -314,11 +315,9 @@ export const checks = () => ({
     }),
 
   'a long line of a diff is not cut, and nothing scrolls sideways': (env) =>
-    on(env, { width: 900, height: 600 }, async (page) => {
-      await page.evaluate(() => {
-        const { clients } = globalThis.callgateFake.machine;
-        clients.find(({ id }) => id === 'cursor').files[0].entries[0].args = [`/a/${'long'.repeat(200)}/end`];
-      });
+    on(env, { width: 900, height: 600 }, async (page, world) => {
+      const far = `/a/${'long'.repeat(200)}/end`;
+      writeFileSync(config(world, 'cursor'), text(world, 'cursor').replace('/home/ada/notes', far));
       await page.getByTestId('clients-protect').click();
       await page.getByTestId('diff').first().waitFor();
       const sideways = await page.getByTestId('edits-dialog').evaluate((dialog) =>
@@ -385,9 +384,9 @@ export const checks = () => ({
 
   'nothing is written before its diff was seen, and no is no': (env) =>
     on(env, {}, async (page) => {
+      await row(page, 'claude-desktop', 'linear').getByText('reached over the network').waitFor();
+      await card(page, 'zed').getByTestId('file-problem').getByText('is not valid JSON').waitFor();
       await page.getByTestId('clients-protect').click();
-      await page.getByTestId('edits-refused').getByText('reached over the network').waitFor();
-      await page.getByTestId('edits-refused').getByText('it is not valid JSON').waitFor();
       await page.getByTestId('edits-no').click();
       await page.getByTestId('edits-dialog').waitFor({ state: 'detached' });
       await says(page, 'cursor', 'postgres', 'Not protected');
@@ -410,13 +409,10 @@ export const checks = () => ({
     }),
 
   'a file that lost its servers is put back from a backup': (env) =>
-    on(env, {}, async (page) => {
-      await page.evaluate(() => {
-        const { machine } = globalThis.callgateFake;
-        machine.quit('claude-desktop');
-        machine.clients[0].files[0].entries = [];
-        machine.clients[0].files[0].fresh = [];
-      });
+    on(env, {}, async (page, world) => {
+      world.claude.kill();
+      await once(world.claude, 'exit');
+      writeFileSync(config(world, 'claude'), '{\n  "mcpServers": {}\n}\n');
       await card(page, 'claude-desktop').getByText('It names no server.').waitFor();
       await page.getByTestId('backups-open').click();
       await page.getByTestId('backup-restore').first().click();
@@ -426,20 +422,20 @@ export const checks = () => ({
     }),
 
   'secrets move into the keychain and come back, each after it was seen': (env) =>
-    on(env, {}, async (page) => {
-      const before = await text(page);
+    on(env, { keychain: true }, async (page, world) => {
+      const before = text(world, 'code');
       const entry = row(page, 'claude-code', long);
       await entry.getByTestId('secrets-move').click();
       await page.getByTestId('secrets-names').getByText('TOOLS_SIGNING_KEY_OF_PRODUCTION').waitFor();
       await accept(page, 'secrets');
       await entry.getByTestId('secrets-kept').getByText('2 secrets in the keychain').waitFor();
-      assert.notEqual(await text(page), before);
+      assert.notEqual(text(world, 'code'), before);
       // What loosens is never under the first key.
       await entry.getByTestId('secrets-back').click();
       await page.locator('[data-testid=secrets-no]:focus').waitFor();
       await accept(page, 'secrets');
       await entry.getByTestId('secrets-plain').waitFor();
-      assert.equal(await text(page), before);
+      assert.equal(text(world, 'code'), before);
     }),
 
   'keyboard alone: to the section, protect, and the focus comes back': (env) =>

@@ -1,18 +1,18 @@
 // What the rules promise: built without raw text, shown before they are saved, never lost, never overwritten unseen.
 import assert from 'node:assert/strict';
-import { answer, choose, open } from './browser.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { answer, choose, open, until } from './browser.mjs';
 
 const size = { width: 1280, height: 760, theme: 'light' };
 
 async function on(env, options, check) {
-  const { page, problems, close } = await open(env, {
+  const { page, problems, close, world } = await open(env, {
     ...size,
-    query: '?rate=0',
     hash: '#/rules/playwright',
     ...options,
   });
   try {
-    await check(page);
+    await check(page, world);
     assert.deepEqual(problems, []);
   } finally {
     await close();
@@ -24,14 +24,24 @@ const state = (page, name) => tool(page, name).getByTestId('rule-state');
 const editor = (page) => page.locator('.cm-content');
 const toast = (page, text) => page.getByTestId('toast').getByText(text);
 
-/** Types at the end of the second line of the policy. */
-async function note(page, text) {
+/** Types at the end of a line of the policy. */
+async function note(page, text, line = 1) {
   await page.getByTestId('rules-tab-text').click();
   await editor(page).click();
   await page.keyboard.press('Control+Home');
-  await page.keyboard.press('ArrowDown');
+  for (let down = 0; down < line; down += 1) await page.keyboard.press('ArrowDown');
   await page.keyboard.press('End');
   await page.keyboard.type(text);
+}
+
+/** What a server listed last of its tools is described otherwise. */
+function describe(world, server, words) {
+  const file = `${world.home}/tools/${server}.json`;
+  const listed = JSON.parse(readFileSync(file, 'utf8'));
+  for (const tool of listed.tools)
+    if (words[tool.name])
+      tool.definition = JSON.stringify({ ...JSON.parse(tool.definition), description: words[tool.name] });
+  writeFileSync(file, JSON.stringify(listed));
 }
 
 export const checks = () => ({
@@ -48,9 +58,9 @@ export const checks = () => ({
     }),
 
   'all servers are listed, with those that never ran and the default policy, which is saved and undone': (env) =>
-    on(env, {}, async (page) => {
+    on(env, { clients: true }, async (page) => {
       await page.getByTestId('rules-all').click();
-      await page.getByTestId('rules-of-memory').getByText('never ran yet').waitFor();
+      await page.getByTestId('rules-of-fetch').getByText('never ran yet').waitFor();
       assert.match(
         await page.getByTestId('rules-overview').locator('tbody tr').first().textContent(),
         /Default policy/,
@@ -71,9 +81,9 @@ export const checks = () => ({
     }),
 
   'a broken policy says what becomes of calls once, and takes its last good version after a question': (env) =>
-    on(env, {}, async (page) => {
-      const before = await page.evaluate(() => globalThis.callgateFake.policies.rules('playwright').text);
-      await page.evaluate(() => globalThis.callgateFake.policies.editElsewhere('playwright', '{ "version": '));
+    on(env, { live: ['playwright'] }, async (page, world) => {
+      const before = readFileSync(world.policy('playwright'), 'utf8');
+      world.editPolicy('playwright', '{ "version": ');
       await page
         .getByTestId('rules-broken')
         .getByText(/keeps the last good version/)
@@ -82,7 +92,7 @@ export const checks = () => ({
       await page.getByTestId('rules-last-good').click();
       await answer(page, 'yes');
       await page.getByTestId('rules-broken').waitFor({ state: 'detached' });
-      assert.equal(await page.evaluate(() => globalThis.callgateFake.policies.rules('playwright').text), before);
+      assert.equal(readFileSync(world.policy('playwright'), 'utf8'), before);
     }),
 
   'numbers in a comment are not painted as numbers, and an error is marked in red at its place': (env) =>
@@ -183,14 +193,13 @@ export const checks = () => ({
     }),
 
   'a description as long as a page leaves the form in the window': (env) =>
-    on(env, { width: 980, height: 640, hash: '#/welcome' }, async (page) => {
-      await page.evaluate(() => {
-        const { tools } = globalThis.callgateFake.world.server('files');
-        tools.find((one) => one.name === 'read_file').description = 'Reads the complete contents. '.repeat(14);
-        tools.find((one) => one.name === 'write_file').description = 'x'.repeat(400);
+    on(env, { width: 980, height: 640, hash: '#/welcome' }, async (page, world) => {
+      describe(world, 'filesystem', {
+        read_text_file: 'Reads the complete contents. '.repeat(14),
+        write_file: 'x'.repeat(400),
       });
-      for (const name of ['read_file', 'write_file']) {
-        await page.evaluate((to) => (location.hash = to), `#/rules/files?tool=${name}`);
+      for (const name of ['read_text_file', 'write_file']) {
+        await page.evaluate((to) => (location.hash = to), `#/rules/filesystem?tool=${name}`);
         await page.getByTestId('builder').getByRole('heading', { name }).waitFor();
         for (const id of ['rule-save', 'builder-close', 'builder-client', 'builder-add-refuse']) {
           const box = await page.getByTestId(id).boundingBox();
@@ -237,6 +246,7 @@ export const checks = () => ({
         await page.getByTestId('builder-action-deny').check({ force: true });
         await page.getByTestId('builder-reason').fill('not today');
         await page.getByTestId('rule-save').click();
+        await page.getByTestId('builder').waitFor({ state: 'detached' });
         await page.waitForFunction(
           () =>
             document.querySelector('[data-testid=rules-for-all] [data-testid=rule-state]')?.dataset.value === 'deny',
@@ -248,10 +258,10 @@ export const checks = () => ({
 
   'choosing a state only proposes it': (env) =>
     on(env, {}, async (page) => {
-      await choose(state(page, 'browser_tabs'), 'deny');
+      await choose(state(page, 'browser_close'), 'deny');
       await page.getByTestId('builder-reason').waitFor();
       await page.getByTestId('builder-close').click();
-      assert.equal(await state(page, 'browser_tabs').getAttribute('data-value'), 'allow');
+      assert.equal(await state(page, 'browser_close').getAttribute('data-value'), 'allow');
       assert.equal(await page.getByTestId('toast').count(), 0);
     }),
 
@@ -271,7 +281,7 @@ export const checks = () => ({
     }),
 
   'a cap starts with what own use makes likely': (env) =>
-    on(env, { hash: '#/rules/files' }, async (page) => {
+    on(env, { hash: '#/rules/filesystem' }, async (page) => {
       await choose(state(page, 'search_files'), 'cap');
       await page.getByTestId('builder-max').waitFor();
       assert.ok(Number(await page.getByTestId('builder-max').inputValue()) >= 5);
@@ -280,7 +290,8 @@ export const checks = () => ({
     }),
 
   'arguments that were really sent are offered': (env) =>
-    on(env, { hash: '#/rules/files?tool=edit_file' }, async (page) => {
+    on(env, { hash: '#/rules/filesystem?tool=edit_file' }, async (page) => {
+      await page.getByTestId('builder-add-require').click();
       await page.locator('datalist option[value="args.dryRun"]').first().waitFor({ state: 'attached' });
     }),
 
@@ -289,7 +300,7 @@ export const checks = () => ({
       await note(page, ' // a note of mine');
       assert.match(await editor(page).innerText(), /"version": "1", \/\/ a note of mine/);
       assert.equal(await page.locator('.cm-lintRange-error').count(), 0, 'comments are no errors');
-      await page.getByTestId('review').getByText('comments or layout only').waitFor();
+      await page.getByTestId('review').getByText('1 comment changed').waitFor();
       // Keys of the window mean nothing while somebody types: no help, no other section.
       await page.keyboard.type('?2');
       assert.equal(await page.getByTestId('help').count(), 0);
@@ -302,18 +313,18 @@ export const checks = () => ({
 
   'completion comes from the gate': (env) =>
     on(env, {}, async (page) => {
-      await note(page, '\n"bro');
+      await note(page, '\n"bro', 3);
       await page.keyboard.press('Control+Space');
-      await page.locator('.cm-tooltip-autocomplete').getByText('browser_navigate').first().waitFor();
+      await page.locator('.cm-tooltip-autocomplete').getByText('browser_type').first().waitFor();
       await page.keyboard.press('Enter');
-      assert.match(await editor(page).innerText(), /"browser_navigate"/);
+      assert.match(await editor(page).innerText(), /"browser_type"/);
     }),
 
   'a broken policy opens as text with its errors and cannot be saved': (env) =>
     on(env, { hash: '#/rules/notes' }, async (page) => {
       await page
         .getByTestId('policy-problems')
-        .getByText(/Did you mean "action"/)
+        .getByText(/did you mean "action"/)
         .waitFor();
       await page.locator('.cm-lintRange-error').waitFor();
       await page.getByTestId('policy-problems').getByRole('button').first().click();
@@ -323,11 +334,12 @@ export const checks = () => ({
       assert.equal(await page.getByTestId('rule-save').isEnabled(), false, 'with an error in it');
       await page.keyboard.press('Control+a');
       await page.keyboard.press('Delete');
-      await page.keyboard.type('{ "version": "1", "default": "deny" }');
+      await page.keyboard.type('{ "version": "1", "default": "allow" }');
       await page.waitForFunction(() => !document.querySelector('[data-testid=policy-problems]'));
       await page.getByTestId('rule-save').click();
+      await answer(page, 'yes');
       await toast(page, /Saved the rules of notes/).waitFor();
-      await page.getByText('Tools that no rule names are refused.').waitFor();
+      await page.getByText('Tools that no rule names pass.').waitFor();
     }),
 
   'edits survive other tabs and sections, and leaving is asked about': (env) =>
@@ -353,11 +365,9 @@ export const checks = () => ({
     }),
 
   'a change made elsewhere is shown, not overwritten': (env) =>
-    on(env, {}, async (page) => {
+    on(env, {}, async (page, world) => {
       await note(page, ' // mine');
-      await page.evaluate(() =>
-        globalThis.callgateFake.policies.editElsewhere('playwright', '{\n  "version": "1",\n  "default": "deny"\n}\n'),
-      );
+      world.editPolicy('playwright', '{\n  "version": "1",\n  "default": "deny"\n}\n');
       await page.getByTestId('rule-save').click();
       await page.getByTestId('conflict').waitFor();
       await page.getByTestId('conflict').getByTestId('diff').waitFor();
@@ -396,11 +406,9 @@ export const checks = () => ({
       ];
       assert.equal(revertable, all - 1, 'all but the first, which has nothing before it');
       await page.getByTestId('version-revert').first().click();
-      await toast(page, /reverted: cap browser_click/).waitFor();
-      await page
-        .getByTestId('versions')
-        .getByText(/^reverted:/)
-        .waitFor();
+      await answer(page, 'yes');
+      await toast(page, /Took back a change of playwright: browser_click is capped/).waitFor();
+      await until(async () => (await page.getByTestId('version-open').count()) === all + 1, 'one version more');
     }),
 
   'keyboard alone: find a tool, open it, save, go back': (env) =>

@@ -6,9 +6,9 @@ import { answer, open, until } from './browser.mjs';
 const size = { width: 1180, height: 720, theme: 'light' };
 
 async function on(env, options, check) {
-  const { page, problems, close } = await open(env, { ...size, query: '?rate=0', ...options });
+  const { page, problems, close, world } = await open(env, { ...size, ...options });
   try {
-    await check(page);
+    await check(page, world);
     assert.deepEqual(problems, []);
   } finally {
     await close();
@@ -18,29 +18,69 @@ async function on(env, options, check) {
 const toast = (page, text) => page.getByTestId('toast').getByText(text);
 const card = (page, name) => page.getByTestId(`server-${name}`);
 
-/** In the page: one server in a crash loop, one that its limits ended. */
-function fallen() {
+/** One server in a crash loop, one that its limits ended: what the desk says of them, with that in it. */
+async function fall(world) {
   const ways = {
-    files: ['down', 'the server does not run: it crashed 5 times in 60 s. A person has to start it'],
+    filesystem: ['down', 'the server does not run: it crashed 5 times in 60 s. A person has to start it'],
     github: ['stopped', 'ended by its limits: it has 11 processes, more than its limit of 10'],
   };
-  for (const one of globalThis.callgateFake.world.sessions)
+  const servers = await world.invoke('servers');
+  for (const one of servers.flatMap(({ sessions }) => sessions))
     if (one.endedMs === null && ways[one.server]) [one.stand, one.standWords] = ways[one.server];
+  await world.answer('servers', { ok: servers });
+}
+
+const day = 86_400_000;
+const process = (at, what) => ({
+  pid: 31_020 + at,
+  depth: Math.min(at, 1),
+  what,
+  command: `/opt/chromium/chrome --type=${what}`,
+  cpuPercent: 0.5,
+  memoryBytes: 60_000_000,
+  startedMs: Date.now() - 2 * day,
+});
+const names = ['browser', 'crash handler', 'gpu', 'network', 'renderer', 'renderer'];
+
+/** What a dead session left, and a browser of nobody: ending real ones is for the tests of the app. */
+async function leave(world) {
+  const processes = names.map((what, at) => process(at, what));
+  const endedMs = Date.now() - 2 * day;
+  const left = { session: 'k3v9qa', server: 'playwright', client: 'claude-ai', endedMs, seenMs: null };
+  const profile = '/tmp/puppeteer_dev_chrome_profile-Zk1a0Q';
+  const suspect = {
+    id: '20114:88123',
+    pid: 20_114,
+    profile,
+    processes: 9,
+    memoryBytes: 388_000_000,
+    startedMs: endedMs,
+  };
+  const command = `/opt/chromium/chrome --headless --remote-debugging-port=0 --user-data-dir=${profile}`;
+  const leftovers = [{ ...left, memoryBytes: 360_000_000, browsers: processes.length, processes }];
+  await world.answer('strays', { ok: { leftovers, elsewhere: [], suspects: [{ ...suspect, command }] } });
 }
 
 const places = {
   'servers that fell': {
     hash: '#/servers',
-    act: async (page) => {
+    live: ['filesystem', 'github'],
+    act: async (page, world) => {
       await page.getByTestId('servers').waitFor();
-      await page.evaluate(fallen);
-      await card(page, 'files').getByTestId('server-stand').waitFor();
+      await fall(world);
+      await card(page, 'filesystem').getByTestId('server-stand').waitFor();
     },
   },
-  'a server opened': { hash: '#/servers/playwright', act: (page) => page.getByTestId('stderr').waitFor() },
+  'a server opened': {
+    hash: '#/servers/playwright',
+    live: ['playwright'],
+    act: (page) => page.getByTestId('stderr').waitFor(),
+  },
   'what is left over': {
-    hash: '#/servers',
-    act: async (page) => {
+    hash: '#/settings',
+    act: async (page, world) => {
+      await leave(world);
+      await page.getByTestId('rail-servers').click();
       await page.getByTestId('leftovers-show').click();
       await page.getByTestId('suspects-show').click();
       await page.getByTestId('suspect').check();
@@ -48,6 +88,7 @@ const places = {
   },
   'where a test goes': {
     hash: '#/servers',
+    recording: 'claude-ai',
     act: async (page) => {
       await page.getByTestId('codegen-export').first().click();
       await page.getByTestId('export-path').fill('/home/ada/login.sh');
@@ -57,15 +98,16 @@ const places = {
   },
   'everything about to be stopped': {
     hash: '#/servers',
+    recording: 'claude-ai',
     act: async (page) => {
       await page.getByTestId('stop-everything').click();
       await page.getByTestId('loss').getByText('stay saved in Callgate').waitFor();
     },
   },
-  'no server': { hash: '#/servers', query: '?calls=0', act: (page) => page.getByTestId('servers-demo').waitFor() },
+  'no server': { hash: '#/servers', first: true, act: (page) => page.getByTestId('servers-demo').waitFor() },
   'servers cannot be read': {
     hash: '#/servers',
-    query: '?fail=servers',
+    fail: ['servers'],
     act: (page) => page.getByText('could not be read').waitFor(),
   },
   'a rule in the form': {
@@ -78,7 +120,7 @@ const places = {
       await page.getByTestId('diff').waitFor();
       await page
         .getByTestId('effect')
-        .getByText(/would have/)
+        .getByText(/Refuses \d+ calls? more|decided differently/)
         .waitFor();
     },
   },
@@ -101,8 +143,8 @@ const places = {
     },
   },
   'rules cannot be read': {
-    hash: '#/rules/files',
-    query: '?fail=rules',
+    hash: '#/rules/filesystem',
+    fail: ['rules'],
     act: (page) => page.getByText('could not be read').waitFor(),
   },
   'history about to be deleted': {
@@ -120,7 +162,7 @@ const places = {
     act: async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('file');
-      await page.getByTestId('server-files').first().waitFor();
+      await page.getByTestId('server-filesystem').first().waitFor();
     },
   },
 };
@@ -129,68 +171,68 @@ export const checks = () => ({
   ...accessible(places),
 
   'a server is paused with one click and resumed after a question': (env) =>
-    on(env, { hash: '#/servers' }, async (page) => {
-      await card(page, 'files').getByTestId('server-pause').click();
-      await card(page, 'files').getByText('Paused', { exact: true }).waitFor();
-      await card(page, 'files').getByTestId('server-resume').click();
+    on(env, { hash: '#/servers', live: ['filesystem'] }, async (page) => {
+      await card(page, 'filesystem').getByTestId('server-pause').click();
+      await card(page, 'filesystem').getByText('Paused', { exact: true }).waitFor();
+      await card(page, 'filesystem').getByTestId('server-resume').click();
       await answer(page, 'yes');
-      await card(page, 'files').getByText('Enforcing').waitFor();
+      await card(page, 'filesystem').getByText('Enforcing').waitFor();
     }),
 
   'a server is blocked as a whole': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {
-      await card(page, 'files').getByTestId('server-more').click();
+      await card(page, 'filesystem').getByTestId('server-more').click();
       await page.getByTestId('server-block').click();
-      await toast(page, /Blocked everything on files/).waitFor();
+      await toast(page, /Blocked every tool of filesystem/).waitFor();
     }),
 
   'a server is stopped and started again': (env) =>
-    on(env, { hash: '#/servers/playwright' }, async (page) => {
-      await card(page, 'playwright').getByTestId('server-stop').click();
+    on(env, { hash: '#/servers/recorder', recording: 'claude-ai' }, async (page) => {
+      await card(page, 'recorder').getByTestId('server-stop').click();
       await page.getByTestId('loss').getByText('actions stay saved in Callgate').waitFor();
       await page.getByTestId('loss-go').click();
-      await card(page, 'playwright').getByTestId('server-state').getByText('stopped by you').waitFor();
-      await card(page, 'playwright').getByTestId('server-start').click();
-      await card(page, 'playwright').getByTestId('server-restart').waitFor();
+      await card(page, 'recorder').getByTestId('server-state').getByText('stopped by you').waitFor();
+      await card(page, 'recorder').getByTestId('server-start').click();
+      await card(page, 'recorder').getByTestId('server-restart').waitFor();
     }),
 
   'a recording that an agent may clear is kept with one click, which can be undone': (env) =>
-    on(env, { hash: '#/servers' }, async (page) => {
-      const said = card(page, 'playwright').getByTestId('codegen-clearing');
+    on(env, { hash: '#/servers', recording: 'claude-ai' }, async (page) => {
+      const said = card(page, 'recorder').getByTestId('codegen-clearing');
       await said.getByText('The agent may clear this: 9 actions would be gone from the server.').waitFor();
       await page.getByTestId('codegen-keep').click();
       await said.getByText('Clearing is refused until it has ended.').waitFor();
-      await toast(page, /Clearing a recording on playwright is refused/).waitFor();
+      await toast(page, /Clearing a recording on recorder is refused/).waitFor();
       await page.keyboard.press('u');
       await said.getByText('The agent may clear this').waitFor();
     }),
 
   'a long name of a client gives way to what can be done with its recording': (env) =>
-    on(env, { hash: '#/servers', width: 760 }, async (page) => {
-      await page.getByTestId('codegen-session').first().waitFor();
-      await page.evaluate(() => {
-        globalThis.callgateFake.recordings[0].session.client = 'a-client-whose-name-is-also-long/1.0.0-beta';
-      });
-      const row = page.getByTestId('codegen-session').first();
-      await row.getByText('a-client-whose-name').waitFor();
-      const [name, button] = await Promise.all(
-        [row.locator('.what'), row.getByTestId('codegen-export')].map((one) => one.boundingBox()),
-      );
-      assert.ok(name.x + name.width <= button.x, `${name.x + name.width} is over ${button.x}`);
-    }),
+    on(
+      env,
+      { hash: '#/servers', width: 760, recording: 'a-client-whose-name-is-also-long/1.0.0-beta' },
+      async (page) => {
+        const row = page.getByTestId('codegen-session').first();
+        await row.getByText('a-client-whose-name').waitFor();
+        const [name, button] = await Promise.all(
+          [row.locator('.what'), row.getByTestId('codegen-export')].map((one) => one.boundingBox()),
+        );
+        assert.ok(name.x + name.width <= button.x, `${name.x + name.width} is over ${button.x}`);
+      },
+    ),
 
   'a test is written where the person says': (env) =>
-    on(env, { hash: '#/servers' }, async (page) => {
+    on(env, { hash: '#/servers', recording: 'claude-ai' }, async (page, world) => {
       await page.getByTestId('codegen-export').first().click();
       await until(async () => (await page.getByTestId('export-path').inputValue()) !== '', 'a place is proposed');
       // Only its name is selected: typing keeps the folder and the ending.
       await page.keyboard.type('login');
       await page.keyboard.press('Enter');
-      await toast(page, 'Wrote a test of 9 actions to /home/ada/Downloads/login.spec.ts').waitFor();
+      await toast(page, `Wrote a test of 9 actions to ${world.person}/Downloads/login.spec.ts`).waitFor();
     }),
 
   'what ends with everything is said before it is stopped': (env) =>
-    on(env, { hash: '#/activity' }, async (page) => {
+    on(env, { hash: '#/activity', recording: 'claude-ai' }, async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('stop everything');
       await page.keyboard.press('Enter');
@@ -201,7 +243,7 @@ export const checks = () => ({
 
   'a primary button stays readable under the pointer': async (env) => {
     for (const theme of ['light', 'dark'])
-      await on(env, { hash: '#/clients', theme }, async (page) => {
+      await on(env, { hash: '#/clients', clients: true, theme }, async (page) => {
         const button = page.getByTestId('clients-protect');
         const look = () => button.evaluate((one) => getComputedStyle(one).backgroundColor);
         await button.waitFor();
@@ -213,8 +255,8 @@ export const checks = () => ({
   },
 
   'a tree is not ended without a question': (env) =>
-    on(env, { hash: '#/servers/files' }, async (page) => {
-      const end = card(page, 'files').getByTestId('end-tree').first();
+    on(env, { hash: '#/servers/filesystem', live: ['filesystem'] }, async (page) => {
+      const end = card(page, 'filesystem').getByTestId('end-tree').first();
       await end.click();
       await page.getByTestId('loss').getByText('as if it had ended by itself').waitFor();
       await page.getByTestId('loss-stay').click();
@@ -226,31 +268,38 @@ export const checks = () => ({
     }),
 
   'a crash loop and what a limit ended are told, and started from where they are told': (env) =>
-    on(env, { hash: '#/servers' }, async (page) => {
+    on(env, { hash: '#/servers', live: ['filesystem', 'github'] }, async (page, world) => {
       await page.getByTestId('servers').waitFor();
-      await page.evaluate(fallen);
-      await card(page, 'files').getByTestId('server-state').getByText('crash loop').waitFor();
-      await card(page, 'files').getByTestId('server-open').click();
-      await card(page, 'files').getByTestId('server-session').getByText('crash loop').first().waitFor();
+      await fall(world);
+      await card(page, 'filesystem').getByTestId('server-state').getByText('crash loop').waitFor();
+      await card(page, 'filesystem').getByTestId('server-open').click();
+      await card(page, 'filesystem').getByTestId('server-session').getByText('crash loop').first().waitFor();
       await card(page, 'github').getByTestId('server-state').getByText('ended by its limits').waitFor();
       await card(page, 'github').getByTestId('server-stand').getByText('11 processes').waitFor();
-      await card(page, 'files').getByTestId('server-stand-start').focus();
+      await card(page, 'filesystem').getByTestId('server-stand-start').focus();
+      await world.answer('servers', null);
       await page.keyboard.press('Enter');
-      await card(page, 'files').getByTestId('server-state').getByText('running').waitFor();
+      await card(page, 'filesystem').getByTestId('server-state').getByText('running').waitFor();
     }),
 
   'what a dead session left is ended with one click': (env) =>
-    on(env, { hash: '#/servers' }, async (page) => {
+    on(env, { hash: '#/settings' }, async (page, world) => {
+      await leave(world);
+      await page.getByTestId('rail-servers').click();
       await page.getByTestId('leftovers').getByText('6 browser processes of a session of playwright').waitFor();
+      const words = '6 processes of dead sessions ended';
+      await world.answer('sweep', { ok: { words, ended: [], profiles: [] } });
+      await world.answer('strays', null);
       await page.getByTestId('leftovers-end').click();
       await toast(page, /6 processes of dead sessions ended/).waitFor();
       await page.getByTestId('leftovers').waitFor({ state: 'detached' });
     }),
 
   'what a server wrote to stderr is shown, not obeyed': (env) =>
-    on(env, { hash: '#/servers/playwright' }, async (page) => {
+    on(env, { hash: '#/servers/playwright', live: ['playwright'] }, async (page, world) => {
       await page.getByTestId('stderr').getByText('U+202E').waitFor();
-      assert.equal(await card(page, 'playwright').getByTestId('server-session').count(), 4);
+      const { sessions } = (await world.invoke('servers')).find(({ name }) => name === 'playwright');
+      assert.equal(await card(page, 'playwright').getByTestId('server-session').count(), sessions.length);
     }),
 
   'settings are saved at once; what cannot be is said at its field': (env) =>
@@ -279,7 +328,7 @@ export const checks = () => ({
     }),
 
   'the first start leads to live calls within ten seconds': (env) =>
-    on(env, { query: '?calls=0&rate=0' }, async (page) => {
+    on(env, { first: true }, async (page) => {
       await page.getByTestId('welcome-demo').waitFor();
       assert.match(await page.getByTestId('welcome-snippet').textContent(), /"run", "--server", "playwright", "--"/);
       await page.getByTestId('welcome-login-yes').click();
@@ -337,10 +386,10 @@ export const checks = () => ({
       await page.waitForFunction(() => !document.querySelector('[data-testid=help]'));
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('write_file');
-      await page.getByTestId('tool-files-write_file').waitFor();
+      await page.getByTestId('tool-filesystem-write_file').waitFor();
       await page.keyboard.press('Enter');
       await page.getByTestId('builder').waitFor();
-      assert.match(page.url(), /#\/rules\/files\?tool=write_file/);
+      assert.match(page.url(), /#\/rules\/filesystem\?tool=write_file/);
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('pause all');
       await page.keyboard.press('Enter');

@@ -3,7 +3,7 @@ import './styles/base.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
 import { App as AppState } from './lib/app.svelte';
-import { pickBackend } from './lib/backend';
+import { tauriBackend } from './lib/backend';
 
 const target = document.getElementById('app');
-if (target) mount(App, { target, props: { app: new AppState(await pickBackend()) } });
+if (target) mount(App, { target, props: { app: new AppState(tauriBackend()) } });

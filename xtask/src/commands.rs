@@ -18,6 +18,8 @@ mod ui;
 
 use anyhow::{Result, bail};
 
+pub(crate) use test::FEATURES;
+
 pub(crate) fn run(command: &str, rest: &[String]) -> Result<bool> {
     match command {
         "run" => run::run(rest),

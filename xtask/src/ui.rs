@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::shell::{command, run};
+use crate::commands::FEATURES;
+use crate::shell::{cargo, command, run};
 use crate::{npm, project};
 
 /// What npm and the build write, which is no source.
@@ -32,6 +33,20 @@ pub(crate) fn build() -> Result<()> {
     script("build")
 }
 
+/// What a world of the page is made of: the bridge to the real desk, the gate, and a client that stands in for a real one.
+const WORLD: [(&str, &str); 3] = [
+    ("CALLGATE_BRIDGE", "callgate-bridge"),
+    ("CALLGATE_BIN", "callgate"),
+    ("CALLGATE_CLIENT", "claude-stand-in"),
+];
+
+/// Builds that, for who does not build everything.
+pub(crate) fn build_world() -> Result<()> {
+    let packages =
+        ["callgate-bridge", "callgate", "callgate-cli", "callgate-app-tests"].map(|name| ["--package", name]);
+    run(cargo(&[&["build", "--features", FEATURES], packages.as_flattened()].concat()))
+}
+
 /// Runs one of the scripts in `ui/package.json` to its end.
 pub(crate) fn script(name: &str) -> Result<()> {
     run(npm(name))
@@ -42,6 +57,7 @@ pub(crate) fn npm(name: &str) -> Command {
     let mut npm = command("npm", &["run", "--silent", name]);
     // Its lines are read by us as well.
     npm.current_dir(folder()).env("NO_COLOR", "1");
+    npm.envs(WORLD.map(|(variable, name)| (variable, project::built("debug", name))));
     npm
 }
 

@@ -9,8 +9,9 @@ use callgate_desk::inventory::{Inventory, Purpose};
 use callgate_desk::text::client_name;
 use callgate_desk::view::{Answer, Done, Loosening, Question, Restriction, Target};
 use callgate_desk::{Desk, DeskError};
-use callgate_store::clock::SystemClock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_journal::Origin;
 
 use crate::args::WhomArgs;
 use crate::confirm;
@@ -19,7 +20,7 @@ use crate::screen::{self, Screen};
 
 fn desk() -> anyhow::Result<Desk> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     Ok(Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli))
 }
 

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use callgate_desk::DeskError;
 use callgate_desk::change::{self as desk, Change, Maker, Present};
+use callgate_home::clock::SystemClock;
+use callgate_home::{Home, Locked};
+use callgate_journal::Origin;
 use callgate_policy::edit::{EditError, Edited};
-use callgate_store::clock::SystemClock;
-use callgate_store::home::Locked;
-use callgate_store::{Home, Origin};
 
 use crate::confirm;
 use crate::screen::{self, Screen};

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use anyhow::{Context, bail};
 use callgate_desk::text::harmless;
 use callgate_desk::view::Question;
-use callgate_store::{Home, lease};
+use callgate_home::{Home, lease};
 use callgate_supervise::Ancestry;
 
 /// Asks a person to type `word`, after saying what it would do (`what`: "let agents call x").

@@ -1,8 +1,8 @@
 //! One call in words for a person.
 
 use callgate_desk::text;
-use callgate_store::history::CallRow;
-use callgate_store::{Decision, Outcome};
+use callgate_history::CallRow;
+use callgate_journal::{Decision, Outcome};
 
 use crate::layout::Cells;
 use crate::screen;

@@ -9,12 +9,14 @@ use std::fs;
 use std::sync::Arc;
 
 use callgate_clients::System;
+use callgate_controls::allowance::{self, What};
 use callgate_desk::Desk;
 use callgate_desk::tray::{Step, TrayAct};
 use callgate_desk::view::{Answer, Done, Loosening, Restriction, Target};
-use callgate_store::allowance::{self, What};
-use callgate_store::clock::SystemClock;
-use callgate_store::{History, Home, Origin, catch_up};
+use callgate_history::History;
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_journal::{Origin, catch_up};
 use common::Callgate;
 
 const SERVER: &str = "callgate-demo";

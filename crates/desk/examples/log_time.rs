@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use callgate_desk::Desk;
 use callgate_desk::view::{Decision, LogFilter, PageFrom};
-use callgate_store::clock::{SystemClock, wall_ms};
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::{SystemClock, wall_ms};
+use callgate_journal::Origin;
 
 type Failed = Box<dyn std::error::Error>;
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use callgate_store::history::{MINUTE_MS, Tallied};
+use callgate_history::{MINUTE_MS, Tallied};
 
 use crate::text::{clip, harmless};
 use crate::view::Alarm;

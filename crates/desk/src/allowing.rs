@@ -4,12 +4,14 @@
 
 use std::time::Duration;
 
+use callgate_controls::Disk;
+use callgate_controls::allowance::{self, Allowance, Revoke, What};
+use callgate_history::History;
+use callgate_home::clock::Moment;
+use callgate_home::{CallId, Home};
+use callgate_journal::{Decision, EventKind, record_event};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Call, Circumstances, Judgement, NoRecordings, Policy, Waived};
-use callgate_store::allowance::{self, Allowance, Revoke, What};
-use callgate_store::clock::Moment;
-use callgate_store::history::record_event;
-use callgate_store::{CallId, Decision, Disk, EventKind, History, Home};
 
 use crate::DeskError;
 use crate::change::{Maker, Present};
@@ -245,7 +247,7 @@ pub(crate) fn no_longer(ended: &Allowance) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::clock::Clock as _;
+    use callgate_home::clock::Clock as _;
 
     use super::*;
     use crate::testing::Place;

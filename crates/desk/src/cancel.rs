@@ -6,8 +6,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_store::history::CallRow;
-use callgate_store::{CallId, History, Outcome, control, running};
+use callgate_controls::control;
+use callgate_history::{CallRow, History};
+use callgate_home::{CallId, running};
+use callgate_journal::Outcome;
 
 use crate::text::{self, name, quoted};
 use crate::view::Done;
@@ -64,7 +66,7 @@ impl Desk {
     /// Cancels a call that runs, waits until it is over, and says what came of it.
     pub fn cancel_call(&self, id: &str) -> Result<(Cancelled, Done), DeskError> {
         let id: CallId =
-            id.parse().map_err(|error: callgate_store::BadId| DeskError::BadInput(error.to_string()))?;
+            id.parse().map_err(|error: callgate_home::BadId| DeskError::BadInput(error.to_string()))?;
         let history = self.record()?;
         let call = found(&history, &id)?;
         let what = format!(
@@ -123,7 +125,7 @@ fn found(history: &History, id: &CallId) -> Result<CallRow, DeskError> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::Decision;
+    use callgate_journal::Decision;
 
     use super::*;
     use crate::testing::Place;

@@ -5,12 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_history::{History, PolicyChange};
+use callgate_home::clock::Clock;
+use callgate_home::{DEFAULT_SERVER, Home, Locked, atomic, lock_policies, read_private, running};
+use callgate_journal::{Noted, Origin, PolicyEdit, catch_up, note_edit};
 use callgate_policy::edit::{Edited, truthful};
 use callgate_policy::{Policy, compare};
-use callgate_store::clock::Clock;
-use callgate_store::history::{Noted, PolicyChange, PolicyEdit, note_edit};
-use callgate_store::home::{DEFAULT_SERVER, Locked, lock_policies, read_private};
-use callgate_store::{History, Home, Origin, atomic, catch_up, running};
 
 use crate::DeskError;
 use crate::text::{name, quoted};

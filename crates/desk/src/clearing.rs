@@ -1,13 +1,13 @@
 //! Whether an agent may throw away what it lets a server record, as the rules are now: so that it can be said before it does.
 
 use callgate_codegen::Verb;
+use callgate_codegen_history::{CodegenSession, recording};
+use callgate_controls::allowance::{self, Allowance, What};
+use callgate_controls::{Disk, pause};
+use callgate_home::clock::Moment;
 use callgate_policy::edit::{Edit, apply};
 use callgate_policy::{Call, Circumstances, Judgement, Policy, Recording, Recordings, Refusal, Waived};
 use callgate_protocol::json::Raw;
-use callgate_store::allowance::{self, Allowance, What};
-use callgate_store::clock::Moment;
-use callgate_store::history::{CodegenSession, recording};
-use callgate_store::{Disk, pause};
 
 use crate::Desk;
 use crate::change::Present;

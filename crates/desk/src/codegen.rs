@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use callgate_codegen::{Arguments, Outcome, Source, State, Verb, playwright_test};
-use callgate_store::catalogue::Catalogue;
-use callgate_store::history::CodegenSession;
-use callgate_store::{CallId, catch_up, lease};
+use callgate_codegen_history::CodegenSession;
+use callgate_controls::catalogue::Catalogue;
+use callgate_home::{CallId, lease};
+use callgate_journal::catch_up;
 
 use crate::log::export::{
     Trouble,
@@ -109,7 +110,7 @@ impl Desk {
         // What a killed session left may be all that there is of a recording. A home that cannot be written can still be
         // read.
         let _behind = catch_up(&self.home, self.clock.as_ref());
-        Ok(self.record()?.codegen_sessions(server, self.clock.now().wall_ms - DAYS_MS)?)
+        Ok(callgate_codegen_history::sessions(&self.home, server, self.clock.now().wall_ms - DAYS_MS)?)
     }
 
     fn codegen_named(&self, id: &str) -> Result<CodegenSession, DeskError> {

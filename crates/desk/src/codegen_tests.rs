@@ -1,8 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use callgate_store::Outcome as Ended;
-use callgate_store::allowance::{self, What};
-use callgate_store::clock::Clock as _;
+use callgate_controls::allowance::{self, What};
+use callgate_home::clock::Clock as _;
+use callgate_journal::Outcome as Ended;
 
 use super::*;
 use crate::testing::{POLICY, Place, Session};

@@ -9,12 +9,12 @@ use callgate_clients::own::{AddError, OwnError};
 use callgate_clients::queue::QueueError;
 use callgate_clients::reopen::ReopenError;
 use callgate_clients::secrets::moving::MoveError;
+use callgate_controls::allowance::AllowanceError;
+use callgate_home::{HomeError, StoreError};
 use callgate_policy::Report;
 use callgate_policy::edit::form::FormError;
 use callgate_policy::edit::{EditError, RevertError};
 use callgate_secrets::KeychainError;
-use callgate_store::allowance::AllowanceError;
-use callgate_store::{HomeError, StoreError};
 
 use crate::inventory::UnknownName;
 use crate::text::harmless;

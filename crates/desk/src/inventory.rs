@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::survey::{State, entries, everything};
 use callgate_clients::{own, table};
+use callgate_controls::pause::{self, Switch};
+use callgate_controls::{allowance, catalogue};
+use callgate_history::History;
+use callgate_home::running;
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{fits, nearest, same_client};
-use callgate_store::pause::{self, Switch};
-use callgate_store::{History, allowance, catalogue, running};
 
 use crate::change::Present;
 use crate::text::{client_name, is_pattern, name};

@@ -3,7 +3,7 @@
 use callgate_clients::System;
 use callgate_clients::ledger::{Key, Row};
 use callgate_protocol::json::Raw;
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 
 use super::*;
 use crate::testing::Place;
@@ -13,7 +13,7 @@ fn place() -> Place {
     let empty = place.home.path().join("nobody");
     let home = place.home.clone();
     let clock = place.clock.clone();
-    place.desk = Desk::new(home, clock, callgate_store::Origin::Window).on(System::here(empty));
+    place.desk = Desk::new(home, clock, callgate_journal::Origin::Window).on(System::here(empty));
     place
 }
 

@@ -44,8 +44,9 @@ pub mod view;
 use std::sync::{Arc, Mutex};
 
 use callgate_clients::System;
-use callgate_store::clock::Clock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::Clock;
+use callgate_journal::Origin;
 
 pub use acts::Forgetting;
 pub use demo::Program;

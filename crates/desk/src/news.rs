@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use callgate_store::History;
+use callgate_history::History;
 
 use crate::notices::{News, Telling};
 use crate::text::day_start;

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use callgate_store::history::{EventRow, LineRow};
-use callgate_store::{Decision, EventKind, Origin};
+use callgate_history::{EventRow, LineRow};
+use callgate_journal::{Decision, EventKind, Origin};
 
 use crate::acts::cap_for;
 use crate::text::client_name;

@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use callgate_store::SessionId;
+use callgate_home::SessionId;
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn call(session: &str, seq: u64, tool: &str, decision: Decision) -> LineRow {
     let session: SessionId = session.parse().unwrap();
     LineRow {
         rev: 1,
-        id: callgate_store::CallId { session, seq },
+        id: callgate_home::CallId { session, seq },
         at_ms: 0,
         server: "files".to_owned(),
         client: Some("claude-desktop".to_owned()),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use callgate_store::history::record_event;
-use callgate_store::pause::{self as switch, Pause, Scope, Switch};
-use callgate_store::{EventKind, Home, running};
+use callgate_controls::pause as switch;
+use callgate_controls::pause::{Pause, Scope, Switch};
+use callgate_home::{Home, running};
+use callgate_journal::{EventKind, record_event};
 
 use crate::change::Maker;
 use crate::text::{client_name, name};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use callgate_store::{Home, running};
+use callgate_home::{Home, running};
 
 /// Removes what replaced programs left, as far as no session needs it.
 pub fn sweep_programs(home: &Home) {

@@ -8,11 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use callgate_controls::allowance::{self, Allowance, Allowances, What};
+use callgate_controls::pause;
+use callgate_home::clock::Moment;
+use callgate_home::{Home, Lease, read_private};
 use callgate_policy::{Policy, same_client};
-use callgate_store::allowance::{self, Allowance, Allowances, What};
-use callgate_store::clock::Moment;
-use callgate_store::home::read_private;
-use callgate_store::{Home, Lease, pause};
 
 use crate::text::name;
 use crate::view::Protection;
@@ -225,8 +225,8 @@ impl Protection {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::clock::Clock as _;
-    use callgate_store::running;
+    use callgate_home::clock::Clock as _;
+    use callgate_home::running;
 
     use super::*;
     use crate::testing::Place;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_store::history::{Toward, Which};
-use callgate_store::{History, Home};
+use callgate_history::{History, Toward, Which};
+use callgate_home::Home;
 
 use crate::DeskError;
 use crate::log::{fold, line};

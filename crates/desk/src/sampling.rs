@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use callgate_store::Lease;
-use callgate_store::mask::Masker;
+use callgate_home::Lease;
+use callgate_redaction::Masker;
 use callgate_supervise::{arguments, identify, memory_of};
 use callgate_trees::{Here, Texts, What};
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};

@@ -3,8 +3,8 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use callgate_store::SessionId;
-use callgate_store::clock::{Clock, SystemClock};
+use callgate_home::SessionId;
+use callgate_home::clock::{Clock, SystemClock};
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn lease(pid: u32) -> Lease {
         pid,
         process_start: identify(pid).map(|id| id.start),
         boot: SystemClock::new().now().boot.0.to_string(),
-        pid_namespace: callgate_store::lease::pid_namespace(),
+        pid_namespace: callgate_home::lease::pid_namespace(),
         server: "s".to_owned(),
         client: None,
         command: Vec::new(),
@@ -57,7 +57,7 @@ fn lease(pid: u32) -> Lease {
         watch_only: false,
         started_ms: 0,
         demo: false,
-        stand: callgate_store::Stand::default(),
+        stand: callgate_home::Stand::default(),
         stand_words: None,
         restarts: 0,
         restarted_ms: None,

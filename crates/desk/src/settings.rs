@@ -6,12 +6,13 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use callgate_controls::Settings;
+use callgate_controls::settings::{KEYS, Key, MOST_DAYS, MOST_NAMES, find};
+use callgate_history::History;
+use callgate_home::{Locked, atomic, try_lock};
+use callgate_journal::{EventKind, record_event};
 use callgate_policy::Keep;
 use callgate_policy::jsonc::{self, Json};
-use callgate_store::history::record_event;
-use callgate_store::home::{Locked, try_lock};
-use callgate_store::settings::{KEYS, Key, MOST_DAYS, MOST_NAMES, find};
-use callgate_store::{EventKind, History, Settings, atomic};
 
 use crate::view::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
 use crate::{Desk, DeskError};
@@ -54,7 +55,7 @@ impl SettingChange {
 impl Desk {
     /// The settings, and what is true about them now. Whether the app starts at login is the app's to say.
     pub fn settings(&self) -> Result<SettingsView, DeskError> {
-        self.home.prepare()?;
+        callgate_controls::prepare_home(&self.home)?;
         let history = History::open_reader(&self.home)?;
         let (calls, oldest_ms) = history.extent()?;
         Ok(SettingsView {
@@ -73,7 +74,7 @@ impl Desk {
     /// Writes them; what the file holds besides stays. They count from the next session of a server on.
     pub fn save_settings(&self, settings: &UserSettings) -> Result<SettingsView, DeskError> {
         check(settings)?;
-        self.home.prepare()?;
+        callgate_controls::prepare_home(&self.home)?;
         let wanted = values(settings);
         let loosened = loosened(&self.user_settings(), settings);
         self.change_settings(&wanted, &loosened)?;
@@ -244,7 +245,7 @@ impl Desk {
     }
 
     fn settings_alone(&self) -> io::Result<Locked> {
-        self.home.prepare().map_err(io::Error::other)?;
+        callgate_controls::prepare_home(&self.home).map_err(io::Error::other)?;
         let until = Instant::now() + PATIENCE;
         loop {
             if let Some(alone) = try_lock(&self.home.settings_lock())? {

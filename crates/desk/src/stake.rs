@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use callgate_codegen::State;
-use callgate_store::history::CodegenSession;
-use callgate_store::{Lease, catch_up, running};
+use callgate_codegen_history::CodegenSession;
+use callgate_home::{Lease, running};
+use callgate_journal::catch_up;
 
 use crate::supervising::Whom;
 use crate::text::{count, name};
@@ -99,7 +100,7 @@ impl Desk {
         let Some(since_ms) = leases.iter().map(|lease| lease.started_ms).min() else {
             return Ok(Vec::new());
         };
-        let mut found = self.record()?.codegen_sessions(None, since_ms - SLACK_MS)?;
+        let mut found = callgate_codegen_history::sessions(&self.home, None, since_ms - SLACK_MS)?;
         found.retain(|one| {
             matches!(one.session.state, State::Open | State::Starting)
                 && one.session.recorded > 0

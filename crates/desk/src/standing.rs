@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use callgate_store::history::{MINUTE_MS, Tallied};
-use callgate_store::{History, SessionId};
+use callgate_history::{History, MINUTE_MS, Tallied};
+use callgate_home::SessionId;
 
 use crate::DeskError;
 use crate::alarms::{Alarms, Learned};

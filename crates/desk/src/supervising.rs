@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_store::control::{self, Wish};
-use callgate_store::pause::Scope;
-use callgate_store::{Home, Lease, SessionId, Stand, catch_up, running};
+use callgate_controls::control::{self, Wish};
+use callgate_controls::pause::Scope;
+use callgate_home::{Home, Lease, SessionId, Stand, running};
+use callgate_journal::catch_up;
 
 use crate::pausing;
 use crate::servers::falls::Falls;
@@ -292,8 +293,8 @@ pub fn everything(became: &[Became]) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::clock::Clock as _;
-    use callgate_store::{Event, EventKind};
+    use callgate_home::clock::Clock as _;
+    use callgate_journal::{Event, EventKind};
 
     use super::*;
     use crate::testing::Place;

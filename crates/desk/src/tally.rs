@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use callgate_store::history::{MINUTE_MS, Tallied};
-use callgate_store::{EventKind, History};
+use callgate_history::{History, MINUTE_MS, Tallied};
+use callgate_journal::EventKind;
 
 use crate::DeskError;
 

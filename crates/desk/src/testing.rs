@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_clients::System;
+use callgate_history::Forgetter;
+use callgate_home::clock::ManualClock;
+use callgate_home::{Home, SessionId};
+use callgate_journal::{Decision, EndReason, Intent, Journal, Origin, Outcome, Refused, SessionInfo};
 use callgate_policy::{Keep, Policy};
 use callgate_protocol::json::Raw;
-use callgate_store::clock::ManualClock;
-use callgate_store::history::Forgetter;
-use callgate_store::{
-    Decision, EndReason, Home, Intent, Journal, Origin, Outcome, Refused, SessionId, SessionInfo,
-};
 
 use crate::Desk;
 
@@ -33,7 +32,7 @@ impl Place {
     pub(crate) fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let clock = Arc::new(ManualClock::new());
         // Nobody's files: those of whoever runs the tests say nothing here.
         let desk = Desk::new(home.clone(), clock.clone(), Origin::Window)
@@ -43,7 +42,7 @@ impl Place {
 
     pub(crate) fn write_policy(&self, server: &str, text: &str) {
         let path = self.home.policy(server);
-        callgate_store::atomic::replace(&path, text.as_bytes()).unwrap();
+        callgate_home::atomic::replace(&path, text.as_bytes()).unwrap();
         // As if it had been there for long.
         let old = std::time::SystemTime::now() - Duration::from_secs(600);
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();

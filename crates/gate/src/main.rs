@@ -14,9 +14,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_gate::RunWords;
+use callgate_home::Home;
 use callgate_secrets::{Keychain, KeychainError, wanted};
 use callgate_shim::Options;
-use callgate_store::Home;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();

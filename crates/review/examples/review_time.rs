@@ -14,13 +14,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use callgate_history::History;
+use callgate_home::clock::{Clock, ManualClock};
+use callgate_home::{Home, SessionId};
+use callgate_journal::{EndReason, Intent, Journal, Outcome, SessionInfo};
 use callgate_policy::{
     AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, Unused, Waived, decide,
 };
 use callgate_protocol::json::Raw;
 use callgate_review::{MARGIN, Wish, simulate, suggest};
-use callgate_store::clock::{Clock, ManualClock};
-use callgate_store::{EndReason, History, Home, Intent, Journal, Outcome, SessionId, SessionInfo};
 
 const SERVER: &str = "shop";
 const TOOLS: usize = 91;
@@ -103,7 +105,7 @@ fn best(mut once: impl FnMut() -> bool) -> f64 {
 /// Four clients take turns over a week, each with its own session and its own way into the history.
 fn fill(folder: &Path, calls: usize) {
     let home = Home::at(folder);
-    home.prepare().expect("a home");
+    callgate_controls::prepare_home(&home).expect("a home");
     let clock = Arc::new(ManualClock::new());
     let journals: Vec<Journal> = CLIENTS
         .iter()

@@ -10,13 +10,14 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use callgate_controls::counters::{Counters, key};
+use callgate_history::{History, Lack, Replay, Replayed};
+use callgate_home::StoreError;
+use callgate_journal::{Decision, Outcome};
 use callgate_policy::{
     Call, Circumstances, Files, Judgement, Kind, Limit, Pass, Policy, Scope, Taking, Waived,
 };
 use callgate_protocol::json::Raw;
-use callgate_store::counters::{Counters, key};
-use callgate_store::history::{Lack, Replay, Replayed};
-use callgate_store::{Decision, History, Outcome, StoreError};
 
 use crate::lacking::{Known, decides, is_masked};
 use crate::recordings::Sessions;

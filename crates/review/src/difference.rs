@@ -6,8 +6,8 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use callgate_history::History;
 use callgate_policy::{Files, Policy};
-use callgate_store::History;
 use rustc_hash::FxHashMap;
 
 use crate::again::{Judged, RowOfTwo, judge_by_both};

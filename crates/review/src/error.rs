@@ -1,6 +1,6 @@
 //! Why a review has no result.
 
-use callgate_store::StoreError;
+use callgate_home::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use callgate_history::{Arguments, Lack, Replayed};
 use callgate_policy::Policy;
 use callgate_policy::file::Path;
 use callgate_protocol::json::{Raw, write_string};
-use callgate_store::history::{Arguments, Lack, Replayed};
 
 /// How the record marks what it left out.
 const MASKED: &str = "[masked, ";

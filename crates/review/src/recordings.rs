@@ -4,9 +4,11 @@
 use std::cell::Cell;
 
 use callgate_codegen::{Follower, Kept, Outcome as Came, Sent, Settled, Verb};
+use callgate_codegen_history::recording;
+use callgate_history::{Arguments, History, Lack, Replayed};
+use callgate_home::StoreError;
+use callgate_journal::Outcome;
 use callgate_policy::{Recording, Recordings};
-use callgate_store::history::{Arguments, Lack, Replayed, recording};
-use callgate_store::{History, Outcome, StoreError};
 use rustc_hash::FxHashMap;
 
 /// By session of the gate, each of which had a server process of its own.

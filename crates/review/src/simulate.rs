@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use callgate_history::History;
+use callgate_home::CallId;
+use callgate_journal::Decision;
 use callgate_policy::{Files, Policy};
-use callgate_store::{CallId, Decision, History};
 use rustc_hash::FxHashMap;
 
 use crate::again::{Judged, Row, judge_again};

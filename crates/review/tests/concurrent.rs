@@ -6,9 +6,10 @@ mod common;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use callgate_history::History;
+use callgate_journal::Outcome;
 use callgate_policy::{AsWritten, Policy};
 use callgate_review::{Row, Ruling, judge_again};
-use callgate_store::{History, Outcome};
 use common::{SERVER, World};
 use proptest::prelude::*;
 

@@ -6,9 +6,10 @@ mod common;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use callgate_history::History;
+use callgate_journal::Decision;
 use callgate_policy::{AsWritten, Policy};
 use callgate_review::{Difference, Question, ToolDifference, compare};
-use callgate_store::{Decision, History};
 use common::{SERVER, START_MS, World};
 
 const OPEN: &str = r#"{ "version": "1", "default": "allow" }"#;

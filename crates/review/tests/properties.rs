@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use callgate_history::Arguments;
+use callgate_journal::{Decision, Outcome};
 use callgate_policy::{AsWritten, Policy};
 use callgate_review::{MARGIN, Row, Ruling, Wish, judge_again, simulate, suggest};
-use callgate_store::history::Arguments;
-use callgate_store::{Decision, Outcome};
 use common::{SERVER, World};
 use proptest::prelude::*;
 

@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use callgate_history::History;
+use callgate_journal::{Decision, Outcome};
 use callgate_policy::{AsWritten, Policy};
 use callgate_review::{ReviewError, Simulation, simulate};
-use callgate_store::{Decision, History, Outcome};
 use common::{SERVER, START_MS, World};
 
 const OPEN: &str = r#"{ "version": "1", "default": "allow" }"#;

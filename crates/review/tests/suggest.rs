@@ -5,10 +5,10 @@ mod common;
 
 use std::time::Duration;
 
+use callgate_journal::Outcome;
 use callgate_policy::{AsWritten, Policy};
 use callgate_protocol::json::Raw;
 use callgate_review::{MARGIN, Suggestion, Wish, suggest};
-use callgate_store::Outcome;
 use common::{SERVER, START_MS, World};
 
 fn draft(world: &mut World, catalogue: Option<&[String]>) -> Suggestion {

@@ -9,10 +9,10 @@ mod request;
 
 use std::sync::Arc;
 
+use callgate_controls::allowance::{Allowance, What as Allowed};
+use callgate_journal::{Batch, CallRef, Commit, Decision, Intent, NotAdmitted, Refused};
 use callgate_policy::{self as policy, Judgement, Keep, RefusalKind, Waived};
 use callgate_protocol::NextStep;
-use callgate_store::allowance::{Allowance, What as Allowed};
-use callgate_store::{Batch, CallRef, Commit, Decision, Intent, NotAdmitted, Refused};
 
 use crate::gate::Rules;
 use crate::relay::Relay;

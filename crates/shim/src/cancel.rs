@@ -5,8 +5,9 @@
 
 use std::time::{Duration, Instant};
 
+use callgate_home::CallId;
+use callgate_journal::Outcome;
 use callgate_protocol::{NextStep, answer};
-use callgate_store::{CallId, Outcome};
 
 use crate::session::Session;
 use crate::wording;

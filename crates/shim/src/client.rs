@@ -6,10 +6,10 @@ use std::cell::Cell;
 use std::io::Read;
 use std::sync::Arc;
 
+use callgate_home::failpoint;
+use callgate_journal::{Decision, Refused};
 use callgate_protocol::message::{Incoming, Side, peek_id, read};
 use callgate_protocol::{Answer, Malformed, answer};
-use callgate_store::failpoint;
-use callgate_store::{Decision, Refused};
 
 use crate::lines::{Chunk, Lines, MAX_LINE, split};
 use crate::passage::Passage;

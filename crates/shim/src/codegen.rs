@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callgate_codegen::{Follower, Gone, Kept, Outcome, Sent, Session, Settled, State, Verb, session_named};
+use callgate_codegen_history::{CodegenSession, OnRecord, recording};
+use callgate_home::clock::wall_ms;
+use callgate_home::{Home, lease};
+use callgate_journal::CallRef;
 use callgate_policy::{Recording, Recordings};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::Outcome as Reply;
-use callgate_store::clock::wall_ms;
-use callgate_store::history::{CodegenSession, OnRecord, recording};
-use callgate_store::{CallRef, Home, lease};
 use jiff::{Timestamp, tz::TimeZone};
 use rustc_hash::FxHashMap;
 
@@ -224,9 +225,10 @@ fn clock_time(at_ms: i64) -> String {
 mod tests {
     use std::sync::Arc;
 
+    use callgate_home::SessionId;
+    use callgate_home::clock::SystemClock;
+    use callgate_journal::{Intent, Journal, SessionInfo};
     use callgate_policy::Keep;
-    use callgate_store::clock::SystemClock;
-    use callgate_store::{Intent, Journal, SessionId, SessionInfo};
 
     use super::*;
 
@@ -239,7 +241,7 @@ mod tests {
     fn fixture() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let info = SessionInfo {
             id: SessionId::random(),
             server: "s".to_owned(),

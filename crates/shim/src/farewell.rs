@@ -1,6 +1,6 @@
 //! How a server's end is told to whoever is left.
 
-use callgate_store::{EndReason, Outcome};
+use callgate_journal::{EndReason, Outcome};
 use callgate_supervise::Ending;
 
 /// What a server's end means to whoever waits for it.

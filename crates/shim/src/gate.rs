@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use callgate_controls::allowance::{self, Allowance, What};
+use callgate_controls::{catalogue, pause};
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::{Home, read_private};
 use callgate_policy::{Policy, same_client};
-use callgate_store::allowance::{self, Allowance, What};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::home::read_private;
-use callgate_store::{Home, catalogue, pause};
 
 /// A file changed this shortly before it was read may change again within the same time stamp.
 const RACY: Duration = Duration::from_millis(50);
@@ -303,7 +303,7 @@ impl Gate {
         if seen.pause != Stamp::Deleted {
             seen.changes.push(Change::Paused(words.into()));
         }
-        let _later = self.home.was_prepared().then(|| self.home.prepare());
+        let _later = self.home.was_prepared().then(|| callgate_controls::prepare_home(&self.home));
         let _later = pause::pause(&self.home, None, Some(words), &SystemClock::default().now());
         // Looked at again until it is there.
         seen.pause = Stamp::Deleted;
@@ -384,7 +384,7 @@ mod tests {
     use super::*;
     use callgate_policy::{Call, Circumstances, Judgement};
     use callgate_protocol::json::Raw;
-    use callgate_store::mask::Masker;
+    use callgate_redaction::Masker;
 
     struct Fixture {
         _folder: tempfile::TempDir,
@@ -395,14 +395,14 @@ mod tests {
     fn fixture() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let gate = Gate { moment: Duration::ZERO, ..Gate::new(home.clone(), "s") };
         Fixture { _folder: folder, home, gate }
     }
 
     impl Fixture {
         fn write(&self, text: &str) {
-            callgate_store::atomic::replace(&self.home.policy("s"), text.as_bytes()).unwrap();
+            callgate_home::atomic::replace(&self.home.policy("s"), text.as_bytes()).unwrap();
         }
 
         /// What becomes of a call of tool `x` now, and what was news.

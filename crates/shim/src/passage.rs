@@ -9,13 +9,13 @@ mod answers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use callgate_home::failpoint;
+use callgate_journal::{CallRef, Outcome};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Message};
 use callgate_protocol::unknown::Thing;
 use callgate_protocol::{Answer, NextStep};
-use callgate_store::failpoint;
-use callgate_store::{CallRef, Outcome};
 
 use crate::admission::{Admission, ClientRequest, Evidence, Need, Obstacle, Request};
 use crate::held::HeldMessage;

@@ -15,10 +15,11 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use callgate_home::CallId;
+use callgate_journal::CallRef;
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
-use callgate_store::{CallId, CallRef};
 
 use crate::patience::Patience;
 use crate::unknown_answers::Unlisted;

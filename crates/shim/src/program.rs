@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use callgate_store::{Home, atomic};
+use callgate_home::{Home, atomic};
 use callgate_supervise::{login_path, wider_path};
 
 use crate::Options;
@@ -45,6 +45,7 @@ fn login(home: &Home, has: &dyn Fn(&OsStr) -> bool) -> Option<OsString> {
     // A shell that says nothing in time is not asked again and again either, and what it said before still counts.
     let text = asked.as_deref().or(known.as_deref()).and_then(OsStr::to_str).unwrap_or_default();
     // Only a short cut: without it, the shell is asked the next time. Whole or not at all, since others read it meanwhile.
-    let _kept = home.prepare().is_ok() && atomic::replace(&kept, text.as_bytes()).is_ok();
+    let _kept =
+        callgate_controls::prepare_home(home).is_ok() && atomic::replace(&kept, text.as_bytes()).is_ok();
     asked.or(known)
 }

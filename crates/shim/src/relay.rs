@@ -6,16 +6,18 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use callgate_controls::Disk;
+use callgate_controls::allowance::{Allowance, What as Allowed};
+use callgate_controls::control::Request;
+use callgate_home::clock::wall_ms;
+use callgate_home::{CallId, Seal};
+use callgate_journal::{Admitted, Event, EventKind, Journal, Origin, Outcome};
 use callgate_policy::{Call, Circumstances, Judgement, Waived, compare};
 use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
-use callgate_store::allowance::{Allowance, What as Allowed};
-use callgate_store::clock::wall_ms;
-use callgate_store::control::Request;
-use callgate_store::{Admitted, CallId, Disk, Event, EventKind, Journal, Origin, Outcome, Seal};
 use callgate_supervise::Ending;
 
 use crate::codegen::Codegen;

@@ -13,13 +13,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_controls::control::{Request, Wish};
+use callgate_home::clock::wall_ms;
+use callgate_home::{Lease, Stand};
+use callgate_journal::{EndReason, Event, EventKind, Outcome};
 use callgate_policy::{Call, Judgement, Restart, Waived};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::{NextStep, answer};
-use callgate_store::clock::wall_ms;
-use callgate_store::control::{Request, Wish};
-use callgate_store::{EndReason, Event, EventKind, Lease, Outcome, Stand};
 use callgate_supervise::{Ending, Keeper, Pipes};
 
 use crate::explain::explain;

@@ -10,12 +10,12 @@ mod responses;
 use std::io::Read;
 use std::sync::Arc;
 
+use callgate_home::failpoint;
 use callgate_protocol::id::Id;
 use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Body, Incoming, Message, Side, peek_id, read, repair};
 use callgate_protocol::unknown::Thing;
 use callgate_protocol::{Answer, Malformed, answer};
-use callgate_store::failpoint;
 
 use self::delivery::{Delivery, Place};
 use crate::lines::{Chunk, Lines, MAX_LINE, split};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use callgate_journal::CallRef;
 use callgate_protocol::id::IdKey;
-use callgate_store::CallRef;
 
 use crate::pending::{Generation, MAX_PENDING};
 use crate::relay::OWN_IDS;

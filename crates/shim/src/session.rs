@@ -13,16 +13,15 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_controls::{Disk, catalogue};
+use callgate_home::clock::{SystemClock, wall_ms};
+use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
+use callgate_journal::{EndReason, Journal, Outcome, SessionInfo};
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
+use callgate_redaction::{Masker, secret_values};
 use callgate_secrets::Secret;
-use callgate_store::catalogue;
-use callgate_store::clock::{SystemClock, wall_ms};
-use callgate_store::mask::{Masker, secret_values};
-use callgate_store::{
-    CallId, Disk, EndReason, Home, HomeError, Journal, Outcome, Seal, SessionId, SessionInfo,
-};
 use callgate_supervise::{Ending, Grace, Keeper, Launch, Pipes, Server};
 
 use crate::client::FromClient;
@@ -157,7 +156,7 @@ impl Session {
         let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
         stdio::widen(&stdin);
         stdio::widen(&stdout);
-        let prepared = home.prepare();
+        let prepared = callgate_controls::prepare_home(&home);
         let gate = Gate::new(home.clone(), &name);
         let (rules, changes) = gate.look();
         // What the server inherits as a secret must not be written down when the server repeats it.

@@ -10,8 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use callgate_store::mask::Masker;
-use callgate_store::{Home, SessionId, clock, stderr_line};
+use callgate_home::{Home, SessionId, clock, stderr_line};
+use callgate_redaction::Masker;
 
 use crate::outlet::Outlet;
 use crate::stdio;

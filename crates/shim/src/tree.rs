@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_store::clock::wall_ms;
-use callgate_store::history::record_event;
-use callgate_store::mask::Masker;
-use callgate_store::{Event, EventKind, Home, SessionId, SessionInfo};
+use callgate_home::clock::wall_ms;
+use callgate_home::{Home, SessionId};
+use callgate_journal::{Event, EventKind, SessionInfo, record_event};
+use callgate_redaction::Masker;
 use callgate_supervise::Afterwards;
 use callgate_trees::{About, Ended, Here};
 
@@ -104,7 +104,7 @@ impl TreeRecord {
                 relay.journal.event(Event { kind, text });
             }
         };
-        let swept = callgate_trees::sweep(&self.home);
+        let swept = callgate_trees::sweep(&self.home, callgate_journal::is_on_record);
         for process in swept.processes {
             let done = if process.gone { "ended" } else { "could not be ended" };
             let Ended { id, session, command, .. } = &process;

@@ -7,12 +7,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use callgate_controls::catalogue::{self, UnknownAnswer};
+use callgate_home::Home;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::unknown::{Sdk, Thing, UnknownForm, UnlistedCall};
-use callgate_store::Home;
-use callgate_store::catalogue::{self, UnknownAnswer};
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 
 /// Arguments larger than this are not looked for in an answer: then nothing is learned from it.
 const MOST_ARGUMENTS: usize = 4096;
@@ -243,7 +243,7 @@ mod tests {
     fn prepared() -> (tempfile::TempDir, Home) {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let definition = Raw::parse("{}").unwrap();
         catalogue::write(&home, &Masker::default(), "s", 1, [("get", definition)]).unwrap();
         (folder, home)

@@ -11,7 +11,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use callgate_store::{CallId, Home, control};
+use callgate_controls::control;
+use callgate_home::{CallId, Home};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::gate::MOMENT;

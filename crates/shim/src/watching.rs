@@ -5,9 +5,10 @@
 
 use std::time::{Duration, Instant};
 
+use callgate_home::Stand;
+use callgate_journal::{EventKind, Outcome};
 use callgate_policy::OnLimit;
 use callgate_protocol::{NextStep, answer};
-use callgate_store::{EventKind, Outcome, Stand};
 
 use crate::bounds::{self, Beyond};
 use crate::patience::Patience;

@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
+use callgate_controls::{Capped, Full};
 use callgate_policy::{Keep, Kind, Limit, Refusal, Taking, UNIT, wait_words};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::{NextStep, answer};
-use callgate_store::{Capped, Full};
 
 use crate::schema::Misfit;
 

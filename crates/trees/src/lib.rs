@@ -26,8 +26,8 @@ pub mod what;
 pub use look::{About, note};
 pub use record::{Here, Member, Numbered, Record, records};
 pub use sweep::{
-    Elsewhere, Ended, Left, LeftSession, SweptAll, elsewhere, leftovers, removable, settle, settle_last,
-    sweep, tidy,
+    Elsewhere, Ended, Left, LeftSession, OnRecord, SweptAll, elsewhere, leftovers, removable, settle,
+    settle_last, sweep, tidy,
 };
 pub use text::Texts;
 pub use what::What;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::{fs, io};
 
-use callgate_store::mask::Masker;
-use callgate_store::{Home, Lease, SessionId};
+use callgate_home::{Home, Lease, SessionId};
+use callgate_redaction::Masker;
 use callgate_supervise::{ProcessId, Seen, arguments, identify, lives, tree_of};
 
 use crate::record::{Here, MOST, Member, Record};
@@ -156,7 +156,7 @@ pub(crate) fn profile(arguments: &[String]) -> Option<PathBuf> {
 mod tests {
     use std::path::Path;
 
-    use callgate_store::mask::Secret;
+    use callgate_redaction::Secret;
 
     use super::*;
 

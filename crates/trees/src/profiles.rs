@@ -13,7 +13,7 @@ use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use callgate_store::Home;
+use callgate_home::Home;
 use callgate_supervise::{ProcessId, arguments, everyone};
 
 use crate::record::Record;

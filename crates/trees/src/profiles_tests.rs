@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
-use callgate_store::SessionId;
-use callgate_store::clock::wall_ms;
+use callgate_home::SessionId;
+use callgate_home::clock::wall_ms;
 
 use super::*;
 use crate::record::Member;

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::{Home, Lease, SessionId, atomic, lease};
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::{Home, Lease, SessionId, atomic, lease};
 use callgate_supervise::{ProcessId, lives};
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ impl Record {
     }
 
     pub fn read(home: &Home, session: SessionId) -> Option<Record> {
-        let text = callgate_store::home::read_private(&home.tree(session)).ok()?;
+        let text = callgate_home::read_private(&home.tree(session)).ok()?;
         let record: Record = serde_json::from_str(&text).ok()?;
         // The name of the file is what it is looked up by.
         (record.session == session).then_some(record)

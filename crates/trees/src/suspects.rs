@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_store::{Home, running};
+use callgate_home::{Home, running};
 use callgate_supervise::{ProcessId, Seen, arguments, end as end_processes, everyone, session_of, tree_of};
 
 use crate::Here;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use callgate_store::clock::wall_ms;
-use callgate_store::{Home, SessionId, lease};
+use callgate_home::clock::wall_ms;
+use callgate_home::{Home, SessionId, lease};
 use callgate_supervise::{ProcessId, Recorded, SessionState, arguments, lives};
 
 use crate::profiles;
@@ -14,6 +14,9 @@ use crate::what::What;
 
 /// A record of another boot or pid namespace says nothing after so long: whoever wrote it is gone, or has its own Callgate.
 const FOREIGN_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Does the record of this home know the session? Asked of whoever knows the record.
+pub type OnRecord = fn(&Home, SessionId) -> bool;
 
 /// What one dead session left running.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,10 +68,10 @@ pub struct SweptAll {
 }
 
 /// What runs of sessions of this home that are dead. Ends nothing.
-pub fn leftovers(home: &Home) -> Vec<LeftSession> {
+pub fn leftovers(home: &Home, on_record: OnRecord) -> Vec<LeftSession> {
     let dead = dead(home, &Here::now());
     let mut found: BTreeMap<String, LeftSession> = BTreeMap::new();
-    for left in callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead)) {
+    for left in callgate_supervise::leftovers(|session| state(home, session, on_record), &recorded(&dead)) {
         let record = of(&dead, &left.session);
         let entry = found.entry(left.session.clone()).or_insert_with(|| LeftSession {
             session: left.session,
@@ -100,18 +103,18 @@ pub fn elsewhere(home: &Home) -> Vec<Elsewhere> {
 }
 
 /// The temporary profiles that [`sweep`] would remove. Ends and removes nothing.
-pub fn removable(home: &Home) -> Vec<PathBuf> {
+pub fn removable(home: &Home, on_record: OnRecord) -> Vec<PathBuf> {
     let dead = dead(home, &Here::now());
-    let left = callgate_supervise::leftovers(|session| state(home, session), &recorded(&dead));
+    let left = callgate_supervise::leftovers(|session| state(home, session, on_record), &recorded(&dead));
     let ended: Vec<ProcessId> = left.into_iter().map(|one| one.id).collect();
     dead.iter().flat_map(|record| profiles::removable(home, record, &ended)).collect()
 }
 
 /// Ends what dead sessions left, and removes their temporary profiles. Blocks for a second or so when there is anything.
-pub fn sweep(home: &Home) -> SweptAll {
+pub fn sweep(home: &Home, on_record: OnRecord) -> SweptAll {
     let dead = dead(home, &Here::now());
     let texts = Texts::of(&dead);
-    let ended = callgate_supervise::sweep(|session| state(home, session), &recorded(&dead));
+    let ended = callgate_supervise::sweep(|session| state(home, session, on_record), &recorded(&dead));
     let told = ended.into_iter().map(|one| Ended {
         id: one.id,
         what: What::of(&one.arguments, &one.name),
@@ -170,7 +173,8 @@ fn close(home: &Home, record: &Record) -> Vec<PathBuf> {
 /// Does somebody who is not on record carry the session's marker?
 fn is_marked(home: &Home, record: &Record) -> bool {
     let only = |session: &str| match session == record.session.as_str() {
-        true => state(home, session),
+        // Its tree is on record here, so nobody else need be asked.
+        true => state(home, session, |_, _| false),
         false => SessionState::Unknown,
     };
     !callgate_supervise::leftovers(only, &[]).is_empty()
@@ -199,10 +203,14 @@ fn recorded(records: &[Record]) -> Vec<Recorded> {
 }
 
 /// A session of another home may be running: only what was here and is not any more has ended.
-fn state(home: &Home, session: &str) -> SessionState {
+fn state(home: &Home, session: &str, on_record: OnRecord) -> SessionState {
     match session.parse() {
         Ok(session) if lease::is_live(home, session) => SessionState::Alive,
-        Ok(session) if home.tree(session).exists() || lease::was_here(home, session) => SessionState::Ended,
+        Ok(session)
+            if home.tree(session).exists() || lease::is_here(home, session) || on_record(home, session) =>
+        {
+            SessionState::Ended
+        }
         _ => SessionState::Unknown,
     }
 }

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use callgate_store::Home;
-use callgate_store::mask::Masker;
+use callgate_home::Home;
+use callgate_redaction::Masker;
 use callgate_supervise::ProcessId;
 
 use crate::record::{Here, Record, records};

@@ -2,14 +2,14 @@
 
 use callgate_desk::view::{Overview, Question, SettingsView, UserSettings};
 use callgate_desk::{Forgetting, login};
-use tauri::{AppHandle, Manager as _, State};
+use tauri::{AppHandle, Manager as _, Runtime, State};
 
 use super::Reply;
 use crate::state::{AppState, ask, ask_app, sorry};
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn overview(app: AppHandle) -> Reply<Overview> {
+pub(crate) async fn overview<R: Runtime>(app: AppHandle<R>) -> Reply<Overview> {
     app.state::<AppState>().front.listens();
     ask_app(&app, AppState::overview).await
 }

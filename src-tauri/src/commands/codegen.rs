@@ -1,7 +1,7 @@
 //! Codegen sessions of browser servers.
 
 use callgate_desk::view::{CodegenDetail, CodegenView, Exported};
-use tauri::{AppHandle, State};
+use tauri::{AppHandle, Runtime, State};
 
 use super::Reply;
 use crate::state::{AppState, ask, folder_for_files};
@@ -21,7 +21,11 @@ pub(crate) async fn codegen_session(state: State<'_, AppState>, id: String) -> R
 /// Where the test of a session may go: a new file among the person's own.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn codegen_file(app: AppHandle, state: State<'_, AppState>, id: String) -> Reply<String> {
+pub(crate) async fn codegen_file<R: Runtime>(
+    app: AppHandle<R>,
+    state: State<'_, AppState>,
+    id: String,
+) -> Reply<String> {
     let folder = folder_for_files(&app)?;
     ask(&state, move |desk| desk.codegen_file(&id, &folder)).await
 }

@@ -7,7 +7,7 @@ use callgate_desk::view::{
     PageFrom, Run, RunPage, SinceLastLook, ToolAccess,
 };
 use tauri::ipc::Channel;
-use tauri::{AppHandle, Manager as _, State};
+use tauri::{AppHandle, Manager as _, Runtime, State};
 
 use super::Reply;
 use crate::state::{AppState, ask, folder_for_files, sorry};
@@ -56,7 +56,11 @@ pub(crate) async fn follow(state: State<'_, AppState>, filter: LogFilter, rev: i
 /// What is new for this follower, once something is.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn followed(app: AppHandle, state: State<'_, AppState>, follower: u32) -> Reply<LogBatch> {
+pub(crate) async fn followed<R: Runtime>(
+    app: AppHandle<R>,
+    state: State<'_, AppState>,
+    follower: u32,
+) -> Reply<LogBatch> {
     ask(&state, move |_| {
         let state = app.state::<AppState>();
         state.following.next(follower, &state.front)
@@ -128,8 +132,8 @@ pub(crate) async fn looked(state: State<'_, AppState>) -> Reply<()> {
 
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn export_log(
-    app: AppHandle,
+pub(crate) async fn export_log<R: Runtime>(
+    app: AppHandle<R>,
     state: State<'_, AppState>,
     filter: LogFilter,
     format: ExportFormat,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use callgate_controls::control::Wish;
 use callgate_desk::supervising::Whom;
 use callgate_desk::view::{Done, HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
-use callgate_store::control::Wish;
 use tauri::ipc::Channel;
-use tauri::{AppHandle, State};
+use tauri::{AppHandle, Runtime, State};
 
 use super::Reply;
 use crate::state::{AppState, ask, sorry};
@@ -22,8 +22,8 @@ pub(crate) async fn servers(state: State<'_, AppState>) -> Reply<Vec<ServerView>
 /// ends an older one.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn usage(
-    app: AppHandle,
+pub(crate) async fn usage<R: Runtime>(
+    app: AppHandle<R>,
     state: State<'_, AppState>,
     usages: Channel<Vec<Usage>>,
 ) -> Reply<()> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callgate_store::{Home, atomic};
+use callgate_home::{Home, atomic};
 use serde::{Deserialize, Serialize};
 
 pub(super) const WIDTH: f64 = 980.0;
@@ -70,7 +70,7 @@ fn path(home: &Home) -> PathBuf {
 }
 
 pub(super) fn read(home: &Home) -> Option<Kept> {
-    serde_json::from_str(&callgate_store::home::read_private(&path(home)).ok()?).ok()
+    serde_json::from_str(&callgate_home::read_private(&path(home)).ok()?).ok()
 }
 
 /// Not worth a word if it fails: the next window is where the desktop puts it.
@@ -116,7 +116,7 @@ mod tests {
     fn what_was_kept_is_read_back_and_rubbish_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         assert_eq!(read(&home), None);
         let there = kept(1.5, 2.0, 800.0, 600.0);
         write(&home, &there);

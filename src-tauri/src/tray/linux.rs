@@ -140,7 +140,7 @@ impl Shared {
     fn opens(&self) -> Option<u32> {
         let state = self.app.state::<AppState>();
         // What sessions have on record but not in the history yet; what fails is there a moment later.
-        let _later = callgate_store::catch_up(state.desk.home(), state.clock.as_ref());
+        let _later = callgate_journal::catch_up(state.desk.home(), state.clock.as_ref());
         let look = look(&state);
         // Else the next look would be compared with one that is not shown any more.
         state.tray.shows(&look);

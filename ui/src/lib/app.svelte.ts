@@ -12,6 +12,7 @@ import {
 import { dismissible, readDismissed, writeDismissed } from './dismissed';
 import { Look } from './look.svelte';
 import { Menus } from './menu.svelte';
+import { poll } from './poll';
 import { Router } from './router.svelte';
 import { Toasts } from './toasts.svelte';
 
@@ -91,7 +92,7 @@ export class App {
     const follow = () => (this.#systemDark = media.matches);
     media.addEventListener('change', follow);
     follow();
-    const stopClocks = this.#runClocks();
+    const clocks = [poll(async () => (this.nowMs = Date.now()), 1_000), poll(() => this.refresh(), overviewEvery)];
     void this.backend.settings().then(
       (view) => (this.theme = view.settings.theme),
       () => undefined,
@@ -100,33 +101,7 @@ export class App {
       stopNavigation();
       stopLooking();
       media.removeEventListener('change', follow);
-      stopClocks();
-    };
-  }
-
-  /** Only while somebody may see it: a hidden page wakes nobody. */
-  #runClocks(): () => void {
-    let timers: ReturnType<typeof setInterval>[] = [];
-    const stop = () => {
-      timers.forEach(clearInterval);
-      timers = [];
-    };
-    const run = () => {
-      stop();
-      if (document.visibilityState !== 'visible') return;
-      this.nowMs = Date.now();
-      void this.refresh();
-      timers = [
-        setInterval(() => (this.nowMs = Date.now()), 1_000),
-        setInterval(() => void this.refresh(), overviewEvery),
-      ];
-    };
-    if (document.visibilityState === 'visible') run();
-    else void this.refresh();
-    document.addEventListener('visibilitychange', run);
-    return () => {
-      stop();
-      document.removeEventListener('visibilitychange', run);
+      clocks.forEach((stop) => stop());
     };
   }
 

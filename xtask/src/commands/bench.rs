@@ -106,7 +106,7 @@ fn prepare_window(driver: &mut Command, has_history: bool) -> Result<()> {
     driver.arg("--window").arg(project::built(&examples, "window_time"));
     driver.arg("--app").arg(project::built(PROFILE, "callgate-app"));
     if !has_history {
-        let store = ["build", "--profile", PROFILE, "--package", "callgate-store", "--features", "seed"];
+        let store = ["build", "--profile", PROFILE, "--package", "callgate-seed"];
         go(cargo(&[&store[..], &["--example", "seed_history"]].concat()))?;
         driver.arg("--seed").arg(project::built(&examples, "seed_history"));
     }

@@ -10,6 +10,7 @@ cargo xtask test --real-clients [NEXTEST WORDS…]
                                   only the tests with large published clients (Claude Code, Codex, Gemini CLI, Qwen Code,
                                   OpenCode; 1.4 GB from npm), which are no part of the others; no account is needed
 cargo xtask ui                    only the page: types, lint, tests, build, and a look in Chromium
+cargo xtask ui --dev              the page in a browser, on the real desk in a world of its own
 cargo xtask setup                 only the set-up of the tests: system packages, packages from npm and PyPI
 cargo xtask ci                    what CI runs: format, clippy, deny, types and lints for Windows and
                                   macOS, then all of `test`

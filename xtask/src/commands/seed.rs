@@ -6,8 +6,7 @@ use crate::shell::{cargo, run as go};
 
 pub(super) fn run(rest: &[String]) -> Result<bool> {
     // A library makes it, so that tests can too; this only starts it.
-    let mut make =
-        cargo(&["run", "--quiet", "--release", "--package", "callgate-store", "--features", "seed"]);
+    let mut make = cargo(&["run", "--quiet", "--release", "--package", "callgate-seed"]);
     make.args(["--example", "seed_history", "--"]).args(rest);
     go(make)?;
     Ok(true)

@@ -19,7 +19,7 @@ use crate::{packaged, project, servers, ui};
 
 /// The tests stop the gate at labelled points, which only a build for tests can do. One set of features for
 /// everything, so that nothing is compiled twice.
-pub(super) const FEATURES: &str = "callgate/failpoints";
+pub(crate) const FEATURES: &str = "callgate/failpoints";
 
 /// Every ending of every browser server: minutes, and the table of docs/supervision.md.
 const SUPERVISION: &str = "supervision";
@@ -63,13 +63,13 @@ pub(super) fn ready(steps: &mut Steps) -> bool {
 pub(super) fn test(steps: &mut Steps, words: &[String]) -> Option<Tests> {
     let all = words.is_empty();
     let mut tests = Tests::default();
+    if !steps.run("build", build) {
+        return None;
+    }
     if all {
         test_page(steps, &mut tests);
         steps.run("fuzz", || fuzz::each_target(fuzz::Extent::Fixed));
         steps.run("doc tests", doc_tests);
-    }
-    if !steps.run("build", build) {
-        return None;
     }
     drop(fs::remove_file(not_here()));
     steps.run("tests", || counted(runner(&["--workspace", "--features", FEATURES], words), &mut tests));

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use callgate_desk::view::LogFilter;
-use callgate_store::history::Words;
-use callgate_store::{Decision, EventKind, SessionId};
+use callgate_history::Words;
+use callgate_home::SessionId;
+use callgate_journal::{Decision, EventKind};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use callgate_store::SessionId;
+use callgate_home::SessionId;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 

@@ -7,8 +7,8 @@ use anyhow::Context;
 use callgate_desk::allowing::EVERY_TOOL;
 use callgate_desk::inventory::Purpose;
 use callgate_desk::view::{Loosening, Restriction};
+use callgate_home::{Home, Stand, lease};
 use callgate_policy::Rate;
-use callgate_store::{Home, Stand, lease};
 
 use crate::act::{self, Act};
 use crate::args::{AllowArgs, BlockArgs, CapArgs, CapTo, HideArgs, ObserveArgs, PauseArgs, ResumeArgs};

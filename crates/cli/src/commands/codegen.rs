@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use callgate_desk::Desk;
 use callgate_desk::view::{CodegenAction, CodegenState, CodegenView};
-use callgate_store::clock::SystemClock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_journal::Origin;
 use serde_json::{Value, json};
 
 use crate::args::{CodegenArgs, CodegenCommand, CodegenExportArgs, CodegenListArgs, CodegenShowArgs};
@@ -19,7 +20,7 @@ const TOOL: usize = 40;
 
 pub(crate) fn run(args: CodegenArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let desk = Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli);
     match args.command {
         None => list(&desk, &args.list),

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_controls::CounterKind;
+use callgate_controls::counters::{self, CounterRow};
 use callgate_desk::inventory::Purpose;
+use callgate_home::Home;
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_journal::{EventKind, Origin, record_event};
 use callgate_policy::{Limit, Policy, UNIT, Window};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::counters::CounterRow;
-use callgate_store::history::record_event;
-use callgate_store::{CounterKind, EventKind, Home, Origin, counters};
 use serde_json::json;
 
 use crate::act;
@@ -18,7 +19,7 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &CountersArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let purpose = if args.reset.is_some() { Purpose::Loosen } else { Purpose::Look };
     act::known_server(&args.server, purpose)?;
     match &args.reset {

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use callgate_desk::Desk;
-use callgate_store::clock::SystemClock;
-use callgate_store::history::{DEMO_SERVER, Which};
-use callgate_store::{Home, Origin, atomic};
+use callgate_history::{DEMO_SERVER, Which};
+use callgate_home::clock::SystemClock;
+use callgate_home::{Home, atomic};
+use callgate_journal::Origin;
 use serde_json::{Value, json};
 
 use crate::args::DemoArgs;
@@ -28,7 +29,7 @@ const POLICY: &str = include_str!("demo-policy.json");
 
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let screen = Screen::new();
     if args.remove {
         confirm::not_below_a_session("take the demonstration off the record")?;

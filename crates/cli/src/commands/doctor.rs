@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use callgate_desk::Desk;
 use callgate_desk::findings::{Area, Code, Finding, Gravity};
-use callgate_store::clock::SystemClock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_journal::Origin;
 use serde_json::json;
 
 use crate::args::DoctorArgs;

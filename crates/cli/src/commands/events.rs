@@ -3,8 +3,9 @@
 
 use std::process::ExitCode;
 
-use callgate_store::history::{EventFilter, EventRow};
-use callgate_store::{EventKind, Home, Origin};
+use callgate_history::{EventFilter, EventRow};
+use callgate_home::Home;
+use callgate_journal::{EventKind, Origin};
 use serde_json::json;
 
 use crate::act;
@@ -15,7 +16,7 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &EventsArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let screen = Screen::new();
     let filter = EventFilter {
         server: args.server.clone(),

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_desk::{Desk, Forgetting};
-use callgate_store::clock::SystemClock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_journal::Origin;
 
 use crate::args::ForgetArgs;
 use crate::confirm;
@@ -33,6 +34,6 @@ pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
 
 pub(super) fn desk() -> anyhow::Result<Desk> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     Ok(Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli))
 }

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use callgate_desk::{CallObject, Desk};
+use callgate_history::{CallRow, Filter, History, Indexer, Toward, Which};
+use callgate_home::clock::SystemClock;
+use callgate_home::{CallId, Home};
+use callgate_journal::catch_up;
 use callgate_policy::nearest;
-use callgate_store::clock::SystemClock;
-use callgate_store::history::{CallRow, Filter, Indexer, Toward, Which};
-use callgate_store::{CallId, History, Home, catch_up};
 use jiff::civil::Date;
 
 use crate::act;

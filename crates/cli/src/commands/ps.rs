@@ -10,8 +10,9 @@ use callgate_desk::Desk;
 use callgate_desk::sampling::Sampler;
 use callgate_desk::text::size;
 use callgate_desk::view::{LeftoverView, ProcessView, Strays, SuspectView, TreeView};
-use callgate_store::clock::{SystemClock, wall_ms};
-use callgate_store::{Home, Origin, running};
+use callgate_home::clock::{SystemClock, wall_ms};
+use callgate_home::{Home, running};
+use callgate_journal::Origin;
 use serde_json::{Value, json};
 
 use crate::args::PsArgs;
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &PsArgs) -> anyhow::Result<ExitCode> {
 /// The desk, and what it looks with.
 pub(super) fn look() -> anyhow::Result<(Desk, Sampler)> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let desk = Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli);
     let sampler = desk.sampler().context("this system does not tell what processes take")?;
     Ok((desk, sampler))

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_home::Home;
 use callgate_keychain::SystemKeychain;
 use callgate_secrets::{Keychain, KeychainError};
 use callgate_shim::Options;
-use callgate_store::Home;
 
 use crate::args::RunArgs;
 

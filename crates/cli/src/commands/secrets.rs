@@ -10,9 +10,9 @@ use callgate_clients::secrets::find::{self, Finding, Slot, Why};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
 use callgate_clients::survey::{Entry, State, Surveyed};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_keychain::SystemKeychain;
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
 use serde_json::json;
 
 use super::clients::{look, may_run, named, shown};
@@ -345,7 +345,7 @@ fn change(
     force: bool,
     make: Change<'_>,
 ) -> anyhow::Result<Done> {
-    home.prepare()?;
+    callgate_controls::prepare_home(home)?;
     let keychain = SystemKeychain::open(home.path())
         .map_err(|error| anyhow::anyhow!("{error}. Nothing was changed."))?;
     let now_ms = SystemClock::default().now().wall_ms;

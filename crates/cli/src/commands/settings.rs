@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_desk::{Desk, SettingValue};
-use callgate_store::clock::SystemClock;
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_journal::Origin;
 use serde_json::{Value, json};
 
 use crate::args::{SettingsArgs, SettingsCommand};

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use callgate_desk::CallObject;
+use callgate_history::{BodyRow, CallRow};
+use callgate_home::{CallId, Home};
+use callgate_journal::Outcome;
 use callgate_policy::excerpt;
 use callgate_protocol::json::{Kind, Raw};
-use callgate_store::history::{BodyRow, CallRow};
-use callgate_store::{CallId, Home, Outcome};
 
 use crate::args::ShowArgs;
 use crate::commands::log::current;
@@ -17,7 +18,7 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let id: CallId = args.call.parse()?;
     let history = current(&home)?;
     let Some(call) = history.call(&id)? else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_desk::text::{size, subject};
 use callgate_desk::view::LogFilter;
-use callgate_store::history::ToolStats;
+use callgate_history::ToolStats;
 use serde_json::json;
 
 use crate::act;

@@ -4,13 +4,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_controls::allowance::{self, Allowance, What};
 use callgate_desk::findings::{Code, Finding, Gravity};
 use callgate_desk::protection::{Guarded, Guards};
 use callgate_desk::view::Protection;
 use callgate_desk::{Desk, allowing};
-use callgate_store::allowance::{self, Allowance, What};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::{EventKind, History, Home, Lease, Origin, Stand, running};
+use callgate_history::History;
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::{Home, Lease, Stand, running};
+use callgate_journal::{EventKind, Origin};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -30,7 +32,7 @@ const LONG_CALLS: usize = 3;
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let screen = Screen::new();
     let sessions = running(&home);
     let history = current(&home)?;

@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use callgate_controls::control::Wish;
+use callgate_controls::pause;
 use callgate_desk::Desk;
 use callgate_desk::inventory::Purpose;
 use callgate_desk::supervising::{self, Kept, StoppedAll, Whom};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::control::Wish;
-use callgate_store::{Home, Origin, SessionId, pause};
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::{Home, SessionId};
+use callgate_journal::Origin;
 
 use crate::act;
 use crate::args::{CancelArgs, ServerArgs, StopArgs};
@@ -23,7 +25,7 @@ pub(crate) fn stop(args: &StopArgs) -> anyhow::Result<ExitCode> {
 /// For anybody, as to stop is: at worst an agent ends its own call.
 pub(crate) fn cancel(args: &CancelArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let (came, done) = desk(&home).cancel_call(&args.call)?;
     Screen::new().line(&screen::harmless(&done.words));
     Ok(code(came.is_over()))
@@ -44,7 +46,7 @@ fn ask(
     session: Option<SessionId>,
 ) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let whom = Whom { server: Some(server), client, session };
     permitted(&home, whom, wish, server)?;
     let screen = Screen::new();
@@ -114,7 +116,7 @@ fn permitted(home: &Home, whom: Whom<'_>, wish: Wish, server: &str) -> anyhow::R
 
 fn stop_everything() -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let StoppedAll { became, lost } = desk(&home).stop_all()?;
     let screen = Screen::new();
     tell_lost(&screen, &lost);

@@ -19,8 +19,7 @@ use callgate_clients::secrets::find::references;
 use callgate_clients::survey::{Surveyed, copied_before, entries};
 use callgate_clients::{Client, ledger, queue, table};
 use callgate_desk::login;
-use callgate_store::home::try_lock;
-use callgate_store::{Home, Lease, running};
+use callgate_home::{Home, Lease, running, try_lock};
 
 use super::clients::change::{How, Work};
 use super::clients::{look, person, shown};

@@ -3,10 +3,9 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use callgate_history::PeakOf;
+use callgate_home::{DEFAULT_SERVER, Lease, running};
 use callgate_policy::Window;
-use callgate_store::history::PeakOf;
-use callgate_store::home::DEFAULT_SERVER;
-use callgate_store::{Lease, running};
 
 use super::words;
 use crate::view::{Alarm, CapAdvice, CapChoice, Enforcement, Target};

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use callgate_clients::ledger::{self, Ledger};
 use callgate_clients::survey::{Entry, State, entries, everything};
+use callgate_controls::catalogue;
+use callgate_home::running;
 use callgate_policy::{fits, same_client};
-use callgate_store::{catalogue, running};
 
 use crate::Desk;
 use crate::text::{client_name, name, quoted};

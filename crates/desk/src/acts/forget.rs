@@ -3,8 +3,9 @@
 
 use std::sync::PoisonError;
 
-use callgate_store::CallId;
-use callgate_store::history::{Forget, Forgetter, Forgotten, Removed, forget, stderr_logs};
+use callgate_history::{Forget, Forgetter, Forgotten, forget, stderr_logs};
+use callgate_home::CallId;
+use callgate_journal::Removed;
 
 use super::loosen::Plan;
 use crate::text::{count, local, name};
@@ -74,7 +75,7 @@ impl Desk {
     /// Asks whether this is to go for good, with what it is, one line a server. `place`: where the person is, for the
     /// record: a terminal, the window.
     pub fn ask_to_forget(&self, what: Forgetting, place: &str) -> Result<Question, DeskError> {
-        self.home.prepare()?;
+        callgate_controls::prepare_home(&self.home)?;
         if let Forgetting::Before(at_ms) = what
             && at_ms > self.clock.now().wall_ms
         {
@@ -137,7 +138,7 @@ impl Desk {
 
     /// Takes the demonstrations away, which nobody has to be asked about.
     pub fn forget_demo(&self, place: &str) -> Result<Done, DeskError> {
-        self.home.prepare()?;
+        callgate_controls::prepare_home(&self.home)?;
         self.forget(&Forgetting::Demo, place)
     }
 }

@@ -5,9 +5,9 @@
 use std::fs;
 use std::time::Duration;
 
-use callgate_store::clock::Clock as _;
-use callgate_store::history::{EventRow, Filter, record_event};
-use callgate_store::{Decision, EventKind, History, Origin};
+use callgate_history::{EventRow, Filter, History};
+use callgate_home::clock::Clock as _;
+use callgate_journal::{Decision, EventKind, Origin, record_event};
 
 use super::Forgetting;
 use crate::testing::Place;

@@ -1,7 +1,7 @@
 //! The command that takes an act back exactly, whenever somebody types it.
 
+use callgate_controls::pause::{Scope, Switch};
 use callgate_policy::edit::{self, Edit, apply_for, difference, truthful};
-use callgate_store::pause::{Scope, Switch};
 
 use crate::Desk;
 use crate::change::Change;

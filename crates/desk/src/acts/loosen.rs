@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use callgate_controls::allowance::{self, What};
+use callgate_controls::pause::{Pauses, Scope, Switch};
+use callgate_controls::{catalogue, pause as switch};
+use callgate_journal::Origin;
 use callgate_policy::edit::{self, Edit};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Rate, fits};
-use callgate_store::Origin;
-use callgate_store::allowance::{self, What};
-use callgate_store::catalogue;
-use callgate_store::pause::{self as switch, Pauses, Scope, Switch};
 
 use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
@@ -203,12 +203,7 @@ impl Desk {
         }
     }
 
-    fn make(
-        &self,
-        held: &callgate_store::home::Locked,
-        change: &Change,
-        words: String,
-    ) -> Result<Done, DeskError> {
+    fn make(&self, held: &callgate_home::Locked, change: &Change, words: String) -> Result<Done, DeskError> {
         let version = Some(change.make(held, &self.maker(), None)?);
         Ok(Done { version, ..Done::said(words, Some(change.server())) })
     }
@@ -374,7 +369,7 @@ impl Desk {
     /// What an act says that changes nothing.
     fn nothing_done(
         &self,
-        held: callgate_store::home::Locked,
+        held: callgate_home::Locked,
         change: &Change,
         target: &Target,
         words: String,

@@ -21,7 +21,8 @@ mod tests;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use callgate_store::{History, catch_up};
+use callgate_history::History;
+use callgate_journal::catch_up;
 
 pub(crate) use advice::{NEW_CAP, cap_for};
 pub use forget::Forgetting;

@@ -1,9 +1,9 @@
 //! What refuses a tool although somebody allows it, and the command that takes that back.
 
+use callgate_home::Home;
 use callgate_policy::Policy;
 use callgate_policy::edit::EditError;
 use callgate_policy::file::PolicyFile;
-use callgate_store::Home;
 
 use super::{inverse, words};
 use crate::DeskError;

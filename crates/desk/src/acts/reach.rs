@@ -1,12 +1,13 @@
 //! How far an act reaches: tools that a pattern fits and other rules keep open, and what still refuses after something is
 //! allowed.
 
+use callgate_controls::{Disk, catalogue};
+use callgate_home::Home;
 use callgate_policy::edit::Edit;
 use callgate_policy::file::{Action, Body, DefaultAction, PolicyFile, ToolRule};
 use callgate_policy::{
     Call, Circumstances, Judgement, NoRecordings, Policy, Waived, condition_words, fits, same_client,
 };
-use callgate_store::{Disk, Home, catalogue};
 
 use super::{inverse, words};
 use crate::DeskError;

@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
+use callgate_home::atomic;
+use callgate_journal::{EventKind, record_event};
 use callgate_policy::{DEFAULT_POLICY, Policy, compare};
-use callgate_store::history::record_event;
-use callgate_store::{EventKind, atomic};
 
 use super::loosen::Plan;
 use crate::change;

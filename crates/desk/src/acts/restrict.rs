@@ -4,13 +4,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use callgate_codegen::Verb;
+use callgate_controls::allowance::{self, Allowance};
+use callgate_controls::pause::Scope;
+use callgate_home::clock::Moment;
+use callgate_journal::{EventKind, record_event};
 use callgate_policy::edit::{Edit, apply_for};
 use callgate_policy::{Policy, Rate, Window};
-use callgate_store::EventKind;
-use callgate_store::allowance::{self, Allowance};
-use callgate_store::clock::Moment;
-use callgate_store::history::record_event;
-use callgate_store::pause::Scope;
 
 use super::undo::{Act, Edits, Undoable};
 use super::{inverse, reach, words};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use callgate_store::clock::Moment;
+use callgate_home::clock::Moment;
 
 use crate::DeskError;
 
@@ -59,7 +59,7 @@ impl<T> Shelf<T> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_store::clock::{Clock, ManualClock};
+    use callgate_home::clock::{Clock, ManualClock};
 
     use super::*;
 

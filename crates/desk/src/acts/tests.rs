@@ -9,16 +9,15 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_controls::allowance::{self, What};
+use callgate_controls::pause;
+use callgate_history::{EventRow, History, PolicyChange, Toward, Which};
+use callgate_home::clock::{Clock, ManualClock};
+use callgate_home::{Home, SessionId, atomic};
+use callgate_journal::{Decision, EndReason, EventKind, Intent, Journal, Origin, Refused, SessionInfo};
 use callgate_policy::edit::Edit;
 use callgate_policy::{Call, Circumstances, DEFAULT_POLICY, Judgement, Keep, Policy, compare};
 use callgate_protocol::json::Raw;
-use callgate_store::allowance::{self, What};
-use callgate_store::clock::{Clock, ManualClock};
-use callgate_store::history::{EventRow, PolicyChange, Toward, Which};
-use callgate_store::{
-    Decision, EndReason, EventKind, History, Home, Intent, Journal, Origin, Refused, SessionId, SessionInfo,
-    atomic, pause,
-};
 use proptest::prelude::*;
 
 use crate::view::{Answer, ArgumentRule, Done, ErrorCode, Loosening, Question, Restriction, Target, UiError};
@@ -38,7 +37,7 @@ impl Room {
     fn new() -> Room {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let clock = Arc::new(ManualClock::new());
         let desk = Desk::new(home.clone(), Arc::clone(&clock) as Arc<dyn Clock>, Origin::Window);
         Room { _folder: folder, home, clock, desk }
@@ -520,8 +519,8 @@ fn a_pattern_that_other_rules_take_tools_from_names_those_that_stay_open() {
     );
     let definition = Raw::parse("{}").unwrap();
     let listed = ["read_text_file", "read_blob", "write_file", "delete_file"].map(|tool| (tool, definition));
-    let masker = callgate_store::mask::Masker::default();
-    callgate_store::catalogue::write(&room.home, &masker, "s", 1, listed).unwrap();
+    let masker = callgate_redaction::Masker::default();
+    callgate_controls::catalogue::write(&room.home, &masker, "s", 1, listed).unwrap();
     let target = Target { server: "s".to_owned(), tool: Some("read_*".to_owned()), client: None };
     let cap = Restriction::Cap { target: target.clone(), max: 2, window: "minute".to_owned() };
     let said = room.desk.restrict(&cap).unwrap().words;

@@ -3,12 +3,12 @@
 //! Undoing loosens, but it is the person's own act of seconds ago: nobody is asked. What others changed in these seconds
 //! stays; where it cannot, nothing is undone.
 
+use callgate_controls::allowance::{self, Allowance, Revoke};
+use callgate_controls::pause as switch;
+use callgate_controls::pause::Switch;
+use callgate_home::clock::Moment;
+use callgate_journal::{EventKind, record_event};
 use callgate_policy::edit::{self, Edit};
-use callgate_store::EventKind;
-use callgate_store::allowance::{self, Allowance, Revoke};
-use callgate_store::clock::Moment;
-use callgate_store::history::record_event;
-use callgate_store::pause::{self as switch, Switch};
 
 use super::restrict::{broken_where, reason_of};
 use crate::allowing;

@@ -13,7 +13,7 @@ use callgate_clients::queue::{self, Todo};
 use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 
 use super::{Look, entry_key, masker, masker_of, shown};
 use crate::text::{client_name, harmless, name};

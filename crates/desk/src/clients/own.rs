@@ -89,7 +89,7 @@ impl Desk {
             let why = format!("{}: {}. Nothing was added.", refused.client_name, refused.why);
             return Err(DeskError::Conflict(why));
         }
-        self.home.prepare()?;
+        callgate_controls::prepare_home(&self.home)?;
         let keychain = Lazily::at(self.home.path());
         let opened = (!wanted.secrets.is_empty()).then(|| keychain.open()).transpose();
         let opened = opened.map_err(|error| DeskError::Conflict(format!("{error}. Nothing was added.")))?;

@@ -6,8 +6,7 @@ use callgate_clients::drift::Drift;
 use callgate_clients::ledger::{self, Key};
 use callgate_clients::queue::Todo;
 use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
-use callgate_store::EventKind;
-use callgate_store::history::record_event;
+use callgate_journal::{EventKind, record_event};
 
 use super::drift_text::unwatched;
 use super::{Look, entry_key};

@@ -5,8 +5,9 @@ use std::path::Path;
 use callgate_clients::entry::Local;
 use callgate_clients::survey::Entry;
 use callgate_policy::diff::unified;
+use callgate_redaction as mask;
+use callgate_redaction::{Masker, Secret};
 use callgate_secrets::SCHEME;
-use callgate_store::mask::{self, Masker, Secret};
 
 use super::windowed::windowed;
 use crate::text::harmless;

@@ -49,7 +49,8 @@ pub(super) fn world() -> World {
     fs::create_dir_all(binary.parent().unwrap()).unwrap();
     fs::write(&binary, "").unwrap();
     let machine = System { os: Os::Linux, home: person.path().to_owned(), variables: BTreeMap::new() };
-    let desk = Desk::new(place.home.clone(), place.clock.clone(), callgate_store::Origin::Window).on(machine);
+    let desk =
+        Desk::new(place.home.clone(), place.clock.clone(), callgate_journal::Origin::Window).on(machine);
     World { place, desk, cursor, claude, person }
 }
 

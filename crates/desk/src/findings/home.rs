@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use callgate_store::checkup::{self, Open, Unwritable};
-use callgate_store::{HomeError, Settings};
+use callgate_controls::Settings;
+use callgate_history::checkup::{self, Open, Unwritable};
+use callgate_home::HomeError;
 
 use super::{Area, Checkup, Code, Finding, Gravity};
 use crate::servers::listed;

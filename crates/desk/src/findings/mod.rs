@@ -27,9 +27,9 @@ use std::sync::PoisonError;
 
 use callgate_clients::ledger::{self, LedgerError};
 use callgate_clients::queue;
-use callgate_store::clock::Moment;
-use callgate_store::pause::{self, Switch};
-use callgate_store::{Home, HomeError, Lease, running};
+use callgate_controls::pause::{self, Switch};
+use callgate_home::clock::Moment;
+use callgate_home::{Home, HomeError, Lease, running};
 
 use crate::clients::{Look, shown};
 use crate::protection::Guards;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use callgate_controls::catalogue::{self, Catalogue};
+use callgate_history::DEMO_SERVER;
+use callgate_home::read_private;
 use callgate_policy::lint::lint;
 use callgate_policy::nearest;
-use callgate_store::catalogue::{self, Catalogue};
-use callgate_store::history::DEMO_SERVER;
-use callgate_store::home::read_private;
 
 use super::home::accessible;
 use super::stopped_policies::{Broken, StoppedPolicies};

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_clients::survey::{Entry, entries};
+use callgate_home::Home;
 use callgate_programs::ask_version;
-use callgate_store::Home;
 use callgate_supervise::{find, login_path, wider_path};
 
 use super::entries::whose;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use callgate_store::checkup::{self, Counters};
-use callgate_store::{StoreError, Trouble};
+use callgate_history::checkup::{self, Counters};
+use callgate_home::{StoreError, Trouble};
 
 use super::home::accessible;
 use super::{Area, Checkup, Code, Finding, Gravity};

@@ -8,7 +8,8 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use callgate_store::{History, Home, Lease};
+use callgate_history::History;
+use callgate_home::{Home, Lease};
 
 use crate::protection::{Unusable, version_in};
 use crate::servers::listed;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use callgate_store::allowance::{Allowances, What};
-use callgate_store::pause::Switch;
+use callgate_controls::allowance::{Allowances, What};
+use callgate_controls::pause::Switch;
 
 use super::home::accessible;
 use super::{Area, Checkup, Code, Finding, Gravity};

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::{Os, System, ledger};
-use callgate_store::Origin;
+use callgate_journal::Origin;
 
 use super::*;
 use crate::testing::Place;
@@ -118,9 +118,9 @@ fn an_entry_that_lost_its_gate_is_told_once_and_with_what_brings_it_back() {
 fn a_pause_and_its_like_are_as_grave_and_in_the_same_words_for_the_window_and_the_doctor() {
     let world = World::sound();
     let home = &world.place.home;
-    let now = callgate_store::clock::Clock::now(world.place.clock.as_ref());
-    callgate_store::pause::pause(home, None, Some("lunch"), &now).unwrap();
-    callgate_store::pause::pause(home, Some("a"), None, &now).unwrap();
+    let now = callgate_home::clock::Clock::now(world.place.clock.as_ref());
+    callgate_controls::pause::pause(home, None, Some("lunch"), &now).unwrap();
+    callgate_controls::pause::pause(home, Some("a"), None, &now).unwrap();
     fs::write(home.settings(), r#"{"history":{"days":0}}"#).unwrap();
     fs::write(home.path().join("servers.json"), "{").unwrap();
     fs::write(home.path().join("queue.json"), "{").unwrap();
@@ -171,9 +171,9 @@ fn a_rule_that_misses_the_tools_of_its_server_is_told() {
     fs::write(&path, policy).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(world.trouble(), Vec::<&str>::new(), "nothing is known of its tools yet");
-    let masker = callgate_store::mask::Masker::default();
+    let masker = callgate_redaction::Masker::default();
     let tools = [("read_file", Raw::parse("{}").unwrap())];
-    callgate_store::catalogue::write(&world.place.home, &masker, "a", 1, tools).unwrap();
+    callgate_controls::catalogue::write(&world.place.home, &masker, "a", 1, tools).unwrap();
     assert_eq!(world.trouble(), ["policy-misses"]);
 }
 

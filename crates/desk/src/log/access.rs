@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use callgate_controls::allowance::{self, Allowances, What};
+use callgate_controls::pause::{self, Switch};
+use callgate_home::clock::Moment;
 use callgate_policy::{Policy, excerpt};
-use callgate_store::allowance::{self, Allowances, What};
-use callgate_store::clock::Moment;
-use callgate_store::pause::{self, Switch};
 
 use super::why;
 use crate::Desk;

@@ -1,7 +1,7 @@
 //! What a filter asks for, as the history takes it.
 
-use callgate_store::history::{Which, Words};
-use callgate_store::{CallId, History};
+use callgate_history::{History, Which, Words};
+use callgate_home::CallId;
 
 use crate::DeskError;
 use crate::view::{LogFilter, Only};

@@ -1,7 +1,7 @@
 //! One call in full: what it carried, why it was decided so, what its session did around it.
 
-use callgate_store::history::{BodyRow, CallRow};
-use callgate_store::{CallId, History, running};
+use callgate_history::{BodyRow, CallRow, History};
+use callgate_home::{CallId, running};
 
 use super::access::{Decisive, query};
 use super::object::CallObject;
@@ -15,7 +15,7 @@ const AROUND: u32 = 10;
 
 pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDetail, DeskError> {
     let id: CallId =
-        id.parse().map_err(|error: callgate_store::BadId| DeskError::BadInput(error.to_string()))?;
+        id.parse().map_err(|error: callgate_home::BadId| DeskError::BadInput(error.to_string()))?;
     let missing = || {
         DeskError::NotFound(format!(
             "there is no call {id} in the history: it was never made here, or it is older than what is kept"

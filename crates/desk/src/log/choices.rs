@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use callgate_store::{History, Home, catalogue};
+use callgate_controls::catalogue;
+use callgate_history::History;
+use callgate_home::Home;
 
 use crate::DeskError;
 use crate::view::{Choices, ToolChoice};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use callgate_store::history::Class;
-use callgate_store::{History, Home};
+use callgate_history::{Class, History};
+use callgate_home::Home;
 
 use super::asked::Asked;
 use crate::DeskError;

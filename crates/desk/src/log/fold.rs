@@ -4,7 +4,8 @@
 //! A line stands where its first call stands, so that a loop that goes on moves nothing. The window's page joins what comes in
 //! pages and batches by the same rule (`ui/src/lib/log/fold.ts`).
 
-use callgate_store::{Decision, SessionId};
+use callgate_home::SessionId;
+use callgate_journal::Decision;
 
 use crate::view::{CallLine, LogEntry};
 

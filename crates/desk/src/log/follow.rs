@@ -1,7 +1,7 @@
 //! What comes in: new entries, and calls that changed, since somebody asked last.
 
-use callgate_store::history::Toward;
-use callgate_store::{History, Home};
+use callgate_history::{History, Toward};
+use callgate_home::Home;
 
 use super::asked::Asked;
 use super::{fold, line, page};

@@ -1,6 +1,6 @@
 //! Lines of the log: rows of the history as values for the window.
 
-use callgate_store::history::{ChangeRow, EventRow, LineRow};
+use callgate_history::{ChangeRow, EventRow, LineRow};
 
 use super::fold::fold_key;
 use super::gist::gist;

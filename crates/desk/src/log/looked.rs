@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_store::history::{Toward, Which};
-use callgate_store::home::read_private;
-use callgate_store::{Decision, History, atomic};
+use callgate_history::{History, Toward, Which};
+use callgate_home::{atomic, read_private};
+use callgate_journal::Decision;
 use serde::{Deserialize, Serialize};
 
 use super::{fold, line};
@@ -46,7 +46,7 @@ pub(super) fn since(desk: &Desk, history: &History) -> Result<SinceLastLook, Des
     let (mut calls, mut refused) = (0, 0);
     history.count(desk.home(), which.clone(), &|| false, &mut |_, _, class| {
         calls += 1;
-        refused += u64::from(class != callgate_store::history::Class::Passed);
+        refused += u64::from(class != callgate_history::Class::Passed);
         std::ops::ControlFlow::Continue(())
     })?;
     let (changes, ended) = history.happened_since(looked.map(|looked| looked.rev), since_ms)?;

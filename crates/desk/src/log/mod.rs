@@ -24,8 +24,8 @@ mod tests;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use callgate_store::history::{Indexer, ToolStats, Which};
-use callgate_store::{History, catch_up};
+use callgate_history::{History, Indexer, ToolStats, Which};
+use callgate_journal::catch_up;
 
 use crate::view::{
     CallDetail, Choices, ExportFormat, Exported, LogCount, LogFilter, LogPage, PageFrom, Run, RunPage,

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use callgate_store::Outcome;
-use callgate_store::history::{BodyRow, CallRow};
+use callgate_history::{BodyRow, CallRow};
+use callgate_journal::Outcome;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use callgate_store::history::{LineRow, Scan, Toward};
-use callgate_store::{History, Home};
+use callgate_history::{History, LineRow, Scan, Toward};
+use callgate_home::Home;
 
 use super::asked::Asked;
 use super::{fold, line};

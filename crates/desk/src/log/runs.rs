@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use callgate_store::history::{LineRow, Toward, Trace, Which};
-use callgate_store::{History, Home, Outcome};
+use callgate_history::{History, LineRow, Toward, Trace, Which};
+use callgate_home::Home;
+use callgate_journal::Outcome;
 
 use super::asked::Asked;
 use crate::DeskError;

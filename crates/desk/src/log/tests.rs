@@ -9,10 +9,11 @@ mod runs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use callgate_store::clock::{Clock, ManualClock};
-use callgate_store::history::{CallRow, Filter, Forget, Words, forget};
-use callgate_store::seed::{SeedCall, SeedSession, Seeder};
-use callgate_store::{Decision, EndReason, EventKind, History, Home, Origin, Outcome, SessionId};
+use callgate_history::{CallRow, Filter, Forget, History, Words, forget};
+use callgate_home::clock::{Clock, ManualClock};
+use callgate_home::{Home, SessionId};
+use callgate_journal::{Decision, EndReason, EventKind, Origin, Outcome};
+use callgate_seed::{SeedCall, SeedSession, Seeder};
 use proptest::prelude::*;
 
 use crate::Desk;
@@ -29,7 +30,7 @@ pub(super) struct Fixture {
 pub(super) fn fixture() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
-    home.prepare().unwrap();
+    callgate_controls::prepare_home(&home).unwrap();
     let clock = Arc::new(ManualClock::new());
     let desk = Desk::new(home.clone(), clock.clone(), Origin::Window);
     Fixture { folder, home, desk, clock }
@@ -206,8 +207,7 @@ fn naive(history: &History, filter: &LogFilter) -> Vec<Expected> {
     let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
     let matches = |call: &CallRow| {
         let decision: crate::view::Decision = call.decision.into();
-        let body =
-            |body: &Option<callgate_store::history::BodyRow>| body.as_ref().map(|body| body.text.clone());
+        let body = |body: &Option<callgate_history::BodyRow>| body.as_ref().map(|body| body.text.clone());
         let texts = [call.tool.clone(), call.reason.clone(), body(&call.args), body(&call.result)];
         let text = texts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         is(&filter.server, &call.server)

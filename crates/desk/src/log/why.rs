@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_controls::limits::Readings;
+use callgate_history::CallRow;
+use callgate_home::read_private;
+use callgate_journal::Decision;
 use callgate_policy::{Kind, Limit, Policy, Scope, Taking, UNIT, Usage, Window, excerpt};
-use callgate_store::Decision;
-use callgate_store::history::CallRow;
-use callgate_store::home::read_private;
-use callgate_store::limits::Readings;
 
 use crate::Desk;
 use crate::view::{Counter, Why};

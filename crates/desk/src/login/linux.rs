@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use callgate_store::atomic;
+use callgate_home::atomic;
 
 /// Does the desktop start this program, and not one that lies elsewhere?
 pub(super) fn is_on() -> bool {

@@ -9,10 +9,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
-use callgate_store::allowance::{self, Allowance, Allowances, What};
-use callgate_store::clock::Moment;
-use callgate_store::pause::Switch;
-use callgate_store::{History, catch_up};
+use callgate_controls::allowance::{self, Allowance, Allowances, What};
+use callgate_controls::pause::Switch;
+use callgate_history::History;
+use callgate_home::clock::Moment;
+use callgate_journal::catch_up;
 
 use crate::acts::NEW_CAP;
 use crate::allowing;
@@ -34,7 +35,7 @@ impl Desk {
     /// How things stand at this moment.
     pub fn overview(&self) -> Result<Overview, DeskError> {
         let now = self.clock.now();
-        if let Err(error) = self.home.prepare() {
+        if let Err(error) = callgate_controls::prepare_home(&self.home) {
             let needs = vec![self.unusable_home(&error).need()];
             let headline = headline::headline(IconState::NeedsYou, &needs, false, 0, &[]);
             return Ok(Overview { needs, headline, ..nothing() });

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use callgate_store::clock::Clock;
-use callgate_store::history::{DEMO_SERVER, Forget, forget};
-use callgate_store::{Decision, Event, EventKind, Journal, SessionId, atomic, pause};
+use callgate_controls::pause;
+use callgate_history::{DEMO_SERVER, Forget, forget};
+use callgate_home::clock::Clock;
+use callgate_home::{SessionId, atomic};
+use callgate_journal::{Decision, Event, EventKind, Journal};
 
 use super::*;
 use crate::notices::{Notice, Telling};
@@ -308,7 +310,7 @@ fn what_was_usual_before_a_restart_raises_no_alarm_after_it() {
     used_to(&place, &files, 25);
     // More than a tool that nobody knows may do, less than this one does.
     files.burst("read", 65);
-    let restarted = Desk::new(place.home.clone(), place.clock, callgate_store::Origin::Window);
+    let restarted = Desk::new(place.home.clone(), place.clock, callgate_journal::Origin::Window);
     assert_eq!(restarted.overview().unwrap().alarms, [], "nothing is known yet");
     restarted.news(false).unwrap();
     assert_eq!(restarted.overview().unwrap().alarms, [], "and now it is");

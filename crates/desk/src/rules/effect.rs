@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use callgate_controls::{Disk, catalogue};
+use callgate_history::{History, Which};
 use callgate_policy::Policy;
 use callgate_review::{Difference, Example, Question, ReviewError, compare};
-use callgate_store::history::Which;
-use callgate_store::{Disk, History, catalogue};
 
 use super::{parsed, present};
 use crate::change::followers;

@@ -1,8 +1,8 @@
 //! A policy that cannot be used: what becomes of calls meanwhile, and the way back to its newest version on record.
 
+use callgate_history::History;
+use callgate_home::{DEFAULT_SERVER, Home, running};
 use callgate_policy::{Policy, edit};
-use callgate_store::home::DEFAULT_SERVER;
-use callgate_store::{History, Home, running};
 
 use super::present;
 use crate::change::{self, Present, kept_text};

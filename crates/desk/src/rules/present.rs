@@ -1,6 +1,6 @@
 //! Whether there is such a server, and the policy that counts for it at this moment.
 
-use callgate_store::home::DEFAULT_SERVER;
+use callgate_home::DEFAULT_SERVER;
 
 use crate::change::Present;
 use crate::inventory::Purpose;

@@ -1,8 +1,9 @@
 //! Rules drawn from what was used: a draft, laid over the rules in force, with what it would have decided otherwise.
 
+use callgate_controls::{Disk, catalogue};
+use callgate_history::History;
 use callgate_policy::edit::merge;
 use callgate_review::{Suggestion, Wish, suggest};
-use callgate_store::{Disk, History, catalogue};
 
 use super::{effect, present, proposal};
 use crate::text::name;

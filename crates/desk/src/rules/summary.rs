@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use callgate_controls::catalogue;
+use callgate_history::{History, ToolsSeen};
+use callgate_home::DEFAULT_SERVER;
 use callgate_policy::file::PolicyFile;
-use callgate_store::History;
-use callgate_store::catalogue;
-use callgate_store::history::ToolsSeen;
-use callgate_store::home::DEFAULT_SERVER;
 
 use super::table;
 use crate::change::Present;

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use callgate_controls::catalogue::{self, Catalogue, KnownTool};
+use callgate_history::{History, ToolHits, ToolsSeen};
+use callgate_home::{DEFAULT_SERVER, running};
 use callgate_policy::edit::form::{Form, FormAction, Read, Source, Whose, read};
 use callgate_policy::file::{
     Action as Said, Body, ClientOverlay, DefaultAction, Mode, PolicyFile, ToolRule as Written, Unlisted,
 };
 use callgate_policy::{Policy, rule_words};
 use callgate_protocol::json::Raw;
-use callgate_store::catalogue::{Catalogue, KnownTool};
-use callgate_store::history::{ToolHits, ToolsSeen};
-use callgate_store::home::DEFAULT_SERVER;
-use callgate_store::{History, catalogue, running};
 
 use super::ready::{self, Listed};
 use super::{diagnose, drafts, last_good, present};

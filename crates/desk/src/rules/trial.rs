@@ -1,13 +1,13 @@
 //! One call, tried on a text: what the gate would do with it now.
 
+use callgate_codegen_history::OnRecord;
+use callgate_controls::limits::Readings;
+use callgate_controls::{Disk, catalogue, pause};
 use callgate_policy::{
     Call, Circumstances, Judgement, Policy, RefusalKind, Verdict, Waived, decide, excerpt,
 };
 use callgate_policy::{CounterView, Decision as Said, wait_words};
 use callgate_protocol::json::{Kind, Raw};
-use callgate_store::history::OnRecord;
-use callgate_store::limits::Readings;
-use callgate_store::{Disk, catalogue, pause};
 
 use super::parsed;
 use crate::view::{Decision, Tried};

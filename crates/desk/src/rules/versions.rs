@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use callgate_history::{History, PolicyChange, Toward, Which};
 use callgate_policy::Policy;
 use callgate_policy::diff::unified;
-use callgate_store::History;
-use callgate_store::history::{PolicyChange, Toward, Which};
 
 use super::{loosened, present};
 use crate::change::kept_text;
@@ -96,7 +95,7 @@ pub(super) fn diff(desk: &Desk, server: &str, change: i64) -> Result<String, Des
 
 #[cfg(test)]
 mod tests {
-    use callgate_store::Origin;
+    use callgate_journal::Origin;
 
     use super::*;
 

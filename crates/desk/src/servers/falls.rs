@@ -1,7 +1,8 @@
 //! Why servers fell: a session's end says only that its server ended, the event beside it says why.
 
-use callgate_store::history::{EventRow, SessionRow};
-use callgate_store::{EndReason, EventKind, History, SessionId, StoreError};
+use callgate_history::{EventRow, History, SessionRow};
+use callgate_home::{SessionId, StoreError};
+use callgate_journal::{EndReason, EventKind};
 
 /// Events that are looked through for it.
 const LOOKED_AT: usize = 2_000;

@@ -1,8 +1,8 @@
 //! `servers.json`: servers that Callgate was told of. What is wrong with it is told.
 
 use callgate_clients::own;
-use callgate_store::Home;
-use callgate_store::mask::Masker;
+use callgate_home::Home;
+use callgate_redaction::Masker;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listed {

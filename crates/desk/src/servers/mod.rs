@@ -7,8 +7,10 @@ mod stderr;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use callgate_store::history::{EventRow, Failure, SessionRow};
-use callgate_store::{EndReason, History, Lease, SessionId, catalogue, running};
+use callgate_controls::catalogue;
+use callgate_history::{EventRow, Failure, History, SessionRow};
+use callgate_home::{Lease, SessionId, running};
+use callgate_journal::EndReason;
 
 use self::falls::Falls;
 pub use self::stderr::{StderrEntry, StderrFollower};
@@ -60,7 +62,7 @@ impl Desk {
         }
         let failures = history.failures(FAILURES)?;
         let falls = Falls::since(&history, since_ms)?;
-        let recorded = history.codegen_servers(since_ms)?;
+        let recorded = callgate_codegen_history::servers(&self.home, since_ms)?;
         let mut guards = Guards::read(&self.home, now.clone());
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         standing.step(&history, now.wall_ms, day_start(now.wall_ms))?;

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use callgate_store::stderr_line::StderrLine;
-use callgate_store::{Home, SessionId};
+use callgate_home::stderr_line::StderrLine;
+use callgate_home::{Home, SessionId};
 
 use crate::DeskError;
 use crate::text::local;

@@ -3,8 +3,10 @@
 use std::fs;
 use std::time::Duration;
 
-use callgate_store::clock::Clock;
-use callgate_store::{Decision, Event, EventKind, Outcome, pause, slug, stderr_line};
+use callgate_controls::pause;
+use callgate_home::clock::Clock;
+use callgate_home::{slug, stderr_line};
+use callgate_journal::{Decision, Event, EventKind, Outcome};
 
 use super::*;
 use crate::testing::{POLICY, Place, Session};
@@ -24,7 +26,7 @@ fn every_server_is_known_from_wherever_it_was_heard_of() {
         "files":{"command":"npx","args":["-y","files"]},
         "mail":{"command":"mailer","args":["--token","hunter2hunter2"],"env":{"X":"y"}},
         "far":{"url":"https://example.org/mcp"}, "odd": 7}}"#;
-    callgate_store::atomic::replace(&place.home.path().join("servers.json"), listed.as_bytes()).unwrap();
+    callgate_home::atomic::replace(&place.home.path().join("servers.json"), listed.as_bytes()).unwrap();
     let files = place.session("files");
     files.calls("read", 3);
     files.refused("drop", Decision::Denied, 2);
@@ -61,7 +63,7 @@ fn a_broken_list_of_servers_is_a_problem_and_not_an_error() {
     let place = Place::new();
     let path = place.home.path().join("servers.json");
     for text in ["{", "[]", r#"{"mcpServers":[]}"#] {
-        callgate_store::atomic::replace(&path, text.as_bytes()).unwrap();
+        callgate_home::atomic::replace(&path, text.as_bytes()).unwrap();
         assert!(listed::read(&place.home).problem.unwrap().contains("servers.json"), "{text}");
         assert_eq!(place.desk.servers().unwrap(), [], "{text}");
         let overview = place.desk.overview().unwrap();

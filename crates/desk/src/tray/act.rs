@@ -3,7 +3,7 @@
 //! An act travels as the id of its menu entry and comes back as the same act. Restricting acts are done at once;
 //! whatever loosens only leads to the window's question.
 
-use callgate_store::control::Wish;
+use callgate_controls::control::Wish;
 use serde::{Deserialize, Serialize};
 
 use crate::text::client_name;

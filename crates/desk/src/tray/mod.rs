@@ -228,9 +228,11 @@ fn word(decision: Decision, outcome: Option<Outcome>) -> String {
     match (decision, outcome) {
         (Decision::Allowed | Decision::WouldDeny, None) => "running".to_owned(),
         (Decision::Allowed, Some(Outcome::Ok)) => "allowed".to_owned(),
-        (Decision::Allowed, Some(outcome)) => callgate_store::Outcome::from(outcome).word().replace('_', " "),
+        (Decision::Allowed, Some(outcome)) => {
+            callgate_journal::Outcome::from(outcome).word().replace('_', " ")
+        }
         (Decision::WouldDeny, Some(_)) => "would deny".to_owned(),
-        (decision, _) => callgate_store::Decision::from(decision).word().to_owned(),
+        (decision, _) => callgate_journal::Decision::from(decision).word().to_owned(),
     }
 }
 

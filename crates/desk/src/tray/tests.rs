@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
-use callgate_store::control::Wish;
+use callgate_controls::control::Wish;
 
 const NOW: i64 = 1_800_000_000_000;
 
@@ -337,7 +337,7 @@ fn what_is_blocked_is_offered_to_be_allowed_and_not_to_be_blocked_again() {
     place.write_policy("files", crate::testing::POLICY);
     let session = place.session("files");
     session.calls("read", 1);
-    session.refused("drop", callgate_store::Decision::Denied, 1);
+    session.refused("drop", callgate_journal::Decision::Denied, 1);
     let offered = || {
         let overview = place.desk.overview().unwrap();
         let access = place.desk.access_of(&overview.recent);

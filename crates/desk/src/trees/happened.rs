@@ -1,6 +1,7 @@
 //! What happened to one server besides its calls: starts, ends, what the keeper and the sweep said.
 
-use callgate_store::{EndReason, EventKind, History};
+use callgate_history::History;
+use callgate_journal::{EndReason, EventKind};
 
 use crate::servers::falls::Falls;
 use crate::text::client_name;

@@ -4,10 +4,11 @@ mod happened;
 
 use std::collections::{BTreeMap, HashMap};
 
-use callgate_store::history::SessionRow;
-use callgate_store::history::record_event;
-use callgate_store::mask::Masker;
-use callgate_store::{EndReason, EventKind, History, Lease, SessionId, Settings, StoreError, running};
+use callgate_controls::Settings;
+use callgate_history::{History, SessionRow};
+use callgate_home::{Lease, SessionId, StoreError, running};
+use callgate_journal::{EndReason, EventKind, is_on_record, record_event};
+use callgate_redaction::Masker;
 use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
 use callgate_trees::{About, Here, Record, Texts, What, suspects};
 
@@ -34,7 +35,7 @@ impl Desk {
     pub fn strays(&self, sampler: &mut Sampler) -> Result<Strays, DeskError> {
         sampler.refresh();
         let (masker, texts) = (self.masker(), self.texts());
-        let left = callgate_trees::leftovers(&self.home);
+        let left = callgate_trees::leftovers(&self.home, is_on_record);
         let rows = if left.is_empty() { HashMap::new() } else { self.session_rows()? };
         let leftovers = left.into_iter().map(|left| {
             let pids: Vec<u32> = left.processes.iter().map(|process| process.id.pid).collect();
@@ -86,7 +87,7 @@ impl Desk {
     /// What dead sessions left, in one line: "12 processes of a session of playwright that ended are left: 470 MB". Cheap
     /// when there is nothing.
     pub fn left_words(&self) -> Option<String> {
-        if callgate_trees::leftovers(&self.home).is_empty() {
+        if callgate_trees::leftovers(&self.home, is_on_record).is_empty() {
             return None;
         }
         let left = self.strays(&mut self.sampler()?).ok()?.leftovers;
@@ -106,12 +107,15 @@ impl Desk {
 
     /// The temporary profiles that a sweep would remove now.
     pub fn sweepable_profiles(&self) -> Vec<String> {
-        callgate_trees::removable(&self.home).iter().map(|path| path.display().to_string()).collect()
+        callgate_trees::removable(&self.home, is_on_record)
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect()
     }
 
     /// Ends what dead sessions left, and removes their temporary profiles.
     pub fn sweep(&self) -> Result<SweepView, DeskError> {
-        let swept = callgate_trees::sweep(&self.home);
+        let swept = callgate_trees::sweep(&self.home, is_on_record);
         // Nobody may have written its tree down, or the name of its server.
         let unknown = swept.processes.iter().any(|process| process.server.is_none());
         let rows = if unknown { self.session_rows().unwrap_or_default() } else { HashMap::new() };

@@ -3,7 +3,7 @@
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use callgate_store::clock::Clock;
+use callgate_home::clock::Clock;
 
 use super::*;
 use crate::testing::{POLICY, Place};
@@ -138,10 +138,12 @@ fn what_happened_to_a_server_is_told_newest_first() {
     let first = place.session("files");
     first.calls("read", 1);
     place.clock.advance(Duration::from_secs(60));
-    first.journal.event(callgate_store::Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
+    first
+        .journal
+        .event(callgate_journal::Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
     first.filed();
     place.clock.advance(Duration::from_secs(1));
-    first.journal.end(callgate_store::EndReason::ServerEnded);
+    first.journal.end(callgate_journal::EndReason::ServerEnded);
     let other = place.session("mail");
     other.calls("send", 1);
     let told = place.desk.happened("files").unwrap();
@@ -160,7 +162,7 @@ fn a_start_by_test_now_is_not_told_as_a_clients() {
         let place = Place::new();
         let session = place.session_of("files", client);
         place.clock.advance(Duration::from_secs(1));
-        session.journal.end(callgate_store::EndReason::ClientClosed);
+        session.journal.end(callgate_journal::EndReason::ClientClosed);
         let happened = place.desk.happened("files").unwrap();
         assert_eq!(happened.last().map(|one| one.text.as_str()), Some(told));
     }
@@ -170,9 +172,9 @@ fn a_start_by_test_now_is_not_told_as_a_clients() {
 fn one_failed_start_is_not_two_rows_of_what_happened() {
     let place = Place::new();
     let files = place.session("files");
-    files.journal.event(callgate_store::Event { kind: EventKind::StartFailed, text: "CG-117: not found" });
+    files.journal.event(callgate_journal::Event { kind: EventKind::StartFailed, text: "CG-117: not found" });
     files.filed();
-    files.journal.end(callgate_store::EndReason::FailedToStart);
+    files.journal.end(callgate_journal::EndReason::FailedToStart);
     let told = place.desk.happened("files").unwrap();
     let mut kinds: Vec<&str> = told.iter().map(|one| one.kind.as_str()).collect();
     kinds.sort_unstable();
@@ -290,7 +292,7 @@ fn a_secret_that_only_the_gate_knows_is_in_no_record_and_no_view() {
     let brief = "sh …".to_owned();
     assert_eq!(told(), (brief.clone(), brief), "nobody who knows the secret has looked yet");
     let about = About::of(&lease, &place.desk.here()).unwrap();
-    let masker = Masker::new(&[callgate_store::mask::Secret::new(SECRET.to_owned())]);
+    let masker = Masker::new(&[callgate_redaction::Secret::new(SECRET.to_owned())]);
     callgate_trees::note(&place.home, &place.desk.here(), &about, Some(&masker)).unwrap();
     let (shown, kept) = told();
     assert_eq!(shown, kept);

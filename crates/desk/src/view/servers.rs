@@ -1,6 +1,6 @@
 //! Servers and their sessions.
 
-use callgate_store::Stand;
+use callgate_home::Stand;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The vocabularies of the record, as the window knows them: the same words as in the log and in `--json`.
 
-use callgate_store as store;
+use callgate_journal as journal;
 use serde::{Deserialize, Serialize};
 
 macro_rules! mirror {
@@ -29,7 +29,7 @@ macro_rules! mirror {
 
 mirror! {
     /// What was decided about a call.
-    Decision of store::Decision {
+    Decision of journal::Decision {
         Allowed, Denied, Capped, Hidden, Paused, Malformed, Broken, Unrecorded, Unsupported, WouldDeny,
         Stopped,
     }
@@ -37,7 +37,7 @@ mirror! {
 
 mirror! {
     /// How a call ended.
-    Outcome of store::Outcome {
+    Outcome of journal::Outcome {
         Ok, ToolError, RpcError, Cancelled, NotDelivered, ServerEnded, Unusable, NotSent, Unknown,
         TimedOut, CancelledByUser,
     }

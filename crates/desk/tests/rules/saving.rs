@@ -3,8 +3,8 @@
 use callgate_desk::view::{
     Answer, Done, ErrorCode, Loosening, Question, Restriction, SaveAnswer, Target, UiError,
 };
+use callgate_home::DEFAULT_SERVER;
 use callgate_policy::{DEFAULT_POLICY, Policy};
-use callgate_store::home::DEFAULT_SERVER;
 
 use crate::world::{SERVER, World};
 

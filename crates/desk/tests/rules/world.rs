@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_controls::catalogue;
 use callgate_desk::Desk;
+use callgate_home::clock::{Clock, ManualClock};
+use callgate_home::{Home, atomic};
+use callgate_journal::{
+    Decision, EndReason, Intent, Journal, NotAdmitted, Origin, Outcome, Refused, SessionInfo,
+};
 use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
-use callgate_store::clock::{Clock, ManualClock};
-use callgate_store::mask::Masker;
-use callgate_store::{
-    Decision, EndReason, Home, Intent, Journal, NotAdmitted, Origin, Outcome, Refused, SessionInfo, atomic,
-    catalogue,
-};
+use callgate_redaction::Masker;
 
 pub(crate) const SERVER: &str = "shop";
 
@@ -27,7 +28,7 @@ impl World {
     pub(crate) fn new() -> World {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         let clock = Arc::new(ManualClock::new());
         let desk = Desk::new(home.clone(), clock.clone(), Origin::Window);
         World { _folder: folder, home, clock, desk, started: 0 }

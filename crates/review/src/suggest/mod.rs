@@ -14,9 +14,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::ControlFlow;
 
+use callgate_history::{History, Replay};
 use callgate_policy::{Files, Policy};
-use callgate_store::History;
-use callgate_store::history::Replay;
 
 use crate::again::{Row, judge_again};
 use crate::error::ReviewError;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use callgate_history::{Arguments, Lack, Replayed};
+use callgate_journal::Outcome;
 use callgate_protocol::json::{Kind, Raw};
 use callgate_protocol::method::{Class, class};
-use callgate_store::Outcome;
-use callgate_store::history::{Arguments, Lack, Replayed};
 
 use super::day;
 use super::peaks::Peaks;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use callgate_protocol::json::{Kind, Raw, write_string};
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 
 /// Calls that it takes for a folder or a few hosts, for one value, and for a set of them.
 const OFTEN_FOR_A_PLACE: u64 = 3;

@@ -5,12 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_history::History;
+use callgate_home::Home;
+use callgate_home::clock::{Clock, ManualClock};
+use callgate_journal::{
+    CallRef, Decision, EndReason, Intent, Journal, NotAdmitted, Outcome, Refused, SessionInfo,
+};
 use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
-use callgate_store::clock::{Clock, ManualClock};
-use callgate_store::{
-    CallRef, Decision, EndReason, History, Home, Intent, Journal, NotAdmitted, Outcome, Refused, SessionInfo,
-};
 
 pub(crate) const SERVER: &str = "shop";
 /// Where a manual clock starts.
@@ -34,7 +36,7 @@ impl World {
     pub(crate) fn new() -> World {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        home.prepare().unwrap();
+        callgate_controls::prepare_home(&home).unwrap();
         World { _folder: folder, home, clock: Arc::new(ManualClock::new()), sessions: Vec::new(), started: 0 }
     }
 

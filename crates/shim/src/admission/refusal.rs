@@ -1,8 +1,8 @@
 //! Refusals: why a request does not pass, whoever made it and whatever stood in its way.
 
+use callgate_journal::Decision;
 use callgate_policy::{self as policy, Keep, RefusalKind};
 use callgate_protocol::NextStep;
-use callgate_store::Decision;
 
 use crate::wording;
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use callgate_home::Seal;
 use callgate_policy::Call;
 use callgate_protocol::Cause;
 use callgate_protocol::digest::digest;
@@ -10,7 +11,6 @@ use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
 use callgate_protocol::method::{Class, class};
-use callgate_store::Seal;
 
 use crate::wording::Expects;
 

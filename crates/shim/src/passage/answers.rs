@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
+use callgate_journal::{CallRef, Decision, Refused};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
 use callgate_protocol::target::{Ref, completion_ref};
 use callgate_protocol::unknown::Thing;
 use callgate_protocol::{Answer, NextStep, answer};
-use callgate_store::{CallRef, Decision, Refused};
 
 use super::{Entered, Passage};
 use crate::admission::{ClientRequest, Refusal, Request};

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use callgate_journal::CallRef;
 use callgate_protocol::message::{Message, Outcome as Reply};
-use callgate_store::CallRef;
 
 use crate::lists::Listed;
 use crate::unknown_answers::Unlisted;

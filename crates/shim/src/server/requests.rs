@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use callgate_journal::{CallRef, Decision, Outcome};
 use callgate_policy::Keep;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
@@ -12,7 +13,6 @@ use callgate_protocol::json::Raw;
 use callgate_protocol::message::{Message, Outcome as Reply};
 use callgate_protocol::method::is_for_servers;
 use callgate_protocol::{Cause, NextStep, answer};
-use callgate_store::{CallRef, Decision, Outcome};
 
 use super::FromServer;
 use super::delivery::{Delivery, Place};

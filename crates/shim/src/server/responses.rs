@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use callgate_journal::{Event, EventKind, Outcome};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::lists::{self, Filtered, List};
 use callgate_protocol::message::{Body, Message, Outcome as Reply};
 use callgate_protocol::{NextStep, answer};
-use callgate_store::{Event, EventKind, Outcome};
 
 use super::FromServer;
 use super::delivery::{Booked, Delivery, Place, Settled};

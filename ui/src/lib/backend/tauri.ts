@@ -1,7 +1,7 @@
-// The real gate, behind the window's commands.
+// The app's commands, as Tauri brings them to the window.
 import { Channel } from '@tauri-apps/api/core';
 import { listen } from '@tauri-apps/api/event';
-import { BackendError, type Backend, type Stop } from './backend';
+import { BackendError, type Backend, type Commands, type Stop } from './backend';
 import { commands, type LogBatch, type LogCount, type LogFilter, type UiError, type Usage } from './bindings';
 
 type Answered<T> = Promise<{ status: 'ok'; data: T } | { status: 'error'; error: UiError }>;
@@ -11,8 +11,6 @@ async function data<T>(answered: Answered<T>): Promise<T> {
   if (answer.status === 'ok') return answer.data;
   throw new BackendError(answer.error);
 }
-
-const nothing = async (answered: Answered<null>): Promise<void> => void (await data(answered));
 
 /** One kind of subscription, of which the host keeps only the newest. Start and stop have to reach it in the order in which
  *  they were called, or an old end stops a new start. One that answers only at its end is not waited for: it could not be
@@ -103,90 +101,21 @@ const counting = subscription<LogCount>(false);
 const following = followed();
 const sampling = subscription<Usage[]>(true);
 
+/** Every command, with what it answers unwrapped. */
+const plain = Object.fromEntries(
+  Object.entries(commands).map(([name, command]) => [
+    name,
+    (...args: unknown[]) => data((command as (...args: unknown[]) => Answered<unknown>)(...args)),
+  ]),
+) as unknown as Commands;
+
 export function tauriBackend(): Backend {
   return {
-    kind: 'real',
-    logPage: (filter, from, count) => data(commands.logPage(filter, from, count)),
+    ...plain,
     count: (filter, on, failed) =>
       counting((channel) => commands.logCount(filter, channel), commands.stopCount, on, failed),
     follow: following,
-    call: (id) => data(commands.call(id)),
-    cancelCall: (id) => data(commands.cancelCall(id)),
-    access: (queries) => data(commands.access(queries)),
-    choices: () => data(commands.choices()),
-    runs: (beforeMs, count) => data(commands.runs(beforeMs, count)),
-    runsMatching: (filter, before, count) => data(commands.runsMatching(filter, before, count)),
-    sinceLastLook: () => data(commands.sinceLastLook()),
-    looked: () => nothing(commands.looked()),
-    exportLog: (filter, format) => data(commands.exportLog(filter, format)),
-    reveal: (path) => nothing(commands.reveal(path)),
-    restrict: (restriction) => data(commands.restrict(restriction)),
-    undo: (token) => data(commands.undo(token)),
-    giveReason: (token, reason) => data(commands.giveReason(token, reason)),
-    loosen: (loosening) => data(commands.loosen(loosening)),
-    confirm: (token) => data(commands.confirm(token)),
-    dismiss: (token) => nothing(commands.dismiss(token)),
-    enforcement: (server, version) => data(commands.enforcement(server, version)),
-    capAdvice: (target) => data(commands.capAdvice(target)),
-    rulesSummary: () => data(commands.rulesSummary()),
-    rules: (server) => data(commands.rules(server)),
-    checkPolicy: (server, text) => data(commands.checkPolicy(server, text)),
-    complete: (server, text, offset) => data(commands.complete(server, text, offset)),
-    draftRule: (text, target, draft) => data(commands.draftRule(text, target, draft)),
-    draftDefault: (text, action) => data(commands.draftDefault(text, action)),
-    draftReady: (server, text, id, folder) => data(commands.draftReady(server, text, id, folder)),
-    propose: (server, text) => data(commands.propose(server, text)),
-    tryCall: (server, text, client, tool, args) => data(commands.tryCall(server, text, client, tool, args)),
-    effect: (server, text, days) => data(commands.effect(server, text, days)),
-    suggestRules: (server, days) => data(commands.suggestRules(server, days)),
-    savePolicy: (server, baseText, text) => data(commands.savePolicy(server, baseText, text)),
-    versions: (server) => data(commands.versions(server)),
-    versionDiff: (server, change) => data(commands.versionDiff(server, change)),
-    servers: () => data(commands.servers()),
     usage: (on, failed) => sampling((channel) => commands.usage(channel), commands.stopUsage, on, failed),
-    stderrTail: (session, search) => data(commands.stderrTail(session, search)),
-    trees: (server) => data(commands.trees(server)),
-    happened: (server) => data(commands.happened(server)),
-    strays: () => data(commands.strays()),
-    sweep: () => data(commands.sweep()),
-    endSuspects: (ids) => data(commands.endSuspects(ids)),
-    endTree: (session) => data(commands.endTree(session)),
-    atStake: (server, session) => data(commands.atStake(server, session)),
-    codegen: (server) => data(commands.codegen(server)),
-    codegenSession: (id) => data(commands.codegenSession(id)),
-    codegenFile: (id) => data(commands.codegenFile(id)),
-    exportCodegen: (id, path) => data(commands.exportCodegen(id, path)),
-    stopServer: (server, session) => data(commands.stopServer(server, session)),
-    startServer: (server, session) => data(commands.startServer(server, session)),
-    restartServer: (server, session) => data(commands.restartServer(server, session)),
-    stopEverything: () => data(commands.stopEverything()),
-    overview: () => data(commands.overview()),
-    clients: () => data(commands.clients()),
-    previewClients: (act, entries) => data(commands.previewClients(act, entries)),
-    changeClients: (act, entries, now) => data(commands.changeClients(act, entries, now)),
-    leaveOpen: (entries) => nothing(commands.leaveOpen(entries)),
-    takeNote: (entries) => nothing(commands.takeNote(entries)),
-    dropQueued: (client, entries) => nothing(commands.dropQueued(client, entries)),
-    clientBackups: () => data(commands.clientBackups()),
-    previewBackup: (id) => data(commands.previewBackup(id)),
-    restoreBackup: (id, now) => data(commands.restoreBackup(id, now)),
-    repairFile: (client, path, now) => nothing(commands.repairFile(client, path, now)),
-    reopenClient: (id) => nothing(commands.reopenClient(id)),
-    testServer: (entry) => data(commands.testServer(entry)),
-    previewSecrets: (act, entry, only) => data(commands.previewSecrets(act, entry, only)),
-    changeSecrets: (act, entry, only, now) => data(commands.changeSecrets(act, entry, only, now)),
-    purgeCopies: () => data(commands.purgeCopies()),
-    serverPlaces: () => data(commands.serverPlaces()),
-    previewServer: (draft) => data(commands.previewServer(draft)),
-    addServer: (draft) => data(commands.addServer(draft)),
-    previewRemoval: (server) => data(commands.previewRemoval(server)),
-    removeServer: (server, now) => data(commands.removeServer(server, now)),
-    restoreServer: (server) => data(commands.restoreServer(server)),
-    settings: () => data(commands.settings()),
-    saveSettings: (settings) => data(commands.saveSettings(settings)),
-    deleteHistory: () => data(commands.deleteHistory()),
-    startAtLogin: (yes) => data(commands.startAtLogin(yes)),
-    startDemo: () => nothing(commands.startDemo()),
     onNavigate(on) {
       const listening = listen<string>('navigate', (event) => on(event.payload));
       return () => void listening.then((stop) => stop());

@@ -2,6 +2,7 @@
 // what is under way in one section is under way in the other.
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { App } from '../app.svelte';
+import { poll } from '../poll';
 import {
   BackendError,
   type ClientAct,
@@ -66,7 +67,6 @@ export class Clients {
   readonly #app: App;
   #asked = 0;
   #shown = 0;
-  #reading = 0;
 
   constructor(app: App) {
     this.#app = app;
@@ -74,21 +74,11 @@ export class Clients {
 
   /** Reads now and every two seconds while the window is seen; the answer ends it. `servers`: what runs is wanted too. */
   watch(servers: boolean): () => void {
-    // One that takes long is waited for, not followed by more of them.
-    const read = () => this.#reading === 0 && void this.load(servers);
-    read();
-    const timer = setInterval(() => document.visibilityState === 'visible' && read(), every);
-    const back = () => document.visibilityState === 'visible' && read();
-    document.addEventListener('visibilitychange', back);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', back);
-    };
+    return poll(() => this.load(servers), every);
   }
 
   async load(servers = false): Promise<void> {
     const mine = ++this.#asked;
-    this.#reading += 1;
     try {
       const [views, run] = await Promise.all([
         this.#app.backend.clients(),
@@ -103,8 +93,6 @@ export class Clients {
       this.error = null;
     } catch (thrown) {
       if (mine >= this.#shown) this.error = BackendError.from(thrown);
-    } finally {
-      this.#reading -= 1;
     }
   }
 

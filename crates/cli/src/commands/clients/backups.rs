@@ -9,8 +9,8 @@ use callgate_clients::copied::{holds, is_first};
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::entries;
+use callgate_home::Home;
 use callgate_keychain::SystemKeychain;
-use callgate_store::Home;
 use serde_json::json;
 
 use super::{look, named, shown};

@@ -13,9 +13,9 @@ use callgate_clients::plan::{Act, Plan, plan};
 use callgate_clients::secrets::returning::Returning;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, ledger};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_programs::{Installed, Pair, place};
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
 
 use super::{look, named, quiet, shown};
 use crate::args::{ChangeArgs, EntriesArgs, WhileRunning};
@@ -61,7 +61,7 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
 
 /// The program that clients start, and its partner, are in their places from here on.
 pub(in crate::commands) fn put_program(home: &Home) -> anyhow::Result<Installed> {
-    home.prepare()?;
+    callgate_controls::prepare_home(home)?;
     let brought = Pair::brought()
         .context("the gate, callgate, is not beside this program: install Callgate again")??;
     let installed = brought

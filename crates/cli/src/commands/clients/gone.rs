@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift, take_note};
 use callgate_clients::{ledger, queue};
-use callgate_store::Home;
+use callgate_home::Home;
 
 use super::{look, named, shown};
 use crate::args::GoneArgs;

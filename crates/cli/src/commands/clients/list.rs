@@ -12,7 +12,7 @@ use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
 use callgate_desk::clients::came_back;
-use callgate_store::Home;
+use callgate_home::Home;
 use callgate_supervise::find;
 use serde_json::json;
 

@@ -19,7 +19,7 @@ use callgate_clients::survey::{Surveyed, everything};
 use callgate_clients::table::{client, clients};
 use callgate_clients::{Client, System, running};
 
-use callgate_store::Home;
+use callgate_home::Home;
 
 use crate::args::{ClientsArgs, ClientsCommand, WhileRunning};
 use crate::screen::Screen;

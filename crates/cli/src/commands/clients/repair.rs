@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use callgate_clients::mark::{RepairError, carry_out, plan};
 use callgate_clients::survey::Surveyed;
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 
 use super::quiet;
 use super::{look, named, shown};
@@ -60,7 +60,7 @@ fn one(
     }
     quiet(screen, file.found.client, args.running).map_err(Some)?;
     let failed = |error: RepairError| Some(error.to_string());
-    home.prepare().map_err(|error| Some(error.to_string()))?;
+    callgate_controls::prepare_home(home).map_err(|error| Some(error.to_string()))?;
     carry_out(home.path(), &file.found, SystemClock::default().now().wall_ms).map_err(failed)?;
     Ok("the byte order mark is gone; every other byte is as it was, and a copy is kept")
 }

@@ -11,8 +11,8 @@ use callgate_clients::restore::{self, Wanted, lost_in_wipe, restore_wiped};
 use callgate_clients::survey::entries;
 use callgate_clients::{change, file, ledger};
 use callgate_desk::clients::References;
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 
 use super::change::{put_program, text};
 use super::{look, named, quiet, shown};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use callgate_clients::survey::Entry;
 use callgate_desk::clients::{diff_lines, masker};
-use callgate_store::mask::Masker;
+use callgate_redaction::Masker;
 
 use crate::screen::{self, Screen};
 

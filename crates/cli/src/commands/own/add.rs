@@ -12,9 +12,9 @@ use callgate_clients::secrets::find::{self, Slot};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::table::clients;
 use callgate_desk::clients::masker_of;
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_secrets::Secret;
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
 
 use super::{Around, refused};
 use crate::args::AddArgs;

@@ -7,7 +7,7 @@ use callgate_clients::own;
 use callgate_clients::secrets::find::{self, Slot};
 use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_desk::clients::masker_of;
-use callgate_store::Home;
+use callgate_home::Home;
 use serde_json::json;
 
 use super::Around;

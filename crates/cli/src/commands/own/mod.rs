@@ -9,7 +9,7 @@ use callgate_clients::names::Names;
 use callgate_clients::own::{self, placing};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Surveyed, entries};
-use callgate_store::Home;
+use callgate_home::Home;
 
 use super::clients::look;
 use crate::screen::{self, Screen};

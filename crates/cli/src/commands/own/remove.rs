@@ -11,8 +11,8 @@ use callgate_clients::plan::{Act, plan};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
 use callgate_desk::clients::masker_of;
-use callgate_store::Home;
-use callgate_store::clock::{Clock as _, SystemClock};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, SystemClock};
 
 use super::{Around, left_behind, refused};
 use crate::args::RemoveArgs;

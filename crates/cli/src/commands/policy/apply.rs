@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
+use callgate_controls::Disk;
+use callgate_controls::catalogue::{self, Catalogue};
 use callgate_desk::change::Change;
 use callgate_desk::inventory::Purpose;
+use callgate_home::Home;
 use callgate_policy::edit::{EditError, Edited, merge, replace};
 use callgate_policy::lint::lint;
 use callgate_policy::{Circumstances, NoRecordings, Policy, Waived};
 use callgate_review::{ToolChange, impact};
-use callgate_store::catalogue::{self, Catalogue};
-use callgate_store::{Disk, Home};
 use jiff::Timestamp;
 
 use super::check::print_problem;

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use callgate_controls::Disk;
+use callgate_controls::catalogue::{self, Catalogue};
 use callgate_desk::inventory::Purpose;
+use callgate_home::Home;
+use callgate_home::clock::wall_ms;
 use callgate_policy::file::PolicyFile;
 use callgate_policy::lint::{ServerTools, diagnose};
 use callgate_policy::{
     Circumstances, NoRecordings, Policy, Problem, Severity, TestResult, Waived, run_tests,
 };
-use callgate_store::catalogue::{self, Catalogue};
-use callgate_store::clock::wall_ms;
-use callgate_store::{Disk, Home};
 use serde_json::json;
 
 use crate::args::{CheckArgs, TestArgs};

@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
+use callgate_codegen_history::OnRecord;
+use callgate_controls::allowance::{self, What};
+use callgate_controls::limits::Readings;
+use callgate_controls::{Disk, catalogue, pause};
 use callgate_desk::view::Target;
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::{Home, read_private};
 use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
 use callgate_shim::gate::guard;
-use callgate_store::allowance::{self, What};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::history::OnRecord;
-use callgate_store::home::read_private;
-use callgate_store::limits::Readings;
-use callgate_store::{Disk, Home, catalogue, pause};
 use serde_json::json;
 
 use crate::act;
@@ -21,7 +21,7 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let raw = args.args.as_deref().map(Raw::parse).transpose().context("--args is not one JSON value")?;
     let (server, tool) = (args.server.clone(), Some(args.tool.clone()));
     let asked = Target { server, tool, client: args.client.clone() };

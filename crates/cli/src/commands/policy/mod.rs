@@ -13,8 +13,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_home::Home;
 use callgate_policy::SCHEMA;
-use callgate_store::Home;
 
 use crate::args::{PolicyArgs, PolicyCommand};
 use crate::screen::{self, Screen};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: PolicyArgs) -> anyhow::Result<ExitCode> {
 
 fn prepared_home() -> anyhow::Result<Home> {
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     Ok(home)
 }
 

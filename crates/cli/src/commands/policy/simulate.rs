@@ -6,14 +6,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use callgate_controls::Disk;
+use callgate_controls::catalogue::{self, Catalogue};
 use callgate_desk::view::Target;
+use callgate_history::History;
+use callgate_home::Home;
 use callgate_policy::edit::{Edit, apply, merge};
 use callgate_policy::lint::lint;
 use callgate_policy::{Policy, Rate};
 use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
 use callgate_shim::gate::guard;
-use callgate_store::catalogue::{self, Catalogue};
-use callgate_store::{Disk, History, Home};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

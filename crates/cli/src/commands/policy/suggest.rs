@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use callgate_controls::catalogue;
 use callgate_desk::Desk;
-use callgate_store::clock::SystemClock;
-use callgate_store::{Origin, catalogue};
+use callgate_home::clock::SystemClock;
+use callgate_journal::Origin;
 
 use super::prepared_home;
 use crate::args::SuggestArgs;

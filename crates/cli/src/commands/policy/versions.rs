@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use callgate_desk::change::texts_of;
 use callgate_desk::inventory::Purpose;
+use callgate_history::{History, PolicyChange};
+use callgate_home::Home;
+use callgate_journal::Origin;
 use callgate_policy::{diff::unified, edit};
-use callgate_store::history::{History, PolicyChange};
-use callgate_store::{Home, Origin};
 use serde_json::json;
 
 use super::prepared_home;

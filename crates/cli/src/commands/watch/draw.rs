@@ -1,7 +1,7 @@
 //! The screen as lines: a function of the list, the size and the time.
 
 use callgate_desk::view::{CallDetail, CallLine, CapAdvice, Decision, LogEntry, Outcome};
-use callgate_store as store;
+use callgate_journal as journal;
 
 use super::list::{List, Over};
 use crate::duration::local;
@@ -180,10 +180,10 @@ fn status(call: &CallLine) -> (String, anstyle::Style) {
         (Decision::Allowed | Decision::WouldDeny, None) => ("running".to_owned(), screen::ACCENT),
         (Decision::Allowed, Some(Outcome::Ok)) => ("allowed".to_owned(), screen::GOOD),
         (Decision::Allowed, Some(outcome)) => {
-            (store::Outcome::from(outcome).word().replace('_', " "), screen::WARN)
+            (journal::Outcome::from(outcome).word().replace('_', " "), screen::WARN)
         }
         (Decision::WouldDeny, Some(_)) => ("would deny".to_owned(), screen::WARN),
-        (decision, _) => (store::Decision::from(decision).word().to_owned(), screen::BAD),
+        (decision, _) => (journal::Decision::from(decision).word().to_owned(), screen::BAD),
     }
 }
 

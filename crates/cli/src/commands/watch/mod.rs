@@ -15,8 +15,9 @@ use std::time::Duration;
 use anyhow::bail;
 use callgate_desk::view::{CallLine, Done, LogFilter, PageFrom, Restriction, Target};
 use callgate_desk::{Desk, DeskError, Follower};
-use callgate_store::clock::{Clock, SystemClock};
-use callgate_store::{Home, Origin};
+use callgate_home::Home;
+use callgate_home::clock::{Clock, SystemClock};
+use callgate_journal::Origin;
 
 use crate::act;
 use crate::args::WatchArgs;
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         );
     }
     let home = Home::locate()?;
-    home.prepare()?;
+    callgate_controls::prepare_home(&home)?;
     let desk = Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli);
     let mut watch = Watch::begin(&desk, args)?;
     let mut terminal = Terminal::enter()?;

@@ -6,8 +6,9 @@ use callgate_desk::view::{
     CallDetail, CallLine, CapAdvice, CapChoice, Decision, LogEntry, LogFilter, Only, Outcome, PageFrom,
     Restriction, Target, ToolAccess, Why,
 };
-use callgate_store::clock::SystemClock;
-use callgate_store::{Home, Journal, Origin, Refused, SessionId, SessionInfo};
+use callgate_home::clock::SystemClock;
+use callgate_home::{Home, SessionId};
+use callgate_journal::{Journal, Origin, Refused, SessionInfo};
 
 use super::super::draw;
 use super::{Key, List, Over, Wish};
@@ -227,7 +228,7 @@ fn moving_up_stops_following_and_new_calls_do_not_move_the_choice() {
 fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
-    home.prepare().unwrap();
+    callgate_controls::prepare_home(&home).unwrap();
     let clock = Arc::new(SystemClock::default());
     let info = SessionInfo {
         id: SessionId::random(),
@@ -245,7 +246,7 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
         let mut batch = journal.batch();
         for _ in 0..times {
             batch.refuse(Refused {
-                decision: callgate_store::Decision::Capped,
+                decision: callgate_journal::Decision::Capped,
                 method: "tools/call",
                 tool,
                 client: "cursor",
@@ -312,7 +313,7 @@ fn two_loops_that_take_turns_are_two_lines_that_grow_where_they_are() {
 fn a_history_that_is_gone_or_replaced_does_not_end_the_watching() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
-    home.prepare().unwrap();
+    callgate_controls::prepare_home(&home).unwrap();
     let clock = Arc::new(SystemClock::default());
     let refuse = |tool: &str| {
         let info = SessionInfo {
@@ -327,7 +328,7 @@ fn a_history_that_is_gone_or_replaced_does_not_end_the_watching() {
         };
         let journal = Journal::open(&home, &info, clock.clone()).unwrap();
         let mut batch = journal.batch();
-        let decision = callgate_store::Decision::Capped;
+        let decision = callgate_journal::Decision::Capped;
         batch.refuse(Refused {
             decision,
             method: "tools/call",

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use callgate_store::{EventKind, History};
+use callgate_history::History;
+use callgate_journal::EventKind;
 
 use super::*;
 use crate::notices::Telling;
@@ -62,7 +63,7 @@ impl World {
         let home = self.place.home.clone();
         let machine =
             System { os: Os::Linux, home: self.person.path().to_owned(), variables: BTreeMap::new() };
-        let desk = Desk::new(home, self.place.clock.clone(), callgate_store::Origin::Window).on(machine);
+        let desk = Desk::new(home, self.place.clock.clone(), callgate_journal::Origin::Window).on(machine);
         World { desk, ..self }
     }
 }

@@ -1,7 +1,7 @@
 //! Comma-separated values (RFC 4180). A cell that a table program would take for a formula begins with an apostrophe.
 
-use callgate_store::Outcome;
-use callgate_store::history::{BodyRow, CallRow};
+use callgate_history::{BodyRow, CallRow};
+use callgate_journal::Outcome;
 
 use super::super::object::iso;
 use crate::text::harmless;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use callgate_store::atomic;
+use callgate_home::atomic;
 
 use super::Trouble;
 use crate::DeskError;

@@ -13,8 +13,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use callgate_store::History;
-use callgate_store::history::{LineRow, Toward};
+use callgate_history::{History, LineRow, Toward};
 use jiff::Zoned;
 
 use super::asked::Asked;
@@ -111,8 +110,8 @@ impl From<DeskError> for Trouble {
     }
 }
 
-impl From<callgate_store::StoreError> for Trouble {
-    fn from(error: callgate_store::StoreError) -> Self {
+impl From<callgate_home::StoreError> for Trouble {
+    fn from(error: callgate_home::StoreError) -> Self {
         Trouble::Desk(error.into())
     }
 }
@@ -148,7 +147,7 @@ impl Calls<'_> {
     /// In full.
     fn each_row(
         &self,
-        each: &mut dyn FnMut(&callgate_store::history::CallRow) -> io::Result<()>,
+        each: &mut dyn FnMut(&callgate_history::CallRow) -> io::Result<()>,
     ) -> Result<u64, Trouble> {
         let mut trouble = None;
         let mut count = 0;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
-use callgate_store::history::{LineRow, Toward};
-use callgate_store::{Decision, Outcome};
+use callgate_history::{LineRow, Toward};
+use callgate_journal::{Decision, Outcome};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use callgate_store::seed::{SeedCall, Seeder};
-use callgate_store::{Decision, Outcome};
+use callgate_journal::{Decision, Outcome};
+use callgate_seed::{SeedCall, Seeder};
 use proptest::prelude::*;
 
 use super::super::tests::{Fixture, fixture, session};

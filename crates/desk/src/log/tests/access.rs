@@ -1,8 +1,9 @@
 //! What rows of the log can offer: how their tools stand at this moment, not when they were called.
 
+use callgate_controls::catalogue;
+use callgate_journal::Decision;
 use callgate_protocol::json::Raw;
-use callgate_store::mask::Masker;
-use callgate_store::{Decision, catalogue};
+use callgate_redaction::Masker;
 
 use crate::testing::Place;
 use crate::view::{AccessQuery, Answer, Loosening, Restriction, Target, ToolAccess};

@@ -125,7 +125,7 @@ proptest! {
             let history = History::open_reader(&fixture.home).unwrap();
             hits.iter().any(|hit| {
                 // A line may stand for several.
-                let lines = history.lines_between(&callgate_store::history::Which::default(), hit.first_rev, hit.rev);
+                let lines = history.lines_between(&callgate_history::Which::default(), hit.first_rev, hit.rev);
                 lines.unwrap().iter().any(|line| {
                     line.tool == hit.tool
                         && line.decision.is_refused()

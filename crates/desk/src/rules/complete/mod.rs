@@ -3,8 +3,9 @@
 mod place;
 mod schema;
 
+use callgate_controls::catalogue;
+use callgate_history::History;
 use callgate_protocol::json::{Kind, Raw};
-use callgate_store::{History, catalogue};
 
 use super::diagnose::{byte_offset, utf16_offset};
 use crate::Desk;

@@ -7,10 +7,10 @@ mod servers;
 
 use std::collections::BTreeSet;
 
+use callgate_controls::catalogue::KnownTool;
 use callgate_policy::edit::{Edited, merge};
 use callgate_policy::{Policy, compare};
 use callgate_protocol::json::Raw;
-use callgate_store::catalogue::KnownTool;
 use serde_json::{Map, Value, json};
 
 use crate::DeskError;

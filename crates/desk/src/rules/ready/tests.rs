@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+use callgate_controls::Disk;
 use callgate_policy::{Call, Circumstances, Judgement, NoRecordings, Waived};
-use callgate_store::Disk;
 
 use super::*;
 

@@ -25,7 +25,6 @@ export function fakeBackend(options: Partial<Options> = fromAddress(location.sea
   const world = new World(options);
   const rules = fakeRules(world);
   const backend: FakeBackend = {
-    kind: 'fake',
     world,
     ...fakeLog(world),
     ...fakeActs(world, rules.policies),

@@ -1,0 +1,27 @@
+//! Controls: what a call is held against beside its policy. Counters that all gates share, allowances, the pause switch,
+//! settings, requests to a session's server, and the tools that servers listed.
+//!
+//! One promise lives here: *exactly counted* (no interleaving of gates exceeds a limit, see [`limits`]). Judging is the
+//! policy's, the record is the journal's; neither is known here.
+
+#![deny(unsafe_code)]
+
+pub mod allowance;
+pub mod catalogue;
+pub mod control;
+pub mod counters;
+mod files;
+mod kind;
+pub mod limits;
+pub mod pause;
+mod prepare;
+pub mod settings;
+pub mod sqlite;
+pub mod wal;
+
+pub use files::Disk;
+pub use kind::CounterKind;
+pub use limits::{Capped, Full};
+pub use prepare::prepare_home;
+pub use settings::Settings;
+pub use wal::write_back;
