@@ -3,6 +3,7 @@
 mod bench;
 mod bundle;
 mod ci;
+mod eval_risk;
 mod fuzz;
 mod help;
 mod icons;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &str, rest: &[String]) -> Result<bool> {
         "ci" => ci::run(rest),
         "bench" => bench::run(rest),
         "bundle" => bundle::run(rest),
+        "eval-risk" => eval_risk::run(rest),
         "fuzz" => fuzz::run(rest),
         "ui" => ui::run(rest),
         "screenshots" => screenshots::run(rest),

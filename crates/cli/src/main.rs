@@ -93,6 +93,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Servers(args) => commands::own::list::run(&args),
         Command::Secrets(args) => commands::secrets::run(&args),
         Command::Settings(args) => commands::settings::run(&args),
+        Command::Classify(args) => commands::classify::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Uninstall(args) => commands::uninstall::run(&args),
         Command::Version => commands::version::run(),

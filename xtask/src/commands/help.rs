@@ -23,6 +23,8 @@ cargo xtask bench [--write]       measure against the byte relay, and the app's 
                                   docs/benchmarks.md; --window: the window alone, --no-window: everything else
                                   (other words go to the driver: --rounds N, --quick, --history HOME)
 cargo xtask fuzz [--seconds N]    a short run of each fuzz target (15 s each)
+cargo xtask eval-risk [--errors] [FILE…]
+                                  how well risk classes are told on labelled tools: its own table, and the files named
 cargo xtask seed-history --home DIR [--calls N]
                                   a made-up history in a new home (1,000,000 calls)
 cargo xtask help                  this";

@@ -9,7 +9,13 @@ use super::Cli;
 /// Every command that is shown, in the order of a first week with it.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall", "version"]),
-    ("Look", &["watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "explain"]),
+    (
+        "Look",
+        &[
+            "watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "classify",
+            "explain",
+        ],
+    ),
     ("Restrict, at once", &["block", "hide", "cap", "pause", "cancel", "stop"]),
     ("Loosen, after a question", &["allow", "observe", "resume", "start", "restart"]),
     ("Rules and the record", &["policy", "counters", "settings", "export", "forget", "sweep"]),

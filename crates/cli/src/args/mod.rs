@@ -4,6 +4,7 @@ mod clients;
 mod help;
 mod history;
 mod policy;
+mod risk;
 mod rules;
 mod secrets;
 mod servers;
@@ -15,6 +16,7 @@ pub(crate) use clients::*;
 pub(crate) use help::{command, meant};
 pub(crate) use history::*;
 pub(crate) use policy::*;
+pub(crate) use risk::*;
 pub(crate) use rules::*;
 pub(crate) use secrets::*;
 pub(crate) use servers::*;
@@ -116,6 +118,8 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Look for what can keep the gate from working, and say what mends it; changes nothing
     Doctor(DoctorArgs),
+    /// What tools can do, told from their definitions: one JSON object a line on stdin, as docs/risk.md has it
+    Classify(ClassifyArgs),
     /// Take the gate away from every client and remove Callgate's own program (asks first)
     Uninstall(UninstallArgs),
     /// Which version this is, of both of Callgate's programs

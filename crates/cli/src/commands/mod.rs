@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod acts;
+pub(crate) mod classify;
 pub(crate) mod clients;
 pub(crate) mod codegen;
 pub(crate) mod counters;

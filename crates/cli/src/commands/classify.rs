@@ -1,0 +1,122 @@
+//! `callgate classify`: what tools can do, told from definitions on stdin, one JSON object a line.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use callgate_risk::{Assessment, KnownServer, ScanFinding, ToolDefinition, classify, scan};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::args::ClassifyArgs;
+use crate::screen::{BAD, DIM, Screen, WARN, clip, harmless, pad};
+
+/// One line of the input. What is not named here may stand there and is not looked at.
+#[derive(Debug, Deserialize)]
+struct Line {
+    #[serde(default)]
+    server: String,
+    tool: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default, rename = "inputSchema")]
+    input_schema: Option<Value>,
+    #[serde(default)]
+    annotations: Option<Value>,
+}
+
+pub(crate) fn run(args: &ClassifyArgs) -> anyhow::Result<ExitCode> {
+    let screen = Screen::new();
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    let mut input = io::stdin().lock();
+    let mut bytes = Vec::new();
+    let mut has_failed = false;
+    for number in 1.. {
+        bytes.clear();
+        if input.read_until(b'\n', &mut bytes).context("stdin cannot be read")? == 0 {
+            break;
+        }
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        let written = match serde_json::from_slice::<Line>(&bytes) {
+            Ok(line) => {
+                let (said, findings) = assess(&line, args.no_catalogue);
+                if args.json {
+                    as_json(&line, &said, &findings).to_string()
+                } else {
+                    as_row(&screen, &line, &said, &findings)
+                }
+            }
+            Err(error) => {
+                has_failed = true;
+                let reason = format!("line {number} is not a tool's definition: {error}");
+                if args.json {
+                    json!({ "error": reason, "line": number }).to_string()
+                } else {
+                    screen.paint(BAD, &harmless(&reason))
+                }
+            }
+        };
+        // A reader that left (`| head`) has seen enough.
+        if writeln!(output, "{written}").is_err() {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    drop(output.flush());
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn assess(line: &Line, no_catalogue: bool) -> (Assessment, Vec<ScanFinding>) {
+    let tool = ToolDefinition {
+        server: &line.server,
+        name: &line.tool,
+        title: line.title.as_deref().unwrap_or_default(),
+        description: line.description.as_deref().unwrap_or_default(),
+        input_schema: line.input_schema.as_ref(),
+        annotations: line.annotations.as_ref(),
+    };
+    let known = KnownServer::by_name(&line.server).filter(|_| !no_catalogue);
+    let said = known.and_then(|known| known.assess(&tool)).unwrap_or_else(|| classify(&tool));
+    (said, scan(&tool))
+}
+
+fn as_json(line: &Line, said: &Assessment, findings: &[ScanFinding]) -> Value {
+    let mut object = json!({
+        "server": line.server,
+        "tool": line.tool,
+        "label": said.class,
+        "severity": said.severity,
+        "confidence": said.confidence,
+        "reason": said.reason,
+        "evidence": said.evidence,
+        "flags": said.flags,
+        "findings": findings,
+    });
+    if !said.uncertain.is_empty() {
+        object["uncertain"] = json!(said.uncertain);
+    }
+    if !said.operations.is_empty() {
+        object["operations"] = json!(said.operations);
+    }
+    object
+}
+
+fn as_row(screen: &Screen, line: &Line, said: &Assessment, findings: &[ScanFinding]) -> String {
+    let class = pad(said.class.name(), 12);
+    let style = match said.severity.name() {
+        "Critical" => BAD,
+        "High" => WARN,
+        _ => DIM,
+    };
+    let name = pad(&clip(&harmless(&format!("{} {}", line.server, line.tool)), 48), 48);
+    let mut row = format!("{} {} {}", name, screen.paint(style, &class), harmless(&said.reason));
+    for found in findings {
+        let told =
+            format!("\n    {} in {}: {} “{}”", found.code, found.place, found.explanation, found.quote);
+        row.push_str(&screen.paint(BAD, &format!("\n{}", harmless(told.trim_start_matches('\n')))));
+    }
+    row
+}
