@@ -15,7 +15,7 @@ use callgate_policy::edit::{Edit, apply, merge};
 use callgate_policy::lint::lint;
 use callgate_policy::{Policy, Rate};
 use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
-use callgate_shim::gate::guard;
+use callgate_shim::rule_source::guard;
 use callgate_text::local;
 use callgate_shim::rule_source::guard;
 use jiff::Timestamp;
