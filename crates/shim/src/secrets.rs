@@ -86,7 +86,7 @@ fn fetch(options: &Options, wanted: &Wanted, strange: &Strange) -> Result<Resolv
     let Options { home, server, client, program, args, .. } = options;
     let start = Identity::of(server, client.as_deref(), program, args.iter().map(OsString::as_os_str));
     // The queue is in it. Whether it can be used at all is told later, to whoever calls.
-    let _prepared = callgate_controls::prepare_home(&home);
+    let _prepared = callgate_controls::prepare_home(home);
     let keychain = (options.keychain)(home.path())
         .map_err(|error| format!("its secrets are in the keychain, but {error}"))?;
     resolve(wanted, &start, strange, args, &*keychain).map_err(|error| error.to_string())
