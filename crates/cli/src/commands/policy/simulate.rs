@@ -17,7 +17,6 @@ use callgate_policy::{Policy, Rate};
 use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
 use callgate_shim::rule_source::guard;
 use callgate_text::local;
-use callgate_shim::rule_source::guard;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
