@@ -102,7 +102,7 @@ impl AppState {
         // The app's own lock is the one thing that nobody else opens.
         let lock = std::fs::File::options().write(true).open(home.app_lock());
         let unlockable = lock.is_err_and(|error| error.kind() != std::io::ErrorKind::NotFound);
-        unlockable || callgate_controls::prepare_home(&home).is_err() || home.check_writable().is_err()
+        unlockable || callgate_controls::prepare_home(home).is_err() || home.check_writable().is_err()
     }
 
     /// The window is gone: nothing that it asked for is wanted any more.

@@ -102,12 +102,12 @@ fn what_was_refused_is_in_no_session() {
     call(&journal, "start_codegen_session", "{}", Keep::Full, Some((Outcome::Ok, &started("A"))));
     let mut batch = journal.batch();
     for tool in ["playwright_click", "clear_codegen_session"] {
-        batch.refuse(callgate_journal::Refused {
+        batch.refuse(callgate_journal::CallEntry {
             decision: Decision::Denied,
             method: "tools/call",
             tool,
             args: Some(Raw::parse(r#"{"sessionId":"A"}"#).unwrap()),
-            ..callgate_journal::Refused::default()
+            ..callgate_journal::CallEntry::default()
         });
     }
     batch.commit();

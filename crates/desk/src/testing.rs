@@ -9,7 +9,7 @@ use callgate_clients::System;
 use callgate_history::Forgetter;
 use callgate_home::clock::ManualClock;
 use callgate_home::{Home, SessionId};
-use callgate_journal::{Decision, EndReason, Intent, Journal, Origin, Outcome, Refused, SessionInfo};
+use callgate_journal::{CallEntry, Decision, EndReason, Intent, Journal, Origin, Outcome, SessionInfo};
 use callgate_policy::{Keep, Policy};
 use callgate_protocol::json::Raw;
 
@@ -139,14 +139,14 @@ impl Session {
     pub(crate) fn refused(&self, tool: &str, decision: Decision, times: usize) {
         let mut batch = self.journal.batch();
         for _ in 0..times {
-            batch.refuse(Refused {
+            batch.refuse(CallEntry {
                 decision,
                 method: "tools/call",
                 tool,
                 client: "claude-ai",
                 rule: "/tools/drop",
                 reason: "not from an agent",
-                ..Refused::default()
+                ..CallEntry::default()
             });
         }
         batch.commit();

@@ -41,9 +41,9 @@ pub struct Intent<'a> {
     pub spend: Option<&'a str>,
 }
 
-/// A message that does not go to the server. Texts that it does not have are empty.
+/// The row of a call or another message, whatever was decided about it. Texts that it does not have are empty.
 #[derive(Clone, Copy, Debug)]
-pub struct Refused<'a> {
+pub struct CallEntry<'a> {
     pub decision: Decision,
     pub method: &'a str,
     pub tool: &'a str,
@@ -58,9 +58,9 @@ pub struct Refused<'a> {
     pub digest: Option<[u8; 32]>,
 }
 
-impl Default for Refused<'_> {
+impl Default for CallEntry<'_> {
     fn default() -> Self {
-        Refused {
+        CallEntry {
             decision: Decision::Malformed,
             method: "",
             tool: "",
@@ -76,7 +76,7 @@ impl Default for Refused<'_> {
     }
 }
 
-impl<'a> Refused<'a> {
+impl<'a> CallEntry<'a> {
     /// The tool, or what stands in its place; not if that is an argument and those are not kept.
     fn subject(&self) -> &'a str {
         if self.keep == Keep::Full || self.is_named() { self.tool } else { "" }
@@ -199,13 +199,13 @@ impl<'j> Batch<'j> {
         self.lines.push(b'\n');
     }
 
-    /// Takes the call's limits and stages its record and its line. Nothing that was taken is given back, but for the
-    /// places of limits on calls under way.
     /// Calls that are only observed from here on are so by this allowance, as the record names it, and not by the policy.
     pub fn observe_under(&mut self, allowance: Option<String>) {
         self.under = allowance;
     }
 
+    /// Takes the call's limits and stages its record and its line. Nothing that was taken is given back, but for the
+    /// places of limits on calls under way.
     pub fn admit(
         &mut self,
         intent: Intent<'_>,
@@ -254,7 +254,7 @@ impl<'j> Batch<'j> {
         };
         let call = self.record(
             entry,
-            &Refused {
+            &CallEntry {
                 decision,
                 method: intent.method,
                 tool: intent.tool,
@@ -276,7 +276,7 @@ impl<'j> Batch<'j> {
     }
 
     /// A refused or malformed message: one row, no line.
-    pub fn refuse(&mut self, refused: Refused<'_>) -> CallRef {
+    pub fn refuse(&mut self, refused: CallEntry<'_>) -> CallRef {
         let run = self.run();
         let entry = Entry { seq: self.number(), run, at_ms: self.now.wall_ms, holds: false };
         self.record(entry, &refused)
@@ -291,9 +291,9 @@ impl<'j> Batch<'j> {
         self.spare.take().unwrap_or_else(|| self.shared.number())
     }
 
-    fn record(&mut self, entry: Entry, call: &Refused<'_>) -> CallRef {
+    fn record(&mut self, entry: Entry, call: &CallEntry<'_>) -> CallRef {
         let Entry { seq, run, at_ms, holds } = entry;
-        let call = &Refused { keep: call.keep.max(self.shared.keep), ..*call };
+        let call = &CallEntry { keep: call.keep.max(self.shared.keep), ..*call };
         let private = call.keep != Keep::Full;
         let text = call.args.map(Raw::text);
         let masker = &self.shared.masker;

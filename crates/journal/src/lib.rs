@@ -24,7 +24,7 @@ mod testing;
 mod timeline;
 mod words;
 
-pub use batch::{Admitted, Batch, CallRef, Commit, Intent, NotAdmitted, Refused};
+pub use batch::{Admitted, Batch, CallEntry, CallRef, Commit, Intent, NotAdmitted};
 pub use catch_up::{CaughtUp, catch_up};
 pub use database::is_on_record;
 pub use journal::{Event, Journal, SessionInfo};

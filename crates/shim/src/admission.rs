@@ -10,7 +10,7 @@ mod request;
 use std::sync::Arc;
 
 use callgate_controls::allowance::{Allowance, What as Allowed};
-use callgate_journal::{Batch, CallRef, Commit, Decision, Intent, NotAdmitted, Refused};
+use callgate_journal::{Batch, CallEntry, CallRef, Commit, Decision, Intent, NotAdmitted};
 use callgate_policy::{self as policy, Judgement, Keep, RefusalKind, Waived};
 use callgate_protocol::NextStep;
 
@@ -114,7 +114,7 @@ impl<'r> Admission<'r> {
     pub(crate) fn refuse(&mut self, request: &Request<'_>, refusal: &Refusal) -> CallRef {
         // Only what a person could allow has to be known again.
         let seal = self.relay.seal.as_ref().filter(|_| refusal.can_be_allowed());
-        self.batch.refuse(Refused {
+        self.batch.refuse(CallEntry {
             decision: refusal.decision,
             method: request.method,
             tool: &request.name,

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use callgate_home::failpoint;
-use callgate_journal::{Decision, Refused};
+use callgate_journal::{CallEntry, Decision};
 use callgate_protocol::message::{Incoming, Side, peek_id, read};
 use callgate_protocol::{Answer, Malformed, answer};
 
@@ -91,7 +91,7 @@ impl FromClient {
         let reason =
             format!("a line of {bytes} bytes is longer than the {} MiB that can be judged", MAX_LINE >> 20);
         let mut batch = self.relay.journal.batch();
-        batch.refuse(Refused { decision: Decision::Malformed, reason: &reason, ..Refused::default() });
+        batch.refuse(CallEntry { decision: Decision::Malformed, reason: &reason, ..CallEntry::default() });
         drop(batch.commit());
         match peek_id(head) {
             Some(id) if self.relay.pending.is_free(&id) => {

@@ -14,7 +14,7 @@ use callgate_controls::pause;
 use callgate_history::{EventRow, History, PolicyChange, Toward, Which};
 use callgate_home::clock::{Clock, ManualClock};
 use callgate_home::{Home, SessionId, atomic};
-use callgate_journal::{Decision, EndReason, EventKind, Intent, Journal, Origin, Refused, SessionInfo};
+use callgate_journal::{CallEntry, Decision, EndReason, EventKind, Intent, Journal, Origin, SessionInfo};
 use callgate_policy::edit::Edit;
 use callgate_policy::{Call, Circumstances, DEFAULT_POLICY, Judgement, Keep, Policy, compare};
 use callgate_protocol::json::Raw;
@@ -368,12 +368,12 @@ fn caps_are_advised_by_the_busiest_minute_of_ones_own_use() {
     for _ in 0..5 {
         let mut batch = journal.batch();
         batch.admit(call("claude", "x"), &[], b"{}").unwrap();
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision: Decision::Capped,
             method: "tools/call",
             tool: "x",
             client: "cursor",
-            ..Refused::default()
+            ..CallEntry::default()
         });
         batch.commit();
     }

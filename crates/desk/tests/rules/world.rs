@@ -8,7 +8,7 @@ use callgate_desk::Desk;
 use callgate_home::clock::{Clock, ManualClock};
 use callgate_home::{Home, atomic};
 use callgate_journal::{
-    Decision, EndReason, Intent, Journal, NotAdmitted, Origin, Outcome, Refused, SessionInfo,
+    CallEntry, Decision, EndReason, Intent, Journal, NotAdmitted, Origin, Outcome, SessionInfo,
 };
 use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
@@ -91,14 +91,14 @@ impl Session {
         let now_ms = self.clock.now().wall_ms;
         let now =
             Circumstances { now_ms, files: &AsWritten, recordings: &NoRecordings, waived: Waived::Nothing };
-        let refused = Refused {
+        let refused = CallEntry {
             method: "tools/call",
             tool,
             rpc_id: "1",
             args: Some(args),
             client: &self.client,
             policy: policy.version(),
-            ..Refused::default()
+            ..CallEntry::default()
         };
         let mut batch = self.journal.batch();
         let mut admitted = None;
@@ -111,7 +111,7 @@ impl Session {
                     RefusalKind::Broken => Decision::Broken,
                 };
                 let (rule, reason) = (refusal.rule.as_str(), refusal.reason.as_str());
-                batch.refuse(Refused { decision, rule, reason, ..refused });
+                batch.refuse(CallEntry { decision, rule, reason, ..refused });
                 decision
             }
             Judgement::Pass(pass) => {
@@ -135,7 +135,7 @@ impl Session {
                     }
                     Err(NotAdmitted::Capped(cap)) => {
                         let rule = cap.pointer.as_str();
-                        batch.refuse(Refused { decision: Decision::Capped, rule, ..refused });
+                        batch.refuse(CallEntry { decision: Decision::Capped, rule, ..refused });
                         Decision::Capped
                     }
                     Err(error) => panic!("{error:?}"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::tests::{call, home, info};
 use callgate_home::Home;
 use callgate_home::clock::ManualClock;
-use callgate_journal::{EndReason, Journal, Refused};
+use callgate_journal::{CallEntry, EndReason, Journal};
 use proptest::prelude::*;
 
 use super::*;
@@ -53,7 +53,7 @@ fn a_call_comes_back_as_it_was_recorded() {
     let secret = format!(r#"{{"password":"{}"}}"#, "hunter2hunter2");
     call(&journal, "login", &secret);
     let mut batch = journal.batch();
-    batch.refuse(Refused { decision: Decision::Capped, tool: "read", rule: "/x", ..Refused::default() });
+    batch.refuse(CallEntry { decision: Decision::Capped, tool: "read", rule: "/x", ..CallEntry::default() });
     batch.commit();
     journal.end(EndReason::ClientClosed);
     let history = History::open_reader(&home).unwrap();
@@ -126,15 +126,15 @@ fn tools_are_counted_by_client() {
         call(&journal, tool, "{}");
     }
     let mut batch = journal.batch();
-    let denied = Refused {
+    let denied = CallEntry {
         decision: Decision::Denied,
         method: "tools/call",
         tool: "b",
         client: "client",
-        ..Refused::default()
+        ..CallEntry::default()
     };
     batch.refuse(denied);
-    batch.refuse(Refused { method: "resources/read", tool: "x://y", ..denied });
+    batch.refuse(CallEntry { method: "resources/read", tool: "x://y", ..denied });
     batch.commit();
     journal.end(EndReason::ClientClosed);
     let history = History::open_reader(&home).unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::tests::{call, home, info};
 use callgate_home::clock::ManualClock;
-use callgate_journal::{EndReason, Journal, Refused};
+use callgate_journal::{CallEntry, EndReason, Journal};
 use proptest::prelude::*;
 
 use super::*;
@@ -21,11 +21,11 @@ fn calls_refusals_and_failures_are_counted_by_server_and_tool() {
             journal.settle_one(&made, outcome);
         }
         let mut batch = journal.batch();
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision: Decision::Denied,
             method: "tools/call",
             tool: "a",
-            ..Refused::default()
+            ..CallEntry::default()
         });
         batch.commit();
         journal.end(EndReason::ClientClosed);

@@ -7,7 +7,7 @@ use crate::tests::{BY, call, home, info};
 use callgate_home::Home;
 use callgate_home::clock::{Clock, ManualClock};
 use callgate_journal::database::open_writer;
-use callgate_journal::{EndReason, Journal, Refused};
+use callgate_journal::{CallEntry, EndReason, Journal};
 use rusqlite::Connection;
 
 use super::*;
@@ -85,8 +85,9 @@ fn calls_are_tallied_by_minute_and_by_whom() {
     clock.advance(Duration::from_secs(61));
     call(&journal, "write", "{}");
     let mut batch = journal.batch();
-    let refused = Refused { decision: Decision::Denied, tool: "write", reason: "no", ..Refused::default() };
-    batch.refuse(Refused { digest: Some([1; 32]), ..refused });
+    let refused =
+        CallEntry { decision: Decision::Denied, tool: "write", reason: "no", ..CallEntry::default() };
+    batch.refuse(CallEntry { digest: Some([1; 32]), ..refused });
     batch.commit();
     journal.settle_one(&first, Outcome::ToolError);
     assert!(journal.drained(Duration::from_secs(10)));

@@ -99,7 +99,7 @@ fn an_outcome_frees_the_place_and_a_refused_call_wastes_no_number() {
             let mut batch = journal.batch();
             let call = batch.admit(intent("a"), &taking, b"x");
             if call.is_err() {
-                batch.refuse(Refused { decision: Decision::Capped, ..Refused::default() });
+                batch.refuse(CallEntry { decision: Decision::Capped, ..CallEntry::default() });
             }
             batch.commit();
             call
@@ -149,22 +149,22 @@ fn what_the_policy_keeps_private_is_nowhere_in_the_record() {
         let intent = Intent { args: Some(args), keep, ..intent("send") };
         let answered = batch.admit(intent, &[], b"x").unwrap();
         let later = batch.admit(intent, &[], b"x").unwrap();
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision: Decision::Denied,
             method: "tools/call",
             tool: "send",
             args: Some(args),
             reason: "\"xyzzy-plugh\" is nobody we know",
             keep,
-            ..Refused::default()
+            ..CallEntry::default()
         });
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision: Decision::Denied,
             method: "resources/read",
             tool: "file:///xyzzy-plugh",
             args: Some(Raw::parse(r#"{"uri":"file:///xyzzy-plugh"}"#).unwrap()),
             keep,
-            ..Refused::default()
+            ..CallEntry::default()
         });
         batch.commit();
         let settle = |call| {
@@ -210,14 +210,14 @@ fn the_number_of_a_cap_is_not_withheld_from_its_own_sentence() {
         (Decision::Capped, "\"send\" has reached its cap of 1 call at once"),
         (Decision::Denied, "1 is too little"),
     ] {
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision,
             method: "tools/call",
             tool: "send",
             args: Some(Raw::parse(r#"{"a":1}"#).unwrap()),
             reason,
             keep: Keep::Keys,
-            ..Refused::default()
+            ..CallEntry::default()
         });
     }
     batch.commit();
@@ -233,8 +233,8 @@ fn a_refused_call_can_be_found_again_by_its_digest() {
     let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
     let mut batch = journal.batch();
     let digest = Some([7; 32]);
-    let with = batch.refuse(Refused { decision: Decision::Denied, digest, ..Refused::default() });
-    let without = batch.refuse(Refused { decision: Decision::Denied, ..Refused::default() });
+    let with = batch.refuse(CallEntry { decision: Decision::Denied, digest, ..CallEntry::default() });
+    let without = batch.refuse(CallEntry { decision: Decision::Denied, ..CallEntry::default() });
     batch.commit();
     journal.end(EndReason::ClientClosed);
     let history = History::open_reader(&home).unwrap();

@@ -33,12 +33,12 @@ fn a_session_is_in_the_history_with_everything() {
     settle(&journal, &first, r#"{"content":[]}"#);
     let mut batch = journal.batch();
     batch.pass(b"other");
-    let refused = batch.refuse(Refused {
+    let refused = batch.refuse(CallEntry {
         decision: Decision::Denied,
         tool: "delete",
         rule: "/tools/delete",
         reason: "not from an agent",
-        ..Refused::default()
+        ..CallEntry::default()
     });
     assert_eq!(batch.commit().admitted.lines(), b"other\n");
     clock.advance(Duration::from_secs(301));

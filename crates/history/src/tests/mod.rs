@@ -17,8 +17,8 @@ use callgate_home::clock::{Clock, ManualClock};
 use callgate_home::{Home, SessionId, StoreError, lease, running};
 use callgate_journal::database::open_writer;
 use callgate_journal::{
-    CallRef, CaughtUp, Decision, EndReason, Event, EventKind, Intent, Journal, NotAdmitted, Origin, Outcome,
-    PolicyEdit, Refused, Removed, SessionInfo, catch_up, note_edit,
+    CallEntry, CallRef, CaughtUp, Decision, EndReason, Event, EventKind, Intent, Journal, NotAdmitted,
+    Origin, Outcome, PolicyEdit, Removed, SessionInfo, catch_up, note_edit,
 };
 use callgate_policy::{Keep, Policy};
 use callgate_protocol::json::Raw;

@@ -11,11 +11,11 @@ fn filters_find_what_they_say_newest_last() {
             clock.advance(Duration::from_secs(10));
         }
         let mut batch = journal.batch();
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision: Decision::Capped,
             tool: "alpha",
             reason: "too fast",
-            ..Refused::default()
+            ..CallEntry::default()
         });
         batch.commit();
         journal.end(EndReason::ClientClosed);
@@ -257,7 +257,7 @@ fn a_uri_with_a_password_is_masked_in_place_of_a_tool() {
     let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
     let mut batch = journal.batch();
     let uri = format!("postgres://app:s3cr3tpw@db/x?password=hunter2&{}", "y".repeat(2_000));
-    batch.refuse(Refused { tool: &uri, rpc_id: "\"token=abcdef123\"", ..Refused::default() });
+    batch.refuse(CallEntry { tool: &uri, rpc_id: "\"token=abcdef123\"", ..CallEntry::default() });
     batch.commit();
     journal.end(EndReason::ClientClosed);
     let row = &History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap()[0];

@@ -9,7 +9,7 @@ use callgate_home::running;
 use super::*;
 use crate::filing_turn::FilingTurn;
 use crate::testing::{self, call, home, info};
-use crate::{Decision, Refused};
+use crate::{CallEntry, Decision};
 
 #[test]
 fn the_drain_does_not_wait_for_the_room_that_it_makes() {
@@ -98,13 +98,13 @@ fn what_the_settings_keep_out_is_nowhere_in_the_home() {
         settlement.add(&one, Outcome::Ok, Duration::from_millis(1), Some(result));
         settlement.commit();
         let mut batch = journal.batch();
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision: Decision::Denied,
             method: "tools/call",
             tool: "t",
             args: Some(Raw::parse(args).unwrap()),
             reason: "\"zebra-2\" is not one of them",
-            ..Refused::default()
+            ..CallEntry::default()
         });
         batch.commit();
         for when in ["in the spool", "in the history"] {

@@ -9,7 +9,7 @@ use callgate_history::History;
 use callgate_home::Home;
 use callgate_home::clock::{Clock, ManualClock};
 use callgate_journal::{
-    CallRef, Decision, EndReason, Intent, Journal, NotAdmitted, Outcome, Refused, SessionInfo,
+    CallEntry, CallRef, Decision, EndReason, Intent, Journal, NotAdmitted, Outcome, SessionInfo,
 };
 use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
 use callgate_protocol::json::Raw;
@@ -99,14 +99,14 @@ impl World {
             "tools/call" => Call::tool(client, name, Some(args)),
             method => Call::method(client, method, Some(args)),
         };
-        let refused = Refused {
+        let refused = CallEntry {
             method,
             tool: name,
             rpc_id: "1",
             args: Some(args),
             client,
             policy: policy.version(),
-            ..Refused::default()
+            ..CallEntry::default()
         };
         let mut batch = journal.batch();
         let circumstances =
@@ -120,7 +120,7 @@ impl World {
                     RefusalKind::Broken => Decision::Broken,
                 };
                 let (rule, reason) = (refusal.rule.as_str(), refusal.reason.as_str());
-                batch.refuse(Refused { decision, rule, reason, keep: refusal.keep, ..refused });
+                batch.refuse(CallEntry { decision, rule, reason, keep: refusal.keep, ..refused });
                 decision
             }
             Judgement::Pass(pass) => {
@@ -144,7 +144,7 @@ impl World {
                     }
                     Err(NotAdmitted::Capped(cap)) => {
                         let rule = cap.pointer.as_str();
-                        batch.refuse(Refused {
+                        batch.refuse(CallEntry {
                             decision: Decision::Capped,
                             rule,
                             keep: pass.keep,
@@ -163,7 +163,7 @@ impl World {
     /// A row that no rule decided.
     pub(crate) fn left_out(&self, session: usize, decision: Decision) {
         let mut batch = self.sessions[session].journal.batch();
-        batch.refuse(Refused { decision, method: "tools/call", tool: "x", ..Refused::default() });
+        batch.refuse(CallEntry { decision, method: "tools/call", tool: "x", ..CallEntry::default() });
         batch.commit();
     }
 
@@ -171,7 +171,7 @@ impl World {
     pub(crate) fn refused(&self, session: usize, tool: &str, rule: &str) {
         let mut batch = self.sessions[session].journal.batch();
         let decision = Decision::Denied;
-        batch.refuse(Refused { decision, method: "tools/call", tool, rule, ..Refused::default() });
+        batch.refuse(CallEntry { decision, method: "tools/call", tool, rule, ..CallEntry::default() });
         batch.commit();
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use callgate_journal::{CallRef, Decision, Refused};
+use callgate_journal::{CallEntry, CallRef, Decision};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::lists::List;
 use callgate_protocol::target::{Ref, completion_ref};
@@ -144,13 +144,13 @@ impl Passage<'_> {
 
     pub(crate) fn refuse_malformed(&mut self, method: Option<&str>, answer: &Answer, reason: &str) {
         let client = self.relay.client.name();
-        self.admission.batch.refuse(Refused {
+        self.admission.batch.refuse(CallEntry {
             decision: Decision::Malformed,
             method: method.unwrap_or(""),
             client: &client,
             reason,
             policy: self.admission.rules.policy.version(),
-            ..Refused::default()
+            ..CallEntry::default()
         });
         if let Answer::To(id) = answer {
             let text = format!("Callgate: {reason}");

@@ -141,12 +141,10 @@ impl Passage<'_> {
         // What a server has not got when it makes place for another it does not get any more: it may go on to read for a
         // while, and whoever waited has been told to call again.
         if relay.pending.generation() == pipe.generation {
-            let sent = match self.may_wait {
+            if self.may_wait {
                 // Nobody waits for what goes this way.
-                true => Ok(drop(pipe.post_admitted(commit.admitted, Box::new(|_| {})))),
-                false => pipe.send(&commit.admitted),
-            };
-            if let Err(undelivered) = sent {
+                let _whole_or_not_at_all = pipe.post_admitted(commit.admitted, Box::new(|_| {}));
+            } else if let Err(undelivered) = pipe.send(&commit.admitted) {
                 relay.tell_undelivered(&entered, pipe.generation, &undelivered);
             }
         }

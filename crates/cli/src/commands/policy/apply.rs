@@ -55,7 +55,7 @@ pub(super) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
             screen.line(&format!("would change  {}", screen::harmless(line)));
         }
         for line in planned.loosened() {
-            screen.line(&format!("would loosen  {}", screen.paint(screen::WARN, &screen::harmless(&line))));
+            screen.line(&format!("would loosen  {}", screen.paint(screen::WARN, &screen::harmless(line))));
         }
         screen.line("Nothing was written (--dry-run).");
         return Ok(ExitCode::SUCCESS);

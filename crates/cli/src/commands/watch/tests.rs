@@ -8,7 +8,7 @@ use callgate_desk::view::{
 };
 use callgate_home::clock::SystemClock;
 use callgate_home::{Home, SessionId};
-use callgate_journal::{Journal, Origin, Refused, SessionInfo};
+use callgate_journal::{CallEntry, Journal, Origin, SessionInfo};
 
 use super::super::draw;
 use super::{Key, List, Over, Wish};
@@ -245,13 +245,13 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
         let rule = format!("/tools/{tool}");
         let mut batch = journal.batch();
         for _ in 0..times {
-            batch.refuse(Refused {
+            batch.refuse(CallEntry {
                 decision: callgate_journal::Decision::Capped,
                 method: "tools/call",
                 tool,
                 client: "cursor",
                 rule: &rule,
-                ..Refused::default()
+                ..CallEntry::default()
             });
         }
         batch.commit();
@@ -329,12 +329,12 @@ fn a_history_that_is_gone_or_replaced_does_not_end_the_watching() {
         let journal = Journal::open(&home, &info, clock.clone()).unwrap();
         let mut batch = journal.batch();
         let decision = callgate_journal::Decision::Capped;
-        batch.refuse(Refused {
+        batch.refuse(CallEntry {
             decision,
             method: "tools/call",
             tool,
             client: "cursor",
-            ..Refused::default()
+            ..CallEntry::default()
         });
         batch.commit();
         assert!(journal.drained(Duration::from_secs(20)));

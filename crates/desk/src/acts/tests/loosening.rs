@@ -166,14 +166,14 @@ fn the_next_call_like_a_refused_one_is_allowed_once_and_only_after_a_yes() {
     let room = Room::with(r#"{ "version": "1", "default": "deny" }"#);
     let journal = session(&room, "cursor", "v");
     let mut batch = journal.batch();
-    let denied = Refused {
+    let denied = CallEntry {
         decision: Decision::Denied,
         method: "tools/call",
         tool: "x",
         client: "cursor",
-        ..Refused::default()
+        ..CallEntry::default()
     };
-    let refused = batch.refuse(Refused { digest: Some([7; 32]), ..denied }).id().to_string();
+    let refused = batch.refuse(CallEntry { digest: Some([7; 32]), ..denied }).id().to_string();
     let nameless = batch.refuse(denied).id().to_string();
     let passed = batch.admit(call("cursor", "x"), &[], b"{}").unwrap().id().to_string();
     batch.commit();
