@@ -49,7 +49,7 @@ impl CallTimeout {
         }
     }
 
-    /// RestartCause a call is given up.
+    /// Why a call is given up.
     pub(crate) fn describe(self) -> String {
         match self {
             CallTimeout::Set(limit) => {

@@ -72,7 +72,7 @@ pub(crate) enum ServerPhase {
     Down,
 }
 
-/// RestartCause a server is started again.
+/// Why a server is started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RestartCause {
     User,

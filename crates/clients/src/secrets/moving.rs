@@ -129,7 +129,7 @@ pub fn move_in(
     for reference in references {
         let name = reference.name();
         let old = read(keychain, &reference)?;
-        // NewValue references among the arguments change what is started, by our own hand.
+        // New references among the arguments change what is started, by our own hand.
         let same_start = old.start == start || old.start == before;
         if old.place != place && !(same_start && edited == Edited::Accept) {
             return Err(MoveError::Foreign { name: name.to_owned() });
