@@ -14,6 +14,7 @@ const ALLOWED: &[&str] = &[
     "callgate_codegen",
     "callgate_codegen_history",
     "callgate_controls",
+    "callgate_document",
     "callgate_gate",
     "callgate_home",
     "callgate_journal",
