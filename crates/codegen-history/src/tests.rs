@@ -46,6 +46,8 @@ fn call(journal: &Journal, tool: &str, args: &str, keep: Keep, ended: Option<(Ou
         observing: false,
         would: None,
         spend: None,
+        reason: "",
+        asked: None,
     };
     let call = batch.admit(intent, &[], b"line").unwrap();
     assert!(batch.commit().unrecorded.is_empty());

@@ -7,12 +7,15 @@
 #![deny(unsafe_code)]
 
 pub mod allowance;
+pub mod approval;
 pub mod catalogue;
 pub mod control;
 pub mod counters;
+pub mod decider;
 mod files;
 mod kind;
 pub mod limits;
+pub mod patience;
 pub mod pause;
 mod prepare;
 pub mod settings;

@@ -27,7 +27,7 @@ use rustc_hash::FxHashSet;
 use crate::CounterKind;
 use callgate_home::clock::{Clock, Moment};
 use callgate_home::{Home, SessionId, StoreError};
-use db::Db;
+pub(crate) use db::Db;
 pub use db::check_version;
 use holds::Freed;
 use key::key;

@@ -101,6 +101,8 @@ impl Session {
                 observing: false,
                 would: None,
                 spend: None,
+                reason: "",
+                asked: None,
             };
             batch.admit(intent, &[], b"line").unwrap();
         }
@@ -127,6 +129,8 @@ impl Session {
             observing: false,
             would: None,
             spend: None,
+            reason: "",
+            asked: None,
         };
         let call = batch.admit(intent, &[], b"line").unwrap();
         assert!(batch.commit().unrecorded.is_empty());

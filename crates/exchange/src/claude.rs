@@ -371,7 +371,7 @@ impl Server<'_> {
             }
             tools.insert(name, softest(level));
         }
-        self.notes(concerns, &tools, default, ledger);
+        self.notes(&tools, default, ledger);
         let mut out = Json::object([("version", Json::text("1")), ("default", Json::text(default.word()))]);
         if default == Level::Deny && whole == Some(Level::Deny) {
             return out.with("all_tools", rule(Level::Deny));
@@ -383,26 +383,12 @@ impl Server<'_> {
         out
     }
 
-    fn notes(
-        &self,
-        concerns: &[Concern],
-        tools: &BTreeMap<&str, Level>,
-        default: Level,
-        ledger: &mut Ledger,
-    ) {
+    fn notes(&self, tools: &BTreeMap<&str, Level>, default: Level, ledger: &mut Ledger) {
         ledger.note(
             None,
             Difference::NotSaid,
             "Claude Code merges several settings files; this policy comes from one",
         );
-        if default == Level::Ask {
-            let text = "tools that are not named are asked about; until Callgate can ask, they are refused";
-            ledger.note(None, Difference::Stricter, text);
-        }
-        for concern in concerns.iter().filter(|c| tools.get(c.tools.as_str()) == Some(&Level::Ask)) {
-            let text = format!("{:?} is asked about; until Callgate can ask, it is refused", concern.tools);
-            ledger.note(concern.line, Difference::Stricter, text);
-        }
         let opens = default == Level::Allow
             || tools.iter().any(|(name, level)| *level == Level::Allow && glob::is_pattern(name));
         if opens && tools.iter().any(|(name, level)| *level != Level::Allow && name.contains('?')) {

@@ -124,6 +124,20 @@ impl Home {
         self.control_dir().join("allowances.lock")
     }
 
+    /// Another file each time that a call asks for a decision or one is made.
+    pub fn approvals_bell(&self) -> PathBuf {
+        self.control_dir().join("approvals.bell")
+    }
+
+    /// What clients taught about how long they wait.
+    pub fn patience(&self) -> PathBuf {
+        self.control_dir().join("patience.json")
+    }
+
+    pub fn patience_lock(&self) -> PathBuf {
+        self.control_dir().join("patience.lock")
+    }
+
     /// What is asked of a running session.
     pub fn requests(&self, session: SessionId) -> PathBuf {
         self.control_dir().join(format!("session-{session}.json"))

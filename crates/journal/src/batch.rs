@@ -14,7 +14,7 @@ use callgate_redaction::Kept;
 use crate::Decision;
 use crate::journal::{Shared, lock};
 use crate::keep;
-use crate::spool::record::{Body, CallRecord, Mark, Record};
+use crate::spool::record::{Body, CallRecord, DecisionRecord, Mark, Record};
 use crate::spool::writer::Group;
 
 /// A call that may go to the server if its limits and the disk allow it. Texts that a message does not have are
@@ -37,8 +37,12 @@ pub struct Intent<'a> {
     pub observing: bool,
     /// The rule and reason that would have refused it, were they not only observed.
     pub would: Option<(&'a str, &'a str)>,
-    /// The id of the allowance that lets it through and is good for one call.
+    /// The id of the allowance or the approval that lets it through and is used up by it.
     pub spend: Option<&'a str>,
+    /// What is said of that.
+    pub reason: &'a str,
+    /// Its row, if it was asked about.
+    pub asked: Option<CallRef>,
 }
 
 /// The row of a call or another message, whatever was decided about it. Texts that it does not have are empty.
@@ -102,6 +106,10 @@ pub struct CallRef {
 impl CallRef {
     pub fn id(&self) -> CallId {
         self.session.call(self.seq)
+    }
+
+    pub fn seq(&self) -> u64 {
+        self.seq
     }
 }
 
@@ -213,7 +221,7 @@ impl<'j> Batch<'j> {
         line: &[u8],
     ) -> Result<CallRef, NotAdmitted> {
         let run = self.run();
-        let seq = self.number();
+        let seq = intent.asked.map_or_else(|| self.number(), |call| call.seq);
         let holds = limits.iter().any(|taking| taking.limit.kind == Kind::Concurrent);
         let mut entry = Entry { seq, run, at_ms: self.now.wall_ms, holds };
         let mut over = None;
@@ -221,7 +229,9 @@ impl<'j> Batch<'j> {
             let call =
                 Counted { client: intent.client, seq, observing: intent.observing, spend: intent.spend };
             let taken = lock(&self.shared.limits).take(call, limits).map_err(|refused| {
-                self.spare = Some(seq);
+                if intent.asked.is_none() {
+                    self.spare = Some(seq);
+                }
                 match refused {
                     NotTaken::Capped(capped) => NotAdmitted::Capped(capped),
                     NotTaken::Spent => NotAdmitted::Spent,
@@ -240,7 +250,7 @@ impl<'j> Batch<'j> {
                 words = limit.refusal(intent.tool);
                 (Decision::WouldDeny, limit.pointer.as_str(), words.as_str())
             }
-            (None, _) => (Decision::Allowed, intent.rule, ""),
+            (None, _) => (Decision::Allowed, intent.rule, intent.reason),
         };
         // Who looks for what an allowance let through looks for its name; what stood in the way is told with it.
         let told;
@@ -252,22 +262,23 @@ impl<'j> Batch<'j> {
             }
             _ => (rule, reason),
         };
-        let call = self.record(
-            entry,
-            &CallEntry {
-                decision,
-                method: intent.method,
-                tool: intent.tool,
-                rpc_id: intent.rpc_id,
-                args: intent.args,
-                client: intent.client,
-                rule,
-                reason,
-                policy: intent.policy,
-                keep: intent.keep,
-                digest: None,
-            },
-        );
+        let row = CallEntry {
+            decision,
+            method: intent.method,
+            tool: intent.tool,
+            rpc_id: intent.rpc_id,
+            args: intent.args,
+            client: intent.client,
+            rule,
+            reason,
+            policy: intent.policy,
+            keep: intent.keep,
+            digest: None,
+        };
+        let call = match intent.asked {
+            Some(call) => CallRef { holds, ..self.decide(&call, &row) },
+            None => self.record(entry, &row),
+        };
         let start = self.lines.len();
         self.pass(line);
         self.staged.push((call, start..self.lines.len()));
@@ -280,6 +291,26 @@ impl<'j> Batch<'j> {
         let run = self.run();
         let entry = Entry { seq: self.number(), run, at_ms: self.now.wall_ms, holds: false };
         self.record(entry, &refused)
+    }
+
+    /// What was decided about a call that was asked about, and has its row.
+    pub fn decide(&mut self, call: &CallRef, decided: &CallEntry<'_>) -> CallRef {
+        let keep = decided.keep.max(call.keep);
+        let masker = &self.shared.masker;
+        let said = match keep {
+            Keep::Full => decided.reason.into(),
+            Keep::Keys | Keep::Nothing => keep::without_values(decided.reason, decided.args),
+        };
+        let reason = masker.keep_text_of(call.seq, &said);
+        self.group.push(&Record::Decided(DecisionRecord {
+            seq: call.seq,
+            decision: decided.decision,
+            policy: short(decided.policy),
+            rule: short(decided.rule),
+            reason: &reason,
+        }));
+        self.records += 1;
+        CallRef { keep, ..*call }
     }
 
     /// Asked before a number is drawn: the first call of all starts no new run.

@@ -21,9 +21,9 @@ use crate::database::flags::{
 use crate::database::{next_rev, open_writer};
 use crate::filing_turn::FilingTurn;
 use crate::spool::reader::{ReadGroup, Reader};
-use crate::spool::record::{Body, CallRecord, Mark, Opened, OutcomeRecord, Record, records};
+use crate::spool::record::{Body, CallRecord, DecisionRecord, Mark, Opened, OutcomeRecord, Record, records};
 use crate::timeline::{self, InForce};
-use crate::{EndReason, EventKind, Origin, Outcome};
+use crate::{Decision, EndReason, EventKind, Origin, Outcome};
 use crate::{notes, outbox};
 
 /// Names of calls in common that are remembered; hostile names must not fill the memory.
@@ -71,7 +71,23 @@ struct Context {
 struct Row<'b> {
     call: CallRecord<'b>,
     mark: Mark,
+    /// A person has to say whether it may go on, and nobody has yet.
+    undecided: bool,
     outcome: Option<Ending<'b>>,
+}
+
+impl<'b> Row<'b> {
+    fn new(call: CallRecord<'b>, mark: Mark) -> Row<'b> {
+        let undecided = call.decision == Decision::Asked;
+        Row { call, mark, undecided, outcome: None }
+    }
+
+    fn decide(&mut self, decided: &DecisionRecord<'b>) {
+        let DecisionRecord { decision, policy, rule, reason, .. } = *decided;
+        self.undecided = false;
+        (self.call.decision, self.call.policy) = (decision, policy);
+        (self.call.rule, self.call.reason) = (rule, reason);
+    }
 }
 
 /// How a call ended, and whether its result is kept out of the record.
@@ -286,12 +302,19 @@ impl Filer {
             let ending = match record {
                 Record::Call(call) => {
                     of_seq.insert(call.seq, rows.len());
-                    rows.push(Row { call, mark: Mark::default(), outcome: None });
+                    rows.push(Row::new(call, Mark::default()));
                     continue;
                 }
                 Record::MarkedCall { call, mark } => {
                     of_seq.insert(call.seq, rows.len());
-                    rows.push(Row { call, mark, outcome: None });
+                    rows.push(Row::new(call, mark));
+                    continue;
+                }
+                Record::Decided(decided) => {
+                    match of_seq.get(&decided.seq) {
+                        Some(&index) => rows[index].decide(&decided),
+                        None => others.push(Other::Record(Record::Decided(decided))),
+                    }
                     continue;
                 }
                 Record::Outcome(record) => Ending { record, withheld: false },
@@ -327,8 +350,8 @@ impl Filer {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
              ON CONFLICT DO NOTHING",
         )?;
-        for Row { call, mark, outcome } in rows {
-            let context = context(connection, contexts, call)?;
+        for Row { call, mark, undecided, outcome } in rows {
+            let context = context(connection, contexts, &call.into())?;
             *rev += 1;
             let withheld = outcome.as_ref().is_some_and(|outcome| outcome.withheld);
             let outcome = outcome.as_ref().map(|outcome| &outcome.record);
@@ -340,7 +363,7 @@ impl Filer {
             let ended = match (outcome, call.decision) {
                 (Some(outcome), _) => Some(outcome.outcome),
                 // There is nothing to wait for.
-                (None, decision) if decision.is_refused() => Some(Outcome::NotSent),
+                (None, decision) if decision.is_refused() && !undecided => Some(Outcome::NotSent),
                 (None, _) => None,
             };
             let row = &mut *statement;
@@ -396,6 +419,35 @@ impl Filer {
         Ok(())
     }
 
+    /// The same of the decision about a call that was asked about.
+    fn update_decision(
+        &mut self,
+        session: i64,
+        decided: &DecisionRecord<'_>,
+        rev: &mut i64,
+    ) -> rusqlite::Result<()> {
+        let seq = decided.seq.cast_signed();
+        let common = "SELECT c.client, c.method, c.tool FROM calls JOIN contexts c ON c.id = calls.context
+                      WHERE session = ?1 AND seq = ?2 AND outcome IS NULL";
+        let Filer { connection, contexts, .. } = self;
+        let found: Option<(String, String, String)> = connection
+            .prepare_cached(common)?
+            .query_row((session, seq), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let Some((client, method, tool)) = found else { return Ok(()) };
+        let DecisionRecord { decision, policy, rule, reason, .. } = *decided;
+        let common = Common { client: &client, policy, method: &method, tool: &tool, decision, rule };
+        let context = context(connection, contexts, &common)?;
+        let outcome = decision.is_refused().then(|| Outcome::NotSent.word());
+        let call = connection
+            .prepare_cached(
+                "UPDATE calls SET context = ?3, reason = ?4, outcome = ?5 WHERE session = ?1 AND seq = ?2 RETURNING rev",
+            )?
+            .query_row((session, seq, context, known(reason), outcome), |row| row.get(0))?;
+        *rev += 1;
+        self.change(*rev, call)
+    }
+
     fn change(&self, rev: i64, call: i64) -> rusqlite::Result<()> {
         let mut statement: CachedStatement<'_> =
             self.connection.prepare_cached("INSERT INTO changes(rev, call) VALUES (?1, ?2)")?;
@@ -403,7 +455,7 @@ impl Filer {
     }
 
     fn file_record(
-        &self,
+        &mut self,
         opened: &Opened,
         session: i64,
         record: &Record<'_>,
@@ -445,6 +497,7 @@ impl Filer {
                 notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
             }
             Record::Ended { at_ms, reason } => self.end_session(session, *at_ms, *reason, rev)?,
+            Record::Decided(decided) => self.update_decision(session, decided, rev)?,
             Record::Call(_) | Record::MarkedCall { .. } | Record::Outcome(_) | Record::WithheldOutcome(_) => {
             }
         }
@@ -491,8 +544,12 @@ impl Filer {
             .collect::<rusqlite::Result<_>>()?;
         for call in open {
             self.connection
-                .prepare_cached("UPDATE calls SET outcome = ?2 WHERE rev = ?1")?
-                .execute((call, Outcome::Unknown.word()))?;
+                .prepare_cached(
+                    "UPDATE calls SET outcome = CASE (SELECT decision FROM contexts WHERE id = calls.context)
+                       WHEN ?3 THEN ?4 ELSE ?2 END WHERE rev = ?1",
+                )?
+                // What still waited for a decision never got to the server.
+                .execute((call, Outcome::Unknown.word(), Decision::Asked.word(), Outcome::NotSent.word()))?;
             *rev += 1;
             self.change(*rev, call)?;
         }
@@ -571,11 +628,29 @@ fn consecutive(groups: &[ReadGroup<'_>], drained: i64, at_start: bool) -> usize 
     groups.len()
 }
 
-/// The row of what this call has in common with others.
+/// What many calls have in common.
+#[derive(Clone, Copy)]
+struct Common<'a> {
+    client: &'a str,
+    policy: &'a str,
+    method: &'a str,
+    tool: &'a str,
+    decision: Decision,
+    rule: &'a str,
+}
+
+impl<'a> From<&CallRecord<'a>> for Common<'a> {
+    fn from(call: &CallRecord<'a>) -> Common<'a> {
+        let CallRecord { client, policy, method, tool, decision, rule, .. } = *call;
+        Common { client, policy, method, tool, decision, rule }
+    }
+}
+
+/// Its row.
 fn context(
     connection: &Connection,
     known: &mut FxHashMap<u64, (Context, i64)>,
-    call: &CallRecord<'_>,
+    call: &Common<'_>,
 ) -> rusqlite::Result<i64> {
     let mut hasher = FxHasher::default();
     (call.client, call.policy, call.method, call.tool, call.decision, call.rule).hash(&mut hasher);
@@ -602,7 +677,7 @@ fn context(
 }
 
 impl Context {
-    fn of(call: &CallRecord<'_>) -> Self {
+    fn of(call: &Common<'_>) -> Self {
         Context {
             client: call.client.to_owned(),
             policy: call.policy.to_owned(),
@@ -613,7 +688,7 @@ impl Context {
         }
     }
 
-    fn is_of(&self, call: &CallRecord<'_>) -> bool {
+    fn is_of(&self, call: &Common<'_>) -> bool {
         self.tool == call.tool
             && self.rule == call.rule
             && self.client == call.client

@@ -23,6 +23,8 @@ vocabulary! {
         WouldDeny = "would_deny",
         /// Not sent to its server, which was stopped, had crashed too often, or had lost what the call counts on.
         Stopped = "stopped",
+        /// A person decides. While it has no outcome its gate holds it; one with an outcome has to come again.
+        Asked = "asked",
     }
 }
 
@@ -139,6 +141,8 @@ vocabulary! {
         Installing = "installing",
         /// What was too old, or too much, went from the history by itself.
         Expired = "expired",
+        /// A person decided about a call that was asked about.
+        Decided = "decided",
     }
 }
 

@@ -5,12 +5,13 @@
 
 use crate::call::Keep;
 use crate::codegen;
-use crate::file::Mode;
+use crate::file::{AskSettings, Mode};
 use crate::layer::{Default, DefaultRule, Layer, Rule, Says};
 use crate::lookup::{Found, Imitated};
 use crate::overlay::Overlay;
 use crate::policy::Policy;
 use crate::unbuilt::Unbuilt;
+use crate::window::Window;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Applying<'p> {
@@ -167,6 +168,15 @@ impl<'p> Applying<'p> {
     pub(crate) fn keep_of_all(&self) -> Keep {
         let tops = self.overlay.map_or(Keep::Full, |layer| layer.keep).max(self.base.keep);
         self.rules_for_all().map(|rule| rule.keep).fold(tops, Keep::max)
+    }
+
+    /// Where several say how long, the shortest counts.
+    pub(crate) fn ask_settings(&self) -> AskSettings {
+        let layers = std::iter::once(self.base).chain(self.overlay).map(|layer| layer.ask_settings);
+        let shorter = |one: Option<Window>, other: Option<Window>| one.into_iter().chain(other).min();
+        layers.chain(self.rules().map(|rule| rule.ask_settings)).fold(AskSettings::default(), |one, other| {
+            AskSettings { hold: shorter(one.hold, other.hold), expires: shorter(one.expires, other.expires) }
+        })
     }
 
     /// Pointer of what wants the arguments checked against the tool's schema. In one layer a rule overrides the top; but

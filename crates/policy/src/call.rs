@@ -77,6 +77,8 @@ pub enum Waived {
     Nothing,
     /// That the tool is hidden, denied by its rule, or not listed. Conditions, limits and a block of the whole server stay.
     Denials,
+    /// That a person has to be asked: one was, and said yes. Everything else stays.
+    Asking,
     /// Everything that the policy says. Its limits are given all the same, to be counted.
     Everything,
     /// That it is enforced: everything is judged as if the policy were only observed.
@@ -152,7 +154,7 @@ pub enum RefusalKind {
     Denied,
     /// To be answered exactly as if there were no such tool.
     Hidden,
-    /// A person would have to be asked, which this version cannot do yet.
+    /// A person has to be asked. Nothing else stands in the way, but for limits.
     Ask,
     /// The policy asks for something that this version cannot do.
     Unsupported,

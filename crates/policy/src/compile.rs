@@ -61,6 +61,7 @@ fn layer(body: &Body, label: &str) -> Layer {
             .map(|said| said.place.pointer.clone()),
         mode: body.mode.as_ref().map(|mode| mode.value),
         keep: keep(body.record.as_ref()),
+        ask_settings: body.ask.as_ref().map(|said| said.value).unwrap_or_default(),
         validate: validate(body.validate.as_ref()),
         all_tools: body.all_tools.as_ref().map(|rule| tool_rule(rule, &format!("{label}{ALL}"))),
         classes: body
@@ -117,6 +118,7 @@ fn tool_rule(rule: &ToolRule, label: &str) -> Rule {
         mode: rule.mode.as_ref().map(|mode| mode.value),
         keep: keep(rule.record.as_ref()),
         validate: validate(rule.validate.as_ref()),
+        ask_settings: rule.ask.as_ref().map(|said| said.value).unwrap_or_default(),
         ..Rule::default()
     };
     if let Some(action) = &rule.action {

@@ -10,11 +10,12 @@ use crate::applying::Applying;
 use crate::call::{Call, Circumstances, Judgement, Pass, Refusal, RefusalKind, Target, Waived};
 use crate::codegen;
 use crate::evaluate::{Arguments, CannotJudge, Clause, Standing};
+use crate::file::AskSettings;
 use crate::layer::{Default, Rule};
 use crate::limit::{Kind, Limit, Limits, Taking};
 use crate::name;
 use crate::policy::Policy;
-use crate::unbuilt::{Feature, Unbuilt};
+use crate::unbuilt::Unbuilt;
 
 type Verdict = Result<(), Refusal>;
 
@@ -36,6 +37,11 @@ impl Policy {
             Ok(pass) => Judgement::Pass(pass),
             Err(refusal) => Judgement::Refuse(refusal),
         }
+    }
+
+    /// How long a call of this tool that has to be asked about waits, as far as the policy says.
+    pub fn ask_settings(&self, client: &str, tool: &str, now_ms: i64) -> AskSettings {
+        self.applying(client, tool, now_ms).ask_settings()
     }
 
     fn judge_tool(
@@ -80,7 +86,9 @@ impl Policy {
                     Err(why) => rules.say(|| Err(no_amount(limit, tool, &why)))?,
                 }
             }
-            if applying.says(|says| says.ask) || applying.default_action() == Default::Ask {
+            if waived != Waived::Asking
+                && (applying.says(|says| says.ask) || applying.default_action() == Default::Ask)
+            {
                 rules.say(|| asks(applying, tool, args, waived))?;
             }
         } else {
@@ -221,7 +229,7 @@ pub(crate) fn no_amount(limit: &Limit, tool: &str, why: &str) -> Refusal {
 /// Rules that want a person to be asked. An allowance for the tool answers what its own rules ask without conditions.
 fn asks(applying: &Applying<'_>, tool: &str, args: &Arguments<'_>, waived: Waived) -> Verdict {
     let ask = |pointer: &str, said: Option<&String>| {
-        let sentence = || format!("{tool:?} is refused because {}", Feature::Ask.sentence());
+        let sentence = || format!("{tool:?} needs the user's approval");
         Err(Refusal::new(RefusalKind::Ask, pointer, said.cloned().unwrap_or_else(sentence)))
     };
     let always =

@@ -5,7 +5,7 @@
 use crate::call::Keep;
 use crate::codegen;
 use crate::evaluate::{Clause, Condition};
-use crate::file::Mode;
+use crate::file::{AskSettings, Mode};
 use crate::limit::Limit;
 use crate::lookup::Names;
 use crate::unbuilt::Unbuilt;
@@ -18,6 +18,7 @@ pub(crate) struct Layer {
     pub(crate) unlisted: Option<String>,
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
+    pub(crate) ask_settings: AskSettings,
     pub(crate) validate: Option<Validate>,
     pub(crate) names: Names,
     pub(crate) rules: Vec<Rule>,
@@ -73,6 +74,7 @@ pub(crate) struct Rule {
     pub(crate) limits: Vec<Limit>,
     pub(crate) ask: Option<Denial>,
     pub(crate) ask_if: Vec<Clause>,
+    pub(crate) ask_settings: AskSettings,
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) validate: Option<Validate>,

@@ -6,14 +6,12 @@
 /// One thing that a policy asks for in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feature {
-    Ask,
     Classes,
 }
 
 impl Feature {
     fn verb(self) -> &'static str {
         match self {
-            Feature::Ask => "ask for approval",
             Feature::Classes => "apply rules by risk class",
         }
     }

@@ -312,26 +312,8 @@ fn not_built(file: &PolicyFile, problems: &mut Problems<'_>) {
 }
 
 fn in_layer(body: &Body, refused: &mut impl FnMut(Feature, &Place, &str)) {
-    if let Some(default) = body.default.as_ref().filter(|d| d.value == DefaultAction::Ask) {
-        refused(Feature::Ask, &default.place, "calls of tools that are not listed are");
-    }
-    for rule in &body.tools {
-        in_rule(rule, &format!("calls of {:?}", rule.name), refused);
-    }
-    if let Some(rule) = &body.all_tools {
-        in_rule(rule, "calls", refused);
-    }
     if let Some(class) = body.classes.first() {
         refused(Feature::Classes, &class.place, "calls of tools that are not listed are");
-    }
-}
-
-fn in_rule(rule: &ToolRule, calls: &str, refused: &mut impl FnMut(Feature, &Place, &str)) {
-    if let Some(action) = rule.action.as_ref().filter(|a| a.value == Action::Ask) {
-        refused(Feature::Ask, &action.place, &format!("{calls} are"));
-    }
-    if let Some(clause) = rule.ask_if.first() {
-        refused(Feature::Ask, &clause.place, &format!("{calls} that fit this are"));
     }
 }
 

@@ -61,6 +61,17 @@ pub fn cancelled(id: &IdKey, reason: &str) -> Vec<u8> {
     out
 }
 
+/// A sign of life for a request, under the token that it came with.
+pub fn progress(token: &IdKey, progress: f64, message: &str) -> Vec<u8> {
+    let mut out =
+        br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#.to_vec();
+    out.extend_from_slice(token.to_lexeme().as_bytes());
+    out.extend_from_slice(format!(r#","progress":{progress},"message":"#).as_bytes());
+    write_string(&mut out, &clean(message));
+    out.extend_from_slice(b"}}");
+    out
+}
+
 pub fn notification(method: &str) -> Vec<u8> {
     let mut out = br#"{"jsonrpc":"2.0","method":"#.to_vec();
     write_string(&mut out, &clean(method));

@@ -35,6 +35,12 @@ pub enum NextStep {
     CallAgain,
     /// The server may have done what it was asked for.
     CheckEffect,
+    /// A person decides, and has not yet.
+    RepeatUnchanged,
+    /// A person would decide, and is not there.
+    StopForUser,
+    /// A person said no.
+    Declined,
     /// The reason says it.
     AsSaid,
 }
@@ -75,6 +81,15 @@ impl NextStep {
             }
             NextStep::CallAgain => "Call again in a moment.",
             NextStep::CheckEffect => "Whether the call took effect is not known: look before you call again.",
+            NextStep::RepeatUnchanged => {
+                "Call again with exactly the same arguments; do not change them, and do not use another tool instead."
+            }
+            NextStep::StopForUser => {
+                "Stop here, and tell the user what you need; do not use another tool instead."
+            }
+            NextStep::Declined => {
+                "Do not make this call again, and do not try to get the same in another way. Go on without it, or ask the user."
+            }
             NextStep::AsSaid => "",
         })
     }

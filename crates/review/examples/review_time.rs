@@ -150,6 +150,8 @@ fn fill(folder: &Path, calls: usize) {
                 observing: false,
                 would: None,
                 spend: None,
+                reason: "",
+                asked: None,
             };
             open.push(batch.admit(intent, &[], b"x").expect("no limits"));
         }

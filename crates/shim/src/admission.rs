@@ -2,7 +2,8 @@
 //!
 //! The client's thread comes here with what it reads, the server's with what the server asks of its client, and whoever held a
 //! request back comes once more, under the rules of that moment. A refusal is looked at once more, too: a person may have
-//! allowed the tool for a while, or this very call once. Nothing here waits: what has to be waited for is named ([`Need`]).
+//! allowed the tool for a while, or this very call once. Nothing here waits: what has to be waited for is named ([`Need`]), and
+//! what a person has to decide is said ([`Obstacle::Asks`]).
 
 mod refusal;
 mod request;
@@ -10,8 +11,9 @@ mod request;
 use std::sync::Arc;
 
 use callgate_controls::allowance::{Allowance, What as Allowed};
+use callgate_controls::{Capped, Full};
 use callgate_journal::{Batch, CallEntry, CallRef, Commit, Decision, Intent, NotAdmitted};
-use callgate_policy::{self as policy, Judgement, Keep, RefusalKind, Waived};
+use callgate_policy::{self as policy, Judgement, Keep, Pass, Policy, RefusalKind, Taking, Waived};
 use callgate_protocol::NextStep;
 
 use crate::relay::Relay;
@@ -27,6 +29,10 @@ pub(crate) struct Admission<'r> {
     pub(crate) relay: &'r Relay,
     pub(crate) rules: Rules,
     pub(crate) batch: Batch<'r>,
+    /// Of a request that was asked about: its row.
+    pub(crate) asked: Option<CallRef>,
+    /// This is a thread that may look for what a person decided.
+    pub(crate) may_ask: bool,
 }
 
 /// Why a request is not admitted.
@@ -35,6 +41,8 @@ pub(crate) enum Obstacle {
     Refused(Refusal),
     /// It cannot be judged before this is known.
     Needs(Need),
+    /// A person has to decide: nothing else stands in its way.
+    Asks(Refusal),
 }
 
 /// What a judgement may have to wait for.
@@ -62,6 +70,8 @@ struct Leave {
     rule: Option<String>,
     /// It is used up by this one call.
     spend: Option<String>,
+    /// What is said of it.
+    words: String,
 }
 
 impl From<Refusal> for Obstacle {
@@ -73,7 +83,8 @@ impl From<Refusal> for Obstacle {
 impl<'r> Admission<'r> {
     /// By the rules of this moment.
     pub(crate) fn new(relay: &'r Relay) -> Admission<'r> {
-        Admission { relay, rules: relay.rules(), batch: relay.journal.batch() }
+        let batch = relay.journal.batch();
+        Admission { relay, rules: relay.rules(), batch, asked: None, may_ask: false }
     }
 
     /// Judges a request, takes its limits, and stages its row and its `line` for the server.
@@ -98,7 +109,76 @@ impl<'r> Admission<'r> {
                 other => return other,
             }
         }
-        Err(refused.into())
+        if refused.decision != Decision::Asked {
+            return Err(refused.into());
+        }
+        if request.is_tool_call() {
+            return self.ask(request, evidence, refused, line);
+        }
+        // Nobody is asked about anything but tools yet.
+        Err(Refusal { decision: Decision::Unsupported, ..refused }.into())
+    }
+
+    /// A rule wants a person to decide. Lets it through if one did; else says so, unless it could not pass anyway.
+    fn ask(
+        &mut self,
+        request: &Request<'_>,
+        evidence: &Evidence,
+        refused: Refusal,
+        line: &[u8],
+    ) -> Result<CallRef, Obstacle> {
+        if !self.may_ask {
+            return Err(Obstacle::Asks(refused));
+        }
+        let decided = self.relay.with_subject(request, |subject| self.relay.approvals.leave(subject));
+        let leave = match decided {
+            None => return Err(refused.cannot_be_asked().into()),
+            Some(Err(error)) => return Err(Refusal::unrecorded(&error.to_string(), refused.keep).into()),
+            Some(Ok(leave)) => leave,
+        };
+        if let Some(found) = leave {
+            let (rule, spend) = (Some(format!("(approval {})", found.id)), Some(found.id.to_string()));
+            let leave = Leave { waived: Waived::Asking, rule, spend, words: found.words };
+            match self.attempt(request, evidence, &leave, line) {
+                // Somebody was quicker: then it is asked about anew.
+                Err(Obstacle::Refused(spent)) if Some(&spent.rule) == leave.rule.as_ref() => {}
+                other => return other,
+            }
+        }
+        let policy = self.rules.policy.clone();
+        let waived = Leave { waived: Waived::Asking, ..Leave::default() };
+        let pass = self.examine(&policy, request, evidence, &waived)?;
+        self.has_room(request, &pass)?;
+        Err(Obstacle::Asks(refused))
+    }
+
+    /// Would its limits let it pass now? Nobody is asked about a call that they would not.
+    fn has_room(&self, request: &Request<'_>, pass: &Pass<'_>) -> Result<(), Refusal> {
+        if pass.observing {
+            return Ok(());
+        }
+        let client = self.relay.client.name();
+        for taking in pass.limits.iter() {
+            let Full { used, frees_in } = match self.relay.journal.reading(&client, taking.limit) {
+                Ok(full) => full,
+                Err(error) => return Err(Refusal::unrecorded(&error.to_string(), pass.keep)),
+            };
+            if used.saturating_add(taking.amount) <= taking.limit.ceiling() {
+                continue;
+            }
+            let limit = taking.limit;
+            let cap = Capped {
+                pointer: limit.pointer.clone(),
+                counter: limit.counter.clone(),
+                used,
+                max: limit.max,
+                window: None,
+                frees_in,
+                on_deny: limit.on_deny.clone(),
+            };
+            return Err(capped(request, Some(taking), &cap, pass.keep));
+        }
+        Ok(())
     }
 
     /// Judges a request that is neither counted nor recorded when it passes.
@@ -114,7 +194,7 @@ impl<'r> Admission<'r> {
     pub(crate) fn refuse(&mut self, request: &Request<'_>, refusal: &Refusal) -> CallRef {
         // Only what a person could allow has to be known again.
         let seal = self.relay.seal.as_ref().filter(|_| refusal.can_be_allowed());
-        self.batch.refuse(CallEntry {
+        let row = CallEntry {
             decision: refusal.decision,
             method: request.method,
             tool: &request.name,
@@ -126,7 +206,11 @@ impl<'r> Admission<'r> {
             policy: self.rules.policy.version(),
             keep: refusal.keep,
             digest: request.digest(seal),
-        })
+        };
+        match self.asked {
+            Some(asked) => self.batch.decide(&asked, &row),
+            None => self.batch.refuse(row),
+        }
     }
 
     /// Writes down what was staged; only then can the lines be had.
@@ -170,13 +254,13 @@ impl<'r> Admission<'r> {
             match &allowance.what {
                 what @ Allowed::Tool(_) if what.admits(&request.name) => {
                     if refused.decision != Decision::Capped {
-                        leaves.push(Leave { waived: Waived::Denials, rule, spend: None });
+                        leaves.push(Leave { waived: Waived::Denials, rule, ..Leave::default() });
                     }
                 }
                 Allowed::Call { tool, digest, .. } if *tool == request.name => {
                     if request.digest(self.relay.seal.as_ref()).as_ref() == Some(digest) {
                         let spend = Some(allowance.id.clone());
-                        leaves.push(Leave { waived: Waived::Everything, rule, spend });
+                        leaves.push(Leave { waived: Waived::Everything, rule, spend, ..Leave::default() });
                     }
                 }
                 Allowed::Tool(_) | Allowed::Call { .. } | Allowed::Observe => {}
@@ -185,17 +269,17 @@ impl<'r> Admission<'r> {
         leaves
     }
 
-    fn attempt(
-        &mut self,
+    /// What the rules say, and the tool's own schema.
+    fn examine<'p>(
+        &self,
+        policy: &'p Policy,
         request: &Request<'_>,
         evidence: &Evidence,
         leave: &Leave,
-        line: &[u8],
-    ) -> Result<CallRef, Obstacle> {
+    ) -> Result<Pass<'p>, Obstacle> {
         let relay = self.relay;
         let client = relay.client.name();
         let described = self.described(request, evidence)?;
-        let policy = self.rules.policy.clone();
         let call =
             request.as_call(&client).described_by(described.as_ref().and_then(|schema| schema.arguments()));
         let judged = policy.judge(&call, &relay.circumstances(&self.rules, leave.waived));
@@ -227,8 +311,26 @@ impl<'r> Admission<'r> {
             }
         }
         self.unless_lost(request, pass.keep)?;
+        Ok(pass)
+    }
+
+    fn attempt(
+        &mut self,
+        request: &Request<'_>,
+        evidence: &Evidence,
+        leave: &Leave,
+        line: &[u8],
+    ) -> Result<CallRef, Obstacle> {
+        let relay = self.relay;
+        let client = relay.client.name();
+        let policy = self.rules.policy.clone();
+        let pass = self.examine(&policy, request, evidence, leave)?;
         let under = match leave.rule {
-            None => relay.observed_under(&self.rules, &call),
+            None => {
+                let described = self.described(request, evidence)?;
+                let schema = described.as_ref().and_then(|schema| schema.arguments());
+                relay.observed_under(&self.rules, &request.as_call(&client).described_by(schema))
+            }
             Some(_) => None,
         };
         self.batch.observe_under(under);
@@ -242,16 +344,17 @@ impl<'r> Admission<'r> {
             policy: policy.version(),
             keep: pass.keep,
             // What is allowed in spite of everything is counted in spite of everything.
-            observing: pass.observing || leave.spend.is_some(),
+            observing: pass.observing || leave.waived == Waived::Everything,
             would: pass.would.as_ref().map(|would| (would.rule.as_str(), would.reason.as_str())),
             spend: leave.spend.as_deref(),
+            reason: &leave.words,
+            asked: self.asked,
         };
         let refused = match self.batch.admit(intent, &pass.limits, line) {
             Ok(call) => return Ok(call),
             Err(NotAdmitted::Capped(cap)) => {
                 let full = pass.limits.iter().find(|taking| taking.limit.pointer == cap.pointer);
-                let (reason, next) = wording::capped(full, request.subject(), &cap);
-                Refusal { decision: Decision::Capped, rule: cap.pointer, reason, keep: pass.keep, next }
+                capped(request, full, &cap, pass.keep)
             }
             Err(NotAdmitted::Spent) => {
                 let reason = "what was allowed once has been used".to_owned();
@@ -281,4 +384,10 @@ impl<'r> Admission<'r> {
         }
         Ok(tools.schema(&request.name))
     }
+}
+
+/// A limit is full.
+fn capped(request: &Request<'_>, full: Option<&Taking<'_>>, cap: &Capped, keep: Keep) -> Refusal {
+    let (reason, next) = wording::capped(full, request.subject(), cap);
+    Refusal { decision: Decision::Capped, rule: cap.pointer.clone(), reason, keep, next }
 }

@@ -277,6 +277,8 @@ mod tests {
                 observing: false,
                 would: None,
                 spend: None,
+                reason: "",
+                asked: None,
             };
             let call = batch.admit(intent, &[], b"line").unwrap();
             batch.commit();

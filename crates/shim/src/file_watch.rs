@@ -45,6 +45,7 @@ impl FileWatch {
                 // What was asked before anybody watched is not to wait for a round.
                 loop {
                     relay.rules();
+                    relay.approvals.ring();
                     let request = control::read(&home, relay.journal.session());
                     if let Some(request) = request.filter(|request| request.turn != dealt_with) {
                         dealt_with = request.turn;

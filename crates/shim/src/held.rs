@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use callgate_journal::CallRef;
 use callgate_protocol::message::{Incoming, Message, Side, read};
 
 use crate::passage::Passage;
@@ -46,11 +47,18 @@ pub(crate) struct HeldMessage {
     ticket: Option<Ticket>,
     /// It waits for a server, and what comes after it for the same one does, too.
     for_server: bool,
+    /// The row of a call that a person was asked about.
+    asked: Option<CallRef>,
 }
 
 impl HeldMessage {
     pub(crate) fn new(message: &Message<'_>, ticket: Option<Ticket>, for_server: bool) -> HeldMessage {
-        HeldMessage { text: message.text().into(), ticket, for_server }
+        HeldMessage { text: message.text().into(), ticket, for_server, asked: None }
+    }
+
+    /// A call that a person has decided about.
+    pub(crate) fn decided(text: Box<str>, ticket: Ticket, asked: CallRef) -> HeldMessage {
+        HeldMessage { text, ticket: Some(ticket), for_server: false, asked: Some(asked) }
     }
 }
 
@@ -105,8 +113,11 @@ impl HeldRequests {
         let bytes = held.text.len();
         let for_server = usize::from(held.for_server);
         if let Incoming::One(message) = read(Side::Client, held.text.as_bytes()) {
-            let mut passage = Passage::for_held(relay, held.ticket);
+            let mut passage = Passage::for_held(relay, held.ticket, held.asked);
             passage.message(&message);
+            if let (Some(question), Some(ticket)) = (passage.question(), held.ticket) {
+                passage.ask(&message, ticket, &question);
+            }
             passage.forward();
         }
         let mut queue = self.queue();

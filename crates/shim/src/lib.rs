@@ -5,6 +5,7 @@
 //! no port, needs no app, and writes nothing but protocol to its output.
 
 mod admission;
+mod approvals;
 mod backoff;
 mod call_timeout;
 mod cancel;

@@ -17,7 +17,7 @@ use callgate_protocol::message::{Body, Message};
 use callgate_protocol::{Answer, NextStep};
 
 use self::forwarding::Entered;
-use crate::admission::{Admission, ClientRequest, Evidence, Need, Obstacle, Request};
+use crate::admission::{Admission, ClientRequest, Evidence, Need, Obstacle, Refusal, Request};
 use crate::held::HeldMessage;
 use crate::lifecycle::START_WAIT;
 use crate::pending::{Cancelled, NotEntered, PendingRequest, RequestKind, Ticket};
@@ -32,6 +32,8 @@ pub(crate) struct Passage<'r> {
     admission: Admission<'r>,
     /// Of a request that was held.
     ticket: Option<Ticket>,
+    /// What a person has to decide about it.
+    question: Option<Refusal>,
     /// This is the thread that may wait.
     may_wait: bool,
     entered: Vec<Entered>,
@@ -43,12 +45,46 @@ impl<'r> Passage<'r> {
     pub(crate) fn new(relay: &'r Arc<Relay>, pipe: Arc<ServerPipe>) -> Passage<'r> {
         let (entered, cancelled) = (Vec::new(), Vec::new());
         let admission = Admission::new(relay);
-        Passage { relay, pipe, admission, ticket: None, may_wait: false, entered, cancelled }
+        Passage { relay, pipe, admission, ticket: None, question: None, may_wait: false, entered, cancelled }
     }
 
-    /// For what was held, to the server of this moment.
-    pub(crate) fn for_held(relay: &'r Arc<Relay>, ticket: Option<Ticket>) -> Passage<'r> {
-        Passage { ticket, may_wait: true, ..Passage::new(relay, relay.server.pipe()) }
+    /// For what was held, to the server of this moment. `asked`: its row, if a person was asked about it.
+    pub(crate) fn for_held(
+        relay: &'r Arc<Relay>,
+        ticket: Option<Ticket>,
+        asked: Option<CallRef>,
+    ) -> Passage<'r> {
+        let mut passage = Passage { ticket, may_wait: true, ..Passage::new(relay, relay.server.pipe()) };
+        (passage.admission.asked, passage.admission.may_ask) = (asked, true);
+        passage
+    }
+
+    pub(crate) fn relay(&self) -> &'r Arc<Relay> {
+        self.relay
+    }
+
+    /// Has the row of a call that a person is asked about written down.
+    pub(crate) fn record_question(&mut self, request: &Request<'_>, question: &Refusal) -> CallRef {
+        if let Some(asked) = self.admission.asked {
+            return asked;
+        }
+        let call = self.admission.refuse(request, question);
+        self.admission.asked = Some(call);
+        self.forward();
+        call
+    }
+
+    /// The client gave up what was held.
+    pub(crate) fn given_up(&mut self, message: &Message<'_>) {
+        let Body::Request { id, method, params } = &message.body else { return };
+        if let Ok(request) = ClientRequest::new(message, id.as_key(), method, *params) {
+            self.note_given_up(&request.request);
+        }
+    }
+
+    /// What a person has to decide before it can go on.
+    pub(crate) fn question(&mut self) -> Option<Refusal> {
+        self.question.take()
     }
 
     pub(crate) fn message(&mut self, message: &Message<'_>) {
@@ -204,8 +240,12 @@ impl<'r> Passage<'r> {
                     return self.hold(request.message, Some(request), false);
                 }
                 Err(Obstacle::Refused(refusal)) => return self.refuse(request, &refusal),
-                Err(Obstacle::Needs(_)) if !self.may_wait => {
+                Err(Obstacle::Needs(_) | Obstacle::Asks(_)) if !self.may_wait => {
                     return self.hold(request.message, Some(request), false);
+                }
+                Err(Obstacle::Asks(question)) => {
+                    self.question = Some(question);
+                    return;
                 }
                 Err(Obstacle::Needs(need)) => need,
             };
@@ -241,7 +281,10 @@ impl<'r> Passage<'r> {
                 }
             }
             // No server knows of it.
-            Cancelled::Held => return,
+            Cancelled::Held => {
+                self.relay.approvals.ring();
+                return;
+            }
             // What it is about was answered when the server before went.
             Cancelled::Unknown if turned || self.is_starting() => return,
             Cancelled::Unknown => {}

@@ -20,6 +20,7 @@ use callgate_protocol::lists::List;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
 use callgate_supervise::Ending;
 
+use crate::approvals::Approvals;
 use crate::call_timeout::{CallTimeout, call_timeout};
 use crate::codegen_tracker::CodegenTracker;
 use crate::handshake::Handshake;
@@ -75,6 +76,8 @@ pub(crate) struct Relay {
     pub(crate) pending: Pending,
     /// What of the client's has to wait.
     pub(crate) held: HeldRequests,
+    /// What of it a person decides about.
+    pub(crate) approvals: Approvals,
     pub(crate) server_requests: ServerRequests,
     pub(crate) to_client: Outlet,
     pub(crate) server: CurrentServer,

@@ -22,6 +22,7 @@ use callgate_redaction::{Masker, secret_values};
 use callgate_secrets::Secret;
 use callgate_supervise::{Grace, Keeper, Launch, Pipes, Server};
 
+use crate::approvals::Approvals;
 use crate::backoff::Backoff;
 use crate::client::FromClient;
 use crate::codegen_tracker::CodegenTracker;
@@ -181,6 +182,7 @@ impl Session {
             journal,
             pending: Pending::default(),
             held: HeldRequests::default(),
+            approvals: Approvals::new(&home, &name, session, &info.command),
             server_requests: ServerRequests::default(),
             to_client: Outlet::new("to-client", to_client),
             server: CurrentServer::new(ServerPipe::new(0, stdin)),

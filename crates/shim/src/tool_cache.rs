@@ -16,6 +16,7 @@ use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{Filtered, Page};
 use callgate_protocol::tools::learn_tools;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use sha2::{Digest as _, Sha256};
 
 use crate::checker::{Checker, Start};
 use crate::schema::{Misfit, ToolSchema};
@@ -325,6 +326,16 @@ impl ToolCache {
     /// What the server last said of the tool, current or not: for rules that only read it better with a schema.
     pub(crate) fn schema(&self, tool: &str) -> Option<Arc<ToolSchema>> {
         lock(&self.known.0).schemas.get(tool).cloned().flatten()
+    }
+
+    /// Digest of what the server last said of the tool; zeros, if it said nothing.
+    pub(crate) fn definition(&self, tool: &str) -> [u8; 32] {
+        let pages = lock(&self.known.0).pages.clone();
+        let listed = pages.iter().filter_map(|page| Raw::parse(page).ok()).find_map(|result| {
+            let tools = learn_tools(result).ok()?;
+            tools.iter().find(|listed| listed.name == tool).map(|listed| listed.definition.text())
+        });
+        listed.map_or([0; 32], |definition| Sha256::digest(definition).into())
     }
 
     /// Lets the clerk finish what it has, at the end of a session.

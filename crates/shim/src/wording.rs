@@ -96,6 +96,13 @@ pub fn refusal(
     }
 }
 
+/// The answer to a call that a person has not decided about yet.
+pub(crate) fn pending(id: &IdKey, reason: &str, next: &NextStep, (call, rule): (&str, &str)) -> Vec<u8> {
+    let text = to_agent(reason, next, Some(call));
+    let meta = [("callgate/call", call), ("callgate/rule", rule), ("callgate/approval", "pending")];
+    answer::tool_refusal(id, &text, &meta)
+}
+
 /// A limit's sentence, with the time until it frees if time alone frees it, and what helps. `full`: the limit, if it is known.
 pub(crate) fn capped(full: Option<&Taking<'_>>, tool: &str, cap: &Capped) -> (String, NextStep) {
     let words = full.map(|taking| taking.limit.refusal(tool)).unwrap_or_default();

@@ -16,7 +16,7 @@ use super::ledger::{Anchor, ledger_time};
 use crate::sqlite;
 
 /// Format of this database. A newer one is refused: its counters might mean something else.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// A take changes a few bytes on a few pages, and every commit writes and sums up whole pages: small ones cost less.
 const PAGE: u32 = 1024;
@@ -49,6 +49,22 @@ CREATE TABLE IF NOT EXISTS resets(
   server TEXT NOT NULL, counter TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (server, counter)) WITHOUT ROWID;
 -- Allowances of a single call, from their grant on.
 CREATE TABLE IF NOT EXISTS once(id TEXT PRIMARY KEY, ends_ms INTEGER NOT NULL, spent_ms INTEGER) WITHOUT ROWID;
+-- Calls that a person decides about. subject: digest of all that makes a call the same one.
+CREATE TABLE IF NOT EXISTS approvals(
+  id TEXT PRIMARY KEY, subject BLOB NOT NULL, server TEXT NOT NULL, client TEXT NOT NULL, tool TEXT NOT NULL,
+  definition BLOB NOT NULL, digest BLOB NOT NULL, session TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL,
+  difference TEXT, arguments TEXT, arguments_bytes INTEGER NOT NULL, complete INTEGER NOT NULL, opened_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL, held_until_ms INTEGER, holders INTEGER NOT NULL, asked INTEGER NOT NULL,
+  rounds INTEGER NOT NULL, state TEXT NOT NULL, decided_ms INTEGER, decided_uptime_ms INTEGER, decided_boot TEXT,
+  decided_by TEXT, words TEXT) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS approvals_open ON approvals(subject) WHERE state = 'open';
+CREATE INDEX IF NOT EXISTS approvals_subject ON approvals(subject);
+-- What a decision lets through beside the call that it was about.
+CREATE TABLE IF NOT EXISTS grants(
+  id TEXT PRIMARY KEY, server TEXT NOT NULL, client TEXT NOT NULL, session TEXT NOT NULL, tools TEXT NOT NULL,
+  scope TEXT NOT NULL, granted_ms INTEGER NOT NULL, granted_uptime_ms INTEGER NOT NULL, boot TEXT NOT NULL,
+  ends_ms INTEGER NOT NULL, idle_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL, calls_left INTEGER NOT NULL,
+  revoked_ms INTEGER) WITHOUT ROWID;
 ";
 
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +82,7 @@ impl Counter {
 
 #[derive(Debug)]
 pub(crate) struct Db {
-    pub(super) connection: Connection,
+    pub(crate) connection: Connection,
     pub(super) home: Home,
     pub(super) path: PathBuf,
     file: Identity,
@@ -191,6 +207,7 @@ fn make(connection: &Connection, inode: i64, full: bool, now: &Moment) -> rusqli
         connection.execute("DELETE FROM resets", ())?;
         // In an older copy, what was spent since is unspent.
         connection.execute("DELETE FROM once", ())?;
+        connection.execute("UPDATE grants SET revoked_ms = ?1 WHERE revoked_ms IS NULL", [now.wall_ms])?;
         let at = ledger_time(connection, None, now)?.0;
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('full_since', ?1)", [at])?;
     }

@@ -6,6 +6,7 @@ use callgate_home::{Home, StoreError};
 use rusqlite::OptionalExtension;
 
 use super::db::Db;
+use crate::approval::grants;
 
 /// Makes an allowance good for one call.
 pub(crate) fn make_spendable(home: &Home, now: &Moment, id: &str, ends_ms: i64) -> Result<(), StoreError> {
@@ -38,11 +39,11 @@ pub(crate) fn is_spent(home: &Home, now: &Moment, id: &str) -> Result<bool, Stor
 
 impl Db {
     /// Spends it; `false` if there is nothing left to spend.
-    pub(super) fn spend(&self, id: &str, wall_ms: i64) -> rusqlite::Result<bool> {
+    pub(crate) fn spend(&self, id: &str, now: &Moment) -> rusqlite::Result<bool> {
         let spent = self
             .connection
             .prepare_cached("UPDATE once SET spent_ms = ?2 WHERE id = ?1 AND spent_ms IS NULL")?
-            .execute((id, wall_ms))?;
-        Ok(spent == 1)
+            .execute((id, now.wall_ms))?;
+        Ok(spent == 1 || grants::spend(self, id, now)?)
     }
 }

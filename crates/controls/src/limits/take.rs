@@ -80,7 +80,7 @@ impl Db {
         taken
     }
 
-    pub(super) fn transaction<T>(
+    pub(crate) fn transaction<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
@@ -125,7 +125,7 @@ impl Db {
             found.push(seen);
         }
         if let Some(id) = admission.spend
-            && !self.spend(id, moment.wall_ms)?
+            && !self.spend(id, &moment)?
         {
             return Ok(Took::Spent);
         }

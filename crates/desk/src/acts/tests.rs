@@ -333,6 +333,8 @@ fn call<'a>(client: &'a str, tool: &'a str) -> Intent<'a> {
         observing: false,
         would: None,
         spend: None,
+        reason: "",
+        asked: None,
     }
 }
 

@@ -59,6 +59,7 @@ fn words(call: &CallRow) -> String {
         Decision::Unsupported => "A rule that this version cannot apply",
         Decision::WouldDeny => "Only watched; it would be refused",
         Decision::Stopped => "Not sent to its server",
+        Decision::Asked => "Waits for your decision",
     };
     reason.map_or_else(|| word.to_owned(), |reason| format!("{word}: {reason}"))
 }

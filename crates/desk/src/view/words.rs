@@ -31,7 +31,7 @@ mirror! {
     /// What was decided about a call.
     Decision of journal::Decision {
         Allowed, Denied, Capped, Hidden, Paused, Malformed, Broken, Unrecorded, Unsupported, WouldDeny,
-        Stopped,
+        Stopped, Asked,
     }
 }
 

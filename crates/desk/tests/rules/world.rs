@@ -127,6 +127,8 @@ impl Session {
                     observing: pass.observing,
                     would: None,
                     spend: None,
+                    reason: "",
+                    asked: None,
                 };
                 match batch.admit(intent, &pass.limits, b"x") {
                     Ok(call) => {

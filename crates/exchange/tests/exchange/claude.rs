@@ -45,7 +45,7 @@ fn permissions_decide_as_claude_code_does() {
                     let (tool, args) = name_and_args(call.trim());
                     let decided = match Gate::new(&policy.text).call(&tool, args.as_deref()) {
                         Ok(()) => "allow",
-                        Err((_, reason)) if reason.contains("ask") => "ask",
+                        Err((_, reason)) if reason.contains("approval") => "ask",
                         Err(_) => "deny",
                     };
                     if decided == expected { continue } else { format!("{decided}\n{}", policy.text) }

@@ -18,6 +18,8 @@ fn intent(tool: &str) -> Intent<'_> {
         observing: false,
         would: None,
         spend: None,
+        reason: "",
+        asked: None,
     }
 }
 

@@ -277,6 +277,8 @@ fn a_full_disk_refuses_the_call_and_the_session_lives_on() {
         observing: false,
         would: None,
         spend: None,
+        reason: "",
+        asked: None,
     };
     let refused = batch.admit(intent, &[], &[b'x'; 300]).unwrap();
     let long = format!("\"{}\"", "y".repeat(400));

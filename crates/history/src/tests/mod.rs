@@ -64,6 +64,8 @@ pub(crate) fn intent<'a>(tool: &'a str, args: &'a str) -> Intent<'a> {
         observing: false,
         would: None,
         spend: None,
+        reason: "",
+        asked: None,
     }
 }
 

@@ -385,6 +385,8 @@ fn a_call_that_is_only_observed_counts_as_made() {
         observing: true,
         would: Some(("/tools/delete", "not from an agent")),
         spend: None,
+        reason: "",
+        asked: None,
     };
     let observed = batch.admit(intent, &[], b"x").unwrap();
     assert_eq!(batch.commit().admitted.lines(), b"x\n");

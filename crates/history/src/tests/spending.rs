@@ -22,6 +22,8 @@ fn intent(spend: Option<&str>) -> Intent<'_> {
         observing: false,
         would: None,
         spend,
+        reason: "",
+        asked: None,
     }
 }
 

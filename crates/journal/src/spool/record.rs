@@ -50,6 +50,8 @@ pub(crate) enum Record<'a> {
     },
     /// An outcome whose result the policy keeps out of the record.
     WithheldOutcome(OutcomeRecord<'a>),
+    /// What was decided about a call that was asked about.
+    Decided(DecisionRecord<'a>),
 }
 
 /// What few calls have.
@@ -76,6 +78,16 @@ pub(crate) struct CallRecord<'a> {
     pub reason: &'a str,
     #[serde(borrow)]
     pub args: Option<Body<'a>>,
+}
+
+/// Takes the place of what its call's record says of the same.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DecisionRecord<'a> {
+    pub seq: u64,
+    pub decision: Decision,
+    pub policy: &'a str,
+    pub rule: &'a str,
+    pub reason: &'a str,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

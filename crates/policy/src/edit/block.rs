@@ -1,4 +1,4 @@
-//! One tool, or those of a pattern, denied or hidden.
+//! One tool, or those of a pattern, denied, asked about or hidden.
 
 use super::scope::Scope;
 use super::{effect, pattern};
@@ -16,11 +16,12 @@ pub(super) fn block(
     summary: &mut Vec<String>,
 ) {
     for tool in pattern::reached(body, tool) {
-        deny(draft, scope, body, tool, reason, summary);
+        act(draft, scope, body, (tool, DENY), reason, summary);
     }
 }
 
-fn deny(
+/// Has a person asked about every call. What is denied stays so.
+pub(super) fn ask(
     draft: &mut Draft,
     scope: &Scope,
     body: &Body,
@@ -28,17 +29,39 @@ fn deny(
     reason: Option<&str>,
     summary: &mut Vec<String>,
 ) {
+    let is_denied = |tool: &str| {
+        let rule = body.tools.iter().find(|rule| rule.name == tool);
+        rule.and_then(|rule| rule.action.as_ref()).is_some_and(|action| action.value == Action::Deny)
+    };
+    for tool in pattern::reached(body, tool).filter(|tool| !is_denied(tool)) {
+        act(draft, scope, body, (tool, ASK), reason, summary);
+    }
+}
+
+/// An action, as it is written and as it is said.
+type Acting = (Action, &'static str, &'static str);
+const DENY: Acting = (Action::Deny, "deny", "denied");
+const ASK: Acting = (Action::Ask, "ask", "asked about");
+
+fn act(
+    draft: &mut Draft,
+    scope: &Scope,
+    body: &Body,
+    (tool, (action, word, said)): (&str, Acting),
+    reason: Option<&str>,
+    summary: &mut Vec<String>,
+) {
     let whose = scope.whose();
     let Some(rule) = body.tools.iter().find(|rule| rule.name == tool) else {
-        let mut members = vec![("action".to_owned(), NewValue::text("deny"))];
+        let mut members = vec![("action".to_owned(), NewValue::text(word))];
         members.extend(reason.map(|reason| ("reason".to_owned(), NewValue::text(reason))));
         draft.set(&scope.path(&["tools", tool]), NewValue::Map(members));
-        summary.push(format!("{tool:?} is now denied{whose}"));
+        summary.push(format!("{tool:?} is now {said}{whose}"));
         return;
     };
-    if rule.action.as_ref().map(|a| a.value) != Some(Action::Deny) {
-        draft.set(&scope.path(&["tools", tool, "action"]), NewValue::text("deny"));
-        summary.push(format!("{tool:?} is now denied{whose}"));
+    if rule.action.as_ref().map(|a| a.value) != Some(action) {
+        draft.set(&scope.path(&["tools", tool, "action"]), NewValue::text(word));
+        summary.push(format!("{tool:?} is now {said}{whose}"));
     }
     effect::make_lasting(draft, &scope.path(&["tools", tool]), rule, summary);
     if let Some(reason) = reason

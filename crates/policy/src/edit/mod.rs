@@ -49,6 +49,8 @@ pub use revert::{RevertError, revert};
 pub enum Edit {
     /// Deny every call of the tool.
     Block { tool: String, reason: Option<String> },
+    /// Have a person asked about every call of the tool.
+    Ask { tool: String, reason: Option<String> },
     /// Deny it and leave it out of lists.
     Hide { tool: String },
     /// At most so many calls a window, counted per client with this server. A second time it may be a higher cap:
@@ -84,6 +86,7 @@ impl Edit {
     pub fn tool(&self) -> Option<&str> {
         match self {
             Edit::Block { tool, .. }
+            | Edit::Ask { tool, .. }
             | Edit::Hide { tool }
             | Edit::Cap { tool, .. }
             | Edit::Allow { tool }
@@ -175,6 +178,7 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     })?;
     match edit {
         Edit::Block { .. }
+        | Edit::Ask { .. }
         | Edit::Hide { .. }
         | Edit::BlockServer { .. }
         | Edit::Refuse { .. }
@@ -228,6 +232,7 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
     let body = scope.body(&file);
     match edit {
         Edit::Block { tool, reason } => block::block(draft, scope, body, tool, reason.as_deref(), summary),
+        Edit::Ask { tool, reason } => block::ask(draft, scope, body, tool, reason.as_deref(), summary),
         Edit::Hide { tool } => block::hide(draft, scope, &file, &policy, tool, summary),
         Edit::Cap { tool, max, window } => {
             cap::may_be_listed(draft, scope, &file, &policy, tool)?;

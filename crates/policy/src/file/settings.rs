@@ -46,16 +46,19 @@ pub(super) fn pin(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Optio
     reader.choice(cursor, "`pin`", &choices)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AskSettings {
-    /// How long a call is held for an answer.
+    /// How long a call is held for a decision.
     pub hold: Option<Window>,
+    /// How long it can be decided about, whether its client waits or not.
+    pub expires: Option<Window>,
 }
 
 pub(super) fn ask(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<AskSettings>> {
-    let fields = reader.fields(cursor, "`ask`", &["hold"])?;
-    let hold = fields.get("hold").and_then(|c| window(reader, c));
-    Some(Spot { value: AskSettings { hold }, place: cursor.place.clone() })
+    let fields = reader.fields(cursor, "`ask`", &["hold", "expires"])?;
+    let mut length = |key: &str| fields.get(key).and_then(|c| window(reader, c));
+    let (hold, expires) = (length("hold"), length("expires"));
+    Some(Spot { value: AskSettings { hold, expires }, place: cursor.place.clone() })
 }
 
 /// When the same thing again and again is a loop.

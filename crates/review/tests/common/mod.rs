@@ -136,6 +136,8 @@ impl World {
                     observing: pass.observing,
                     would: pass.would.as_ref().map(|would| (would.rule.as_str(), would.reason.as_str())),
                     spend: None,
+                    reason: "",
+                    asked: None,
                 };
                 match batch.admit(intent, &pass.limits, b"x") {
                     Ok(call) => {

@@ -7,7 +7,7 @@ use callgate_protocol::NextStep;
 use crate::wording;
 
 /// Why a request does not pass.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) decision: Decision,
     /// As the record names it.
@@ -29,11 +29,17 @@ impl Refusal {
         }
     }
 
+    /// A person has to decide, and cannot: such a call would not be known again.
+    pub(crate) fn cannot_be_asked(self) -> Refusal {
+        let reason = format!("{}, and its arguments are too large to be asked about", self.reason);
+        Refusal { decision: Decision::Denied, reason, next: NextStep::AskUser, ..self }
+    }
+
     /// May a person set it aside? A pause, a broken policy and what Callgate refuses by itself, nobody can.
     pub(crate) fn can_be_allowed(&self) -> bool {
         matches!(
             self.decision,
-            Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported
+            Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported | Decision::Asked
         )
     }
 
@@ -49,7 +55,8 @@ impl From<policy::Refusal> for Refusal {
         let policy::Refusal { kind, rule, reason, keep, next } = refusal;
         let decision = match kind {
             RefusalKind::Denied => Decision::Denied,
-            RefusalKind::Ask | RefusalKind::Unsupported => Decision::Unsupported,
+            RefusalKind::Ask => Decision::Asked,
+            RefusalKind::Unsupported => Decision::Unsupported,
             RefusalKind::Hidden => Decision::Hidden,
             RefusalKind::Broken => Decision::Broken,
         };

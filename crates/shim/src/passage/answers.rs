@@ -22,13 +22,17 @@ impl Passage<'_> {
         }
     }
 
-    pub(super) fn refuse(&mut self, request: &ClientRequest<'_>, refusal: &Refusal) {
+    pub(crate) fn refuse(&mut self, request: &ClientRequest<'_>, refusal: &Refusal) {
         let call = self.admission.refuse(&request.request, refusal);
         let Refusal { decision, rule, reason, next, .. } = refusal;
         let line = match decision {
             // Exactly what this server says of something that it does not have.
             Decision::Hidden => self.unknown(request),
             _ if refusal.is_by_default() && self.is_absent(&request.request) => self.unknown(request),
+            Decision::Asked => {
+                let at = (&*call.id().to_string(), rule.as_str());
+                wording::pending(&request.key, reason, next, at)
+            }
             _ => {
                 let at = (&*call.id().to_string(), rule.as_str());
                 wording::refusal(request.request.expects, &request.key, reason, next, at)

@@ -21,6 +21,16 @@ impl Pending {
         Ok(ticket)
     }
 
+    /// Is an answer to it still owed, by whoever has this ticket?
+    pub(crate) fn is_held(&self, id: &IdKey, ticket: Ticket) -> bool {
+        self.table().is_held(id, ticket)
+    }
+
+    /// Is it over with all requests?
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self.table().intake, Intake::Closed(_))
+    }
+
     /// May it be let through to this server now?
     pub(crate) fn check_held(
         &self,

@@ -35,7 +35,7 @@ impl Relay {
             // No line for the server: this one is for the client, and goes when its row is safe.
             false => match admission.admit(request, &Evidence::default(), b"") {
                 Ok(call) => Ok(Some(call)),
-                Err(Obstacle::Refused(refusal)) => Err(refusal),
+                Err(Obstacle::Refused(refusal) | Obstacle::Asks(refusal)) => Err(refusal),
                 // Only tools have schemas.
                 Err(Obstacle::Needs(_)) => Err(unusable("nothing is known of its arguments".to_owned())),
             },

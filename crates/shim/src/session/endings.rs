@@ -35,6 +35,8 @@ impl Session {
     /// The client closed its end. It may still be reading: calls under way are answered first. Nobody is waited for when nobody
     /// can read the answer.
     pub(super) fn client_closed(mut self) -> u8 {
+        // Nobody is there for whom a person could decide.
+        self.relay.approvals.close(LAST_WORDS);
         let deadline = Instant::now() + LAST_ANSWERS;
         while !self.relay.pending.wait_empty(LOOK) && Instant::now() < deadline && !self.is_orphaned() {
             match self.try_next() {

@@ -164,6 +164,21 @@ fn rows() -> Vec<Row> {
             "stop, and wait for the user",
         ),
         row(
+            "a person decides, and has not yet",
+            said("Waiting for the user's approval", &NextStep::RepeatUnchanged),
+            "make the same call again",
+        ),
+        row(
+            "a person decides, and nobody is there",
+            said("The user's approval is needed, and the user is away", &NextStep::StopForUser),
+            "stop, and say what is needed",
+        ),
+        row(
+            "a person said no",
+            said("the user said no: use the staging site", &NextStep::Declined),
+            "do what the person wrote, or go on without it",
+        ),
+        row(
             "the policy is broken",
             broken("corpus.json: line 1, column 2: a value was expected here"),
             "stop, and tell the user",

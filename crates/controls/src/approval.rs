@@ -1,0 +1,250 @@
+//! Approvals: calls that wait for a person's decision, the decisions, and what a yes lets through, in `limits.db`.
+//!
+//! A row has the id of the call that asked first. What makes a later call the same one is its [`Subject`]: equal calls share a
+//! row, and any difference (an argument, the tool's definition, the command behind the server's name, the client) makes a new
+//! one. A decision is a compare-and-set on an open row, so of two windows, a window and a command line, or ten gates one
+//! is first and the others are told. A yes for one call is spent like an allowance of one call, together with the call's
+//! limits; one for several is a [`Grant`], which is used up and ends in the same transaction.
+//!
+//! Arguments are kept masked, as in the history, and only until the decision: the call itself is held by its gate in memory.
+
+mod decide;
+pub(crate) mod grants;
+mod leave;
+mod question;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use callgate_home::clock::Moment;
+use callgate_home::{CallId, Home, SessionId, StoreError, vocabulary};
+use rusqlite::{OptionalExtension, Row};
+use sha2::{Digest as _, Sha256};
+
+use crate::limits::Db;
+
+pub use decide::{Decided, NotDecided, Verdict};
+pub use grants::{Grant, GrantScope};
+pub use leave::Leave;
+pub use question::{Arguments, Asked, Question, Release};
+
+/// How long an approval stays open if no policy says otherwise.
+pub const EXPIRES: Duration = Duration::from_hours(1);
+/// How long a call that was approved may come again, once.
+pub const USABLE: Duration = Duration::from_mins(10);
+/// So many times a call is held before its client is told that nobody is there.
+pub const ROUNDS: u32 = 3;
+/// More at once from one session are no questions any more.
+pub const MOST_PER_SESSION: u32 = 50;
+/// Decided ones are kept for this long: what was decided often is worth a rule.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+vocabulary! {
+    /// How an approval stands.
+    State {
+        Open = "open",
+        Approved = "approved",
+        Denied = "denied",
+        /// Nobody decided in time.
+        Missed = "missed",
+        /// Its client gave the call up while it was held.
+        Withdrawn = "withdrawn",
+    }
+}
+
+vocabulary! {
+    /// Where a decision was made.
+    Decider {
+        Window = "window",
+        Tray = "tray",
+        Notification = "notification",
+        Cli = "cli",
+        Watch = "watch",
+    }
+}
+
+impl Decider {
+    pub fn place(self) -> &'static str {
+        match self {
+            Decider::Window => "in the window",
+            Decider::Tray => "in the tray",
+            Decider::Notification => "in a notification",
+            Decider::Cli => "at the command line",
+            Decider::Watch => "in callgate watch",
+        }
+    }
+}
+
+/// What makes a call the same call.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub server: &'a str,
+    /// What is started under the server's name.
+    pub command: &'a [u8; 32],
+    pub client: &'a str,
+    pub tool: &'a str,
+    /// Of the tool as its server lists it; zeros for one that is not listed.
+    pub definition: &'a [u8; 32],
+    /// Of tool and arguments, sealed.
+    pub digest: &'a [u8; 32],
+}
+
+impl Subject<'_> {
+    fn key(&self) -> [u8; 32] {
+        let mut form = Sha256::new();
+        for text in [self.server.as_bytes(), self.client.as_bytes(), self.tool.as_bytes()] {
+            form.update((text.len() as u64).to_le_bytes());
+            form.update(text);
+        }
+        for digest in [self.command, self.definition, self.digest] {
+            form.update(digest);
+        }
+        form.finalize().into()
+    }
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    pub id: CallId,
+    pub server: String,
+    pub client: String,
+    pub tool: String,
+    /// The session that asked last.
+    pub session: SessionId,
+    /// The rule that asks, and its words.
+    pub rule: String,
+    pub reason: String,
+    /// Why there is a new card though one like it was decided before.
+    pub difference: Option<String>,
+    /// Until it is decided.
+    pub arguments: Option<Arguments>,
+    pub opened_ms: i64,
+    pub expires_ms: i64,
+    /// Until when a client waits, if one does.
+    pub held_until_ms: Option<i64>,
+    /// How many equal calls asked.
+    pub asked: u32,
+    pub state: State,
+    pub decided_ms: Option<i64>,
+    pub decided_by: Option<Decider>,
+    /// What was said with the decision.
+    pub words: Option<String>,
+}
+
+const COLUMNS: &str = "id, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, opened_ms,
+     expires_ms, held_until_ms, asked, state, decided_ms, decided_by, words";
+
+impl Approval {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
+        let text = |column: usize| row.get::<_, String>(column);
+        let arguments = row.get::<_, Option<String>>(8)?.map(|text| -> rusqlite::Result<Arguments> {
+            let bytes = row.get::<_, i64>(9)?.cast_unsigned();
+            Ok(Arguments { text, bytes, complete: row.get(10)? })
+        });
+        Ok(Approval {
+            id: parsed(row, 0)?,
+            server: text(1)?,
+            client: text(2)?,
+            tool: text(3)?,
+            session: parsed(row, 4)?,
+            rule: text(5)?,
+            reason: text(6)?,
+            difference: row.get(7)?,
+            arguments: arguments.transpose()?,
+            opened_ms: row.get(11)?,
+            expires_ms: row.get(12)?,
+            held_until_ms: row.get(13)?,
+            asked: row.get(14)?,
+            state: parsed(row, 15)?,
+            decided_ms: row.get(16)?,
+            decided_by: row.get::<_, Option<String>>(17)?.and_then(|word| word.parse().ok()),
+            words: row.get(18)?,
+        })
+    }
+}
+
+/// A column that holds the text of something else.
+fn parsed<T: std::str::FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    let kind = rusqlite::types::Type::Text;
+    text.parse().map_err(|_| rusqlite::Error::FromSqlConversionFailure(column, kind, text.into()))
+}
+
+/// The approvals of a home, by a connection of their own.
+#[derive(Debug)]
+pub struct Approvals {
+    home: Home,
+    db: Option<Db>,
+}
+
+impl Approvals {
+    /// Nothing is opened before it is needed.
+    pub fn new(home: &Home) -> Approvals {
+        Approvals { home: home.clone(), db: None }
+    }
+
+    /// What waits for a decision, the oldest first.
+    pub fn open(&mut self, now: &Moment) -> Result<Vec<Approval>, StoreError> {
+        self.transaction(now, |db| {
+            miss_expired(db, now)?;
+            let sql = format!("SELECT {COLUMNS} FROM approvals WHERE state = 'open' ORDER BY opened_ms, id");
+            db.connection.prepare_cached(&sql)?.query_map((), Approval::read)?.collect()
+        })
+    }
+
+    /// The last ones that are not open any more, the newest first.
+    pub fn ended(&mut self, now: &Moment, most: u32) -> Result<Vec<Approval>, StoreError> {
+        self.transaction(now, |db| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM approvals WHERE state <> 'open'
+                 ORDER BY coalesce(decided_ms, expires_ms) DESC, id LIMIT ?1"
+            );
+            db.connection.prepare_cached(&sql)?.query_map([most], Approval::read)?.collect()
+        })
+    }
+
+    pub fn get(&mut self, now: &Moment, id: CallId) -> Result<Option<Approval>, StoreError> {
+        self.transaction(now, |db| get(db, id))
+    }
+
+    fn transaction<T>(
+        &mut self,
+        now: &Moment,
+        work: impl FnOnce(&mut Db) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        if self.db.as_ref().is_some_and(|db| !db.is_in_place()) {
+            self.db = None;
+        }
+        let db = match self.db {
+            Some(ref mut db) => db,
+            None => self.db.insert(Db::open(&self.home, now)?),
+        };
+        db.transaction(work)
+    }
+}
+
+fn get(db: &Db, id: CallId) -> rusqlite::Result<Option<Approval>> {
+    let sql = format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1");
+    db.connection.prepare_cached(&sql)?.query_row([id.to_string()], Approval::read).optional()
+}
+
+/// What nobody decided in time, and what is too old to be of use.
+fn miss_expired(db: &Db, now: &Moment) -> rusqlite::Result<()> {
+    db.connection
+        .prepare_cached(
+            "UPDATE approvals SET state = 'missed', arguments = NULL, held_until_ms = NULL
+             WHERE state = 'open' AND expires_ms <= ?1",
+        )?
+        .execute([now.wall_ms])?;
+    let oldest = now.wall_ms - KEPT.as_millis() as i64;
+    db.connection
+        .prepare_cached("DELETE FROM approvals WHERE state <> 'open' AND expires_ms < ?1")?
+        .execute([oldest])?;
+    db.connection.prepare_cached("DELETE FROM grants WHERE ends_ms < ?1")?.execute([oldest]).map(drop)
+}
+
+fn ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,129 @@
+//! Decisions: one for each question, by whoever is first.
+
+use std::time::Duration;
+
+use callgate_home::clock::Moment;
+use callgate_home::{CallId, StoreError};
+
+use super::{Approval, Approvals, Decider, GrantScope, State, USABLE, get, grants, miss_expired, ms};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// This call, once: now if it is held, else when it comes again.
+    Once,
+    /// This call, and others of these tools as far as the scope reaches.
+    Grant { scope: GrantScope, tools: Vec<String> },
+    /// With words for whoever asked.
+    Deny(Option<String>),
+}
+
+/// A decision that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// As it was a moment before.
+    pub approval: Approval,
+    /// Its client waits for it. If not, a call that was approved has to come again.
+    pub is_held: bool,
+}
+
+/// Why a decision counts for nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum NotDecided {
+    #[error("there is no approval {0}: `callgate approvals` lists those that wait")]
+    Unknown(CallId),
+    #[error("{}", already(*id, *state))]
+    Already { id: CallId, state: State },
+    #[error("the approval cannot be written: {0}")]
+    Store(#[from] StoreError),
+}
+
+fn already(id: CallId, state: State) -> String {
+    match state {
+        State::Open => format!("{id} waits for a decision"),
+        State::Approved => format!("{id} was approved already; nothing was changed"),
+        State::Denied => format!("{id} was denied already; nothing was changed"),
+        State::Missed => format!("{id} waited too long and is closed; the call has to be made again"),
+        State::Withdrawn => format!("the client gave {id} up; there is nothing left to decide"),
+    }
+}
+
+impl Approvals {
+    pub fn decide(
+        &mut self,
+        now: &Moment,
+        id: CallId,
+        verdict: &Verdict,
+        by: Decider,
+    ) -> Result<Decided, NotDecided> {
+        let found = self.transaction(now, |db| {
+            miss_expired(db, now)?;
+            let Some(approval) = get(db, id)? else { return Ok(None) };
+            if approval.state != State::Open {
+                return Ok(Some((approval, false)));
+            }
+            let (state, words) = match verdict {
+                Verdict::Deny(words) => (State::Denied, words.as_deref()),
+                Verdict::Once | Verdict::Grant { .. } => (State::Approved, None),
+            };
+            let changed = db
+                .connection
+                .prepare_cached(
+                    "UPDATE approvals SET state = ?2, decided_ms = ?3, decided_uptime_ms = ?4, decided_boot = ?5,
+                       decided_by = ?6, words = ?7, arguments = NULL WHERE id = ?1 AND state = 'open'",
+                )?
+                .execute((
+                    id.to_string(),
+                    state.word(),
+                    now.wall_ms,
+                    now.uptime_ms.cast_signed(),
+                    now.boot.0.to_string(),
+                    by.word(),
+                    words,
+                ))?;
+            if state == State::Approved {
+                // The call itself passes whatever else the verdict reaches.
+                let insert = "INSERT OR REPLACE INTO once(id, ends_ms) VALUES (?1, ?2)";
+                db.connection.execute(insert, (id.to_string(), now.wall_ms + ms(USABLE)))?;
+            }
+            if let Verdict::Grant { scope, tools } = verdict {
+                grants::insert(db, now, &approval, *scope, tools)?;
+            }
+            Ok(Some((approval, changed == 1)))
+        })?;
+        match found {
+            None => Err(NotDecided::Unknown(id)),
+            Some((approval, true)) => {
+                let is_held = approval.held_until_ms.is_some_and(|until| until > now.wall_ms);
+                Ok(Decided { approval, is_held })
+            }
+            Some((approval, false)) => Err(NotDecided::Already { id, state: approval.state }),
+        }
+    }
+
+    /// How often calls of this tool, by this client, were decided so lately.
+    pub fn decided_lately(
+        &mut self,
+        now: &Moment,
+        approval: &Approval,
+        state: State,
+        within: Duration,
+    ) -> Result<u32, StoreError> {
+        self.transaction(now, |db| {
+            db.connection
+                .prepare_cached(
+                    "SELECT count(*) FROM approvals WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state = ?4
+                     AND decided_ms > ?5",
+                )?
+                .query_row(
+                    (
+                        &approval.server,
+                        &approval.client,
+                        &approval.tool,
+                        state.word(),
+                        now.wall_ms - ms(within),
+                    ),
+                    |row| row.get(0),
+                )
+        })
+    }
+}

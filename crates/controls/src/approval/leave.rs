@@ -1,0 +1,52 @@
+//! Leave: what a person's yes means for a call that comes now.
+
+use callgate_home::clock::Moment;
+use callgate_home::{SessionId, StoreError};
+
+use super::{Approval, Approvals, GrantScope, Subject, USABLE, get, grants, ms};
+
+/// What lets a call through that has to be asked about, and is spent with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leave {
+    /// What it comes from.
+    pub approval: Approval,
+    /// Of one for several calls: how far it reaches.
+    pub scope: Option<GrantScope>,
+}
+
+impl Approvals {
+    /// The yes that this very call has and did not use yet, else a grant that reaches it.
+    pub fn leave(
+        &mut self,
+        now: &Moment,
+        subject: &Subject<'_>,
+        session: SessionId,
+    ) -> Result<Option<Leave>, StoreError> {
+        self.transaction(now, |db| {
+            let mut statement = db.connection.prepare_cached(
+                "SELECT a.id FROM approvals a JOIN once o ON o.id = a.id
+                 WHERE a.subject = ?1 AND a.state = 'approved' AND o.spent_ms IS NULL AND o.ends_ms > ?2
+                   AND a.decided_ms <= ?2 + 10000 AND a.decided_boot = ?3 AND ?4 - a.decided_uptime_ms < ?5
+                 ORDER BY a.decided_ms LIMIT 1",
+            )?;
+            let (boot, uptime) = (now.boot.0.to_string(), now.uptime_ms.cast_signed());
+            let key = subject.key();
+            let own: Vec<String> = statement
+                .query_map((&key[..], now.wall_ms, &boot, uptime, ms(USABLE)), |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            if let Some(id) = own.first().and_then(|id| id.parse().ok())
+                && let Some(approval) = get(db, id)?
+            {
+                return Ok(Some(Leave { approval, scope: None }));
+            }
+            let reaches = |grant: &grants::Grant| {
+                grant.session == session
+                    && grant.server == subject.server
+                    && callgate_policy::same_client(&grant.client, subject.client)
+                    && grant.tools.iter().any(|tool| tool == subject.tool)
+            };
+            let Some(grant) = grants::holding(db, now)?.into_iter().find(reaches) else { return Ok(None) };
+            Ok(get(db, grant.id)?.map(|approval| Leave { approval, scope: Some(grant.scope) }))
+        })
+    }
+}

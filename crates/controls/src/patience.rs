@@ -1,0 +1,127 @@
+//! Patience of clients: how long each waits for the answer to a call, and so how long one may be held for a person.
+//!
+//! The table has what is known of clients; what a client taught a gate by giving up is remembered in `control/patience.json`
+//! and only ever shortens that. Claude Desktop stops using all its servers after a few calls without an answer, so a held
+//! call is answered well before its client's clock.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use callgate_home::{Home, atomic, lock_file, read_private};
+use callgate_policy::same_client;
+
+/// A client's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Names that it goes by: its own, and that of its entry.
+    pub clients: &'static [&'static str],
+    pub hold: Duration,
+    /// It goes on with a call that it no longer shows as running: whoever decides late need not tell it to.
+    pub in_background: bool,
+    /// What is known, from where, and when it was looked at.
+    pub source: &'static str,
+}
+
+/// Of clients that nothing is known about: most are made with a kit whose clock is 60 s.
+pub const UNKNOWN: Duration = Duration::from_secs(45);
+
+pub const CLIENTS: &[Patience] = &[
+    Patience {
+        clients: &["claude-ai", "claude-desktop", "Claude Desktop"],
+        hold: Duration::from_secs(45),
+        in_background: false,
+        source: "240 s in chats (anthropics/claude-code#65643), 60 s in its Code tab (#43791, #63379); 2026-11",
+    },
+    Patience {
+        clients: &["claude-code", "Claude Code"],
+        hold: Duration::from_secs(100),
+        in_background: true,
+        source: "calls move to the background at 120 s, code.claude.com/docs/en/mcp; 2026-09",
+    },
+    Patience {
+        clients: &["Visual Studio Code", "vscode", "VS Code"],
+        hold: Duration::from_secs(240),
+        in_background: false,
+        source: "about 300 s, microsoft/vscode#261734; 2025-08",
+    },
+    Patience {
+        clients: &["codex-mcp-client", "codex", "Codex"],
+        hold: Duration::from_secs(240),
+        in_background: false,
+        source: "tool_timeout_sec, 300 s by default, codex-rs/codex-mcp/src/rmcp_client.rs; 2026-11",
+    },
+    Patience {
+        clients: &["cursor-vscode", "cursor", "Cursor"],
+        hold: Duration::from_secs(45),
+        in_background: false,
+        source: "60 s reported in 2025, no newer word; 2026-11",
+    },
+];
+
+/// What is known of a client.
+pub fn known(client: &str) -> Option<&'static Patience> {
+    CLIENTS.iter().find(|one| one.clients.iter().any(|name| same_client(name, client)))
+}
+
+/// How long a call of this client may be held.
+pub fn hold(home: &Home, client: &str) -> Duration {
+    let known = known(client).map_or(UNKNOWN, |one| one.hold);
+    let learned = read(home).into_iter().filter(|(name, _)| same_client(name, client));
+    learned.map(|(_, ms)| Duration::from_millis(ms)).fold(known, Duration::min)
+}
+
+/// A client gave a call up that was held for so long. Clocks are set to round numbers of seconds; what was given up at
+/// another time was given up by a person, and teaches nothing.
+pub fn gave_up(home: &Home, client: &str, after: Duration) -> io::Result<Option<Duration>> {
+    const STEP: u128 = 5_000;
+    const LATE: u128 = 400;
+    let waited = after.as_millis();
+    if waited < STEP || waited % STEP > LATE || after > Duration::from_hours(1) {
+        return Ok(None);
+    }
+    // A quarter of its clock is for whatever else takes time.
+    let hold = Duration::from_millis((waited - waited % STEP) as u64 / 4 * 3);
+    if hold >= self::hold(home, client) {
+        return Ok(None);
+    }
+    let _alone = lock_file(&home.patience_lock())?;
+    let mut all = read(home);
+    all.retain(|name, _| !same_client(name, client));
+    all.insert(client.chars().take(64).collect(), hold.as_millis() as u64);
+    // Names come from clients: a thousand of them are no clients.
+    while all.len() > 1_000 {
+        all.pop_first();
+    }
+    let text = serde_json::to_vec_pretty(&all).map_err(io::Error::other)?;
+    atomic::swap(&home.patience(), &text)?;
+    Ok(Some(hold))
+}
+
+/// In milliseconds, by client. A file that cannot be read teaches nothing.
+fn read(home: &Home) -> BTreeMap<String, u64> {
+    read_private(&home.patience()).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_gives_up_by_its_clock_is_answered_sooner_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.prepare_with(|_| Ok(())).unwrap();
+        let seconds = Duration::from_secs;
+        assert_eq!(hold(&home, "some-client"), UNKNOWN);
+        assert_eq!(gave_up(&home, "some-client", Duration::from_millis(7_312)).unwrap(), None, "a person");
+        assert_eq!(
+            gave_up(&home, "some-client", Duration::from_millis(10_120)).unwrap(),
+            Some(Duration::from_millis(7_500))
+        );
+        assert_eq!(hold(&home, "Some-Client"), Duration::from_millis(7_500));
+        assert_eq!(gave_up(&home, "some-client", seconds(30)).unwrap(), None, "never longer");
+        assert_eq!(hold(&home, "claude-code"), seconds(100), "others are not concerned");
+    }
+}

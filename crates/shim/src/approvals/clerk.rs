@@ -1,0 +1,257 @@
+//! The thread that looks after calls which a person decides about.
+
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use callgate_controls::approval::{Approval, Asked, Question, Release, State, Subject};
+use callgate_controls::{decider, patience};
+use callgate_home::CallId;
+use callgate_home::clock::{Clock, Moment, SystemClock};
+use callgate_journal::Decision;
+use callgate_protocol::message::{Body, Incoming, Side, read};
+use callgate_protocol::{NextStep, answer};
+
+use super::AskedCall;
+use crate::admission::{ClientRequest, Refusal};
+use crate::held::HeldMessage;
+use crate::lifecycle::START_WAIT;
+use crate::passage::Passage;
+use crate::relay::{News, Relay};
+
+/// How often a client hears that its call lives, and it is looked whether anybody is there to decide.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+/// Nothing is missed for longer than this, whoever forgot to ring.
+const ROUND: Duration = Duration::from_secs(1);
+
+const WAITING: &str = "Waiting for your approval in Callgate";
+const PENDING: &str = "Waiting for the user's approval";
+const AWAY: &str = "The user's approval is needed, and the user is away";
+
+/// A call that waits for its decision.
+#[derive(Debug)]
+struct WaitingCall {
+    asked: AskedCall,
+    approval: CallId,
+    /// When its client has to have an answer.
+    until: Instant,
+    next_sign: Instant,
+    signs: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Clerk<'r> {
+    relay: &'r Arc<Relay>,
+    waiting: Vec<WaitingCall>,
+}
+
+impl<'r> Clerk<'r> {
+    pub(super) fn new(relay: &'r Arc<Relay>) -> Clerk<'r> {
+        Clerk { relay, waiting: Vec::new() }
+    }
+
+    pub(super) fn run(mut self) {
+        loop {
+            let (arrivals, closed) = self.wait();
+            let any = !arrivals.is_empty();
+            arrivals.into_iter().for_each(|asked| self.open(asked));
+            if any {
+                decider::ring(&self.relay.approvals.home);
+            }
+            self.look(closed);
+            let approvals = &self.relay.approvals;
+            let mut inbox = approvals.inbox();
+            inbox.held = self.waiting.len() + inbox.arrivals.len();
+            drop(inbox);
+            approvals.changed.notify_all();
+        }
+    }
+
+    /// Waits for something to do: the calls that came, and whether the client is gone.
+    fn wait(&self) -> (Vec<AskedCall>, bool) {
+        let approvals = &self.relay.approvals;
+        let limit = match self.waiting.iter().map(|one| one.until.min(one.next_sign)).min() {
+            Some(due) => due.saturating_duration_since(Instant::now()).min(ROUND),
+            // Nothing happens without a ring.
+            None => Duration::from_hours(24),
+        };
+        let idle = |inbox: &mut super::Inbox| {
+            inbox.arrivals.is_empty() && !inbox.rung && !(inbox.closed && inbox.held > 0)
+        };
+        let (mut inbox, _) = approvals
+            .changed
+            .wait_timeout_while(approvals.inbox(), limit, idle)
+            .unwrap_or_else(PoisonError::into_inner);
+        inbox.rung = false;
+        (std::mem::take(&mut inbox.arrivals), inbox.closed)
+    }
+
+    /// Puts the question.
+    fn open(&mut self, asked: AskedCall) {
+        let (now, client) = (now(), self.relay.client.name());
+        let approvals = &self.relay.approvals;
+        let subject = Subject {
+            server: &approvals.server,
+            command: &approvals.command,
+            client: &client,
+            tool: &asked.tool,
+            definition: &asked.definition,
+            digest: &asked.digest,
+        };
+        let question = Question {
+            subject,
+            call: asked.call.id(),
+            rule: &asked.question.rule,
+            reason: &asked.question.reason,
+            arguments: asked.arguments.as_ref(),
+            hold: asked.hold,
+            expires: asked.expires,
+        };
+        let put = approvals.store().ask(&now, &question);
+        match put {
+            Ok(Asked::Open(approval)) if decider::is_present(&approvals.home) => {
+                let until = asked.since + asked.hold;
+                let next_sign = Instant::now() + SIGN_OF_LIFE;
+                let mut waiting = WaitingCall { asked, approval, until, next_sign, signs: 0 };
+                self.sign_of_life(&mut waiting);
+                self.waiting.push(waiting);
+            }
+            Ok(Asked::Open(approval)) => {
+                self.release(approval, Release::OutOfTime);
+                self.pending(&asked, AWAY, NextStep::StopForUser);
+            }
+            Ok(Asked::Ignored(_)) => self.pending(&asked, AWAY, NextStep::StopForUser),
+            Ok(Asked::TooMany) => {
+                let reason = "too many calls wait for the user's approval already".to_owned();
+                let refusal = Refusal { decision: Decision::Denied, reason, ..asked.question.clone() };
+                self.answer(&asked, &Refusal { next: NextStep::StopForUser, ..refusal });
+            }
+            Err(error) => {
+                self.answer(&asked, &Refusal::unrecorded(&error.to_string(), asked.question.keep));
+            }
+        }
+    }
+
+    /// Looks at every call that waits.
+    fn look(&mut self, closed: bool) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let ids: Vec<CallId> = self.waiting.iter().map(|one| one.approval).collect();
+        // Without a store nothing is decided, and everybody has an answer in time all the same.
+        let found = self.relay.approvals.store().look(&now(), &ids).ok();
+        let mut present = None;
+        for mut one in std::mem::take(&mut self.waiting) {
+            let row = found.as_ref().map(|found| found.iter().find(|row| row.id == one.approval));
+            let state = row.map(|row| row.map_or(State::Missed, |row| row.state));
+            let due = Instant::now();
+            if !self.relay.pending.is_held(&one.asked.key, one.asked.ticket) {
+                self.given_up(&one);
+            } else if state == Some(State::Approved) {
+                self.let_go(one.asked);
+            } else if state == Some(State::Denied) {
+                let words = row.flatten().and_then(|row: &Approval| row.words.clone());
+                self.declined(&one, words);
+            } else if closed {
+                self.release(one.approval, Release::Withdrawn);
+                self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
+            } else if state.is_some_and(|state| state != State::Open) || due >= one.until {
+                self.release(one.approval, Release::OutOfTime);
+                self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
+            } else if due >= one.next_sign
+                && !*present.get_or_insert_with(|| decider::is_present(&self.relay.approvals.home))
+            {
+                self.release(one.approval, Release::OutOfTime);
+                self.pending(&one.asked, AWAY, NextStep::StopForUser);
+            } else {
+                if due >= one.next_sign {
+                    self.sign_of_life(&mut one);
+                }
+                self.waiting.push(one);
+            }
+        }
+    }
+
+    fn release(&self, approval: CallId, why: Release) {
+        // What stays as it was is seen for what it is by its time, and closed by it.
+        drop(self.relay.approvals.store().release(&now(), approval, why));
+        decider::ring(&self.relay.approvals.home);
+    }
+
+    /// A person said yes: it is judged again, by the thread that may wait.
+    fn let_go(&self, asked: AskedCall) {
+        if self.relay.pending.wake(Instant::now() + START_WAIT) {
+            self.relay.tell(News::Wanted);
+        }
+        let (question, text) = (asked.question.clone(), asked.text.clone());
+        let held = HeldMessage::decided(asked.text, asked.ticket, asked.call);
+        if let Err(error) = self.relay.held.push(self.relay, held) {
+            let reason = format!("approved, but nobody can let it through ({error})");
+            self.answer_text(&text, asked.ticket, asked.call, &Refusal { reason, ..question });
+        }
+    }
+
+    fn declined(&self, one: &WaitingCall, words: Option<String>) {
+        let reason = match words {
+            Some(words) => format!("the user said no: {words}"),
+            None => "the user said no".to_owned(),
+        };
+        let (decision, rule) = (Decision::Denied, format!("(approval {})", one.approval));
+        let refusal =
+            Refusal { decision, rule, reason, next: NextStep::Declined, ..one.asked.question.clone() };
+        self.answer(&one.asked, &refusal);
+    }
+
+    /// Its client wants no answer any more; or has had one, because its server is gone for good.
+    fn given_up(&self, one: &WaitingCall) {
+        self.release(one.approval, Release::Withdrawn);
+        let client = self.relay.client.name();
+        let (home, waited) = (&self.relay.approvals.home, one.asked.since.elapsed());
+        if !self.relay.pending.is_closed() {
+            // What could not be remembered is learned the next time.
+            drop(patience::gave_up(home, &client, waited));
+        }
+        let Incoming::One(message) = read(Side::Client, one.asked.text.as_bytes()) else { return };
+        let mut passage = Passage::for_held(self.relay, Some(one.asked.ticket), Some(one.asked.call));
+        passage.given_up(&message);
+        passage.forward();
+    }
+
+    /// The client has to have an answer, and there is none yet.
+    fn pending(&self, asked: &AskedCall, reason: &str, next: NextStep) {
+        let refusal = Refusal { reason: reason.to_owned(), next, ..asked.question.clone() };
+        self.answer(asked, &refusal);
+    }
+
+    fn answer(&self, asked: &AskedCall, refusal: &Refusal) {
+        self.answer_text(&asked.text, asked.ticket, asked.call, refusal);
+    }
+
+    fn answer_text(
+        &self,
+        text: &str,
+        ticket: crate::pending::Ticket,
+        call: callgate_journal::CallRef,
+        refusal: &Refusal,
+    ) {
+        let Incoming::One(message) = read(Side::Client, text.as_bytes()) else { return };
+        let Body::Request { id, method, params } = &message.body else { return };
+        let Ok(request) = ClientRequest::new(&message, id.as_key(), method, *params) else { return };
+        let mut passage = Passage::for_held(self.relay, Some(ticket), Some(call));
+        passage.refuse(&request, refusal);
+        passage.forward();
+    }
+
+    fn sign_of_life(&self, one: &mut WaitingCall) {
+        one.next_sign = Instant::now() + SIGN_OF_LIFE;
+        one.signs += 1;
+        if let Some(token) = &one.asked.token {
+            // So little that whatever the server tells later is more.
+            let progress = f64::from(one.signs) / 1_000_000.0;
+            self.relay.to_client.post(answer::progress(token, progress, WAITING));
+        }
+    }
+}
+
+fn now() -> Moment {
+    SystemClock::default().now()
+}
