@@ -5,7 +5,7 @@ use std::path::Path;
 use tauri::Runtime;
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, clients, codegen, log, own, rules, servers};
+use crate::commands::{acts, app, approvals, clients, codegen, log, own, rules, servers};
 
 /// Every command of the window, on whatever shows it. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder<R: Runtime>() -> Builder<R> {
@@ -39,6 +39,9 @@ pub fn builder<R: Runtime>() -> Builder<R> {
             acts::dismiss,
             acts::enforcement,
             acts::cap_advice,
+            approvals::approvals,
+            approvals::decide,
+            approvals::revoke_grant,
             rules::rules,
             rules::rules_summary,
             rules::check_policy,

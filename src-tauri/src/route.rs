@@ -19,6 +19,7 @@ pub(crate) fn address(place: &Place) -> Option<String> {
         Place::Servers => "#/servers".to_owned(),
         Place::Rules { server } => format!("#/rules/{}", encoded(server)),
         Place::Settings => "#/settings".to_owned(),
+        Place::Approvals => "#/approvals".to_owned(),
         Place::Clients => "#/clients".to_owned(),
         Place::Question { loosening } => format!("#/activity?ask={}", encoded(&json(loosening))),
     };
@@ -33,6 +34,7 @@ pub(crate) fn named(word: &str) -> Option<Place> {
         ("activity", "") => Some(Place::Log { filter: LogFilter::default() }),
         ("servers", "") => Some(Place::Servers),
         ("settings", "") => Some(Place::Settings),
+        ("approvals", "") => Some(Place::Approvals),
         ("clients", "") => Some(Place::Clients),
         ("rules", server) if !server.is_empty() => Some(Place::Rules { server: server.to_owned() }),
         ("call", id) if !id.is_empty() => Some(Place::Call { id: id.to_owned() }),
@@ -47,6 +49,7 @@ pub(crate) fn name(place: &Place) -> Option<String> {
         Place::Log { filter } if *filter == LogFilter::default() => Some("activity".to_owned()),
         Place::Servers => Some("servers".to_owned()),
         Place::Settings => Some("settings".to_owned()),
+        Place::Approvals => Some("approvals".to_owned()),
         Place::Clients => Some("clients".to_owned()),
         Place::Rules { server } => Some(format!("rules:{server}")),
         Place::Call { id } => Some(format!("call:{id}")),

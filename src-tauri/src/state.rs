@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use callgate_controls::decider::Presence;
 use callgate_desk::view::{ErrorCode, IconState, Need, Overview, UiError};
 use callgate_desk::{Desk, DeskError};
 use callgate_home::Home;
@@ -43,6 +44,8 @@ pub struct AppState {
     pub(crate) demo: Demo,
     pub(crate) waiting: Waiting,
     pub(crate) board: Board,
+    /// A person can decide about calls here; none if that cannot be said to the gates.
+    _presence: Option<Presence>,
     /// A person wants the app to end.
     pub(crate) quitting: AtomicBool,
     /// Why nothing could be written into the home when the app started, if nothing could.
@@ -51,6 +54,7 @@ pub struct AppState {
 
 impl AppState {
     pub fn new(home: Home, clock: Arc<dyn Clock>, home_problem: Option<String>) -> AppState {
+        let presence = Presence::announce(&home).ok();
         AppState {
             desk: Arc::new(Desk::new(home, Arc::clone(&clock), Origin::Window)),
             counting: Latest::default(),
@@ -66,6 +70,7 @@ impl AppState {
             demo: Demo::default(),
             waiting: Waiting::default(),
             board: Board::default(),
+            _presence: presence,
             quitting: AtomicBool::new(false),
             home_problem,
         }

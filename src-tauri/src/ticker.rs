@@ -115,6 +115,7 @@ fn stamps(home: &Home) -> Vec<Stamp> {
         beside(&home.history_db(), "-wal"),
         home.paused(),
         home.allowances(),
+        home.approvals_bell(),
         home.settings(),
         home.policies_dir(),
         home.leases_dir(),

@@ -18,7 +18,7 @@ use crate::args::WhomArgs;
 use crate::confirm;
 use crate::screen::{self, Screen};
 
-fn desk() -> anyhow::Result<Desk> {
+pub(crate) fn desk() -> anyhow::Result<Desk> {
     let home = Home::locate()?;
     callgate_controls::prepare_home(&home)?;
     Ok(Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli))
@@ -342,7 +342,7 @@ fn unrestricted(desk: &Desk, error: DeskError, target: &Target) -> anyhow::Error
 }
 
 /// An error of the desk, with what helps at a terminal.
-fn told(error: DeskError) -> anyhow::Error {
+pub(crate) fn told(error: DeskError) -> anyhow::Error {
     match error {
         DeskError::UnknownName(name) => {
             let name = name.to_string();

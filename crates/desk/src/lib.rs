@@ -8,6 +8,7 @@
 mod acts;
 pub mod alarms;
 pub mod allowing;
+mod approvals;
 mod cancel;
 pub mod change;
 mod clearing;

@@ -20,6 +20,7 @@ impl Desk {
     /// While the window is in front of the person, it says all of it.
     pub fn news(&self, in_front: bool) -> Result<Vec<Telling>, DeskError> {
         let mut tellings = self.news_of_calls(in_front)?;
+        tellings.extend(self.approval_news(in_front)?.map(Telling::Raise));
         let guarded = self.wiring.guard_news();
         if !in_front {
             tellings.extend(guarded.into_iter().map(|GuardNews { title, body }| {

@@ -262,7 +262,8 @@ impl Incident {
 
 /// Refused by rules; not by a person's own pause, and not in the demonstration.
 fn is_block(call: &LineRow) -> bool {
-    call.decision.is_refused() && call.decision != Decision::Paused && !call.demo
+    // What a person decides about has a notification of its own.
+    call.decision.is_refused() && !matches!(call.decision, Decision::Paused | Decision::Asked) && !call.demo
 }
 
 fn name(text: &str) -> String {

@@ -1,10 +1,10 @@
 //! What is remembered between two looks, so that each look is cheap. Lost without harm: the next look counts anew.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use callgate_history::{History, MINUTE_MS, Tallied};
-use callgate_home::SessionId;
+use callgate_home::{CallId, SessionId};
 
 use crate::DeskError;
 use crate::alarms::{Alarms, Learned};
@@ -34,6 +34,8 @@ pub(crate) struct OverviewCache {
     learning: Learning,
     sessions: HashMap<(SessionId, i64), SessionNumbers>,
     pub(crate) notices: Notices,
+    /// Calls that wait for a decision and were told of.
+    pub(crate) told_approvals: BTreeSet<CallId>,
     pub(crate) recent: Option<(i64, Vec<CallLine>)>,
     pub(crate) caught_up_ms: Option<i64>,
     pub(crate) stopped: StoppedPolicies,

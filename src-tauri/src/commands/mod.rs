@@ -2,6 +2,7 @@
 
 pub(crate) mod acts;
 pub(crate) mod app;
+pub(crate) mod approvals;
 pub(crate) mod clients;
 pub(crate) mod codegen;
 pub(crate) mod log;

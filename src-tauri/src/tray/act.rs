@@ -1,5 +1,6 @@
 //! Clicks in the tray and on notifications. What restricts is done at once and said; what loosens only opens the window.
 
+use callgate_controls::approval::Decider;
 use callgate_desk::tray::{Step, TrayAct};
 use callgate_desk::view::Done;
 use callgate_desk::{Desk, DeskError};
@@ -16,6 +17,7 @@ pub(crate) fn perform(app: &AppHandle, act: &TrayAct) {
         Step::Show(place) => front::show(app, place),
         Step::Quit => start::quit(app),
         Step::Server { server, wish } => at_once(app, move |desk| desk.ask_server(&server, None, wish)),
+        Step::Deny(id) => at_once(app, move |desk| desk.deny(&id, Decider::Tray)),
         Step::StopEverything => at_once(app, Desk::stop_everything),
     }
 }

@@ -9,6 +9,8 @@ export function sectionOf({ fix, server }: Need): Section {
       return 'rules';
     case 'openClients':
       return 'clients';
+    case 'openApprovals':
+      return 'approvals';
     case 'openSettings':
       return 'settings';
     case 'resume':

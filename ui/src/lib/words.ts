@@ -14,6 +14,7 @@ export const decisionWords: Record<Decision, string> = {
   unsupported: 'Unsupported',
   would_deny: 'Would deny',
   stopped: 'Stopped',
+  asked: 'Asked',
 };
 
 export const decisionHints: Record<Decision, string> = {
@@ -28,6 +29,7 @@ export const decisionHints: Record<Decision, string> = {
   unsupported: 'Refused: a kind of message that is not let through',
   would_deny: 'Let through while only watching; rules would have denied it',
   stopped: 'Refused: its server was not running, or had lost what the call counts on',
+  asked: 'A person decides: the server has not seen it',
 };
 
 export const outcomeWords: Record<Outcome, string> = {

@@ -45,6 +45,11 @@ export const wants: readonly Want[] = [
     command: 'callgate stats',
   },
   { want: 'know why a call was refused', use: 'Enter on its row', command: 'callgate show' },
+  {
+    want: 'decide about each call of a tool before it runs',
+    use: 'Ask from now on, then Approvals',
+    command: 'callgate ask',
+  },
   { want: 'stop a tool at once', use: 'Block', command: 'callgate block' },
   { want: 'stop a server at once', use: 'Block, whole server', command: 'callgate block' },
   { want: 'refuse every call at once', use: 'Pause all', command: 'callgate pause' },

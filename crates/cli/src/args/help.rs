@@ -12,12 +12,22 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Look",
         &[
-            "watch", "log", "show", "status", "events", "stats", "stderr", "ps", "codegen", "classify",
+            "watch",
+            "approvals",
+            "log",
+            "show",
+            "status",
+            "events",
+            "stats",
+            "stderr",
+            "ps",
+            "codegen",
+            "classify",
             "explain",
         ],
     ),
-    ("Restrict, at once", &["block", "hide", "cap", "pause", "cancel", "stop"]),
-    ("Loosen, after a question", &["allow", "observe", "resume", "start", "restart"]),
+    ("Restrict, at once", &["block", "ask", "hide", "cap", "deny", "pause", "cancel", "stop"]),
+    ("Loosen, after a question", &["approve", "allow", "observe", "resume", "start", "restart"]),
     ("Rules and the record", &["policy", "counters", "settings", "export", "forget", "sweep"]),
     ("What clients start", &["run"]),
 ];
@@ -26,7 +36,6 @@ const GROUPS: &[(&str, &[&str])] = &[
 const MEANT: &[(&str, &str)] = &[
     ("unblock", "callgate allow SERVER TOOL"),
     ("unhide", "callgate allow SERVER TOOL"),
-    ("deny", "callgate block SERVER TOOL"),
     ("uncap", "callgate cap SERVER TOOL none"),
     ("limit", "callgate cap SERVER TOOL 10/minute"),
     ("unpause", "callgate resume"),

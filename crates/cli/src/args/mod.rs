@@ -1,5 +1,6 @@
 //! The command line, as a person types it: every command here, its words in a file an area.
 
+mod approvals;
 mod clients;
 mod help;
 mod history;
@@ -12,6 +13,7 @@ mod upkeep;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use approvals::*;
 pub(crate) use clients::*;
 pub(crate) use help::{command, meant};
 pub(crate) use history::*;
@@ -80,6 +82,8 @@ pub(crate) enum Command {
     Policy(PolicyArgs),
     /// Refuse a tool, or a whole server, from the next call on
     Block(BlockArgs),
+    /// Have yourself asked about every call of a tool, from the next one on
+    Ask(AskArgs),
     /// Take a tool off the agent's list, and refuse it
     Hide(HideArgs),
     /// Limit how often a tool may be called
@@ -88,6 +92,12 @@ pub(crate) enum Command {
     Allow(AllowArgs),
     /// Refuse nothing of a server's policy for a while; only record what it would refuse (asks first)
     Observe(ObserveArgs),
+    /// Calls that wait for your decision, and what your decisions let through
+    Approvals(ApprovalsArgs),
+    /// Let a call through that waits for your decision (asks first)
+    Approve(ApproveArgs),
+    /// Refuse a call that waits for your decision
+    Deny(DenyArgs),
     /// What a server's limits have counted, and start one anew
     Counters(CountersArgs),
     /// Refuse every call, of one server or of all, until resumed

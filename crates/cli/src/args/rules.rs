@@ -41,6 +41,21 @@ pub(crate) struct BlockArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// Name of the server, as in `callgate run --server`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Name of the tool, as the server lists it, or a pattern ('write_*')
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: String,
+    /// What you, and the agent, are told with the question
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) whom: WhomArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct HideArgs {
     /// Name of the server, as in `callgate run --server`
     #[arg(value_parser = NonEmptyStringValueParser::new())]

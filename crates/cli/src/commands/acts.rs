@@ -11,7 +11,9 @@ use callgate_home::{Home, Stand, lease};
 use callgate_policy::Rate;
 
 use crate::act::{self, Act};
-use crate::args::{AllowArgs, BlockArgs, CapArgs, CapTo, HideArgs, ObserveArgs, PauseArgs, ResumeArgs};
+use crate::args::{
+    AllowArgs, AskArgs, BlockArgs, CapArgs, CapTo, HideArgs, ObserveArgs, PauseArgs, ResumeArgs,
+};
 use crate::duration::Span;
 use crate::screen::{self, Screen};
 
@@ -21,6 +23,13 @@ pub(crate) fn block(args: &BlockArgs) -> anyhow::Result<ExitCode> {
     let tool = one_or_some(tool.as_deref());
     let act = Act { verb: "block", server, tool, tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Block { target, reason: reason.clone() })
+}
+
+pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<ExitCode> {
+    let AskArgs { server, tool, reason, whom } = args;
+    let options = why(reason.as_deref());
+    let act = Act { verb: "ask", server, tool: Some(tool), tail: &[], options: &options, whom };
+    act.restrict(|target| Restriction::Ask { target, reason: reason.clone() })
 }
 
 pub(crate) fn hide(args: &HideArgs) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod acts;
+pub(crate) mod approvals;
 pub(crate) mod classify;
 pub(crate) mod clients;
 pub(crate) mod codegen;

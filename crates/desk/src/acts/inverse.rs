@@ -33,6 +33,7 @@ fn candidates(before: &str, target: &Target) -> Vec<(Edit, &'static str, Option<
         Some(tool) => vec![
             (Edit::Allow { tool: tool.clone() }, "allow", None),
             (Edit::Block { tool: tool.clone(), reason: None }, "block", None),
+            (Edit::Ask { tool: tool.clone(), reason: None }, "ask", None),
             (Edit::Hide { tool: tool.clone() }, "hide", None),
             (Edit::Uncap { tool }, "cap", none),
         ],

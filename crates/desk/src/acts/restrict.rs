@@ -70,6 +70,7 @@ impl Desk {
             Restriction::EndAllowance { id } => self.end_allowance(id),
             Restriction::Enforce { server, client } => self.enforce(server, client.as_deref()),
             Restriction::Block { target, .. }
+            | Restriction::Ask { target, .. }
             | Restriction::Cap { target, .. }
             | Restriction::Hide { target, .. }
             | Restriction::Refuse { target, .. } => self.restrict_by_rule(target, of(restriction)?),
@@ -284,6 +285,22 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
                 defeated: Defeated::ByAny,
                 done: format!("Blocked {what}, for {whom}"),
                 already: format!("Nothing to change: {what} is blocked already, for {whom}"),
+            }
+        }
+        Restriction::Ask { target, reason } => {
+            let (what, whom) = (words::what(target), words::whom(target));
+            let Some(tool) = target.tool.clone() else {
+                return Err(DeskError::BadInput(
+                    "name the tool to be asked about; for every tool of a server write \"default\": \"ask\" in its rules"
+                        .to_owned(),
+                ));
+            };
+            Restricting {
+                edit: Edit::Ask { tool, reason: reason_of(reason.as_deref())? },
+                note: None,
+                defeated: Defeated::ByAny,
+                done: format!("Asking you about every call of {what}, for {whom}"),
+                already: format!("Nothing to change: you are asked about {what} already, for {whom}"),
             }
         }
         Restriction::Hide { target, note } => {

@@ -239,6 +239,7 @@ fn with_reason(made: &Edit, reason: &str) -> Option<Edit> {
     let reason = reason.to_owned();
     Some(match made.clone() {
         Edit::Block { tool, .. } => Edit::Block { tool, reason: Some(reason) },
+        Edit::Ask { tool, .. } => Edit::Ask { tool, reason: Some(reason) },
         Edit::BlockServer { .. } => Edit::BlockServer { reason: Some(reason) },
         Edit::Refuse { tool, when, .. } => Edit::Refuse { tool, when, reason: Some(reason) },
         Edit::Cap { tool, .. } => Edit::ExplainCap { tool: Some(tool), reason },

@@ -143,6 +143,7 @@ codes! {
     PolicyMisses "policy-misses" "a rule of a policy can never count, as the server's tools are",
     PolicyStray "policy-stray" "a policy is for no server that anybody here knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
+    ApprovalWaits "approval-waits" "a call waits for your decision",
     Paused "paused" "calls are paused by a person",
     PauseBroken "pause-broken" "the pause switch cannot be understood, so everything is paused",
     Observed "observed" "a server is only watched for a while: its rules refuse nothing",

@@ -98,6 +98,7 @@ impl Desk {
             cache.stopped.look(&self.home, &sessions.leases)
         };
         let mut found: Vec<_> = home::unwritable_now(&checkup).into_iter().collect();
+        found.extend(switches::approvals(&checkup));
         found.extend(switches::pauses(&checkup, &sessions.switch));
         found.extend(policies::of_sessions(&checkup, sessions));
         found.extend(switches::allowances(&checkup, &sessions.guards.allowances));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use callgate_controls::allowance::{Allowances, What};
+use callgate_controls::approval::Approvals;
 use callgate_controls::pause::Switch;
 use callgate_text::{client_name, clip, harmless, name, span};
 
@@ -59,6 +60,26 @@ pub(super) fn pauses(checkup: &Checkup<'_>, switch: &Switch) -> Vec<Finding> {
         })
     });
     all.chain(each).chain(clients).collect()
+}
+
+/// What waits for a person's decision. A home in which nobody ever asked has no bell.
+pub(super) fn approvals(checkup: &Checkup<'_>) -> Option<Finding> {
+    let path = checkup.home.approvals_bell();
+    let open = path.exists().then(|| Approvals::new(checkup.home).open(&checkup.now).ok()).flatten()?;
+    let first = open.first()?;
+    let (tool, client) = (name(&first.tool), client_name(&first.client));
+    let words = match open.len() {
+        1 => format!("{client} wants to call {tool} and waits for your decision"),
+        many => format!("{many} calls wait for your decision, {tool} of {client} first"),
+    };
+    let server = (open.len() == 1).then_some(first.server.as_str());
+    Some(
+        checkup
+            .finding(Area::Policies, Code::ApprovalWaits, Gravity::Warning, &path, &words)
+            .on_server(server)
+            .command("Look at it", &["callgate", "approvals"])
+            .act(Fix::OpenApprovals),
+    )
 }
 
 pub(super) fn allowances(checkup: &Checkup<'_>, allowances: &Allowances) -> Vec<Finding> {

@@ -30,6 +30,7 @@ fn lets_pass(need: &Need) -> bool {
             Fix::Resume { .. }
             | Fix::OpenRules { .. }
             | Fix::OpenSettings
+            | Fix::OpenApprovals
             | Fix::PauseServer { .. }
             | Fix::RestoreDefault,
         )

@@ -16,9 +16,14 @@ pub enum TrayAct {
     Open,
     Log,
     Settings,
+    Approvals,
     Clients,
     Servers,
     Quit,
+    /// Refuse a call that waits for a decision.
+    Deny {
+        id: String,
+    },
     Why {
         call: String,
     },
@@ -80,6 +85,8 @@ pub enum Step {
         server: String,
         wish: Wish,
     },
+    /// At once, with [`crate::Desk::decide`].
+    Deny(String),
     /// At once, with [`crate::Desk::stop_everything`].
     StopEverything,
 }
@@ -100,9 +107,11 @@ impl TrayAct {
             TrayAct::Open => Step::Show(Place::Window),
             TrayAct::Log => Step::Show(Place::Log { filter: LogFilter::default() }),
             TrayAct::Settings => Step::Show(Place::Settings),
+            TrayAct::Approvals => Step::Show(Place::Approvals),
             TrayAct::Clients => Step::Show(Place::Clients),
             TrayAct::Servers => Step::Show(Place::Servers),
             TrayAct::Quit => Step::Quit,
+            TrayAct::Deny { id } => Step::Deny(id),
             TrayAct::Why { call } => Step::Show(Place::Call { id: call }),
             TrayAct::Block { target } => Step::Restrict(Restriction::Block { target, reason: None }),
             TrayAct::Allow { target } => {
@@ -145,6 +154,7 @@ impl TrayAct {
                 (TrayAct::Rules { server }, text)
             }
             Fix::OpenSettings => (TrayAct::Settings, "Open the settings".to_owned()),
+            Fix::OpenApprovals => (TrayAct::Approvals, "Decide…".to_owned()),
             Fix::OpenClients => (TrayAct::Clients, "Look at the clients".to_owned()),
             Fix::RestoreDefault => (TrayAct::RestoreDefault, "Put the default policy back…".to_owned()),
             Fix::EndAllowance { id } => (TrayAct::EndAllowance { id }, "End it now".to_owned()),

@@ -25,6 +25,11 @@ pub enum Restriction {
         target: Target,
         reason: Option<String>,
     },
+    /// A person decides about every call, from now on.
+    Ask {
+        target: Target,
+        reason: Option<String>,
+    },
     /// `window` as in policies: "minute", "hour", "day", "90s".
     Cap {
         target: Target,
@@ -196,6 +201,7 @@ impl Restriction {
         };
         match self {
             Restriction::Block { target, .. }
+            | Restriction::Ask { target, .. }
             | Restriction::Cap { target, .. }
             | Restriction::CapFor { target, .. }
             | Restriction::Hide { target, .. }

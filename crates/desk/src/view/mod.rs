@@ -4,6 +4,7 @@
 //! is in here as it was kept; whoever shows it makes invisible characters visible.
 
 mod acts;
+mod approvals;
 mod call;
 mod codegen;
 mod error;
@@ -20,6 +21,7 @@ pub use acts::{
     AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
     Restriction, Target, Undo,
 };
+pub use approvals::{ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, GrantView};
 pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, ToolAccess, Why};
 pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};

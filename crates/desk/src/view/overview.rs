@@ -75,6 +75,7 @@ pub enum Fix {
         server: String,
     },
     OpenSettings,
+    OpenApprovals,
     OpenClients,
     EndAllowance {
         id: String,

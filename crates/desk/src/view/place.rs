@@ -29,6 +29,7 @@ pub enum Place {
         server: String,
     },
     Settings,
+    Approvals,
     Clients,
     /// The second step of a loosening: the window asks, as if it had been chosen there.
     Question {

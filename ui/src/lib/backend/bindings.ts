@@ -35,6 +35,9 @@ export const commands = {
 	dismiss: (token: string) => typedError<null, UiError>(__TAURI_INVOKE("dismiss", { token })),
 	enforcement: (server: string, version: string) => typedError<Enforcement, UiError>(__TAURI_INVOKE("enforcement", { server, version })),
 	capAdvice: (target: Target) => typedError<CapAdvice, UiError>(__TAURI_INVOKE("cap_advice", { target })),
+	approvals: () => typedError<ApprovalsView, UiError>(__TAURI_INVOKE("approvals")),
+	decide: (id: string, verdict: ApprovalVerdict) => typedError<DecidedView, UiError>(__TAURI_INVOKE("decide", { id, verdict })),
+	revokeGrant: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("revoke_grant", { id })),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
 	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	checkPolicy: (server: string | null, text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { server, text })),
@@ -167,6 +170,62 @@ export type Answer = {
 } & Done | {
 	kind: "ask",
 } & Question;
+
+export type ApprovalState = "open" | "approved" | "denied" | "missed" | "withdrawn";
+
+/**  What a person decides. */
+export type ApprovalVerdict = { kind: "once" } | 
+/**  The same tool and these, until nothing comes for a minute. */
+{ kind: "burst"; tools: string[] } | 
+/**  The same tool, until the client restarts. */
+{ kind: "untilRestart" } | 
+/**  By a rule from now on. */
+{ kind: "always" } | { kind: "deny"; reason: string | null; 
+/**  By a rule from now on. */
+block: boolean };
+
+export type ApprovalView = {
+	/**  Of the call that asked first. */
+	id: string,
+	server: string,
+	client: string,
+	tool: string,
+	rule: string,
+	reason: string,
+	/**  Why it is asked about again. */
+	difference: string | null,
+	/**  JSON, masked; none once it is decided, or where there are none. */
+	arguments: string | null,
+	argumentsBytes: number,
+	/**  All of the arguments can be seen. If not, nobody can say yes. */
+	complete: boolean,
+	openedMs: number,
+	expiresMs: number,
+	/**  Until when its client waits; none if it does not. */
+	heldUntilMs: number | null,
+	/**  The client goes on with it in the background, so that it need not be told after a late yes. */
+	inBackground: boolean,
+	/**  How many equal calls asked. */
+	asked: number,
+	/**  How often a call of this tool was approved and denied lately, by this client. */
+	approvedLately: number,
+	deniedLately: number,
+	state: ApprovalState,
+	decidedMs: number | null,
+	/**  "in the window", "at the command line" */
+	decidedBy: string | null,
+	/**  What was said with a no. */
+	words: string | null,
+};
+
+/**  Everything about approvals at one moment. */
+export type ApprovalsView = {
+	/**  What waits, the oldest first. */
+	open: ApprovalView[],
+	/**  What was decided or missed lately, the newest first. */
+	ended: ApprovalView[],
+	grants: GrantView[],
+};
 
 export type ArgumentRule = 
 /**  Refuse when the argument at this path (`args.url`, as in policies) starts with this text. */
@@ -498,8 +557,15 @@ export type Counter = {
 	next: string,
 };
 
+/**  What came of a decision. */
+export type DecidedView = {
+	done: Done,
+	/**  What to tell a client that has stopped waiting; none if it waits, or was told no. */
+	tell: string | null,
+};
+
 /**  What was decided about a call. */
-export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny" | "stopped";
+export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny" | "stopped" | "asked";
 
 export type DenyIf = {
 	conditions: Condition[],
@@ -714,9 +780,21 @@ export type FileDiff = {
 
 export type Fix = { kind: "resume"; server: string | null; client?: string | null } | 
 /**  Open the rules of this server. */
-{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "openClients" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
+{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "openApprovals" } | { kind: "openClients" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
 /**  Put the default policy back: `Loosening::RestoreDefault`. */
 { kind: "restoreDefault" };
+
+/**  What a yes lets through for a while. */
+export type GrantView = {
+	id: string,
+	server: string,
+	client: string,
+	tools: string[],
+	/**  "until it was idle for a minute, 19 calls at most" */
+	words: string,
+	endsMs: number,
+	callsLeft: number,
+};
 
 /**  Something that happened to a server. */
 export type HappenedView = {
@@ -1046,6 +1124,8 @@ export type Restored = "done" |
 
 /**  Acts at once and can be undone for a while. */
 export type Restriction = { kind: "block"; target: Target; reason: string | null } | 
+/**  A person decides about every call, from now on. */
+{ kind: "ask"; target: Target; reason: string | null } | 
 /**  `window` as in policies: "minute", "hour", "day", "90s". */
 { kind: "cap"; target: Target; max: number; window: string } | 
 /**  A cap beside every other that ends by itself after so long. */

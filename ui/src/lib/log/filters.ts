@@ -52,6 +52,7 @@ export const decisions: Decision[] = [
   'unsupported',
   'would_deny',
   'stopped',
+  'asked',
 ];
 
 /** With "failed" or without. What was refused cannot have failed: asking for both would show nothing for ever. */

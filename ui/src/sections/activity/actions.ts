@@ -4,6 +4,7 @@ import Copy from '@lucide/svelte/icons/copy';
 import EyeOff from '@lucide/svelte/icons/eye-off';
 import FileCog from '@lucide/svelte/icons/file-cog';
 import Gauge from '@lucide/svelte/icons/gauge';
+import Hand from '@lucide/svelte/icons/hand';
 import ListFilter from '@lucide/svelte/icons/list-filter';
 import { loosen, restrict } from '../../lib/acts';
 import type { App } from '../../lib/app.svelte';
@@ -20,6 +21,7 @@ import { formatHash } from '../../lib/router.svelte';
 export const targetOf = (call: CallLine): Target => ({ server: call.server, tool: call.tool, client: call.client });
 
 export const block = (app: App, target: Target) => restrict(app, { kind: 'block', target, reason: null });
+export const ask = (app: App, call: CallLine) => restrict(app, { kind: 'ask', target: targetOf(call), reason: null });
 export const hide = (app: App, call: CallLine) => restrict(app, { kind: 'hide', target: targetOf(call) });
 
 export function revert(app: App, change: ChangeLine): void {
@@ -84,6 +86,13 @@ export function rowMenu(app: App, call: CallLine, place: MenuPlace, access: Tool
       testid: 'menu-cap',
       run: () => void capMenu(app, call, place),
     });
+    if (call.tool !== null)
+      entries.push({
+        label: 'Ask from now on',
+        icon: Hand,
+        testid: 'menu-ask',
+        run: () => void ask(app, call),
+      });
     if (call.tool !== null)
       entries.push({ label: 'Hide', hint: 'h', icon: EyeOff, testid: 'menu-hide', run: () => void hide(app, call) });
     entries.push('line');

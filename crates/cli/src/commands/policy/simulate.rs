@@ -151,6 +151,7 @@ fn edit(change: &str) -> anyhow::Result<Edit> {
     Ok(match words.as_slice() {
         ["block"] => Edit::BlockServer { reason: None },
         ["block", name] => Edit::Block { tool: tool(name), reason: None },
+        ["ask", name] => Edit::Ask { tool: tool(name), reason: None },
         ["hide", name] => Edit::Hide { tool: tool(name) },
         ["allow"] => Edit::AllowServer,
         ["allow", name] => Edit::Allow { tool: tool(name) },
@@ -165,7 +166,7 @@ fn edit(change: &str) -> anyhow::Result<Edit> {
             Edit::Cap { tool: tool(name), max: rate.max, window: rate.window }
         }
         _ => bail!(
-            "{change:?} is no change: write \"block TOOL\", \"hide TOOL\", \"cap TOOL 10/minute\", \"allow TOOL\", or a part of \
+            "{change:?} is no change: write \"block TOOL\", \"ask TOOL\", \"hide TOOL\", \"cap TOOL 10/minute\", \"allow TOOL\", or a part of \
              a policy as JSON"
         ),
     })

@@ -1,0 +1,50 @@
+//! Words of the commands about calls that a person decides about.
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Go on, and show what comes; as long as it runs, calls are held for a decision
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Also what was decided or missed lately
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) all: bool,
+    /// End what an approval lets through for a while
+    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "follow", "all"])]
+    pub(crate) revoke: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "scope", multiple = false)]
+pub(crate) struct ApproveArgs {
+    /// Id of the approval, as `callgate approvals` and the window show it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: String,
+    /// Also what follows of the same tool, until nothing comes for a minute, 20 calls at most
+    #[arg(long, group = "scope")]
+    pub(crate) burst: bool,
+    /// Also later calls of the same tool, until the client restarts: in all of its chats
+    #[arg(long, group = "scope")]
+    pub(crate) until_restart: bool,
+    /// Allow the tool by a rule from now on
+    #[arg(long, group = "scope")]
+    pub(crate) always: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyArgs {
+    /// Id of the approval, as `callgate approvals` and the window show it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: String,
+    /// Also refuse the tool by a rule from now on
+    #[arg(long)]
+    pub(crate) block: bool,
+    /// What the agent is told
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+}

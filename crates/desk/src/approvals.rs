@@ -1,0 +1,274 @@
+//! Approvals: what waits for a person's decision, decided, and what a yes lets through, ended.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use callgate_controls::approval::{
+    Approval, Approvals, Decider, Grant, GrantScope, NotDecided, State, Verdict,
+};
+use callgate_controls::{decider, patience};
+use callgate_home::{CallId, lease};
+use callgate_journal::{EventKind, record_event};
+use callgate_text::{client_name, clip, count, harmless, name};
+
+use crate::notices::Notice;
+use crate::tray::TrayAct;
+use crate::view::{
+    Answer, ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, Done, GrantView,
+    Loosening, Place, Restriction, Target,
+};
+use crate::{Desk, DeskError};
+
+/// How many that ended are shown.
+const ENDED: u32 = 50;
+/// What was decided within this time says how the next one will be.
+const LATELY: Duration = Duration::from_hours(7 * 24);
+/// Longer words are no reason.
+const LONGEST_REASON: usize = 500;
+
+impl Desk {
+    /// How approvals stand.
+    pub fn approvals(&self) -> Result<ApprovalsView, DeskError> {
+        let now = self.clock.now();
+        let mut store = Approvals::new(self.home());
+        let mut open = Vec::new();
+        for approval in store.open(&now)? {
+            let lately = |store: &mut Approvals, state| store.decided_lately(&now, &approval, state, LATELY);
+            let (approved, denied) =
+                (lately(&mut store, State::Approved)?, lately(&mut store, State::Denied)?);
+            open.push(ApprovalView {
+                approved_lately: approved,
+                denied_lately: denied,
+                ..view(approval, now.wall_ms)
+            });
+        }
+        let ended = store.ended(&now, ENDED)?.into_iter().map(|one| view(one, now.wall_ms)).collect();
+        let live = |grant: &Grant| lease::is_live(self.home(), grant.session);
+        let grants = store.grants(&now)?.into_iter().filter(live).map(grant_view).collect();
+        Ok(ApprovalsView { open, ended, grants })
+    }
+
+    /// How many wait.
+    pub fn waiting_approvals(&self) -> Result<usize, DeskError> {
+        Ok(Approvals::new(self.home()).open(&self.clock.now())?.len())
+    }
+
+    /// Decides, if nobody did before.
+    pub fn decide(&self, id: &str, verdict: &ApprovalVerdict, by: Decider) -> Result<DecidedView, DeskError> {
+        let now = self.clock.now();
+        let id = parsed(id)?;
+        let mut store = Approvals::new(self.home());
+        let waiting = store.get(&now, id)?.ok_or_else(|| not_decided(NotDecided::Unknown(id)))?;
+        if waiting.state != State::Open {
+            return Err(not_decided(NotDecided::Already { id, state: waiting.state }));
+        }
+        let is_yes = !matches!(verdict, ApprovalVerdict::Deny { .. });
+        if is_yes && waiting.arguments.as_ref().is_some_and(|arguments| !arguments.complete) {
+            return Err(DeskError::BadInput(format!(
+                "{id} cannot be approved: its arguments are too long to be shown whole. Deny it, or allow the tool by a rule"
+            )));
+        }
+        if is_yes {
+            // On record first: what cannot be recorded is not opened.
+            let words = format!("{} approved {}: {}", subject(&waiting), by.place(), scope_words(verdict));
+            let (at, server) = (now.wall_ms, Some(waiting.server.as_str()));
+            record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words)
+                .map_err(DeskError::Unrecorded)?;
+        }
+        let decided = store.decide(&now, id, &asked(verdict)?, by).map_err(not_decided)?;
+        decider::ring(self.home());
+        let approval = &decided.approval;
+        if !is_yes {
+            let words = format!("{} denied {}", subject(approval), by.place());
+            let (at, server) = (now.wall_ms, Some(approval.server.as_str()));
+            // It holds, recorded or not.
+            let _noted = record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words);
+        }
+        let rule = self.rule_for(verdict, approval)?;
+        let is_late = is_yes && !decided.is_held;
+        let in_background = patience::known(&approval.client).is_some_and(|one| one.in_background);
+        let tell = (is_late && !in_background).then(|| {
+            format!(
+                "The call of {} is approved now: make it once more, with the same arguments.",
+                approval.tool
+            )
+        });
+        Ok(DecidedView { done: done(verdict, approval, decided.is_held, rule), tell })
+    }
+
+    /// Refuses what waits, without a word for the agent.
+    pub fn deny(&self, id: &str, by: Decider) -> Result<Done, DeskError> {
+        let verdict = ApprovalVerdict::Deny { reason: None, block: false };
+        self.decide(id, &verdict, by).map(|decided| decided.done)
+    }
+
+    /// What waits for a decision, and was not told before.
+    pub(crate) fn approval_news(&self, in_front: bool) -> Result<Option<Notice>, DeskError> {
+        if !self.home.approvals_bell().exists() {
+            return Ok(None);
+        }
+        let open = Approvals::new(&self.home).open(&self.clock.now())?;
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = std::mem::replace(&mut cache.told_approvals, open.iter().map(|one| one.id).collect());
+        drop(cache);
+        let mut new = open.iter().filter(|one| !told.contains(&one.id));
+        let Some(first) = new.next().filter(|_| !in_front) else { return Ok(None) };
+        let more = new.count() as u64;
+        let deny = (TrayAct::Deny { id: first.id.to_string() }, "Deny".to_owned());
+        let look = (TrayAct::Approvals, "Look at it".to_owned());
+        let tool = clip(&name(&first.tool), 40);
+        let waits = match more {
+            0 => String::new(),
+            more => format!("; {} more wait", count(more, "call")),
+        };
+        Ok(Some(Notice {
+            title: format!("{} wants to call {tool}", client_name(&first.client)),
+            body: format!("{}: {}{waits}", name(&first.server), clip(&harmless(&first.reason), 200)),
+            acts: vec![deny, look],
+            opens: Place::Approvals,
+            topic: None,
+        }))
+    }
+
+    /// The rule that a verdict for good makes.
+    fn rule_for(&self, verdict: &ApprovalVerdict, approval: &Approval) -> Result<Option<Done>, DeskError> {
+        let target =
+            || Target { server: approval.server.clone(), tool: Some(approval.tool.clone()), client: None };
+        match verdict {
+            ApprovalVerdict::Always => match self.loosen(&Loosening::Allow { target: target() })? {
+                Answer::Done(done) => Ok(Some(done)),
+                Answer::Ask(question) => self.confirm(&question.token).map(Some),
+            },
+            ApprovalVerdict::Deny { block: true, reason } => {
+                self.restrict(&Restriction::Block { target: target(), reason: reason.clone() }).map(Some)
+            }
+            ApprovalVerdict::Once
+            | ApprovalVerdict::Burst { .. }
+            | ApprovalVerdict::UntilRestart
+            | ApprovalVerdict::Deny { block: false, .. } => Ok(None),
+        }
+    }
+
+    /// Ends what a yes lets through.
+    pub fn revoke_grant(&self, id: &str) -> Result<Done, DeskError> {
+        let now = self.clock.now();
+        let id = parsed(id)?;
+        if !Approvals::new(self.home()).revoke(&now, id)? {
+            return Err(DeskError::NotFound(format!("nothing is let through by {id} any more")));
+        }
+        decider::ring(self.home());
+        Ok(Done { words: format!("Revoked {id}: calls are asked about again"), ..Done::default() })
+    }
+}
+
+fn parsed(id: &str) -> Result<CallId, DeskError> {
+    id.parse().map_err(|error: callgate_home::BadId| DeskError::BadInput(error.to_string()))
+}
+
+fn not_decided(error: NotDecided) -> DeskError {
+    match error {
+        NotDecided::Unknown(_) => DeskError::NotFound(error.to_string()),
+        NotDecided::Already { .. } => DeskError::Conflict(error.to_string()),
+        NotDecided::Store(error) => DeskError::Store(error),
+    }
+}
+
+fn asked(verdict: &ApprovalVerdict) -> Result<Verdict, DeskError> {
+    Ok(match verdict {
+        ApprovalVerdict::Once | ApprovalVerdict::Always => Verdict::Once,
+        ApprovalVerdict::Burst { tools } => Verdict::Grant { scope: GrantScope::Burst, tools: tools.clone() },
+        ApprovalVerdict::UntilRestart => Verdict::Grant { scope: GrantScope::Session, tools: Vec::new() },
+        ApprovalVerdict::Deny { reason, .. } => {
+            let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+            if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
+                return Err(DeskError::BadInput(format!("a reason has at most {LONGEST_REASON} characters")));
+            }
+            Verdict::Deny(reason.map(harmless))
+        }
+    })
+}
+
+/// "delete_file of files, for Cursor (k3v9qa-1z)"
+fn subject(approval: &Approval) -> String {
+    let Approval { tool, server, client, id, .. } = approval;
+    format!("{} of {}, for {} ({id})", name(tool), name(server), client_name(client))
+}
+
+fn scope_words(verdict: &ApprovalVerdict) -> String {
+    match verdict {
+        ApprovalVerdict::Once => "once".to_owned(),
+        ApprovalVerdict::Burst { tools } if tools.is_empty() => "for this burst".to_owned(),
+        ApprovalVerdict::Burst { tools } => {
+            format!(
+                "for this burst, with {}",
+                tools.iter().map(|tool| name(tool)).collect::<Vec<_>>().join(", ")
+            )
+        }
+        ApprovalVerdict::UntilRestart => "until the client restarts, in all of its chats".to_owned(),
+        ApprovalVerdict::Always => "for good, by a rule".to_owned(),
+        ApprovalVerdict::Deny { .. } => "not".to_owned(),
+    }
+}
+
+fn done(verdict: &ApprovalVerdict, approval: &Approval, is_held: bool, rule: Option<Done>) -> Done {
+    let what = subject(approval);
+    let words = match verdict {
+        ApprovalVerdict::Deny { block: false, .. } => format!("Denied {what}"),
+        ApprovalVerdict::Deny { .. } => format!("Denied {what}, and blocked the tool"),
+        yes => {
+            let then = if is_held {
+                "it goes on now"
+            } else {
+                "its client has stopped waiting: the same call passes if it comes again within 10 minutes"
+            };
+            format!("Approved {what} {}; {then}", scope_words(yes))
+        }
+    };
+    Done { words, ..rule.unwrap_or_default() }
+}
+
+fn view(approval: Approval, now_ms: i64) -> ApprovalView {
+    let (text, bytes, complete) = match approval.arguments {
+        Some(arguments) => (Some(arguments.text), arguments.bytes, arguments.complete),
+        None => (None, 0, true),
+    };
+    ApprovalView {
+        id: approval.id.to_string(),
+        in_background: patience::known(&approval.client).is_some_and(|one| one.in_background),
+        server: approval.server,
+        client: approval.client,
+        tool: approval.tool,
+        rule: approval.rule,
+        reason: approval.reason,
+        difference: approval.difference,
+        arguments: text,
+        arguments_bytes: bytes,
+        complete,
+        opened_ms: approval.opened_ms,
+        expires_ms: approval.expires_ms,
+        held_until_ms: approval.held_until_ms.filter(|until| *until > now_ms),
+        asked: approval.asked,
+        approved_lately: 0,
+        denied_lately: 0,
+        state: match approval.state {
+            State::Open => ApprovalState::Open,
+            State::Approved => ApprovalState::Approved,
+            State::Denied => ApprovalState::Denied,
+            State::Missed => ApprovalState::Missed,
+            State::Withdrawn => ApprovalState::Withdrawn,
+        },
+        decided_ms: approval.decided_ms,
+        decided_by: approval.decided_by.map(|by| by.place().to_owned()),
+        words: approval.words,
+    }
+}
+
+fn grant_view(grant: Grant) -> GrantView {
+    let calls = count(u64::from(grant.calls_left), "call");
+    let words = match grant.scope {
+        GrantScope::Burst => format!("until nothing comes for a minute, {calls} at most"),
+        GrantScope::Session => "until the client restarts, in all of its chats".to_owned(),
+    };
+    let Grant { id, server, client, tools, ends_ms, calls_left, .. } = grant;
+    GrantView { id: id.to_string(), server, client, tools, words, ends_ms, calls_left }
+}

@@ -1,0 +1,111 @@
+//! Approvals as people see them: what waits, what was decided, what is let through for a while.
+
+use serde::{Deserialize, Serialize};
+
+use super::Done;
+
+/// Everything about approvals at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalsView {
+    /// What waits, the oldest first.
+    pub open: Vec<ApprovalView>,
+    /// What was decided or missed lately, the newest first.
+    pub ended: Vec<ApprovalView>,
+    pub grants: Vec<GrantView>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalView {
+    /// Of the call that asked first.
+    pub id: String,
+    pub server: String,
+    pub client: String,
+    pub tool: String,
+    pub rule: String,
+    pub reason: String,
+    /// Why it is asked about again.
+    pub difference: Option<String>,
+    /// JSON, masked; none once it is decided, or where there are none.
+    pub arguments: Option<String>,
+    pub arguments_bytes: u64,
+    /// All of the arguments can be seen. If not, nobody can say yes.
+    pub complete: bool,
+    pub opened_ms: i64,
+    pub expires_ms: i64,
+    /// Until when its client waits; none if it does not.
+    pub held_until_ms: Option<i64>,
+    /// The client goes on with it in the background, so that it need not be told after a late yes.
+    pub in_background: bool,
+    /// How many equal calls asked.
+    pub asked: u32,
+    /// How often a call of this tool was approved and denied lately, by this client.
+    pub approved_lately: u32,
+    pub denied_lately: u32,
+    pub state: ApprovalState,
+    pub decided_ms: Option<i64>,
+    /// "in the window", "at the command line"
+    pub decided_by: Option<String>,
+    /// What was said with a no.
+    pub words: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalState {
+    Open,
+    Approved,
+    Denied,
+    Missed,
+    Withdrawn,
+}
+
+/// What a yes lets through for a while.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct GrantView {
+    pub id: String,
+    pub server: String,
+    pub client: String,
+    pub tools: Vec<String>,
+    /// "until it was idle for a minute, 19 calls at most"
+    pub words: String,
+    pub ends_ms: i64,
+    pub calls_left: u32,
+}
+
+/// What a person decides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ApprovalVerdict {
+    Once,
+    /// The same tool and these, until nothing comes for a minute.
+    Burst {
+        tools: Vec<String>,
+    },
+    /// The same tool, until the client restarts.
+    UntilRestart,
+    /// By a rule from now on.
+    Always,
+    Deny {
+        reason: Option<String>,
+        /// By a rule from now on.
+        block: bool,
+    },
+}
+
+/// What came of a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct DecidedView {
+    pub done: Done,
+    /// What to tell a client that has stopped waiting; none if it waits, or was told no.
+    pub tell: Option<String>,
+}

@@ -1,0 +1,394 @@
+//! Calls that a person decides about: held, let through once, refused, given up, come again. The gate is the real one, and the
+//! person decides through the same store as the window and the command line.
+
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::time::Duration;
+
+use callgate_controls::approval::{Approval, Approvals, Decider, GrantScope, NotDecided, State, Verdict};
+use callgate_controls::decider::{self, Presence};
+use callgate_home::Home;
+use callgate_home::clock::{Clock as _, Moment, SystemClock};
+use callgate_tests::gate::{Bench, callgate_binary};
+use callgate_tests::history::{Row, rows};
+use callgate_tests::processes::eventually;
+use callgate_tests::session::{Session, result_text, told};
+use callgate_tests::terminal::when_asked;
+
+const SOON: Duration = Duration::from_secs(20);
+const PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
+const ASKED: &str = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask", "reason": "look twice" } } }"#;
+/// The same, with a client that has to have its answer soon.
+const BRIEF: &str = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask", "ask": { "hold": "1s" } } } }"#;
+
+/// A gate, its client, and a person who may decide.
+struct World {
+    bench: Bench,
+    session: Session,
+    home: Home,
+    presence: Option<Presence>,
+}
+
+impl World {
+    fn new(policy: &str) -> World {
+        World::with(policy, true)
+    }
+
+    fn with(policy: &str, present: bool) -> World {
+        let bench = Bench::new(policy).unwrap();
+        let session = bench.session("", &[]).unwrap();
+        let home = Home::at(bench.home());
+        let mut world = World { bench, session, home, presence: None };
+        world.ping();
+        world.presence = present.then(|| Presence::announce(&world.home).unwrap());
+        world
+    }
+
+    fn ping(&mut self) {
+        self.session.send(PING).unwrap();
+        self.session.answer_within("99", SOON).unwrap();
+    }
+
+    fn store(&self) -> Approvals {
+        Approvals::new(&self.home)
+    }
+
+    fn open(&self) -> Vec<Approval> {
+        self.store().open(&now()).unwrap()
+    }
+
+    /// Waits until so many cards are there.
+    fn cards(&self, many: usize) -> Vec<Approval> {
+        eventually(&format!("{many} open approvals"), SOON, || {
+            Some(self.open()).filter(|open| open.len() == many)
+        })
+    }
+
+    fn decide(&self, approval: &Approval, verdict: &Verdict) {
+        self.store().decide(&now(), approval.id, verdict, Decider::Window).unwrap();
+        decider::ring(&self.home);
+    }
+
+    /// Waits until an equal call has joined a card.
+    fn asked(&self, times: u32) -> Approval {
+        eventually(&format!("a card that was asked {times} times"), SOON, || {
+            self.open().into_iter().find(|one| one.asked == times)
+        })
+    }
+
+    fn call(&mut self, id: u32, url: &str) {
+        self.session.call(&id.to_string(), "danger", &format!(r#"{{"url":"{url}"}}"#)).unwrap();
+    }
+
+    fn said(&self, id: u32) -> String {
+        let answer = self.session.answer_within(&id.to_string(), SOON).unwrap();
+        told(&answer).or_else(|| result_text(&answer)).unwrap().to_owned()
+    }
+
+    /// How many calls of the tool got to the server.
+    fn runs(&self) -> usize {
+        self.bench.server_lines().iter().filter(|line| line.contains(r#""danger""#)).count()
+    }
+
+    fn row(&self, nth: usize) -> Row {
+        let mut rows = rows(&self.bench).unwrap();
+        rows.retain(|row| row.tool() == "danger");
+        rows.remove(nth)
+    }
+
+    fn text(&self, nth: usize, member: &str) -> String {
+        let row = self.row(nth).0;
+        row.get(member).and_then(|text| text.as_text()).unwrap_or_default().to_owned()
+    }
+}
+
+fn now() -> Moment {
+    SystemClock::default().now()
+}
+
+#[test]
+fn a_held_call_runs_once_after_a_yes_and_everything_else_goes_on_meanwhile() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    assert_eq!((card.tool.as_str(), card.client.as_str()), ("danger", "tester"));
+    assert_eq!((card.rule.as_str(), card.reason.as_str()), ("/tools/danger/action", "look twice"));
+    assert_eq!(card.arguments.as_ref().unwrap().text, r#"{"url":"a"}"#);
+    assert!(card.held_until_ms.is_some());
+    world.ping();
+    assert!(result_text(&world.session.ask("2", "safe", "{}").unwrap()).unwrap().contains("safe ran"));
+    assert_eq!(world.runs(), 0);
+    assert_eq!((world.row(0).decision(), world.row(0).outcome()), ("asked", ""));
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(1).contains("danger ran"));
+    assert_eq!(world.runs(), 1);
+    assert_eq!((world.row(0).decision(), world.row(0).outcome()), ("allowed", "ok"));
+    assert_eq!(world.text(0, "rule"), format!("(approval {})", card.id));
+    assert!(world.text(0, "reason").starts_with("approved in the window after "));
+    // The yes is used: the same call is asked about anew.
+    world.call(3, "a");
+    let again = world.cards(1).remove(0);
+    assert_ne!(again.id, card.id);
+    assert_eq!(world.runs(), 1);
+}
+
+#[test]
+fn a_call_that_outlasts_its_client_is_told_to_come_again_and_passes_once_after_a_yes() {
+    let mut world = World::new(BRIEF);
+    world.call(1, "a");
+    assert_eq!(
+        world.said(1),
+        "Callgate: Waiting for the user's approval. Call again with exactly the same arguments; do not change them, \
+         and do not use another tool instead."
+    );
+    let card = world.cards(1).remove(0);
+    assert_eq!(card.held_until_ms, None);
+    assert_eq!((world.row(0).decision(), world.row(0).outcome()), ("asked", "not_sent"));
+    world.decide(&card, &Verdict::Once);
+    world.call(2, "a");
+    assert!(world.said(2).contains("danger ran"));
+    world.call(3, "a");
+    assert!(world.said(3).contains("Waiting for the user's approval"));
+    assert_eq!(world.runs(), 1);
+}
+
+#[test]
+fn a_no_reaches_the_model_with_the_persons_words() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Deny(Some("use the staging site".to_owned())));
+    let said = world.said(1);
+    assert!(
+        said.starts_with("Callgate: the user said no: use the staging site. Do not make this call again"),
+        "{said}"
+    );
+    assert_eq!((world.runs(), world.row(0).decision()), (0, "denied"));
+    assert!(world.open().is_empty());
+}
+
+#[test]
+fn nobody_there_is_said_at_once_and_the_card_stays() {
+    let mut world = World::with(ASKED, false);
+    world.call(1, "a");
+    let said = world.said(1);
+    assert!(
+        said.starts_with("Callgate: The user's approval is needed, and the user is away. Stop here"),
+        "{said}"
+    );
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Once);
+    world.call(2, "a");
+    assert!(world.said(2).contains("danger ran"));
+    assert_eq!(world.runs(), 1);
+}
+
+#[test]
+fn other_arguments_are_another_question_that_says_so() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(1).contains("danger ran"));
+    world.call(2, "b");
+    let other = world.cards(1).remove(0);
+    assert_eq!(other.difference.as_deref(), Some("its arguments are not those that were approved"));
+    // An approval of one call lets no other through.
+    world.call(3, "c");
+    let cards = world.cards(2);
+    world.decide(&cards[1], &Verdict::Once);
+    assert!(world.said(3).contains("danger ran"));
+    assert_eq!(world.cards(1)[0].id, other.id);
+    assert_eq!(world.runs(), 2);
+}
+
+#[test]
+fn equal_calls_are_one_card_and_one_yes_lets_one_of_them_through() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    world.call(2, "a");
+    let card = world.asked(2);
+    assert_eq!(world.open().len(), 1);
+    world.decide(&card, &Verdict::Once);
+    let next = eventually("the other one asks anew", SOON, || {
+        world.open().into_iter().find(|one| one.id != card.id)
+    });
+    assert_eq!(world.runs(), 1);
+    world.decide(&next, &Verdict::Deny(None));
+    let said = [world.said(1), world.said(2)];
+    assert_eq!(said.iter().filter(|said| said.contains("danger ran")).count(), 1, "{said:?}");
+    assert_eq!(said.iter().filter(|said| said.contains("the user said no")).count(), 1, "{said:?}");
+    assert_eq!(world.runs(), 1);
+}
+
+#[test]
+fn a_call_that_its_client_gives_up_takes_its_card_with_it_and_a_late_yes_does_nothing() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    world.session.send(cancel).unwrap();
+    world.cards(0);
+    let late = world.store().decide(&now(), card.id, &Verdict::Once, Decider::Window);
+    assert!(matches!(late, Err(NotDecided::Already { state: State::Withdrawn, .. })), "{late:?}");
+    world.call(2, "a");
+    world.cards(1);
+    assert_eq!(world.runs(), 0);
+    eventually("its row says so", SOON, || (world.row(0).decision() == "stopped").then_some(()));
+}
+
+#[test]
+fn a_call_held_three_times_is_told_that_the_user_is_away() {
+    let mut world = World::new(BRIEF);
+    for id in 1..=3 {
+        world.call(id, "a");
+        assert!(world.said(id).contains("Call again with exactly the same arguments"), "{id}");
+    }
+    world.call(4, "a");
+    assert!(world.said(4).contains("the user is away. Stop here"));
+    let card = world.cards(1).remove(0);
+    assert_eq!(card.asked, 4);
+    world.decide(&card, &Verdict::Once);
+    world.call(5, "a");
+    assert!(world.said(5).contains("danger ran"));
+}
+
+#[test]
+fn a_yes_counts_under_the_rules_of_the_moment_it_is_used() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    let deny = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "deny", "reason": "not today" } } }"#;
+    world.bench.write_policy(deny).unwrap();
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(1).contains("not today"));
+    assert_eq!((world.runs(), world.row(0).decision()), (0, "denied"));
+    world.bench.write_policy(ASKED).unwrap();
+    world.call(2, "b");
+    let card = world.cards(1).remove(0);
+    assert!(world.bench.callgate(["pause"]).unwrap().output().unwrap().status.success());
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(2).contains("every call is refused until the user"));
+    assert_eq!((world.runs(), world.row(1).decision()), (0, "paused"));
+}
+
+#[test]
+fn nobody_is_asked_about_a_call_that_its_limit_would_refuse() {
+    let capped = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask",
+        "limits": [ { "counter": "d", "window": "hour", "max": 1, "scope": "server" } ] } } }"#;
+    let mut world = World::new(capped);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(1).contains("danger ran"));
+    world.call(2, "b");
+    assert!(world.said(2).contains("the next call can pass in"));
+    assert!(world.open().is_empty());
+    assert_eq!(world.row(1).decision(), "capped");
+}
+
+#[test]
+fn a_burst_reaches_the_same_tool_until_it_is_revoked() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Grant { scope: GrantScope::Burst, tools: Vec::new() });
+    for id in 1..=3 {
+        if id > 1 {
+            world.call(id, &format!("{id}"));
+        }
+        assert!(world.said(id).contains("danger ran"), "{id}");
+    }
+    assert_eq!(world.text(2, "rule"), format!("(approval {})", card.id));
+    assert_eq!(world.store().grants(&now()).unwrap()[0].calls_left, GrantScope::Burst.calls() - 3);
+    assert!(world.store().revoke(&now(), card.id).unwrap());
+    world.call(4, "4");
+    world.cards(1);
+    assert_eq!(world.runs(), 3);
+    // What one session was granted, another does not have.
+}
+
+#[test]
+fn a_client_that_leaves_has_its_answer_and_takes_its_card_with_it() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.session.close_input();
+    assert!(world.said(1).contains("Waiting for the user's approval"));
+    world.session.ended(SOON).unwrap();
+    assert!(world.open().is_empty());
+    assert!(world.store().decide(&now(), card.id, &Verdict::Once, Decider::Cli).is_err());
+    assert_eq!((world.row(0).decision(), world.row(0).outcome(), world.runs()), ("asked", "not_sent", 0));
+}
+
+#[test]
+fn of_ten_deciders_at_once_one_decides_and_the_call_runs_once() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    let decided: usize = std::thread::scope(|scope| {
+        let deciders: Vec<_> = (0..10)
+            .map(|_| {
+                let (home, id) = (world.home.clone(), card.id);
+                scope.spawn(move || {
+                    Approvals::new(&home).decide(&now(), id, &Verdict::Once, Decider::Window).is_ok()
+                })
+            })
+            .collect();
+        deciders.into_iter().map(|one| usize::from(one.join().unwrap())).sum()
+    });
+    decider::ring(&world.home);
+    assert_eq!(decided, 1);
+    assert!(world.said(1).contains("danger ran"));
+    assert_eq!(world.runs(), 1);
+}
+
+#[test]
+fn a_client_that_gave_a_token_hears_that_its_call_waits() {
+    let mut world = World::new(ASKED);
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"danger","arguments":{},"_meta":{"progressToken":"t1"}}}"#;
+    world.session.send(call).unwrap();
+    let line = world.session.line_with("notifications/progress").unwrap();
+    assert!(
+        line.contains(r#""progressToken":"t1""#) && line.contains("Waiting for your approval in Callgate"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_server_that_was_stopped_meanwhile_gets_nothing_and_the_yes_is_not_lost() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    assert!(world.bench.callgate(["stop", "corpus"]).unwrap().output().unwrap().status.success());
+    world.decide(&card, &Verdict::Once);
+    let said = world.said(1);
+    assert!(said.contains("stopped"), "{said}");
+    assert_eq!((world.runs(), world.row(0).decision()), (0, "stopped"));
+}
+
+#[test]
+fn an_agent_cannot_approve_its_own_call() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    let id = card.id.to_string();
+    // Without a terminal.
+    let piped = world.bench.callgate(["approve", &id]).unwrap().output().unwrap();
+    assert!(!piped.status.success());
+    assert!(String::from_utf8_lossy(&piped.stderr).contains("needs a person at a terminal"));
+    // Below a session, at a terminal of its own: a server's shell tool.
+    let script = format!("exec {} approve {id}", callgate_binary().unwrap().display());
+    let mut below = world.bench.callgate(["run", "--server", "shell", "--client", "tester", "--"]).unwrap();
+    below.args(["script", "-qec", &script, "/dev/null"]);
+    let mut below = Session::start(below).unwrap();
+    below.send("approve").unwrap();
+    below.ended(SOON).unwrap();
+    assert_eq!(world.cards(1)[0].state, State::Open);
+    // A person can.
+    let command = world.bench.callgate(["approve", &id]).unwrap();
+    let (status, screen) = when_asked(command, "Type approve", "approve").unwrap();
+    assert!(status.success(), "{screen}");
+    assert!(world.said(1).contains("danger ran"));
+    assert_eq!(world.text(0, "reason").split(" after").next(), Some("approved at the command line"));
+}
