@@ -1,6 +1,6 @@
 //! Places in the window as addresses: what the tray, notifications and other starts lead to.
 
-use callgate_desk::view::{LogFilter, Place};
+use callgate_desk::view::{CallFilter, Place};
 use serde::Serialize;
 
 /// The address of a place (`#/rules/files`); none for the window as it was left.
@@ -10,11 +10,11 @@ pub(crate) fn address(place: &Place) -> Option<String> {
         Place::Call { id } => format!("#/activity?call={}", encoded(id)),
         Place::Log { filter } => logged(filter),
         // Each of its calls offers them.
-        Place::Caps { target } => logged(&LogFilter {
+        Place::Caps { target } => logged(&CallFilter {
             server: Some(target.server.clone()),
             client: target.client.clone(),
             tool: target.tool.clone(),
-            ..LogFilter::default()
+            ..CallFilter::default()
         }),
         Place::Servers => "#/servers".to_owned(),
         Place::Rules { server } => format!("#/rules/{}", encoded(server)),
@@ -31,7 +31,7 @@ pub(crate) fn named(word: &str) -> Option<Place> {
     let (kind, rest) = word.split_once(':').unwrap_or((word, ""));
     match (kind, rest) {
         ("window", "") => Some(Place::Window),
-        ("activity", "") => Some(Place::Log { filter: LogFilter::default() }),
+        ("activity", "") => Some(Place::Log { filter: CallFilter::default() }),
         ("servers", "") => Some(Place::Servers),
         ("settings", "") => Some(Place::Settings),
         ("approvals", "") => Some(Place::Approvals),
@@ -46,7 +46,7 @@ pub(crate) fn named(word: &str) -> Option<Place> {
 pub(crate) fn name(place: &Place) -> Option<String> {
     match place {
         Place::Window => Some("window".to_owned()),
-        Place::Log { filter } if *filter == LogFilter::default() => Some("activity".to_owned()),
+        Place::Log { filter } if *filter == CallFilter::default() => Some("activity".to_owned()),
         Place::Servers => Some("servers".to_owned()),
         Place::Settings => Some("settings".to_owned()),
         Place::Approvals => Some("approvals".to_owned()),
@@ -58,7 +58,7 @@ pub(crate) fn name(place: &Place) -> Option<String> {
 }
 
 /// The log with the filters that the tray and notifications use; the others are the window's own.
-fn logged(filter: &LogFilter) -> String {
+fn logged(filter: &CallFilter) -> String {
     let named = [
         ("server", &filter.server),
         ("client", &filter.client),
@@ -103,13 +103,13 @@ mod tests {
 
     #[test]
     fn an_alarm_leads_to_the_calls_that_it_is_about() {
-        let filter = LogFilter {
+        let filter = CallFilter {
             server: Some("files".to_owned()),
             tool: Some("a&b".to_owned()),
-            ..LogFilter::default()
+            ..CallFilter::default()
         };
         assert_eq!(address(&Place::Log { filter }).as_deref(), Some("#/activity?server=files&tool=a%26b"));
-        let all = Place::Log { filter: LogFilter::default() };
+        let all = Place::Log { filter: CallFilter::default() };
         assert_eq!(address(&all).as_deref(), Some("#/activity"));
     }
 

@@ -134,7 +134,7 @@ mod tests {
     use std::sync::Arc;
 
     use callgate_desk::Desk;
-    use callgate_desk::view::LogFilter;
+    use callgate_desk::view::CallFilter;
     use callgate_home::Home;
     use callgate_home::clock::SystemClock;
     use callgate_journal::Origin;
@@ -149,7 +149,7 @@ mod tests {
 
     fn begun(following: &Following, desk: &Desk) -> u32 {
         let id = following.begin();
-        following.hold(id, desk.follow(&LogFilter::default(), 0).unwrap());
+        following.hold(id, desk.follow(&CallFilter::default(), 0).unwrap());
         id
     }
 
@@ -177,7 +177,7 @@ mod tests {
         let (desk, following) = (desk(&folder), Following::default());
         let late = following.begin();
         let new = begun(&following, &desk);
-        following.hold(late, desk.follow(&LogFilter::default(), 0).unwrap());
+        following.hold(late, desk.follow(&CallFilter::default(), 0).unwrap());
         assert_eq!(rests(&following), Some(new));
     }
 

@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use callgate_desk::inventory::{Inventory, Purpose};
 use callgate_desk::view::{Answer, Done, Loosening, Question, Restriction, Target};
 use callgate_desk::{Desk, DeskError};
+use callgate_history::CallFilter;
 use callgate_home::Home;
 use callgate_home::clock::SystemClock;
 use callgate_journal::Origin;
@@ -246,9 +247,10 @@ pub(crate) fn known(target: &Target) -> anyhow::Result<Target> {
 }
 
 /// Where nothing was found: the name among those that were asked for that nobody knows, in words.
-pub(crate) fn unknown(server: Option<&str>, tool: Option<&str>, client: Option<&str>) -> Option<String> {
+pub(crate) fn unknown(filter: &CallFilter) -> Option<String> {
     let desk = desk().ok()?;
     let mut inventory = desk.inventory();
+    let [server, tool, client] = [&filter.server, &filter.tool, &filter.client].map(Option::as_deref);
     let named = server.filter(|server| !server.is_empty());
     let mut found = Ok(());
     if let Some(server) = named {

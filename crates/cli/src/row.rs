@@ -37,7 +37,7 @@ pub(crate) fn took(call: &CallRow) -> String {
 
 /// The log's line of a call. `times` says how often the same happened in a row; a gist that is `whole` is what was sent,
 /// else it is short.
-pub(crate) fn cells(call: &CallRow, time: String, times: usize, whole: bool) -> Cells {
+pub(crate) fn cells(call: &CallRow, time: String, times: u32, whole: bool) -> Cells {
     let (mut status, style) = status(call);
     if times > 1 {
         status.push_str(&format!(" × {times}"));

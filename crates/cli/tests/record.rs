@@ -4,8 +4,9 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
 use common::Callgate;
@@ -173,6 +174,46 @@ fn following_up_to_a_moment_that_has_been_does_not_hang() {
     let callgate = Callgate::new();
     let complaint = callgate.fail(&["log", "--follow", "--until", "1h"]);
     assert!(complaint.contains("'--follow' cannot be used with '--until"), "{complaint}");
+}
+
+#[test]
+fn a_log_that_is_followed_shows_every_call_and_goes_on_with_a_history_made_anew() {
+    let callgate = Callgate::new();
+    callgate.say(&["status"]);
+    let mut command = callgate.command(&["log", "--follow", "--json"]);
+    let mut follower = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut shown = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let mut ids = BTreeSet::new();
+    for all in [48, 96] {
+        callgate.say(&["demo"]);
+        while ids.len() < all {
+            let call: Value = serde_json::from_str(&shown.next().unwrap().unwrap()).unwrap();
+            ids.insert(call["id"].as_str().unwrap().to_owned());
+        }
+        for file in ["history.db", "history.db-wal", "history.db-shm"] {
+            let _may_be_gone = fs::remove_file(callgate.home().join(file));
+        }
+    }
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+}
+
+#[test]
+fn the_filters_of_the_log_are_those_of_the_statistics() {
+    let callgate = Callgate::new();
+    callgate.say(&["demo"]);
+    for filter in [
+        &["--tool", "playwright_click"][..],
+        &["--decision", "capped"],
+        &["--search", "shop"],
+        &["--grep", "SHOP.example"],
+        &["--failed"],
+    ] {
+        let of = |command: &[&str]| objects(&callgate.say(&[command, filter].concat()));
+        let logged = of(&["log", "--json", "-n", "1000"]).len() as u64;
+        let counted: u64 = of(&["stats", "--json"]).iter().map(|one| one["calls"].as_u64().unwrap()).sum();
+        assert_eq!(counted, logged, "{filter:?}");
+    }
 }
 
 #[test]

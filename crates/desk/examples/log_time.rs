@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callgate_desk::Desk;
-use callgate_desk::view::{Decision, LogFilter, PageFrom};
+use callgate_desk::view::{CallFilter, Decision, PageFrom};
 use callgate_home::Home;
 use callgate_home::clock::{SystemClock, wall_ms};
 use callgate_journal::Origin;
@@ -18,46 +18,46 @@ type Failed = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failed> {
     let place = std::env::args().nth(1).ok_or("say which home")?;
     let desk = Desk::new(Home::at(place), Arc::new(SystemClock::default()), Origin::Window);
-    let none = LogFilter::default();
+    let none = CallFilter::default();
     show("first page, nothing indexed", || desk.log_page(&none, &PageFrom::Newest, 100))?;
-    let rare = LogFilter { tool: Some("clear_codegen_session".to_owned()), ..none.clone() };
+    let rare = CallFilter { tool: Some("clear_codegen_session".to_owned()), ..none.clone() };
     show("a tool, nothing indexed", || desk.log_page(&rare, &PageFrom::Newest, 100))?;
     index(&desk)?;
     let now = wall_ms();
     let hour = 3_600_000;
-    let text = |text: &str| LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+    let text = |text: &str| CallFilter { text: Some(text.to_owned()), ..CallFilter::default() };
     let filters = [
         ("no filter", none.clone()),
-        ("a server", LogFilter { server: Some("slack".to_owned()), ..none.clone() }),
+        ("a server", CallFilter { server: Some("slack".to_owned()), ..none.clone() }),
         ("a tool", rare),
         (
             "a client and a decision",
-            LogFilter {
+            CallFilter {
                 client: Some("Cursor".to_owned()),
                 decisions: vec![Decision::Denied],
                 ..none.clone()
             },
         ),
-        ("failed", LogFilter { failed: true, ..none.clone() }),
-        ("failed, a server", LogFilter { failed: true, server: Some("slack".to_owned()), ..none.clone() }),
-        ("a decision that never was", LogFilter { decisions: vec![Decision::Hidden], ..none.clone() }),
+        ("failed", CallFilter { failed: true, ..none.clone() }),
+        ("failed, a server", CallFilter { failed: true, server: Some("slack".to_owned()), ..none.clone() }),
+        ("a decision that never was", CallFilter { decisions: vec![Decision::Hidden], ..none.clone() }),
         (
             "a server and a tool of another",
-            LogFilter {
+            CallFilter {
                 server: Some("slack".to_owned()),
                 tool: Some("browser_click".to_owned()),
                 ..none.clone()
             },
         ),
-        ("a session that never was", LogFilter { session: Some("zzzzzz".to_owned()), ..none.clone() }),
+        ("a session that never was", CallFilter { session: Some("zzzzzz".to_owned()), ..none.clone() }),
         (
             "an hour two weeks ago",
-            LogFilter { since_ms: Some(now - 337 * hour), until_ms: Some(now - 336 * hour), ..none.clone() },
+            CallFilter { since_ms: Some(now - 337 * hour), until_ms: Some(now - 336 * hour), ..none.clone() },
         ),
-        ("a time before everything", LogFilter { until_ms: Some(now - 10_000 * hour), ..none.clone() }),
+        ("a time before everything", CallFilter { until_ms: Some(now - 10_000 * hour), ..none.clone() }),
         (
             "denied, an hour two weeks ago",
-            LogFilter {
+            CallFilter {
                 decisions: vec![Decision::Denied],
                 since_ms: Some(now - 337 * hour),
                 until_ms: Some(now - 336 * hour),
@@ -73,7 +73,7 @@ fn main() -> Result<(), Failed> {
         ("search: no such word, and a letter", text("xyzzyplugh a")),
         ("search: two that never meet", text("credentials wikipedia ")),
         ("search: rare and begun", text("credentials e")),
-        ("search in a server", LogFilter { server: Some("github".to_owned()), ..text("rounding") }),
+        ("search in a server", CallFilter { server: Some("github".to_owned()), ..text("rounding") }),
         ("search: hex that never was", text("deadbeefcafe")),
     ];
     for (name, filter) in &filters {
@@ -97,9 +97,9 @@ fn main() -> Result<(), Failed> {
         );
     }
     show("runs", || desk.runs(None, 50))?;
-    let refused = LogFilter { decisions: vec![Decision::Denied], ..LogFilter::default() };
+    let refused = CallFilter { decisions: vec![Decision::Denied], ..CallFilter::default() };
     show("runs with a denial", || desk.runs_matching(&refused, None, 50))?;
-    let word = LogFilter { text: Some("error".to_owned()), ..LogFilter::default() };
+    let word = CallFilter { text: Some("error".to_owned()), ..CallFilter::default() };
     show("runs with a word", || desk.runs_matching(&word, None, 50))?;
     show("choices", || desk.choices())?;
     show("since last look", || desk.since_last_look())?;

@@ -102,7 +102,7 @@ impl DeskError {
 
 pub(crate) fn wiring_code(error: &WiringError) -> ErrorCode {
     match error {
-        WiringError::Conflict(_) => ErrorCode::Conflict,
+        WiringError::Conflict(_) | WiringError::ClientRuns(_) => ErrorCode::Conflict,
         WiringError::NotFound(_) => ErrorCode::NotFound,
         WiringError::BadInput(_) | WiringError::Adding(AddError::Bad { .. } | AddError::Taken { .. }) => {
             ErrorCode::BadInput

@@ -346,7 +346,7 @@ impl Inventory<'_> {
     /// What was ever called there, whether there is such a tool or not.
     pub(crate) fn called(&self, server: &str) -> Vec<String> {
         let there = self.desk.home.history_db().exists();
-        let all = there.then(|| History::open_reader(&self.desk.home).ok()?.tools(&self.desk.home).ok());
+        let all = there.then(|| History::open_reader(&self.desk.home).ok()?.tools().ok());
         let of_server = |(one, tool): (String, String)| (one == server).then_some(tool);
         all.flatten().into_iter().flatten().filter_map(of_server).collect()
     }

@@ -50,10 +50,10 @@ use callgate_home::clock::Clock;
 use callgate_journal::Origin;
 use callgate_wiring::Wiring;
 
-pub use acts::Forgetting;
+pub use callgate_history::Forget;
 pub use demo::Program;
 pub use error::DeskError;
-pub use log::{CallObject, FOLD_REACH, Follower, fold_key, gist};
+pub use log::{CallObject, Follower, MOST_TOOLS, gist};
 pub use programs::sweep_programs;
 pub use servers::{StderrEntry, StderrFollower};
 pub use settings::{SettingChange, SettingValue};

@@ -14,7 +14,7 @@ use callgate_text::{clip, count, harmless, number, span};
 
 use crate::acts::cap_for;
 use crate::tray::TrayAct;
-use crate::view::{Alarm, LogFilter, NotificationSettings, Place, Target};
+use crate::view::{Alarm, CallFilter, NotificationSettings, Place, Target};
 
 /// After so long without anything, what comes is another incident.
 const QUIET_MS: i64 = 60_000;
@@ -226,7 +226,7 @@ impl Incident {
                 (TrayAct::Pause { server: None }, "Pause all".to_owned()),
                 (TrayAct::Log, "Show".to_owned()),
             ],
-            opens: Place::Log { filter: LogFilter::default() },
+            opens: Place::Log { filter: CallFilter::default() },
             topic: None,
         }
     }
@@ -298,11 +298,11 @@ fn blocked(call: &LineRow, times: u64) -> Notice {
 fn alarmed(alarm: &Alarm) -> Notice {
     let target =
         Target { server: alarm.server.clone(), tool: alarm.tool.clone(), client: alarm.client.clone() };
-    let filter = LogFilter {
+    let filter = CallFilter {
         server: Some(alarm.server.clone()),
         client: alarm.client.clone(),
         tool: alarm.tool.clone(),
-        ..LogFilter::default()
+        ..CallFilter::default()
     };
     Notice {
         title: format!("{} in a minute", count(u64::from(alarm.per_minute), "call")),

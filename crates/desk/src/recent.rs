@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_history::{History, Toward, Which};
-use callgate_home::Home;
+use callgate_history::{CallFilter, History, Toward};
 
 use crate::DeskError;
-use crate::log::{fold, line};
-use crate::view::{CallLine, LogEntry};
+use crate::log::fold::CallLines;
+use crate::view::CallLine;
 
 /// Calls that are looked at to find a few different ones.
 const LOOKED_AT: usize = 60;
@@ -15,22 +14,10 @@ const LOOKED_AT: usize = 60;
 const PATIENCE: Duration = Duration::from_millis(60);
 
 /// The last calls, newest first.
-pub(crate) fn recent(home: &Home, history: &History, count: usize) -> Result<Vec<CallLine>, DeskError> {
-    let scan = history.scan(home, Which::default())?;
-    let found = scan.step(i64::MAX, Toward::Older, LOOKED_AT, Instant::now() + PATIENCE)?;
-    let mut lines: Vec<LogEntry> = Vec::new();
-    for call in found.rows.iter().map(line::call).map(LogEntry::Call) {
-        if fold::join(&mut lines, &call).is_some() {
-            continue;
-        }
-        if lines.len() == count {
-            break;
-        }
-        lines.push(call);
-    }
-    let calls = lines.into_iter().filter_map(|line| match line {
-        LogEntry::Call(line) => Some(line),
-        LogEntry::Change(_) | LogEntry::Event(_) => None,
-    });
-    Ok(calls.collect())
+pub(crate) fn recent(history: &History, count: usize) -> Result<Vec<CallLine>, DeskError> {
+    let query = history.query(&CallFilter::default())?;
+    let found = query.page(i64::MAX, Toward::Older, LOOKED_AT, Some(Instant::now() + PATIENCE))?;
+    let mut lines = CallLines::new(count);
+    let _all = found.rows.iter().all(|row| lines.add(row));
+    Ok(lines.into_vec())
 }

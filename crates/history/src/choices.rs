@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use callgate_controls::sqlite;
-use callgate_home::{Home, StoreError};
+use callgate_home::StoreError;
 use callgate_journal::{Decision, Outcome};
 use rusqlite::{OptionalExtension, Row};
 
 use super::History;
 use super::rows::CALL_TABLES;
-use super::search::Index;
 
 /// Of what is not in the index, so many calls are looked at.
 const NEWEST: i64 = 2_000;
@@ -37,11 +36,10 @@ impl History {
     }
 
     /// Servers and their tools that calls asked for, in the order of the alphabet.
-    pub fn tools(&self, home: &Home) -> Result<Vec<(String, String)>, StoreError> {
-        let index = Index::open(home, self.birth()?);
-        let indexed = match &index {
+    pub fn tools(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let indexed = match &self.index()? {
             Some(index) => {
-                index.tools().map_err(|error| sqlite::database_error(&home.search_db(), &error))?
+                index.tools().map_err(|error| sqlite::database_error(&self.home.search_db(), &error))?
             }
             None => Vec::new(),
         };

@@ -19,7 +19,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::History;
-use super::query::NEWEST_OF_NAME;
+use super::lookup::NEWEST_OF_NAME;
 
 /// Calls removed in one transaction.
 const STEP: usize = 500;
@@ -28,13 +28,14 @@ const STEP: usize = 500;
 pub const DEMO_SERVER: &str = "callgate-demo";
 
 /// What to forget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forget<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forget {
     Call(CallId),
-    Server(&'a str),
+    /// Everything of one server.
+    Server(String),
     /// Everything before this time, in milliseconds since 1970.
     Before(i64),
-    /// What the demonstration recorded.
+    /// What demonstrations recorded.
     Demo,
     /// Everything that is over, whatever time it bears.
     All,
@@ -64,7 +65,7 @@ pub struct Forgotten {
 /// spool's owner then finds it filed and drops it, and what was filed once is never filed again.
 pub fn forget(
     home: &Home,
-    what: Forget<'_>,
+    what: &Forget,
     by: &Forgetter<'_>,
     clock: &dyn Clock,
 ) -> Result<Forgotten, StoreError> {
@@ -94,7 +95,7 @@ pub fn forget(
         &mut unwiped,
     );
     // Also of what was removed before something went wrong.
-    let wiped = if what == Forget::All || unwiped.by_others {
+    let wiped = if *what == Forget::All || unwiped.by_others {
         super::search::forget_all(home)
     } else {
         super::search::forget(home, &revs)
@@ -106,7 +107,7 @@ pub fn forget(
 }
 
 /// What servers wrote to stderr that goes with this, as far as there is any: it may hold what calls asked for.
-pub fn stderr_logs(home: &Home, what: Forget<'_>) -> Vec<PathBuf> {
+pub fn stderr_logs(home: &Home, what: &Forget) -> Vec<PathBuf> {
     let of = |server: &str| {
         let log = home.stderr_log(server);
         vec![log.with_extension("log.1"), log]
@@ -139,7 +140,7 @@ fn empty_stderr(log: &Path) -> Result<(), StoreError> {
 
 impl History {
     /// What [`forget`] would take, by server.
-    pub fn forgettable(&self, what: Forget<'_>) -> Result<Vec<Removed>, StoreError> {
+    pub fn forgettable(&self, what: &Forget) -> Result<Vec<Removed>, StoreError> {
         let scope = Scope::of(what);
         let mut sums = Sums::default();
         sums.add_all(self.rows(
@@ -159,7 +160,7 @@ impl History {
     }
 
     /// How many calls [`forget`] would leave because they are still running.
-    pub fn unforgettable(&self, what: Forget<'_>) -> Result<u64, StoreError> {
+    pub fn unforgettable(&self, what: &Forget) -> Result<u64, StoreError> {
         let scope = Scope::of(what);
         let sql = format!(
             "SELECT count(*) FROM calls c JOIN sessions s ON s.id = c.session WHERE ({}) AND {RUNNING}",
@@ -189,13 +190,13 @@ const ONLY_DEMO: &str = "server IN (SELECT server FROM sessions WHERE demo = 1)
     AND server NOT IN (SELECT server FROM sessions WHERE demo = 0)";
 
 impl Scope {
-    fn of(what: Forget<'_>) -> Scope {
+    fn of(what: &Forget) -> Scope {
         let scope =
             |calls: &str, events: Option<&str>, sessions: Option<&'static str>, values: Vec<Value>| Scope {
                 of_calls: calls.to_owned(),
                 of_events: events.map(|events| format!("({events}) AND {REMOVABLE}")),
                 of_sessions: sessions,
-                is_demo: what == Forget::Demo,
+                is_demo: *what == Forget::Demo,
                 values,
             };
         match what {
@@ -205,11 +206,11 @@ impl Scope {
                 scope(&format!("s.id = {NEWEST_OF_NAME} AND c.seq = ?2"), None, None, values)
             }
             Forget::Server(server) => {
-                let values = vec![Value::from(server.to_owned())];
+                let values = vec![Value::from(server.clone())];
                 scope("s.server = ?1", Some("server = ?1"), Some("server = ?1"), values)
             }
             Forget::Before(at_ms) => {
-                scope("c.at_ms < ?1", Some("at_ms < ?1"), Some("ended_ms < ?1"), vec![at_ms.into()])
+                scope("c.at_ms < ?1", Some("at_ms < ?1"), Some("ended_ms < ?1"), vec![(*at_ms).into()])
             }
             // By its name, too: anybody can call a session of a real server a demonstration.
             Forget::Demo => {

@@ -3,23 +3,24 @@
 
 #![deny(unsafe_code)]
 
-mod changed;
+mod audit;
 pub mod checkup;
 mod choices;
+mod filter;
+mod follow;
 mod forget;
 mod lines;
+mod lookup;
 mod peaks;
 mod query;
 mod replay;
 mod rows;
-mod scan;
 mod search;
 mod stats;
 mod tally;
 mod timeline;
 mod tool_hits;
-
-use std::path::PathBuf;
+pub mod wire;
 
 use callgate_controls::sqlite;
 use callgate_home::private::{Identity, identity};
@@ -27,15 +28,16 @@ use callgate_home::{Home, StoreError};
 use callgate_journal::database::open_reader;
 use rusqlite::Connection;
 
-pub use changed::ChangeRow;
+pub use audit::ChangeRow;
 pub use choices::Trace;
+pub use filter::{CallFilter, Only};
 pub use forget::{DEMO_SERVER, Forget, Forgetter, Forgotten, forget, stderr_logs};
-pub use lines::{LineRow, Which};
+pub use lines::LineRow;
+pub use lookup::{Counts, EventFilter};
 pub use peaks::PeakOf;
-pub use query::{Counts, EventFilter, Filter};
+pub use query::{Page, Query, Toward};
 pub use replay::{Arguments, Lack, Replay, Replayed, ToolUse};
 pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
-pub use scan::{Found, Scan, Toward};
 pub use search::{Class, Indexer, Words};
 pub use stats::ToolStats;
 pub use tally::{Failure, MINUTE_MS, SessionNumbers, Tallied};
@@ -46,7 +48,7 @@ pub use tool_hits::{ToolHits, ToolsSeen};
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
-    path: PathBuf,
+    home: Home,
     file: Option<Identity>,
 }
 
@@ -54,18 +56,17 @@ impl History {
     /// Opens the history for reading, as it is; [`callgate_journal::catch_up`] first brings in what spools still hold.
     pub fn open_reader(home: &Home) -> Result<History, StoreError> {
         let connection = open_reader(home)?;
-        let path = home.history_db();
-        let file = identity(&path).ok();
-        Ok(History { connection, path, file })
+        let file = identity(&home.history_db()).ok();
+        Ok(History { connection, home: home.clone(), file })
     }
 
     /// Is the file that this reads still the one that others would open?
     pub fn is_in_place(&self) -> bool {
-        identity(&self.path).ok() == self.file
+        identity(&self.home.history_db()).ok() == self.file
     }
 
     fn fail(&self, error: &rusqlite::Error) -> StoreError {
-        sqlite::database_error(&self.path, error)
+        sqlite::database_error(&self.home.history_db(), error)
     }
 }
 

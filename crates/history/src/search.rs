@@ -1,7 +1,7 @@
 //! The index of the history's words, in a file of its own: `search.db`.
 //!
 //! No shim ever writes it. Whoever wants to search keeps it up ([`Indexer`]), in short steps, from what it has to what the
-//! history has; what is not in it yet is looked through row by row ([`super::scan`]), so an answer is whole at any time.
+//! history has; what is not in it yet is looked through row by row ([`super::query`]), so an answer is whole at any time.
 //! A file that is lost, broken or of another history is made anew.
 //!
 //! It is cut into shards of numbers, an FTS5 table each: the work of a step stays small however long the history is, the
@@ -24,7 +24,7 @@ use callgate_journal::{Decision, database};
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
-use super::lines::Which;
+use super::filter::Matcher;
 
 pub use build::Indexer;
 pub(crate) use read::{Index, Stretch};
@@ -106,19 +106,19 @@ fn mark(kind: char, name: &str) -> String {
 
 /// The question as FTS5 takes it. Everything in it is either a mark or letters and digits, so nothing that somebody asks
 /// for can become syntax. `None` if nothing is asked that the index knows of.
-fn question(which: &Which, with_begun: bool) -> Option<String> {
+fn question(matcher: &Matcher, with_begun: bool) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    let names = [('s', &which.server), ('c', &which.client), ('t', &which.tool), ('n', &which.session)];
+    let filter = &matcher.filter;
+    let names = [('s', &filter.server), ('c', &filter.client), ('t', &filter.tool), ('n', &filter.session)];
     for (kind, name) in names {
         parts.extend(name.as_deref().map(|name| format!("\"{}\"", mark(kind, name))));
     }
-    if !which.decisions.is_empty() {
-        let any: Vec<String> =
-            which.decisions.iter().map(|decision| format!("\"{}\"", mark('d', decision.word()))).collect();
+    if !filter.decisions.is_empty() {
+        let any: Vec<String> = matcher.decisions().map(|word| format!("\"{}\"", mark('d', word))).collect();
         parts.push(format!("({})", any.join(" OR ")));
     }
-    parts.extend(which.failed.then(|| format!("\"{}\"", mark(FAILED.0, FAILED.1))));
-    if let Some(words) = &which.words {
+    parts.extend(filter.failed.then(|| format!("\"{}\"", mark(FAILED.0, FAILED.1))));
+    if let Some(words) = &matcher.words {
         parts.extend(words.whole.iter().map(|word| format!("\"{word}\"")));
         parts.extend(words.begun.iter().filter(|_| with_begun).map(|word| format!("\"{word}\" *")));
     }

@@ -8,7 +8,7 @@ use callgate_journal::{Decision, Outcome};
 use rusqlite::params_from_iter;
 
 use super::History;
-use super::lines::Which;
+use super::filter::{CallFilter, Matcher};
 use super::rows::CALL_TABLES;
 
 /// Tools that are told apart; hostile names can be as many as there are calls.
@@ -39,21 +39,22 @@ struct Sum {
 }
 
 impl History {
-    /// Of every call that matches, by server and tool, those with the most calls of a server first. Words are not looked for.
-    pub fn stats(&self, which: &Which) -> Result<Vec<ToolStats>, StoreError> {
+    /// Of every call that matches, by server and tool, those with the most calls of a server first.
+    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<ToolStats>, StoreError> {
         let mut sums: Vec<Sum> = Vec::new();
-        self.add_up(which, &mut sums).map_err(|error| self.fail(&error))?;
+        self.add_up(&Matcher::new(self, filter)?, &mut sums).map_err(|error| self.fail(&error))?;
         let mut stats: Vec<ToolStats> = sums.into_iter().map(Sum::done).collect();
         stats.sort_by(|a, b| (&a.server, b.calls, &a.tool).cmp(&(&b.server, a.calls, &b.tool)));
         Ok(stats)
     }
 
-    fn add_up(&self, which: &Which, sums: &mut Vec<Sum>) -> rusqlite::Result<()> {
-        let (conditions, values) = which.conditions();
+    fn add_up(&self, matcher: &Matcher, sums: &mut Vec<Sum>) -> rusqlite::Result<()> {
+        let (conditions, values) = matcher.conditions();
         let sql = format!(
             "SELECT c.session, c.context, c.outcome, c.duration_us, coalesce(c.args_bytes, 0) + coalesce(c.result_bytes, 0),
-                    c.at_ms, x.decision, s.server, x.method, x.tool
-             FROM {CALL_TABLES} WHERE 1 {conditions}"
+                    c.at_ms, x.decision, s.server, x.method, x.tool, {}
+             FROM {CALL_TABLES} WHERE 1 {conditions}",
+            matcher.text_columns()
         );
         // Sessions and contexts are few beside calls: names are compared once for each pair of them.
         let mut known: HashMap<(i64, i64), (usize, bool)> = HashMap::new();
@@ -61,6 +62,9 @@ impl History {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
+            if !matcher.has_words(row, 10)? {
+                continue;
+            }
             let key = (row.get(0)?, row.get(1)?);
             let (place, refused) = match known.get(&key) {
                 Some(found) => *found,

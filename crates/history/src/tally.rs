@@ -146,7 +146,7 @@ impl History {
         let mut found = self.rows(
             "SELECT name, server, client, command, started_ms, ended_ms, end_reason, demo FROM sessions
              WHERE started_ms >= ?1 OR ended_ms IS NULL ORDER BY id DESC LIMIT ?2",
-            &[since_ms.into(), super::query::limit_value(limit)],
+            &[since_ms.into(), super::lookup::limit_value(limit)],
             rows::session,
         )?;
         found.reverse();
@@ -233,7 +233,7 @@ impl History {
             .map_err(|error| self.fail(&error))?;
         let events = self.rows(
             "SELECT id, at_ms, kind, server, session, origin, text FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
-            &[id.into(), super::query::limit_value(limit)],
+            &[id.into(), super::lookup::limit_value(limit)],
             rows::event,
         )?;
         Ok((events, newest))

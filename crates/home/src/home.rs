@@ -6,6 +6,8 @@ use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use callgate_programs::is_callgate;
+
 use crate::error::HomeError;
 use crate::id::SessionId;
 use crate::slug::slug;
@@ -51,14 +53,13 @@ impl Home {
         around.map_or_else(Home::locate, Ok)
     }
 
-    /// The home that a program lies in as `bin/callgate`, or as its partner: clients start it there, and pass on no variable that would say so.
+    /// The home that a program lies in as `bin/callgate`, or as its partner: clients start it there, and pass on no variable
+    /// that would say so.
     pub fn around(program: &Path) -> Option<Home> {
         let folder = program.parent().filter(|folder| folder.ends_with("bin"))?;
         let home = Home::at(folder.parent()?);
-        let named = |name: &str| name == "callgate" || name.starts_with("callgate-cli");
-        (program.file_stem().and_then(|name| name.to_str()).is_some_and(named)
-            && home.policies_dir().is_dir())
-        .then_some(home)
+        let is_ours = program.file_name().and_then(|name| name.to_str()).is_some_and(is_callgate);
+        (is_ours && home.policies_dir().is_dir()).then_some(home)
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Home {

@@ -114,7 +114,7 @@ impl Wiring {
     }
 
     /// What came of the gates that were lost with the file.
-    fn put_back(&self, wanted: Wanted<'_>) -> Result<Option<Result<Plan, ChangeError>>, WiringError> {
+    pub fn put_back(&self, wanted: Wanted<'_>) -> Result<Option<Result<Plan, ChangeError>>, WiringError> {
         let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
         let lost = lost_in_wipe(home, wanted.copy)?;
         if lost.is_empty() {

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use callgate_clients::change::{carry_out, repair};
 use callgate_clients::drift::Drift;
 use callgate_clients::entry::Local;
 use callgate_clients::ledger::Key;
 use callgate_clients::names::Names;
-use callgate_clients::plan::{Act, Plan, plan};
+use callgate_clients::plan::{Act, Plan};
 use callgate_clients::queue::{self, Todo};
-use callgate_clients::secrets::returning::Returning;
+use callgate_clients::secrets::returning::Returned;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 use callgate_redaction::Masker;
 use callgate_text::{client_name, harmless, name};
 
+use crate::file_change::{EntryChange, Timing, Written};
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
 use crate::{Look, Wiring, WiringError, entry_key, masker, masker_of, shown};
 
@@ -33,16 +33,16 @@ impl Wiring {
         }
         let look = self.look_at_clients()?;
         let binary = self.gate_for(act)?;
-        let mut names = look.names();
+        let chosen = |entry: &Entry| is_meant(entry, act, entries);
+        let mut planned = self.entry_change(&look, as_act(act, &binary), &chosen);
         let mut preview = ClientPreview { files: Vec::new(), refused: Vec::new() };
         for file in look.concerned(act, entries) {
-            let chosen = |entry: &Entry| is_meant(entry, act, entries);
-            match plan(&file.found, as_act(act, &binary), &chosen, &mut names, &look.ledger) {
+            match planned.preview(file) {
                 Ok(plan) => {
                     preview.files.extend(look.diff(&plan));
                     preview.refused.extend(refused(&plan, entries));
                 }
-                Err(error) => preview.refused.push(whole_file(&look, file, &error.to_string())),
+                Err(why) => preview.refused.push(whole_file(&look, file, &why)),
             }
         }
         Ok(preview)
@@ -74,46 +74,32 @@ impl Wiring {
         }
         let look = self.look_at_clients()?;
         let binary = self.gate_for(act)?;
-        let now_ms = self.clock.now().wall_ms;
-        let mut names = look.names();
         let mut change = ClientChange::new(act);
+        let chosen = |entry: &Entry| is_meant(entry, act, entries);
+        let now_ms = self.clock.now().wall_ms;
+        let mut wanted = self.entry_change(&look, as_act(act, &binary), &chosen);
+        wanted.lost_gate = (*todo == Todo::Repair).then_some(&*binary);
         for file in look.concerned(act, entries) {
-            let chosen = |entry: &Entry| is_meant(entry, act, entries);
-            let act = as_act(act, &binary);
-            let planned = match plan(&file.found, act, &chosen, &mut names, &look.ledger) {
-                Ok(planned) => planned,
-                Err(error) => {
-                    change.refused.push(whole_file(&look, file, &error.to_string()));
-                    continue;
-                }
-            };
-            let keys: Vec<_> = planned.edits.iter().map(|edit| edit.key.clone()).collect();
-            if !now && !keys.is_empty() && would_write_over(file.found.client, &self.machine.home) {
-                change.waiting.extend(keys.iter().map(entry_key));
-                change.refused.extend(refused(&planned, entries));
-                let file = (file.found.client.id, &*file.found.path);
-                self.keep_copy(file, &planned.contents.snapshot.bytes, now_ms)?;
-                queue::add(self.home.path(), &keys, todo, now_ms)?;
-                continue;
-            }
-            let stuck = match todo {
-                // What keeps its gate keeps its references.
-                Todo::Unprotect => {
-                    self.secrets_back(file, &|entry| keys.contains(&entry.key), &mut change, now_ms)
-                }
-                _ => BTreeSet::new(),
-            };
-            let free = |entry: &Entry| chosen(entry) && !stuck.contains(&entry.key);
-            let written = match todo {
-                Todo::Repair => repair(self.home.path(), &file.found, &binary, &keys, &mut names, now_ms),
-                _ => carry_out(self.home.path(), &file.found, act, &free, &mut names, now_ms),
-            };
-            match written {
-                Ok(done) => {
+            let client = file.found.client;
+            let written = wanted.write(file, || match !now && would_write_over(client, &self.machine.home) {
+                true => Timing::Later,
+                false => Timing::Now,
+            });
+            secrets_back(client, written.returned, &mut change);
+            match written.written {
+                Written::Done(done) => {
                     change.done.extend(done.edits.iter().map(|edit| entry_key(&edit.key)));
                     change.refused.extend(refused(&done, entries));
                 }
-                Err(error) => change.refused.push(whole_file(&look, file, &error.to_string())),
+                Written::Waits(planned) => {
+                    let keys: Vec<_> = planned.edits.iter().map(|edit| edit.key.clone()).collect();
+                    change.waiting.extend(keys.iter().map(entry_key));
+                    change.refused.extend(refused(&planned, entries));
+                    let bytes = &planned.contents.snapshot.bytes;
+                    self.keep_copy((client.id, &*file.found.path), bytes, now_ms)?;
+                    queue::add(self.home.path(), &keys, todo, now_ms)?;
+                }
+                Written::Refused(why) => change.refused.push(whole_file(&look, file, &why)),
             }
         }
         change.refused.extend(look.not_there(entries));
@@ -121,44 +107,25 @@ impl Wiring {
         Ok(change)
     }
 
-    /// Returns the entries that stay behind the gate, because their secrets cannot be put back.
-    fn secrets_back(
-        &self,
-        file: &Surveyed,
-        chosen: &dyn Fn(&Entry) -> bool,
-        change: &mut ClientChange,
-        now_ms: i64,
-    ) -> BTreeSet<Key> {
-        let mut stuck = BTreeSet::new();
-        for returned in Returning::to(self.home.path()).put_back(file, chosen, now_ms) {
-            let why = match returned.moved {
-                Ok(moved) => {
-                    change.left.extend(moved.left.iter().map(|one| name(one)));
-                    continue;
-                }
-                Err(why) => why,
-            };
-            change.refused.push(RefusedEntry {
-                client_name: file.found.client.name.to_owned(),
-                name: Some(name(&returned.entry.key.name)),
-                why: harmless(&format!(
-                    "it stays behind the gate, because its secrets cannot be put back: {why}"
-                )),
-            });
-            stuck.insert(returned.entry.key.clone());
-        }
-        stuck
+    fn entry_change<'c>(
+        &'c self,
+        look: &'c Look<'_>,
+        act: Act<'c>,
+        chosen: &'c dyn Fn(&Entry) -> bool,
+    ) -> EntryChange<'c> {
+        let now_ms = self.clock.now().wall_ms;
+        EntryChange::new(self.home.path(), act, chosen, (&look.ledger, &look.surveyed), now_ms)
     }
 
     /// The name that an entry would get at the gate: its own may belong to another program.
     pub(crate) fn name_for(&self, look: &Look<'_>, entry: &EntryKey) -> Result<String, WiringError> {
         let (binary, keys) = (self.gate_for(ClientAct::Protect)?, std::slice::from_ref(entry));
-        let mut names = look.names();
+        let chosen = |one: &Entry| is_meant(one, ClientAct::Protect, keys);
+        let mut planned = self.entry_change(look, as_act(ClientAct::Protect, &binary), &chosen);
         for file in look.concerned(ClientAct::Protect, keys) {
-            let chosen = |one: &Entry| is_meant(one, ClientAct::Protect, keys);
-            let planned =
-                plan(&file.found, as_act(ClientAct::Protect, &binary), &chosen, &mut names, &look.ledger);
-            if let Some(edit) = planned.ok().and_then(|planned| planned.edits.into_iter().next()) {
+            if let Some(edit) =
+                planned.preview(file).ok().and_then(|planned| planned.edits.into_iter().next())
+            {
                 return Ok(edit.server);
             }
         }
@@ -340,6 +307,22 @@ fn refused(plan: &Plan, keys: &[EntryKey]) -> Vec<RefusedEntry> {
         why: harmless(&refused.why),
     })
     .collect()
+}
+
+/// Secrets that stay in the keychain, too, and entries that stay behind the gate because theirs cannot be put back.
+fn secrets_back(client: &Client, returned: Vec<Returned<'_>>, change: &mut ClientChange) {
+    for one in returned {
+        match one.moved {
+            Ok(moved) => change.left.extend(moved.left.iter().map(|left| name(left))),
+            Err(why) => change.refused.push(RefusedEntry {
+                client_name: client.name.to_owned(),
+                name: Some(name(&one.entry.key.name)),
+                why: harmless(&format!(
+                    "it stays behind the gate, because its secrets cannot be put back: {why}"
+                )),
+            }),
+        }
+    }
 }
 
 fn whole_file(look: &Look<'_>, file: &Surveyed, why: &str) -> RefusedEntry {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use callgate_clients::Client;
 use callgate_clients::change::ChangeError;
 use callgate_clients::ledger::LedgerError;
 use callgate_clients::own::{AddError, OwnError};
@@ -37,6 +38,8 @@ pub enum WiringError {
     Secrets(#[from] MoveError),
     #[error("{0}. Nothing was changed.")]
     Keychain(KeychainError),
+    #[error("{} runs and would write its own copy over it; nothing was changed. {}", .0.name, .0.reload)]
+    ClientRuns(&'static Client),
     #[error("{0}")]
     Conflict(String),
     #[error("{0}")]

@@ -11,6 +11,7 @@ mod change;
 mod command_line;
 mod drift_text;
 mod error;
+mod file_change;
 mod guard;
 mod mark;
 mod own;
@@ -50,8 +51,10 @@ use crate::view::{
 pub use backups::References;
 pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
+pub use file_change::{EntryChange, FileChange, Timing, Written};
 pub use guard::{GuardNews, GuardReport, Undone};
 pub use removal::RemovalPlan;
+pub use secrets::Wish;
 pub use shown::{diff_lines, masker, masker_of};
 
 /// One person's clients, with the home that their gate belongs to.

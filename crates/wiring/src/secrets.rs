@@ -1,10 +1,13 @@
 //! The secrets of clients' entries: named, moved into the keychain, and put back. Their values are never shown.
 
+use std::fmt;
+
+use callgate_clients::Client;
 use callgate_clients::drift::is_unedited;
 use callgate_clients::secrets::find::{Finding, Slot};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
 use callgate_clients::secrets::moving::{
-    Edited, Meant, Moved, move_in, preview_move, preview_return, put_back,
+    Edited, Meant, MoveError, Moved, move_in, preview_move, preview_return, put_back,
 };
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::{Entry, State, Surveyed};
@@ -17,6 +20,21 @@ use crate::view::{
     EntryKey, EntrySecrets, PurgedCopies, SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview,
 };
 use crate::{Look, Wiring, WiringError, entry_key, masker, shown};
+
+/// What is to become of an entry's secrets.
+#[derive(Clone, Copy)]
+pub enum Wish<'m> {
+    /// Into the keychain, those that are meant.
+    Move(Edited, Meant<'m>),
+    /// Into the file.
+    PutBack,
+}
+
+impl fmt::Debug for Wish<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Wish::PutBack) { "PutBack" } else { "Move" })
+    }
+}
 
 impl Wiring {
     /// What the act is about and what it would write. The keychain is not asked yet.
@@ -72,27 +90,43 @@ impl Wiring {
     ) -> Result<SecretsChange, WiringError> {
         let look = self.look_at_clients()?;
         let (file, found, _) = look.secrets_of(entry)?;
-        let client = file.found.client;
-        if !now && would_write_over(client, &self.machine.home) {
-            return Err(WiringError::Conflict(format!(
-                "{} runs and would write its own copy over it; nothing was changed. {}",
-                client.name, client.reload
-            )));
-        }
-        let keychain = keychain().map_err(WiringError::Keychain)?;
-        let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
-        let into = |edited, meant: Meant<'_>| {
-            move_in(home, &file.found, &found.key, edited, meant, &keychain, now_ms)
-        };
-        let Moved { names, left } = match act {
-            SecretsAct::Move => into(Edited::Refuse, &meant(only))?,
+        let meant = meant(only);
+        let wish = match act {
+            SecretsAct::Move => Wish::Move(Edited::Refuse, &meant),
             // What is in the file stays there.
-            SecretsAct::Rebind => into(Edited::Accept, &|_| false)?,
-            SecretsAct::PutBack => put_back(home, &file.found, &found.key, &keychain, now_ms)?,
+            SecretsAct::Rebind => Wish::Move(Edited::Accept, &|_| false),
+            SecretsAct::PutBack => Wish::PutBack,
         };
+        self.not_while_it_runs(file.found.client, now)?;
+        let keychain = keychain().map_err(WiringError::Keychain)?;
+        let Moved { names, left } = self.move_secrets((file, found), wish, &keychain)?;
         self.guard()?;
         let names = names.iter().map(|one| name(one)).collect();
         Ok(SecretsChange { names, left: left.iter().map(|one| name(one)).collect() })
+    }
+
+    /// A client that runs may write over what is written into its file, unless a person wants it `now`.
+    pub fn not_while_it_runs(&self, client: &'static Client, now: bool) -> Result<(), WiringError> {
+        match !now && would_write_over(client, &self.machine.home) {
+            true => Err(WiringError::ClientRuns(client)),
+            false => Ok(()),
+        }
+    }
+
+    /// Moves the secrets of one entry, for whoever has asked what speaks against it.
+    pub fn move_secrets(
+        &self,
+        (file, entry): (&Surveyed, &Entry),
+        wish: Wish<'_>,
+        keychain: &impl Keychain,
+    ) -> Result<Moved, MoveError> {
+        let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
+        match wish {
+            Wish::Move(edited, meant) => {
+                move_in(home, &file.found, &entry.key, edited, meant, keychain, now_ms)
+            }
+            Wish::PutBack => put_back(home, &file.found, &entry.key, keychain, now_ms),
+        }
     }
 
     /// Puts references in place of the values that are in the keychain by now, in every copy of clients' files. May wait for

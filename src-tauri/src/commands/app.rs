@@ -1,7 +1,7 @@
 //! How things stand, and the settings.
 
 use callgate_desk::view::{Overview, Question, SettingsView, UserSettings};
-use callgate_desk::{Forgetting, login};
+use callgate_desk::{Forget, login};
 use tauri::{AppHandle, Manager as _, Runtime, State};
 
 use super::Reply;
@@ -33,7 +33,7 @@ pub(crate) async fn save_settings(state: State<'_, AppState>, settings: UserSett
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_history(state: State<'_, AppState>) -> Reply<Question> {
-    run_on_desk(&state, move |desk| desk.ask_to_forget(Forgetting::All, "the window")).await
+    run_on_desk(&state, move |desk| desk.ask_to_forget(Forget::All, "the window")).await
 }
 
 #[tauri::command]

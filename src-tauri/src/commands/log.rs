@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callgate_desk::view::{
-    AccessQuery, CallDetail, Choices, Done, ExportFormat, Exported, LogBatch, LogCount, LogFilter, LogPage,
+    AccessQuery, CallDetail, CallFilter, Choices, Done, ExportFormat, Exported, LogBatch, LogCount, LogPage,
     PageFrom, Run, RunPage, SinceLastLook, ToolAccess,
 };
 use tauri::ipc::Channel;
@@ -16,7 +16,7 @@ use crate::state::{AppState, folder_for_files, run_on_desk, sorry};
 #[specta::specta]
 pub(crate) async fn log_page(
     state: State<'_, AppState>,
-    filter: LogFilter,
+    filter: CallFilter,
     from: PageFrom,
     count: u32,
 ) -> Reply<LogPage> {
@@ -28,7 +28,7 @@ pub(crate) async fn log_page(
 #[specta::specta]
 pub(crate) async fn log_count(
     state: State<'_, AppState>,
-    filter: LogFilter,
+    filter: CallFilter,
     counts: Channel<LogCount>,
 ) -> Reply<()> {
     let cancelled = state.counting.begin();
@@ -49,7 +49,7 @@ pub(crate) async fn stop_count(state: State<'_, AppState>) -> Reply<()> {
 /// Follows the log from this `rev` on, and answers the number to ask on with; a newer follower ends an older one.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn follow(state: State<'_, AppState>, filter: LogFilter, rev: i64) -> Reply<u32> {
+pub(crate) async fn follow(state: State<'_, AppState>, filter: CallFilter, rev: i64) -> Reply<u32> {
     let id = state.following.begin();
     let follower = run_on_desk(&state, move |desk| desk.follow(&filter, rev)).await?;
     state.following.hold(id, follower);
@@ -114,7 +114,7 @@ pub(crate) async fn runs(state: State<'_, AppState>, before_ms: Option<i64>, cou
 #[specta::specta]
 pub(crate) async fn runs_matching(
     state: State<'_, AppState>,
-    filter: LogFilter,
+    filter: CallFilter,
     before: Option<i64>,
     count: u32,
 ) -> Reply<RunPage> {
@@ -138,7 +138,7 @@ pub(crate) async fn looked(state: State<'_, AppState>) -> Reply<()> {
 pub(crate) async fn export_log<R: Runtime>(
     app: AppHandle<R>,
     state: State<'_, AppState>,
-    filter: LogFilter,
+    filter: CallFilter,
     format: ExportFormat,
 ) -> Reply<Exported> {
     let folder = folder_for_files(&app)?;

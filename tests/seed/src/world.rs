@@ -360,7 +360,7 @@ impl Server {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
-    use callgate_history::{Filter, History};
+    use callgate_history::{CallFilter, History};
 
     use super::*;
 
@@ -377,7 +377,7 @@ mod tests {
             callgate_controls::prepare_home(&home).unwrap();
             make(&home, 2_000, 7, 1_800_000_000_000).unwrap();
             let history = History::open_reader(&home).unwrap();
-            let calls = history.calls(&Filter::default()).unwrap();
+            let calls = history.calls(&CallFilter::default(), usize::MAX).unwrap();
             assert!(!history.timeline("playwright").unwrap().is_empty());
             calls
         };

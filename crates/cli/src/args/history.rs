@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use callgate_desk::view::LogFilter;
-use callgate_history::Words;
+use callgate_history::{CallFilter, Words};
 use callgate_home::SessionId;
 use callgate_journal::{Decision, EventKind};
 use clap::builder::PossibleValuesParser;
@@ -49,15 +48,7 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    pub(crate) fn is_empty(&self) -> bool {
-        let times = [self.since, self.until];
-        let texts =
-            [&self.server, &self.client, &self.tool, &self.decision, &self.session, &self.grep, &self.search];
-        texts.iter().all(|text| text.is_none()) && times.iter().all(Option::is_none) && !self.failed
-    }
-
-    /// As the desk takes it.
-    pub(crate) fn asked(&self) -> anyhow::Result<LogFilter> {
+    pub(crate) fn parse(&self) -> anyhow::Result<CallFilter> {
         if self.search.is_some() && self.grep.is_some() {
             bail!("--search and --grep do not go together: say which of the two");
         }
@@ -70,9 +61,9 @@ impl FilterArgs {
             bail!("--until is not after --since, so nothing can match");
         }
         let decision: Option<Decision> = self.decision.as_deref().map(str::parse).transpose()?;
-        Ok(LogFilter {
+        Ok(CallFilter {
             text: self.search.clone(),
-            grep: self.grep.clone().filter(|text| !text.is_empty()),
+            grep: self.grep.clone(),
             server: self.server.clone(),
             client: self.client.clone(),
             tool: self.tool.clone(),
@@ -81,8 +72,7 @@ impl FilterArgs {
             session: self.session.clone(),
             since_ms: self.since.map(|since| since.0),
             until_ms: self.until.map(|until| until.0),
-            only: None,
-            unfolded: false,
+            ..CallFilter::default()
         })
     }
 }
@@ -134,18 +124,8 @@ pub(crate) struct ExportCallsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
-    /// Only this server
-    #[arg(long)]
-    pub(crate) server: Option<String>,
-    /// Only this client
-    #[arg(long)]
-    pub(crate) client: Option<String>,
-    /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16 or "2026-11-16 23:36"
-    #[arg(long)]
-    pub(crate) since: Option<Ago>,
-    /// Only calls before then
-    #[arg(long)]
-    pub(crate) until: Option<Ago>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// One JSON object a line (docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
@@ -168,15 +148,8 @@ pub(crate) struct StderrArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
-    /// Only this server
-    #[arg(long)]
-    pub(crate) server: Option<String>,
-    /// Only this client
-    #[arg(long)]
-    pub(crate) client: Option<String>,
-    /// Only this tool
-    #[arg(long)]
-    pub(crate) tool: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]

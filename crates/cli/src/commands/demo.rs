@@ -5,17 +5,14 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use callgate_desk::Desk;
-use callgate_history::{DEMO_SERVER, Which};
-use callgate_home::clock::SystemClock;
+use callgate_history::{CallFilter, DEMO_SERVER};
 use callgate_home::{Home, atomic};
-use callgate_journal::Origin;
 use serde_json::{Value, json};
 
+use crate::act::desk;
 use crate::args::DemoArgs;
 use crate::commands::log;
 use crate::confirm;
@@ -33,8 +30,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     if args.remove {
         confirm::not_below_a_session("take the demonstration off the record")?;
-        let desk = Desk::new(home.clone(), Arc::new(SystemClock::default()), Origin::Cli);
-        let gone = desk.forget_demo(&screen::terminal())?;
+        let gone = desk()?.forget_demo(&screen::terminal())?;
         let path = home.policy(SERVER);
         let policy = if path.exists() {
             std::fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
@@ -256,11 +252,14 @@ fn show_history(home: &Home, screen: &Screen) -> anyhow::Result<()> {
         screen::ACCENT,
         "The history of it, as `callgate log` keeps it (secrets masked before they are stored)",
     ));
-    let session =
-        log::current(home)?.sessions(1)?.pop().context("the demonstration left no session in the history")?;
-    let which =
-        Which { server: Some(SERVER.to_owned()), since_ms: Some(session.started_ms), ..Which::default() };
-    log::Table::new(screen).print(&log::newest(&log::current(home)?, &which, 100)?);
+    let history = log::current(home)?;
+    let session = history.sessions(1)?.pop().context("the demonstration left no session in the history")?;
+    let filter = CallFilter {
+        server: Some(SERVER.to_owned()),
+        since_ms: Some(session.started_ms),
+        ..CallFilter::default()
+    };
+    log::Table::new(screen).print(&log::newest(&desk()?, &history, &filter, 100)?);
     screen.line("");
     screen.line("Look closer: callgate show CALL      Remove these rows: callgate demo --remove");
     screen.line("Put it in front of your own servers: callgate clients, then callgate clients protect --all");

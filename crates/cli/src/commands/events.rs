@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use callgate_history::{EventFilter, EventRow};
+use callgate_history::{CallFilter, EventFilter, EventRow};
 use callgate_home::Home;
 use callgate_journal::{EventKind, Origin};
 use callgate_text::local;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &EventsArgs) -> anyhow::Result<ExitCode> {
     if events.is_empty() && !args.json {
         let asked = filter.server.is_some() || filter.kind.is_some() || filter.since_ms.is_some();
         let words = if asked { "No events match." } else { "Nothing happened beside calls." };
-        let unknown = act::unknown(filter.server.as_deref(), None, None);
+        let unknown = act::unknown(&CallFilter { server: filter.server, ..CallFilter::default() });
         screen::hint(&[Some(words.to_owned()), unknown].into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     Ok(ExitCode::SUCCESS)

@@ -6,23 +6,19 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use callgate_desk::DeskError;
-use callgate_desk::view::{ExportFormat, Only};
+use callgate_desk::view::ExportFormat;
 
+use crate::act::desk;
 use crate::args::ExportCallsArgs;
-use crate::commands::forget::desk;
-use crate::commands::log::{current, index};
+use crate::commands::log::{INDEXING, current};
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ExportCallsArgs) -> anyhow::Result<ExitCode> {
-    let mut filter = args.filter.asked()?;
-    // What happened besides belongs to a report of everything, or of a server and a time; other filters are about calls.
-    if filter.grep.is_some() {
-        filter.only = Some(Only::Calls);
-    }
+    let filter = args.filter.parse()?;
     let desk = desk()?;
     drop(current(desk.home())?);
     if filter.text.is_some() {
-        index(desk.home());
+        desk.index_for(INDEXING);
     }
     let format = match (args.csv, args.html, args.md) {
         (true, ..) => ExportFormat::Csv,

@@ -1,23 +1,20 @@
 //! `callgate forget`: removes calls from the history for good, for a person at a terminal who was told what goes.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use callgate_desk::{Desk, Forgetting};
-use callgate_home::Home;
-use callgate_home::clock::SystemClock;
-use callgate_journal::Origin;
+use callgate_desk::Forget;
 
+use crate::act::desk;
 use crate::args::ForgetArgs;
 use crate::confirm;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
     let what = match (&args.call, &args.server, args.before) {
-        (Some(call), ..) => Forgetting::Call(call.parse()?),
-        (None, Some(server), _) => Forgetting::Server(server.clone()),
-        (None, None, Some(before)) => Forgetting::Before(before.0),
-        (None, None, None) => Forgetting::Demo,
+        (Some(call), ..) => Forget::Call(call.parse()?),
+        (None, Some(server), _) => Forget::Server(server.clone()),
+        (None, None, Some(before)) => Forget::Before(before.0),
+        (None, None, None) => Forget::Demo,
     };
     // Before the record is even looked at: whoever may not forget learns nothing by asking.
     confirm::not_below_a_session("forget what is on record")?;
@@ -30,10 +27,4 @@ pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
     confirm::forgetting(&words, "forget")?;
     Screen::new().line(&desk.confirm(&asked.token)?.words);
     Ok(ExitCode::SUCCESS)
-}
-
-pub(super) fn desk() -> anyhow::Result<Desk> {
-    let home = Home::locate()?;
-    callgate_controls::prepare_home(&home)?;
-    Ok(Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli))
 }

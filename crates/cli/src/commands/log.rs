@@ -1,12 +1,12 @@
 //! `callgate log`: the calls, oldest first, perhaps as they come.
 
-use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use callgate_desk::{CallObject, Desk};
-use callgate_history::{CallRow, Filter, History, Indexer, Toward, Which};
+use callgate_desk::view::{LogEntry, Only};
+use callgate_desk::{CallObject, Desk, MOST_TOOLS};
+use callgate_history::{CallFilter, CallRow, History};
 use callgate_home::clock::SystemClock;
 use callgate_home::{CallId, Home};
 use callgate_journal::catch_up;
@@ -14,9 +14,8 @@ use callgate_policy::nearest;
 use callgate_text::local;
 use jiff::civil::Date;
 
-use crate::act;
-use crate::args::{FilterArgs, LogArgs};
-use crate::commands::forget::desk;
+use crate::act::{self, desk};
+use crate::args::LogArgs;
 use crate::duration::{day, local_iso};
 use crate::layout::{Cells, Columns};
 use crate::row;
@@ -24,71 +23,73 @@ use crate::screen::{self, Screen};
 
 /// How often a follower looks. The gate itself is at most about 50 ms behind.
 const LOOK: Duration = Duration::from_millis(150);
-/// Calls taken at a time while following.
-const STEP: usize = 1000;
 /// How long a search first brings the index up to date.
-const INDEXING: Duration = Duration::from_millis(500);
+pub(crate) const INDEXING: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &LogArgs) -> anyhow::Result<ExitCode> {
-    let asked = args.filter.asked()?;
+    let asked = args.filter.parse()?;
     let desk = desk()?;
     let history = current(desk.home())?;
-    let mut rev = history.latest_rev()?;
-    let which = desk.which(&asked)?;
-    if which.words.is_some() {
-        index(desk.home());
+    let rev = history.latest_rev()?;
+    if asked.text.is_some() {
+        desk.index_for(INDEXING);
     }
     let screen = Screen::new();
     let mut table = Table::new(&screen);
     if args.follow {
         // It may come to be: this goes on waiting.
-        let FilterArgs { server, tool, client, .. } = &args.filter;
-        if let Some(unknown) = act::unknown(server.as_deref(), tool.as_deref(), client.as_deref()) {
+        if let Some(unknown) = act::unknown(&asked) {
             screen::hint(&unknown);
         }
-    } else if let Some(unknown) = unknown(&args.filter, &history)? {
+    } else if let Some(unknown) = unknown(&asked, &history)? {
         screen::hint(&unknown);
         return Ok(ExitCode::SUCCESS);
     }
     if args.json {
-        for call in before(&desk, &history, &which, None, args.limit)? {
+        for call in history.calls(&asked, args.limit)? {
             screen.line(&CallObject::of(&call).line());
         }
     } else {
-        let runs = folded(args.limit, |at| before(&desk, &history, &which, at, STEP))?;
-        if runs.is_empty() && !args.follow && args.limit > 0 {
-            screen::hint(&nothing(&args.filter));
+        let lines = newest(&desk, &history, &asked, args.limit)?;
+        if lines.is_empty() && !args.follow && args.limit > 0 {
+            screen::hint(&nothing(&asked));
         }
-        table.print(&runs);
+        table.print(&lines);
     }
     if !args.follow {
         return Ok(ExitCode::SUCCESS);
     }
+    let each = CallFilter { only: Some(Only::Calls), unfolded: true, ..asked };
+    let mut follower = desk.follow(&each, rev)?;
     loop {
         std::thread::sleep(LOOK);
-        let (calls, next) = history.after(rev, &which, STEP)?;
-        rev = next;
-        for call in calls {
-            match args.json {
-                true => screen.line(&CallObject::of(&call).line()),
-                false => table.row(&Run::of(call)),
+        while let Some(batch) = follower.tell() {
+            if let Some(problem) = batch.problem {
+                screen::hint(&problem);
+            }
+            for entry in batch.entries {
+                let LogEntry::Call(line) = entry else { continue };
+                // One that cannot be read now makes trouble with the next look, which is told.
+                let Ok(Some(call)) = follower.history().row_at(line.rev) else { continue };
+                match args.json {
+                    true => screen.line(&CallObject::of(&call).line()),
+                    false => table.row(&Line { call, times: 1, tools: 0 }),
+                }
             }
         }
     }
 }
 
-fn nothing(asked: &FilterArgs) -> String {
-    let first = if asked.is_empty() { "No calls yet." } else { "No calls match." };
-    if let Some(unknown) =
-        act::unknown(asked.server.as_deref(), asked.tool.as_deref(), asked.client.as_deref())
-    {
+fn nothing(asked: &CallFilter) -> String {
+    let first = if *asked == CallFilter::default() { "No calls yet." } else { "No calls match." };
+    if let Some(unknown) = act::unknown(asked) {
         return format!("{first} {unknown}");
     }
     format!("{first} A call appears here as soon as an AI client makes one through `callgate run`.")
 }
 
 /// A session or a server that is asked for and not on record, in words.
-fn unknown(asked: &FilterArgs, history: &History) -> anyhow::Result<Option<String>> {
+fn unknown(asked: &CallFilter, history: &History) -> anyhow::Result<Option<String>> {
     if let Some(session) = asked.session.as_deref().filter(|session| !session.is_empty())
         && !history.has_session(session)?
     {
@@ -120,100 +121,27 @@ pub(crate) fn current(home: &Home) -> anyhow::Result<History> {
     Ok(History::open_reader(home)?)
 }
 
-/// As far as the index gets in the time that nobody minds; the rest is looked through. If it cannot be written here, all of
-/// it is.
-pub(crate) fn index(home: &Home) {
-    if let Ok(mut indexer) = Indexer::open(home) {
-        let until = Instant::now() + INDEXING;
-        while Instant::now() < until && indexer.step().unwrap_or(false) {}
-    }
+/// One line of the log: a call, or the last of several refusals of one session by one rule.
+pub(crate) struct Line {
+    call: CallRow,
+    times: u32,
+    /// Names that were called, if several.
+    tools: usize,
 }
 
-/// The newest calls that match before this number, oldest first.
-fn before(
+/// The newest lines, oldest first, each with its call in full.
+pub(crate) fn newest(
     desk: &Desk,
     history: &History,
-    which: &Which,
-    before: Option<i64>,
+    filter: &CallFilter,
     most: usize,
-) -> anyhow::Result<Vec<CallRow>> {
-    if which.words.is_none() {
-        return Ok(history.calls(&Filter { which: which.clone(), limit: Some(most), before })?);
+) -> anyhow::Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for line in desk.newest_lines(filter, most)? {
+        let call = history.row_at(line.rev)?;
+        lines.extend(call.map(|call| Line { call, times: line.times, tools: line.tools.len() }));
     }
-    let scan = history.scan(desk.home(), which.clone())?;
-    let mut at = Some(before.unwrap_or(i64::MAX));
-    let mut found: Vec<CallRow> = Vec::new();
-    while let Some(from) = at.filter(|_| found.len() < most) {
-        let part = scan.step(from, Toward::Older, most - found.len(), Instant::now() + INDEXING)?;
-        for line in &part.rows {
-            found.extend(history.row_at(line.rev)?);
-        }
-        at = part.next;
-    }
-    found.reverse();
-    Ok(found)
-}
-
-/// One line of the log: a call, or the last of several refusals of one session by one rule in a row.
-pub(crate) struct Run {
-    last: CallRow,
-    times: usize,
-    /// What was called, as it is shown.
-    subjects: BTreeSet<String>,
-}
-
-impl Run {
-    fn of(call: CallRow) -> Run {
-        Run { subjects: BTreeSet::from([row::subject(&call)]), times: 1, last: call }
-    }
-}
-
-/// The newest lines, oldest first. The limit counts lines, so that a runaway loop does not push everything else out.
-pub(crate) fn newest(history: &History, which: &Which, limit: usize) -> anyhow::Result<Vec<Run>> {
-    folded(limit, |before| Ok(history.calls(&Filter { which: which.clone(), limit: Some(STEP), before })?))
-}
-
-/// The same from pages of `STEP` calls before a number, oldest first.
-fn folded(
-    limit: usize,
-    mut page: impl FnMut(Option<i64>) -> anyhow::Result<Vec<CallRow>>,
-) -> anyhow::Result<Vec<Run>> {
-    let mut runs: Vec<Run> = Vec::new();
-    let mut before = None;
-    if limit == 0 {
-        return Ok(runs);
-    }
-    'pages: loop {
-        let calls = page(before)?;
-        for call in calls.iter().rev() {
-            let full = runs.len() == limit;
-            // As in the window: calls of other sessions may lie between.
-            let session = |run: &&mut Run| run.last.id.session == call.id.session;
-            match runs.iter_mut().rev().take(callgate_desk::FOLD_REACH + 1).find(session) {
-                Some(run) if repeats(&run.last, call) => {
-                    run.times += 1;
-                    run.subjects.insert(row::subject(call));
-                }
-                _ if full => break 'pages,
-                _ => runs.push(Run::of(call.clone())),
-            }
-        }
-        match calls.first() {
-            Some(oldest) if calls.len() == STEP => before = Some(oldest.rev),
-            _ => break,
-        }
-    }
-    runs.reverse();
-    Ok(runs)
-}
-
-/// The same refusal once more?
-fn repeats(first: &CallRow, call: &CallRow) -> bool {
-    let key = |row: &CallRow| {
-        callgate_desk::fold_key(row.id.session, row.decision, row.rule.as_deref(), row.reason.as_deref())
-    };
-    let first = key(first);
-    first.is_some() && first == key(call)
+    Ok(lines)
 }
 
 /// Lines below each other: in a terminal as wide as it is, with a heading where a day begins; elsewhere with whole times.
@@ -232,23 +160,23 @@ impl<'s> Table<'s> {
     }
 
     /// Prints these, in columns that fit them and those that follow.
-    pub(crate) fn print(&mut self, runs: &[Run]) {
-        let cells: Vec<Cells> = runs.iter().map(|run| self.cells(run)).collect();
+    pub(crate) fn print(&mut self, lines: &[Line]) {
+        let cells: Vec<Cells> = lines.iter().map(|line| self.cells(line)).collect();
         if !cells.is_empty() {
             self.columns = Some(Columns::of(&cells, self.width));
         }
-        runs.iter().zip(&cells).for_each(|(run, cells)| self.put(run, cells));
+        lines.iter().zip(&cells).for_each(|(line, cells)| self.put(line, cells));
     }
 
     /// Prints one more.
-    pub(crate) fn row(&mut self, run: &Run) {
-        let cells = self.cells(run);
-        self.put(run, &cells);
+    pub(crate) fn row(&mut self, line: &Line) {
+        let cells = self.cells(line);
+        self.put(line, &cells);
     }
 
-    fn put(&mut self, run: &Run, cells: &Cells) {
+    fn put(&mut self, line: &Line, cells: &Cells) {
         if self.days {
-            let date = local(run.last.at_ms).date();
+            let date = local(line.call.at_ms).date();
             if self.last != Some(date) {
                 let today = jiff::Zoned::now().date();
                 self.screen.line(&self.screen.paint(screen::BOLD, &day(date, today)));
@@ -265,12 +193,14 @@ impl<'s> Table<'s> {
         self.screen.line(&columns.line(self.screen, cells));
     }
 
-    fn cells(&self, run: &Run) -> Cells {
-        let at_ms = run.last.at_ms;
+    fn cells(&self, line: &Line) -> Cells {
+        let at_ms = line.call.at_ms;
         let time = if self.days { local(at_ms).strftime("%H:%M:%S").to_string() } else { local_iso(at_ms) };
-        let mut cells = row::cells(&run.last, time, run.times, self.width == usize::MAX);
-        if run.subjects.len() > 1 {
-            cells.tool = format!("{} tools", run.subjects.len());
+        let mut cells = row::cells(&line.call, time, line.times, self.width == usize::MAX);
+        if line.tools > 1 {
+            // A line holds no more names than this.
+            let more = if line.tools == MOST_TOOLS { "+" } else { "" };
+            cells.tool = format!("{}{more} tools", line.tools);
         }
         cells
     }

@@ -4,21 +4,19 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use callgate_clients::Client;
 use callgate_clients::secrets::checking::dead;
 use callgate_clients::secrets::find::{self, Finding, Slot, Why};
 use callgate_clients::secrets::listing::{Listed, Stands, listed};
-use callgate_clients::secrets::moving::{Edited, MoveError, Moved, move_in, put_back, refers};
+use callgate_clients::secrets::moving::{Edited, MoveError, refers};
 use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_home::Home;
-use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_keychain::SystemKeychain;
+use callgate_wiring::{WiringError, Wish};
 use serde_json::json;
 
-use super::clients::{look, may_run, named, shown};
-use crate::args::{
-    EntriesArgs, SecretsArgs, SecretsCommand, SecretsListArgs, SecretsMoveArgs, SecretsRestoreArgs,
-};
+use super::clients::selection::Selection;
+use super::clients::{shown, wiring};
+use crate::args::{SecretsArgs, SecretsCommand, SecretsListArgs, SecretsMoveArgs, SecretsRestoreArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -31,67 +29,21 @@ pub(crate) fn run(args: &SecretsArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The entries that a person means.
-struct Chosen {
-    client: Option<&'static Client>,
-    servers: BTreeSet<String>,
-    surveyed: Vec<Surveyed>,
-}
-
-impl Chosen {
-    fn new(
-        home: &Home,
-        client: Option<&String>,
-        servers: &[String],
-        project: &[std::path::PathBuf],
-    ) -> anyhow::Result<Chosen> {
-        let client = client.map(|id| named(id)).transpose()?;
-        let chosen =
-            Chosen { client, servers: servers.iter().cloned().collect(), surveyed: look(home, project)? };
-        let there: BTreeSet<_> = chosen.entries().map(|(_, entry)| entry.key.name.clone()).collect();
-        if let Some(missing) = chosen.servers.iter().find(|name| !there.contains(*name)) {
-            bail!("no such server: {}. `callgate clients` lists them.", screen::quoted(missing));
-        }
-        Ok(chosen)
-    }
-
-    fn of(home: &Home, args: &EntriesArgs) -> anyhow::Result<Chosen> {
-        if args.client.is_none() && !args.all {
-            bail!("name a client (`callgate secrets` lists them), or say --all");
-        }
-        Chosen::new(home, args.client.as_ref(), &args.servers, &args.project)
-    }
-
-    fn files(&self) -> impl Iterator<Item = &Surveyed> {
-        let of_client = |file: &&Surveyed| self.client.is_none_or(|client| client.id == file.found.client.id);
-        self.surveyed.iter().filter(of_client)
-    }
-
-    fn means(&self, entry: &Entry) -> bool {
-        self.servers.is_empty() || self.servers.contains(&entry.key.name)
-    }
-
-    fn entries(&self) -> impl Iterator<Item = (&Surveyed, &Entry)> {
-        let entries = self.files().flat_map(|file| file.entries().iter().map(move |entry| (file, entry)));
-        entries.filter(|(_, entry)| self.means(entry))
-    }
-
-    /// Every secret of theirs.
-    fn secrets(&self) -> impl Iterator<Item = (&Surveyed, &Entry, Listed)> {
-        let secrets = self.files().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
-        secrets
-            .filter(|(_, entry, _)| self.means(entry))
-            .flat_map(|(file, entry, all)| all.into_iter().map(move |one| (file, entry, one)))
-    }
+/// Every secret of these entries.
+fn secrets(chosen: &Selection) -> impl Iterator<Item = (&Surveyed, &Entry, Listed)> {
+    let secrets = chosen.files().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
+    secrets
+        .filter(|(_, entry, _)| chosen.has(entry))
+        .flat_map(|(file, entry, all)| all.into_iter().map(move |one| (file, entry, one)))
 }
 
 fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
-    let chosen = Chosen::new(&home, args.client.as_ref(), &args.servers, &args.project)?;
+    let chosen = Selection::find(&home, args.client.as_ref(), &args.servers, &args.project)?;
     let (mut plain, mut moved, mut missing, mut movable) = (0, 0, 0, 0);
     let (dead, unknown) = dead(chosen.entries().map(|(_, entry)| entry));
-    for (file, entry, one) in chosen.secrets() {
+    for (file, entry, one) in secrets(&chosen) {
         let is_missing = dead.iter().any(|dead| dead.entry.key == entry.key && dead.slot == one.slot);
         if args.json {
             object(&screen, file, entry, &one, is_missing);
@@ -185,7 +137,7 @@ fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Listed, is_miss
 fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
-    let chosen = Chosen::of(&home, &args.entries)?;
+    let chosen = Selection::parse(&home, &args.entries)?;
     knows(&chosen, &args.only)?;
     let meant = |finding: &Finding| args.only.is_empty() || args.only.contains(&finding.name);
     let (mut work, mut stays) = (Vec::new(), Vec::new());
@@ -228,9 +180,7 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
         )?;
     }
     let edited = if args.yes { Edited::Refuse } else { Edited::Accept };
-    let done = change(&screen, &home, &work, args.force, &|file, entry, keychain, now_ms| {
-        move_in(home.path(), &file.found, &entry.key, edited, &meant, keychain, now_ms)
-    })?;
+    let done = change(&screen, &home, &work, args.force, Wish::Move(edited, &meant))?;
     if done.moved > 0 {
         screen.line(&format!(
             "{} moved into the keychain. Copies of the files from before hold the values still: {}. Put references there, \
@@ -256,8 +206,8 @@ fn unmovable(file: &Surveyed, entry: &Entry) -> Option<String> {
 }
 
 /// A name that is not there is a slip.
-fn knows(chosen: &Chosen, only: &[String]) -> anyhow::Result<()> {
-    let there: BTreeSet<_> = chosen.secrets().map(|(_, _, one)| one.name).collect();
+fn knows(chosen: &Selection, only: &[String]) -> anyhow::Result<()> {
+    let there: BTreeSet<_> = secrets(chosen).map(|(_, _, one)| one.name).collect();
     match only.iter().find(|name| !there.contains(*name)) {
         Some(missing) => {
             bail!("no such secret: {}. `callgate secrets` lists them.", screen::quoted(missing))
@@ -278,7 +228,7 @@ fn slot(slot: &Slot) -> &'static str {
 fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
     let screen = Screen::new();
     let home = Home::locate()?;
-    let chosen = Chosen::of(&home, &args.entries)?;
+    let chosen = Selection::parse(&home, &args.entries)?;
     let work: Vec<_> = chosen.entries().filter(|(_, entry)| refers(entry)).collect();
     if work.is_empty() {
         screen.line("Nothing to put back: no entry refers to the keychain.");
@@ -302,9 +252,7 @@ fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
         "write these values into the clients' files, where every program can read them",
         "restore",
     )?;
-    let done = change(&screen, &home, &work, args.force, &|file, entry, keychain, now_ms| {
-        put_back(home.path(), &file.found, &entry.key, keychain, now_ms)
-    })?;
+    let done = change(&screen, &home, &work, args.force, Wish::PutBack)?;
     if done.moved > 0 {
         screen.line(&format!("{} back in the files.", done.moved));
     }
@@ -312,19 +260,22 @@ fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// With the command that helps.
-fn told(error: &MoveError) -> String {
-    let help = match error {
-        MoveError::NotProtected => ": callgate clients protect",
-        MoveError::Unnamed => ": callgate clients unprotect, then protect",
-        MoveError::Edited { .. } => {
-            ". If you changed it yourself, say so at a terminal: the same command without --yes"
+fn told(error: &WiringError) -> String {
+    match error {
+        WiringError::ClientRuns(client) => format!(
+            "{} runs and would write its own copy over it. {} Or write at once and risk that it is lost: --force",
+            client.name, client.reload
+        ),
+        WiringError::Secrets(MoveError::NotProtected) => format!("{error}: callgate clients protect"),
+        WiringError::Secrets(MoveError::Unnamed) => {
+            format!("{error}: callgate clients unprotect, then protect")
         }
-        _ => "",
-    };
-    format!("{error}{help}")
+        WiringError::Secrets(MoveError::Edited { .. }) => format!(
+            "{error}. If you changed it yourself, say so at a terminal: the same command without --yes"
+        ),
+        error => error.to_string(),
+    }
 }
-
-type Change<'a> = &'a dyn Fn(&Surveyed, &Entry, &SystemKeychain, i64) -> Result<Moved, MoveError>;
 
 #[derive(Default)]
 struct Done {
@@ -343,24 +294,20 @@ fn change(
     home: &Home,
     work: &[(&Surveyed, &Entry)],
     force: bool,
-    make: Change<'_>,
+    wish: Wish<'_>,
 ) -> anyhow::Result<Done> {
     callgate_controls::prepare_home(home)?;
     let keychain = SystemKeychain::open(home.path())
         .map_err(|error| anyhow::anyhow!("{error}. Nothing was changed."))?;
-    let now_ms = SystemClock::default().now().wall_ms;
+    let wiring = wiring(home)?;
     let mut done = Done::default();
     for (file, entry) in work {
         let client = file.found.client;
         let known = format!("{}: {}", client.name, shown::name(&entry.key.name));
-        let result = match client.caches && !force && may_run(client) {
-            true => Err(format!(
-                "{} runs and would write its own copy over it. {} Or write at once and risk that it is lost: --force",
-                client.name, client.reload
-            )),
-            false => make(file, entry, &keychain, now_ms).map_err(|error| told(&error)),
-        };
-        match result {
+        let moved = wiring
+            .not_while_it_runs(client, force)
+            .and_then(|()| Ok(wiring.move_secrets((file, entry), wish, &keychain)?));
+        match moved {
             Ok(moved) => {
                 done.moved += moved.names.len();
                 for left in &moved.left {
@@ -370,9 +317,10 @@ fn change(
                     screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
                 }
             }
-            Err(why) => {
+            Err(error) => {
                 done.refused += 1;
-                screen.line(&screen.paint(screen::BAD, &screen::harmless(&format!("{known}: {why}"))));
+                let text = format!("{known}: {}", told(&error));
+                screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
             }
         }
     }

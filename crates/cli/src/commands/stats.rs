@@ -3,15 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_desk::view::LogFilter;
-use callgate_history::ToolStats;
+use callgate_history::{CallFilter, ToolStats};
 use callgate_text::local;
 use callgate_text::{size, subject};
 use serde_json::json;
 
-use crate::act;
+use crate::act::{self, desk};
 use crate::args::StatsArgs;
-use crate::commands::forget::desk;
 use crate::commands::log::current;
 use crate::duration::iso;
 use crate::layout::{middle, shown_width};
@@ -21,13 +19,7 @@ use crate::screen::{self, Screen, harmless};
 const NAMES: [usize; 2] = [16, 4];
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
-    let filter = LogFilter {
-        server: args.server.clone(),
-        client: args.client.clone(),
-        since_ms: args.since.map(|since| since.0),
-        until_ms: args.until.map(|until| until.0),
-        ..LogFilter::default()
-    };
+    let filter = args.filter.parse()?;
     let desk = desk()?;
     drop(current(desk.home())?);
     let stats = desk.stats(&filter)?;
@@ -35,9 +27,8 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         stats.iter().for_each(|one| screen.line(&object(one).to_string()));
     } else if stats.is_empty() {
-        let asked = filter != LogFilter::default();
-        let unknown = act::unknown(filter.server.as_deref(), None, filter.client.as_deref());
-        let first = if asked { "No calls match." } else { "No calls yet." };
+        let unknown = act::unknown(&filter);
+        let first = if filter == CallFilter::default() { "No calls yet." } else { "No calls match." };
         screen::hint(&[Some(first.to_owned()), unknown].into_iter().flatten().collect::<Vec<_>>().join(" "));
     } else {
         print(&screen, &stats);

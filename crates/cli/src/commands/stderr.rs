@@ -9,8 +9,8 @@ use callgate_desk::StderrEntry;
 use callgate_text::local;
 use jiff::civil::Date;
 
+use crate::act::desk;
 use crate::args::StderrArgs;
-use crate::commands::forget::desk;
 use crate::duration::{day, local_iso};
 use crate::screen::{self, Screen, harmless};
 

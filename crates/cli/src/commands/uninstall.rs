@@ -22,6 +22,7 @@ use callgate_desk::login;
 use callgate_home::{Home, Lease, running, try_lock};
 
 use super::clients::change::{How, Work};
+use super::clients::selection::Selection;
 use super::clients::{look, person, shown};
 use super::own;
 use crate::args::UninstallArgs;
@@ -142,7 +143,11 @@ impl There {
             screen.line(&screen::harmless(&text));
         }
         let There { files, remains, others, queued, login, program, .. } = self;
-        Work::on(home, files, others).show(screen, Act::Unprotect)?.told(screen, Act::Unprotect, true);
+        Work::on(home, Selection::all(files, others)).show(screen, Act::Unprotect)?.told(
+            screen,
+            Act::Unprotect,
+            true,
+        );
         if queued > 0 {
             screen.line(&format!(
                 "{} that wait for a client to quit would be dropped",
@@ -186,7 +191,8 @@ impl There {
                 .context("what waits for clients to quit cannot be dropped")?;
         }
         let how = How { running: args.running, leave_secrets: args.leave_secrets };
-        let work = Work::on(home, std::mem::take(&mut self.files), std::mem::take(&mut self.others));
+        let (files, others) = (std::mem::take(&mut self.files), std::mem::take(&mut self.others));
+        let work = Work::on(home, Selection::all(files, others));
         work.write(screen, Act::Unprotect, how).told(screen, Act::Unprotect, false);
         let left = still_there(home, &everywhere(home, args)?);
         left.iter().for_each(|one| stuck(screen, one));

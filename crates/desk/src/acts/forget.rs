@@ -4,7 +4,6 @@
 use std::sync::PoisonError;
 
 use callgate_history::{Forget, Forgetter, Forgotten, forget, stderr_logs};
-use callgate_home::CallId;
 use callgate_journal::Removed;
 use callgate_text::{count, local, name};
 
@@ -20,63 +19,12 @@ const STDERR_GOES: &str = "What was written to stderr goes, too. ";
 const STDERR_STAYS: &str = "What servers wrote to stderr stays (callgate stderr SERVER) and may hold arguments of calls; it goes \
      when all of a server is forgotten. ";
 
-/// What to forget.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Forgetting {
-    Call(CallId),
-    /// Everything of one server.
-    Server(String),
-    /// Everything before this time, in milliseconds since 1970.
-    Before(i64),
-    /// What demonstrations recorded.
-    Demo,
-    /// All calls that are over.
-    All,
-}
-
-impl Forgetting {
-    fn scope(&self) -> Forget<'_> {
-        match self {
-            Forgetting::Call(id) => Forget::Call(*id),
-            Forgetting::Server(server) => Forget::Server(server),
-            Forgetting::Before(at_ms) => Forget::Before(*at_ms),
-            Forgetting::Demo => Forget::Demo,
-            Forgetting::All => Forget::All,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            Forgetting::Call(id) => format!("the call {id}"),
-            Forgetting::Server(server) => format!("everything of server {}", name(server)),
-            Forgetting::Before(at_ms) => {
-                format!("everything before {}", local(*at_ms).strftime("%Y-%m-%d %H:%M:%S %:z"))
-            }
-            Forgetting::Demo => "everything of demonstrations".to_owned(),
-            Forgetting::All => "all of the history".to_owned(),
-        }
-    }
-
-    /// There is no such thing.
-    fn nothing(&self) -> String {
-        match self {
-            Forgetting::Call(id) => format!("no call {id} is on record"),
-            Forgetting::Server(server) => format!("nothing of server \"{}\" is on record", name(server)),
-            Forgetting::Before(at_ms) => {
-                format!("nothing before {} is on record", local(*at_ms).strftime("%Y-%m-%d %H:%M:%S %:z"))
-            }
-            Forgetting::Demo => "nothing of demonstrations is on record".to_owned(),
-            Forgetting::All => "nothing is on record that could be forgotten".to_owned(),
-        }
-    }
-}
-
 impl Desk {
     /// Asks whether this is to go for good, with what it is, one line a server. `place`: where the person is, for the
     /// record: a terminal, the window.
-    pub fn ask_to_forget(&self, what: Forgetting, place: &str) -> Result<Question, DeskError> {
+    pub fn ask_to_forget(&self, what: Forget, place: &str) -> Result<Question, DeskError> {
         callgate_controls::prepare_home(&self.home)?;
-        if let Forgetting::Before(at_ms) = what
+        if let Forget::Before(at_ms) = what
             && at_ms > self.clock.now().wall_ms
         {
             return Err(DeskError::BadInput(format!(
@@ -85,19 +33,19 @@ impl Desk {
             )));
         }
         let history = self.history_now()?;
-        let going = history.forgettable(what.scope())?;
-        let running = history.unforgettable(what.scope())?;
-        let logs = stderr_logs(&self.home, what.scope());
+        let going = history.forgettable(&what)?;
+        let running = history.unforgettable(&what)?;
+        let logs = stderr_logs(&self.home, &what);
         if going.is_empty() && running > 0 {
             return Err(DeskError::Conflict(format!(
                 "of {} there is only what is still running ({}); nothing was forgotten. Ask again when it is over.",
-                what.words(),
+                words(&what),
                 count(running, "call")
             )));
         }
         if going.is_empty() && logs.is_empty() {
-            let mut words = format!("{}; nothing was forgotten.", what.nothing());
-            if let Forgetting::Server(server) = &what {
+            let mut words = format!("{}; nothing was forgotten.", nothing(&what));
+            if let Forget::Server(server) = &what {
                 let known: Vec<String> = history.servers()?.iter().map(|server| name(server)).collect();
                 if !known.iter().any(|known| known == server) {
                     words.push_str(&format!(" Servers on record: {}.", list(&known)));
@@ -113,22 +61,22 @@ impl Desk {
             running => format!(" {running} calls that are still running stay."),
         };
         let stderr = match what {
-            Forgetting::Call(_) | Forgetting::Before(_) => STDERR_STAYS,
+            Forget::Call(_) | Forget::Before(_) => STDERR_STAYS,
             _ if logs.is_empty() => "",
             _ => STDERR_GOES,
         };
-        let words = format!("Forget {}, {amount}, for good?{running} {stderr}{STAYS}", what.words());
+        let words = format!("Forget {}, {amount}, for good?{running} {stderr}{STAYS}", words(&what));
         let plan = Plan::Forget { what, place: place.to_owned() };
         self.ask(words, lines(&going), plan)
     }
 
-    pub(super) fn forget(&self, what: &Forgetting, place: &str) -> Result<Done, DeskError> {
-        let words = format!("{} at {}: {}", user(), name(place), what.words());
+    pub(super) fn forget(&self, what: &Forget, place: &str) -> Result<Done, DeskError> {
+        let words = format!("{} at {}: {}", user(), name(place), words(what));
         let by = Forgetter { origin: self.origin, words: &words };
         // Held, so that nobody opens the index while it is wiped.
         let mut indexer = self.indexing.lock();
         *indexer = None;
-        let forgotten = forget(&self.home, what.scope(), &by, self.clock.as_ref());
+        let forgotten = forget(&self.home, what, &by, self.clock.as_ref());
         drop(indexer);
         // Also if not all of it is gone.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).forget();
@@ -139,8 +87,34 @@ impl Desk {
     /// Takes the demonstrations away, which nobody has to be asked about.
     pub fn forget_demo(&self, place: &str) -> Result<Done, DeskError> {
         callgate_controls::prepare_home(&self.home)?;
-        self.forget(&Forgetting::Demo, place)
+        self.forget(&Forget::Demo, place)
     }
+}
+
+/// What goes, in words.
+fn words(what: &Forget) -> String {
+    match what {
+        Forget::Call(id) => format!("the call {id}"),
+        Forget::Server(server) => format!("everything of server {}", name(server)),
+        Forget::Before(at_ms) => format!("everything before {}", second(*at_ms)),
+        Forget::Demo => "everything of demonstrations".to_owned(),
+        Forget::All => "all of the history".to_owned(),
+    }
+}
+
+/// There is no such thing.
+fn nothing(what: &Forget) -> String {
+    match what {
+        Forget::Call(id) => format!("no call {id} is on record"),
+        Forget::Server(server) => format!("nothing of server \"{}\" is on record", name(server)),
+        Forget::Before(at_ms) => format!("nothing before {} is on record", second(*at_ms)),
+        Forget::Demo => "nothing of demonstrations is on record".to_owned(),
+        Forget::All => "nothing is on record that could be forgotten".to_owned(),
+    }
+}
+
+fn second(at_ms: i64) -> impl std::fmt::Display {
+    local(at_ms).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
 /// As the system knows them.

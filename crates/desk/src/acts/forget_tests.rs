@@ -1,20 +1,19 @@
-//! Forgetting at the desk: nothing goes before a yes, and what was loosened stays.
+//! Forget at the desk: nothing goes before a yes, and what was loosened stays.
 
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::fs;
 use std::time::Duration;
 
-use callgate_history::{EventRow, Filter, History};
+use callgate_history::{CallFilter, EventRow, Forget, History};
 use callgate_home::clock::Clock as _;
 use callgate_journal::{Decision, EventKind, Origin, record_event};
 
-use super::Forgetting;
 use crate::testing::TestHome;
 use crate::view::{ErrorCode, Restriction, Target};
 
 fn delete(place: &TestHome) {
-    let asked = place.desk.ask_to_forget(Forgetting::All, "the window").unwrap();
+    let asked = place.desk.ask_to_forget(Forget::All, "the window").unwrap();
     place.desk.confirm(&asked.token).unwrap();
 }
 
@@ -28,7 +27,7 @@ fn nothing_is_forgotten_before_a_yes_and_the_question_says_exactly_what_goes() {
     let (files, mail) = (place.session("files"), place.session("mail"));
     files.calls("read", 3);
     mail.calls("send", 2);
-    let asked = place.desk.ask_to_forget(Forgetting::Server("files".to_owned()), "/dev/pts/9").unwrap();
+    let asked = place.desk.ask_to_forget(Forget::Server("files".to_owned()), "/dev/pts/9").unwrap();
     assert!(
         asked.words.contains("everything of server files") && asked.words.contains("3 calls"),
         "{asked:?}"
@@ -68,9 +67,9 @@ fn what_a_forgotten_server_wrote_to_stderr_does_not_stay() {
     write();
     place.clock.advance(Duration::from_secs(60));
     let now = place.clock.now().wall_ms;
-    let asked = place.desk.ask_to_forget(Forgetting::Before(now), "x").unwrap();
+    let asked = place.desk.ask_to_forget(Forget::Before(now), "x").unwrap();
     assert!(asked.words.contains("wrote to stderr stays"), "{}", asked.words);
-    let server = || Forgetting::Server("files".to_owned());
+    let server = || Forget::Server("files".to_owned());
     let asked = place.desk.ask_to_forget(server(), "x").unwrap();
     assert!(asked.words.contains("written to stderr goes, too"), "{}", asked.words);
     assert_eq!(left().len(), 3, "nothing before a yes");
@@ -79,13 +78,13 @@ fn what_a_forgotten_server_wrote_to_stderr_does_not_stay() {
     assert_eq!(left(), ["mail.log"]);
     assert!(receipts()[0].contains("with what was written to stderr"), "{:?}", receipts());
     // Also if nothing else is left of it.
-    for what in [server(), Forgetting::All] {
+    for what in [server(), Forget::All] {
         write();
         let asked = place.desk.ask_to_forget(what, "x").unwrap();
         place.desk.confirm(&asked.token).unwrap();
     }
     assert!(left().is_empty() && receipts().len() == 3, "{:?} {:?}", left(), receipts());
-    let refused = place.desk.ask_to_forget(Forgetting::Server("ok".to_owned()), "x").unwrap_err();
+    let refused = place.desk.ask_to_forget(Forget::Server("ok".to_owned()), "x").unwrap_err();
     assert!(refused.to_string().starts_with("nothing of server \"ok\" is on record"), "{refused}");
 }
 
@@ -94,9 +93,9 @@ fn a_date_in_the_future_and_a_server_that_nobody_knows_are_refused_with_words() 
     let place = TestHome::new();
     place.session("files").calls("read", 1);
     let later = place.clock.now().wall_ms + 60_000;
-    let refused = place.desk.ask_to_forget(Forgetting::Before(later), "x").unwrap_err();
+    let refused = place.desk.ask_to_forget(Forget::Before(later), "x").unwrap_err();
     assert!(refused.code() == ErrorCode::BadInput && refused.to_string().contains("future"), "{refused}");
-    let refused = place.desk.ask_to_forget(Forgetting::Server("flies".to_owned()), "x").unwrap_err();
+    let refused = place.desk.ask_to_forget(Forget::Server("flies".to_owned()), "x").unwrap_err();
     assert!(refused.to_string().contains("Servers on record: files"), "{refused}");
 }
 
@@ -114,11 +113,7 @@ fn the_traces_of_a_loosening_survive_every_forgetting() {
     let before = changes();
     assert!(!before.is_empty());
     place.clock.advance(Duration::from_secs(60));
-    for what in [
-        Forgetting::Server("files".to_owned()),
-        Forgetting::Before(place.clock.now().wall_ms),
-        Forgetting::All,
-    ] {
+    for what in [Forget::Server("files".to_owned()), Forget::Before(place.clock.now().wall_ms), Forget::All] {
         // The second and the third find nothing that may go.
         if let Ok(asked) = place.desk.ask_to_forget(what, "x") {
             place.desk.confirm(&asked.token).unwrap();
@@ -137,7 +132,7 @@ fn a_call_that_still_runs_is_not_forgotten_and_the_question_says_so() {
     files.calls("read", 3);
     files.burst("slow", 2);
     let open = || History::open_reader(&place.home).unwrap().open_calls(files.info.id).unwrap();
-    for what in [|_| Forgetting::Server("files".to_owned()), Forgetting::Before, |_| Forgetting::All] {
+    for what in [|_| Forget::Server("files".to_owned()), Forget::Before, |_| Forget::All] {
         files.calls("read", 1);
         place.clock.advance(Duration::from_secs(60));
         let what = what(place.clock.now().wall_ms);
@@ -146,8 +141,9 @@ fn a_call_that_still_runs_is_not_forgotten_and_the_question_says_so() {
         place.desk.confirm(&asked.token).unwrap();
         assert_eq!(open(), 2, "{what:?}");
     }
-    let slow = History::open_reader(&place.home).unwrap().calls(&Filter::default()).unwrap()[0].id;
-    let refused = place.desk.ask_to_forget(Forgetting::Call(slow), "x").unwrap_err();
+    let slow =
+        History::open_reader(&place.home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap()[0].id;
+    let refused = place.desk.ask_to_forget(Forget::Call(slow), "x").unwrap_err();
     assert!(refused.to_string().contains("still running (1 call)"), "{refused}");
     assert_eq!(open(), 2);
 }

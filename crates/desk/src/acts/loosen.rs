@@ -5,13 +5,13 @@ use std::time::Duration;
 use callgate_controls::allowance::{self, What};
 use callgate_controls::pause::{Pauses, Scope, Switch};
 use callgate_controls::{catalogue, pause as switch};
+use callgate_history::Forget;
 use callgate_journal::Origin;
 use callgate_policy::edit::{self, Edit};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Rate, fits};
 use callgate_text::{is_pattern, name};
 
-use super::forget::Forgetting;
 use super::restrict::{cap, rate_of};
 use super::{inverse, obstacle, reach, words};
 use crate::allowing::{self, EVERY_TOOL, NoHelp, ONCE, Repeatable};
@@ -61,7 +61,7 @@ pub(crate) enum Plan {
     },
     /// No loosening, and nothing that can be undone.
     Forget {
-        what: Forgetting,
+        what: Forget,
         /// Where the person is.
         place: String,
     },

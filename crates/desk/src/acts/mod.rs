@@ -25,7 +25,6 @@ use callgate_history::History;
 use callgate_journal::catch_up;
 
 pub(crate) use advice::{NEW_CAP, cap_for};
-pub use forget::Forgetting;
 
 use crate::change::{self, EditContext};
 use crate::{Desk, DeskError};

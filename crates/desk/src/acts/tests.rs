@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use callgate_controls::allowance::{self, What};
 use callgate_controls::pause;
-use callgate_history::{EventRow, History, PolicyChange, Toward, Which};
+use callgate_history::{CallFilter, EventRow, History, PolicyChange, Toward};
 use callgate_home::clock::{Clock, ManualClock};
 use callgate_home::{Home, SessionId, atomic};
 use callgate_journal::{CallEntry, Decision, EndReason, EventKind, Intent, Journal, Origin, SessionInfo};

@@ -19,7 +19,7 @@ pub(super) fn choices(home: &Home, history: &History) -> Result<Choices, DeskErr
         let known = catalogue::read(home, server).ok().flatten().map(|known| known.tools).unwrap_or_default();
         known.into_iter().map(move |tool| (server.clone(), tool.name))
     });
-    let tools: BTreeSet<(String, String)> = history.tools(home)?.into_iter().chain(listed).collect();
+    let tools: BTreeSet<(String, String)> = history.tools()?.into_iter().chain(listed).collect();
     let tools = tools.into_iter().take(MOST).map(|(server, tool)| ToolChoice { server, tool }).collect();
     let mut choices = Choices { servers, clients: history.clients()?, tools };
     choices.servers.truncate(MOST);

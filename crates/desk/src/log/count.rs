@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use callgate_history::{Class, History};
-use callgate_home::Home;
+use callgate_history::{CallFilter, Class, History};
 
-use super::asked::Asked;
 use crate::DeskError;
-use crate::view::{Bar, LogCount, LogFilter};
+use crate::view::{Bar, LogCount};
 
 /// How often the count so far is told.
 const TELL: Duration = Duration::from_millis(50);
@@ -24,30 +22,26 @@ const MINUTE: i64 = 60_000;
 const LENGTHS: &[i64] = &[1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080, 43_200];
 
 pub(super) fn count(
-    home: &Home,
     history: &History,
-    filter: &LogFilter,
+    filter: &CallFilter,
     cancelled: &(dyn Fn() -> bool + Send + Sync),
     tell: &mut dyn FnMut(LogCount),
 ) -> Result<(), DeskError> {
-    let asked = Asked::of(filter, history)?;
     let mut tally = Tally::new(filter.since_ms, filter.until_ms);
-    if asked.calls {
-        let mut told = Instant::now();
-        history.count(home, asked.which, &|| cancelled(), &mut |rev, at_ms, class| {
-            tally.add(rev, at_ms, class);
-            if tally.calls.is_multiple_of(LOOK) {
-                if cancelled() {
-                    return ControlFlow::Break(());
-                }
-                if told.elapsed() >= TELL {
-                    tell(tally.so_far(false));
-                    told = Instant::now();
-                }
+    let mut told = Instant::now();
+    history.count(filter, i64::MIN, &|| cancelled(), &mut |rev, at_ms, class| {
+        tally.add(rev, at_ms, class);
+        if tally.calls.is_multiple_of(LOOK) {
+            if cancelled() {
+                return ControlFlow::Break(());
             }
-            ControlFlow::Continue(())
-        })?;
-    }
+            if told.elapsed() >= TELL {
+                tell(tally.so_far(false));
+                told = Instant::now();
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
     if !cancelled() {
         tell(tally.so_far(true));
     }

@@ -4,19 +4,21 @@
 //! A line stands where its first call stands, so that a loop that goes on moves nothing. The window's page joins what comes in
 //! pages and batches by the same rule (`ui/src/lib/log/fold.ts`).
 
+use callgate_history::LineRow;
 use callgate_home::SessionId;
 use callgate_journal::Decision;
 
+use super::line;
 use crate::view::{CallLine, LogEntry};
 
 /// Lines of others that may stand between a line and the next call of it: further up it would grow out of sight.
-pub const REACH: usize = 20;
+pub(crate) const REACH: usize = 20;
 /// Names that a line of several calls holds at most: agents can make up as many as they like.
-const MOST_TOOLS: usize = 20;
+pub const MOST_TOOLS: usize = 20;
 
 /// What two refusals have in common that are one line: who was refused, how, and by which rule, whatever was called.
-/// The window and the command line join them by it, too. None of a call that was let through.
-pub fn fold_key(
+/// The window joins them by it, too. None of a call that was let through.
+pub(super) fn fold_key(
     session: SessionId,
     decision: Decision,
     rule: Option<&str>,
@@ -43,6 +45,40 @@ pub(crate) fn join<'l>(lines: &'l mut [LogEntry], entry: &LogEntry) -> Option<&'
             Some(line)
         }
         _ => None,
+    }
+}
+
+/// Lines of calls alone, at most so many, in the order in which their calls are met.
+#[derive(Debug)]
+pub(crate) struct CallLines {
+    lines: Vec<LogEntry>,
+    most: usize,
+}
+
+impl CallLines {
+    pub(crate) fn new(most: usize) -> CallLines {
+        CallLines { lines: Vec::new(), most }
+    }
+
+    /// Says whether there was room for this one.
+    pub(crate) fn add(&mut self, row: &LineRow) -> bool {
+        let call = LogEntry::Call(line::call(row));
+        if join(&mut self.lines, &call).is_some() {
+            return true;
+        }
+        let fits = self.lines.len() < self.most;
+        if fits {
+            self.lines.push(call);
+        }
+        fits
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<CallLine> {
+        let calls = self.lines.into_iter().filter_map(|line| match line {
+            LogEntry::Call(line) => Some(line),
+            LogEntry::Change(_) | LogEntry::Event(_) => None,
+        });
+        calls.collect()
     }
 }
 

@@ -1,13 +1,12 @@
 //! What comes in: new entries, and calls that changed, since somebody asked last.
 
-use callgate_history::{History, Toward};
+use callgate_history::{CallFilter, History, Toward};
 use callgate_home::Home;
 use callgate_text::harmless;
 
-use super::asked::Asked;
 use super::{fold, line, page};
 use crate::DeskError;
-use crate::view::{LogBatch, LogEntry, LogFilter, PageFrom};
+use crate::view::{LogBatch, LogEntry, PageFrom};
 
 /// Numbers in one batch at most.
 const BATCH: i64 = 500;
@@ -25,8 +24,7 @@ const COUNTED: i64 = 100_000;
 pub struct Follower {
     home: Home,
     history: History,
-    filter: LogFilter,
-    asked: Asked,
+    filter: CallFilter,
     rev: i64,
     /// The history's state when there was nothing new.
     idle_at: Option<i64>,
@@ -48,16 +46,14 @@ struct Untold {
 }
 
 impl Follower {
-    pub(super) fn open(home: &Home, filter: &LogFilter, rev: i64) -> Result<Follower, DeskError> {
+    pub(super) fn open(home: &Home, filter: &CallFilter, rev: i64) -> Result<Follower, DeskError> {
         let history = History::open_reader(home)?;
-        let asked = Asked::of(filter, &history)?;
         let from = PageFrom::Before { rev: rev.saturating_add(1) };
-        let tail = page::page(home, &history, filter, &from, TAIL)?.entries;
+        let tail = page::page(&history, filter, &from, TAIL)?.entries;
         Ok(Follower {
             home: home.clone(),
             history,
             filter: filter.clone(),
-            asked,
             rev,
             idle_at: None,
             tail,
@@ -98,6 +94,11 @@ impl Follower {
                     .then(|| LogBatch { problem: Some(problem), ..self.nothing() })
             }
         }
+    }
+
+    /// The history that is followed, for what a line leaves out.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// Is something wrong at present?
@@ -161,7 +162,8 @@ impl Follower {
         let (mut skipped, mut reset) = (0, false);
         let mut entries: Vec<LogEntry> = Vec::new();
         let mut to = latest.min(self.rev.saturating_add(BATCH));
-        if latest - self.rev > BEHIND {
+        // Whoever wants each call as a line of its own gets every one.
+        if latest - self.rev > BEHIND && !self.filter.unfolded {
             from = latest - BATCH + 1;
             to = latest;
             self.tail.clear();
@@ -175,12 +177,10 @@ impl Follower {
             if reset {
                 entries.clear();
             }
-            if self.asked.calls {
-                let counted = since.max(from.saturating_sub(COUNTED));
-                skipped = self.history.count_between(&self.asked.which, counted, from - 1)?;
-            }
+            let counted = since.max(from.saturating_sub(COUNTED));
+            skipped = self.history.count_between(&self.filter, counted, from - 1)?;
         }
-        if self.asked.calls && !reset {
+        if !reset {
             let changed = self.changed(Untold { from: since, to, before: since })?;
             entries.splice(0..0, changed);
         }
@@ -194,7 +194,7 @@ impl Follower {
     /// Tells of changes as many as one batch may hold, and keeps the rest for the next.
     fn changed(&mut self, untold: Untold) -> Result<Vec<LogEntry>, DeskError> {
         let Untold { from, to, before } = untold;
-        let (rows, told) = self.history.lines_changed(&self.asked.which, (from, to), before, CHANGED)?;
+        let (rows, told) = self.history.lines_changed(&self.filter, (from, to), before, CHANGED)?;
         self.untold = (told < to).then_some(Untold { from: told + 1, ..untold });
         Ok(rows.iter().map(|row| LogEntry::Call(line::call(row))).collect())
     }
@@ -202,32 +202,22 @@ impl Follower {
     /// Everything new with these numbers, in order.
     fn came(&self, from: i64, to: i64) -> Result<Vec<LogEntry>, DeskError> {
         let mut came = self.beside((from, to), usize::MAX)?;
-        if self.asked.calls {
-            let rows = self.history.lines_between(&self.asked.which, from, to)?;
-            came.extend(rows.iter().map(|row| LogEntry::Call(line::call(row))));
-        }
+        let rows = self.history.lines_between(&self.filter, from, to)?;
+        came.extend(rows.iter().map(|row| LogEntry::Call(line::call(row))));
         came.sort_by_key(line::rev);
         Ok(came)
     }
 
     /// What is no call, in order; of each kind at most so many.
     fn beside(&self, between: (i64, i64), most: usize) -> Result<Vec<LogEntry>, DeskError> {
-        let Asked { which, changes, events, .. } = &self.asked;
-        let mut found: Vec<LogEntry> = Vec::new();
-        if *changes {
-            let rows = self.history.changes_between(which, between, Toward::Newer, most)?;
-            found.extend(rows.into_iter().map(|row| LogEntry::Change(line::change(row))));
-        }
-        if *events {
-            let rows = self.history.events_between(which, between, Toward::Newer, most)?;
-            found.extend(rows.into_iter().map(|(rev, row)| LogEntry::Event(line::event(rev, row))));
-        }
-        found.sort_by_key(line::rev);
-        Ok(found)
+        page::beside(&self.history, &self.filter, between, Toward::Newer, most)
     }
 
     /// A refusal like one of the last lines becomes one with it, also if that came in an earlier batch.
     fn put(&mut self, entries: &mut Vec<LogEntry>, entry: LogEntry) {
+        if self.filter.unfolded {
+            return entries.push(entry);
+        }
         if let Some(line) = fold::join(&mut self.tail, &entry) {
             // Told once in a batch, however often it grew.
             let told = |one: &&mut LogEntry| matches!(one, LogEntry::Call(one) if one.fold_key == line.fold_key && one.first_rev == line.first_rev);

@@ -3,7 +3,6 @@
 //! Calls, changes of rules and events stand in one order, that of their numbers (`rev`), which is also the cursor.
 
 mod access;
-mod asked;
 mod call;
 mod choices;
 mod count;
@@ -11,8 +10,8 @@ pub(crate) mod export;
 pub(crate) mod fold;
 mod follow;
 mod gist;
+mod last_seen;
 pub(crate) mod line;
-mod looked;
 mod object;
 mod page;
 mod runs;
@@ -23,17 +22,18 @@ mod tests;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use callgate_history::{History, Indexer, ToolStats, Which};
+use callgate_history::{CallFilter, History, Indexer, ToolStats};
 use callgate_journal::catch_up;
 
 use crate::view::{
-    CallDetail, Choices, ExportFormat, Exported, LogCount, LogFilter, LogPage, PageFrom, Run, RunPage,
+    CallDetail, CallLine, Choices, ExportFormat, Exported, LogCount, LogPage, PageFrom, Run, RunPage,
     SinceLastLook,
 };
 use crate::{Desk, DeskError};
 
-pub use fold::{REACH as FOLD_REACH, fold_key};
+pub use fold::MOST_TOOLS;
 pub use follow::Follower;
 pub use gist::gist;
 pub use object::CallObject;
@@ -51,27 +51,27 @@ impl Indexing {
 impl Desk {
     /// Entries that match, from somewhere on, oldest first. A page may be short, even empty, and still have a place to
     /// go on from: when much had to be looked through for little.
-    pub fn log_page(&self, filter: &LogFilter, from: &PageFrom, count: u32) -> Result<LogPage, DeskError> {
-        page::page(self.home(), &self.record()?, filter, from, count)
+    pub fn log_page(&self, filter: &CallFilter, from: &PageFrom, count: u32) -> Result<LogPage, DeskError> {
+        page::page(&self.record()?, filter, from, count)
     }
 
-    /// What a filter asks for, as the history takes it.
-    pub fn which(&self, filter: &LogFilter) -> Result<Which, DeskError> {
-        Ok(asked::Asked::of(filter, &self.record()?)?.which)
+    /// The newest lines of calls that match, oldest first, however long it takes to find so many.
+    pub fn newest_lines(&self, filter: &CallFilter, most: usize) -> Result<Vec<CallLine>, DeskError> {
+        page::newest(&self.record()?, filter, most)
     }
 
     /// Counts what matches, telling the count so far now and then, until done or cancelled.
     pub fn log_count(
         &self,
-        filter: &LogFilter,
+        filter: &CallFilter,
         cancelled: &(dyn Fn() -> bool + Send + Sync),
         tell: &mut dyn FnMut(LogCount),
     ) -> Result<(), DeskError> {
-        count::count(self.home(), &self.record()?, filter, cancelled, tell)
+        count::count(&self.record()?, filter, cancelled, tell)
     }
 
     /// Follows the log from this `rev` on. What dead sessions left behind is brought in first.
-    pub fn follow(&self, filter: &LogFilter, rev: i64) -> Result<Follower, DeskError> {
+    pub fn follow(&self, filter: &CallFilter, rev: i64) -> Result<Follower, DeskError> {
         // A home that cannot be written can still be read.
         let _behind = catch_up(self.home(), self.clock.as_ref());
         Follower::open(self.home(), filter, rev)
@@ -95,27 +95,27 @@ impl Desk {
     /// Runs in which a call matches, the one with the newest such call first, from calls before this `rev` on.
     pub fn runs_matching(
         &self,
-        filter: &LogFilter,
+        filter: &CallFilter,
         before: Option<i64>,
         count: u32,
     ) -> Result<RunPage, DeskError> {
-        runs::matching(self.home(), &self.record()?, filter, before, count)
+        runs::matching(&self.record()?, filter, before, count)
     }
 
     /// What happened since somebody last looked.
     pub fn since_last_look(&self) -> Result<SinceLastLook, DeskError> {
-        looked::since(self, &self.record()?)
+        last_seen::since(self, &self.record()?)
     }
 
     /// Somebody looked: from now on *since you last looked* counts from here.
     pub fn looked(&self) -> Result<(), DeskError> {
-        looked::now(self, &self.record()?)
+        last_seen::now(self, &self.record()?)
     }
 
     /// Writes what the filter shows into a new file in this folder.
     pub fn export(
         &self,
-        filter: &LogFilter,
+        filter: &CallFilter,
         format: ExportFormat,
         folder: &Path,
     ) -> Result<Exported, DeskError> {
@@ -125,7 +125,7 @@ impl Desk {
     /// The same at this very place; what is there is replaced only by `force`.
     pub fn export_as(
         &self,
-        filter: &LogFilter,
+        filter: &CallFilter,
         format: ExportFormat,
         path: &Path,
         force: bool,
@@ -136,7 +136,7 @@ impl Desk {
     /// The same as a stream. Returns how many calls there were; what went wrong with writing is left as it is.
     pub fn export_to(
         &self,
-        filter: &LogFilter,
+        filter: &CallFilter,
         format: ExportFormat,
         out: &mut dyn std::io::Write,
     ) -> Result<u64, DeskError> {
@@ -147,9 +147,15 @@ impl Desk {
     }
 
     /// How often what was called, and how long it took.
-    pub fn stats(&self, filter: &LogFilter) -> Result<Vec<ToolStats>, DeskError> {
-        let history = self.record()?;
-        Ok(history.stats(&asked::Asked::of(filter, &history)?.which)?)
+    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<ToolStats>, DeskError> {
+        Ok(self.record()?.stats(filter)?)
+    }
+
+    /// Brings the text index as far up to date as it gets in this time. What is not in it, or if it cannot be written here, is
+    /// looked through.
+    pub fn index_for(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while Instant::now() < until && self.index_step().unwrap_or(false) {}
     }
 
     /// Brings the text index up to date in steps so short that nobody waits for them; `true` while there is more.

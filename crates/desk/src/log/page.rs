@@ -2,15 +2,15 @@
 //! enough to show.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use callgate_history::{History, LineRow, Scan, Toward};
-use callgate_home::Home;
+use callgate_history::{CallFilter, History, LineRow, Query, Toward};
 
-use super::asked::Asked;
-use super::{fold, line};
+use super::fold::{self, CallLines};
+use super::line;
 use crate::DeskError;
-use crate::view::{LogEntry, LogFilter, LogPage, PageFrom};
+use crate::view::{CallLine, LogEntry, LogPage, PageFrom};
 
 /// Calls that are looked at for one page: a loop that ran away is folded this far.
 const SCANNED: usize = 5_000;
@@ -28,17 +28,15 @@ struct Walk {
 }
 
 pub(super) fn page(
-    home: &Home,
     history: &History,
-    filter: &LogFilter,
+    filter: &CallFilter,
     from: &PageFrom,
     count: u32,
 ) -> Result<LogPage, DeskError> {
-    let asked = Asked::of(filter, history)?;
-    let scan = history.scan(home, asked.which.clone())?;
-    let walker = Walker { history, scan: &scan, asked: &asked };
+    let query = history.query(filter)?;
+    let walker = Walker { history, query: &query, filter };
     let count = count.clamp(1, MOST) as usize;
-    let latest = scan.latest();
+    let latest = query.latest();
     let (older, newer) = match *from {
         PageFrom::Newest => (Some(walker.walk(i64::MAX, Toward::Older, count)?), None),
         PageFrom::Before { rev } => (Some(walker.walk(rev, Toward::Older, count)?), None),
@@ -69,8 +67,8 @@ pub(super) fn page(
 
 struct Walker<'w> {
     history: &'w History,
-    scan: &'w Scan<'w>,
-    asked: &'w Asked,
+    query: &'w Query<'w>,
+    filter: &'w CallFilter,
 }
 
 impl Walker<'_> {
@@ -80,7 +78,7 @@ impl Walker<'_> {
         let mut beside = self.beside(from, toward, count)?;
         let mut calls: VecDeque<LineRow> = VecDeque::new();
         // Where to look for more calls; none if there are no more.
-        let mut next = self.asked.calls.then_some(from);
+        let mut next = Some(from);
         let mut entries: Vec<LogEntry> = Vec::new();
         let mut scanned = 0;
         let mut edge = from;
@@ -95,10 +93,10 @@ impl Walker<'_> {
                     beside.retain(|entry| !is_before(at, line::rev(entry), toward));
                     continue;
                 }
-                let found = self.scan.step(at, toward, count.max(50), until)?;
-                scanned += found.rows.len();
-                calls.extend(found.rows);
-                next = found.next;
+                let page = self.query.page(at, toward, count.max(50), Some(until))?;
+                scanned += page.rows.len();
+                calls.extend(page.rows);
+                next = page.next;
                 continue;
             }
             let entry = match (calls.front(), beside.front()) {
@@ -111,7 +109,7 @@ impl Walker<'_> {
             };
             let Some(entry) = entry else { return Ok(Walk { entries, edge: barrier }) };
             let rev = line::rev(&entry);
-            if !self.asked.unfolded && fold::join(&mut entries, &entry).is_some() {
+            if !self.filter.unfolded && fold::join(&mut entries, &entry).is_some() {
                 // One more of a line that is there.
             } else if entries.len() >= count && rev != edge {
                 return Ok(Walk { entries, edge: Some(edge) });
@@ -126,25 +124,47 @@ impl Walker<'_> {
     fn beside(&self, from: i64, toward: Toward, count: usize) -> Result<VecDeque<LogEntry>, DeskError> {
         let between = match toward {
             Toward::Older => (i64::MIN, from.saturating_sub(1)),
-            Toward::Newer => (from.saturating_add(1), self.scan.latest()),
+            Toward::Newer => (from.saturating_add(1), self.query.latest()),
         };
-        let mut found: Vec<LogEntry> = Vec::new();
         // One more than is shown, so that it is known whether there are more.
-        let most = count + 1;
-        if self.asked.changes {
-            let changes = self.history.changes_between(&self.asked.which, between, toward, most)?;
-            found.extend(changes.into_iter().map(|row| LogEntry::Change(line::change(row))));
-        }
-        if self.asked.events {
-            let events = self.history.events_between(&self.asked.which, between, toward, most)?;
-            found.extend(events.into_iter().map(|(rev, row)| LogEntry::Event(line::event(rev, row))));
-        }
-        found.sort_by_key(|entry| match toward {
-            Toward::Older => -line::rev(entry),
-            Toward::Newer => line::rev(entry),
-        });
-        Ok(found.into())
+        Ok(beside(self.history, self.filter, between, toward, count + 1)?.into())
     }
+}
+
+/// Changes of rules and events with these numbers, the nearest to where one comes from first; of each kind about so many.
+pub(super) fn beside(
+    history: &History,
+    filter: &CallFilter,
+    between: (i64, i64),
+    toward: Toward,
+    most: usize,
+) -> Result<Vec<LogEntry>, DeskError> {
+    let changes = history.changes_between(filter, between, toward, most)?.into_iter();
+    let events = history.events_between(filter, between, toward, most)?.into_iter();
+    let changes = changes.map(|row| LogEntry::Change(line::change(row)));
+    let events = events.map(|(rev, row)| LogEntry::Event(line::event(rev, row)));
+    let mut found: Vec<LogEntry> = changes.chain(events).collect();
+    found.sort_by_key(|entry| match toward {
+        Toward::Older => -line::rev(entry),
+        Toward::Newer => line::rev(entry),
+    });
+    Ok(found)
+}
+
+/// The newest lines of calls, oldest first, however many calls they stand for. The limit counts lines, so that a loop that
+/// ran away does not push everything else out.
+pub(super) fn newest(
+    history: &History,
+    filter: &CallFilter,
+    most: usize,
+) -> Result<Vec<CallLine>, DeskError> {
+    let mut lines = CallLines::new(most);
+    history.query(filter)?.each::<DeskError>(Toward::Older, &mut |row| {
+        Ok(if lines.add(row) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    let mut lines = lines.into_vec();
+    lines.reverse();
+    Ok(lines)
 }
 
 /// Does one who walks in this direction meet the first before the second?

@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use callgate_history::{History, LineRow, Toward, Trace, Which};
-use callgate_home::Home;
+use callgate_history::{CallFilter, History, LineRow, Toward, Trace};
 use callgate_journal::Outcome;
 
-use super::asked::Asked;
 use crate::DeskError;
-use crate::view::{LogFilter, Run, RunPage};
+use crate::view::{Run, RunPage};
 
 /// A pause of this length ends a run.
 const IDLE_MS: i64 = 10 * 60 * 1000;
@@ -93,33 +91,30 @@ pub(super) fn runs(history: &History, before_ms: Option<i64>, count: u32) -> Res
 /// Runs in which a call matches, the one with the newest such call first, among calls before this number. Not looked for
 /// longer than people wait: there may be few or none and still more to come.
 pub(super) fn matching(
-    home: &Home,
     history: &History,
-    filter: &LogFilter,
+    filter: &CallFilter,
     before: Option<i64>,
     count: u32,
 ) -> Result<RunPage, DeskError> {
-    matching_within(home, history, filter, before, count, USUAL)
+    matching_within(history, filter, before, count, USUAL)
 }
 
 /// The same, with this much effort.
 pub(super) fn matching_within(
-    home: &Home,
     history: &History,
-    filter: &LogFilter,
+    filter: &CallFilter,
     before: Option<i64>,
     count: u32,
     effort: Effort,
 ) -> Result<RunPage, DeskError> {
     let count = count.clamp(1, MOST) as usize;
-    let which = Asked::of(filter, history)?.which;
-    let scan = history.scan(home, which.clone())?;
+    let query = history.query(filter)?;
     let until = Instant::now() + effort.patience;
     let mut known: Vec<(Run, bool)> = Vec::new();
     let mut found = 0;
     let mut at = before.unwrap_or(i64::MAX);
     let older = 'looking: loop {
-        let hits = scan.step(at, Toward::Older, HITS, until)?;
+        let hits = query.page(at, Toward::Older, HITS, Some(until))?;
         for hit in &hits.rows {
             if !known.iter().any(|(run, _)| holds(run, hit)) {
                 // One is worked out at least, or nobody would ever get on.
@@ -136,7 +131,7 @@ pub(super) fn matching_within(
                     longer.ended_ms = longer.ended_ms.max(run.ended_ms);
                 } else {
                     let is_new = match before.filter(|before| last_rev >= *before) {
-                        Some(before) => !is_told(home, history, &which, &run, before, effort.patience)?,
+                        Some(before) => !is_told(history, filter, &run, before, effort.patience)?,
                         None => true,
                     };
                     found += usize::from(is_new);
@@ -169,23 +164,31 @@ fn overlap(one: &Run, other: &Run) -> bool {
 
 /// Was this run found by a call of this number or after it?
 fn is_told(
-    home: &Home,
     history: &History,
-    which: &Which,
+    filter: &CallFilter,
     run: &Run,
     from: i64,
     patience: Duration,
 ) -> Result<bool, DeskError> {
-    let which = Which {
+    let filter = CallFilter {
         session: Some(run.session.clone()),
-        client: Some(run.client.clone().unwrap_or_default()),
-        since_ms: Some(which.since_ms.map_or(run.started_ms, |since| since.max(run.started_ms))),
-        until_ms: Some(which.until_ms.map_or(run.ended_ms + 1, |until| until.min(run.ended_ms + 1))),
-        ..which.clone()
+        client: run.client.clone(),
+        since_ms: Some(filter.since_ms.map_or(run.started_ms, |since| since.max(run.started_ms))),
+        until_ms: Some(filter.until_ms.map_or(run.ended_ms + 1, |until| until.min(run.ended_ms + 1))),
+        ..filter.clone()
     };
-    let scan = history.scan(home, which)?;
+    let query = history.query(&filter)?;
     let until = Instant::now() + patience;
-    Ok(!scan.step(from.saturating_sub(1), Toward::Newer, 1, until)?.rows.is_empty())
+    let mut at = Some(from.saturating_sub(1));
+    while let Some(next) = at {
+        let page = query.page(next, Toward::Newer, HITS, Some(until))?;
+        // No filter asks for calls of nobody in particular.
+        if page.rows.iter().any(|row| row.client == run.client) {
+            return Ok(true);
+        }
+        at = page.next.filter(|_| Instant::now() < until);
+    }
+    Ok(false)
 }
 
 impl Growing {

@@ -9,7 +9,7 @@ mod runs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use callgate_history::{CallRow, Filter, Forget, History, Words, forget};
+use callgate_history::{CallRow, Forget, History, Words, forget};
 use callgate_home::clock::{Clock, ManualClock};
 use callgate_home::{Home, SessionId};
 use callgate_journal::{Decision, EndReason, EventKind, Origin, Outcome};
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 use crate::Desk;
 use crate::testing::BY;
-use crate::view::{CallLine, LogEntry, LogFilter, Only, PageFrom};
+use crate::view::{CallFilter, CallLine, LogEntry, Only, PageFrom};
 
 pub(super) struct Fixture {
     pub(super) folder: tempfile::TempDir,
@@ -164,7 +164,7 @@ impl Story {
     }
 }
 
-fn filter() -> impl Strategy<Value = LogFilter> {
+fn filter() -> impl Strategy<Value = CallFilter> {
     let of = |from: &'static [&'static str]| prop_oneof![3 => Just(None), 1 => (0..from.len()).prop_map(move |at| Some(from[at].to_owned()))];
     let text = prop_oneof![
         4 => Just(None),
@@ -181,7 +181,7 @@ fn filter() -> impl Strategy<Value = LogFilter> {
     ];
     (text, of(&SERVERS), of(&CLIENTS), of(&TOOLS), decisions, of(&NAMES), time(), time(), (only, failed))
         .prop_map(|(text, server, client, tool, decisions, session, since_ms, until_ms, (only, failed))| {
-            LogFilter {
+            CallFilter {
                 text,
                 server,
                 client,
@@ -192,8 +192,7 @@ fn filter() -> impl Strategy<Value = LogFilter> {
                 since_ms,
                 until_ms,
                 only,
-                grep: None,
-                unfolded: false,
+                ..CallFilter::default()
             }
         })
 }
@@ -202,7 +201,7 @@ fn filter() -> impl Strategy<Value = LogFilter> {
 type Expected = (i64, Option<String>);
 
 /// The same question, answered by looking at every call.
-fn naive(history: &History, filter: &LogFilter) -> Vec<Expected> {
+fn naive(history: &History, filter: &CallFilter) -> Vec<Expected> {
     let words = filter.text.as_deref().and_then(Words::of);
     let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
     let matches = |call: &CallRow| {
@@ -222,13 +221,17 @@ fn naive(history: &History, filter: &LogFilter) -> Vec<Expected> {
             && filter.only.is_none_or(|only| only == Only::Calls)
     };
     history
-        .calls(&Filter::default())
+        .calls(&CallFilter::default(), usize::MAX)
         .unwrap()
         .iter()
         .filter(|call| matches(call))
         .map(|call| {
-            let key =
-                super::fold_key(call.session, call.decision, call.rule.as_deref(), call.reason.as_deref());
+            let key = super::fold::fold_key(
+                call.session,
+                call.decision,
+                call.rule.as_deref(),
+                call.reason.as_deref(),
+            );
             (call.rev, key)
         })
         .collect()
@@ -267,7 +270,7 @@ fn covers(entries: &[LogEntry], expected: &[Expected]) {
     assert!(entries.is_sorted_by_key(super::line::first));
 }
 
-fn all_pages(desk: &Desk, filter: &LogFilter, first: &PageFrom, count: u32, older: bool) -> Vec<LogEntry> {
+fn all_pages(desk: &Desk, filter: &CallFilter, first: &PageFrom, count: u32, older: bool) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();
     let mut from = first.clone();
     for _ in 0..10_000 {

@@ -103,7 +103,7 @@ impl Desk {
         let latest = history.latest_rev()?;
         let recent = match &cache.recent {
             Some((rev, lines)) if *rev == latest => lines.clone(),
-            _ => recent(&self.home, &history, RECENT)?,
+            _ => recent(&history, RECENT)?,
         };
         cache.recent = Some((latest, recent.clone()));
         let (calls, refused) = cache.tally.today();

@@ -11,7 +11,7 @@ use callgate_journal::{Decision, Event, EventKind, Journal};
 use super::*;
 use crate::notices::{Notice, Telling};
 use crate::testing::{BY, POLICY, Session, TestHome};
-use crate::view::{Answer, Fix, LogEntry, LogFilter, Loosening, Only, PageFrom, ToolAccess};
+use crate::view::{Answer, CallFilter, Fix, LogEntry, Loosening, Only, PageFrom, ToolAccess};
 
 fn words(overview: &Overview) -> Vec<&str> {
     overview.needs.iter().map(|need| need.words.as_str()).collect()
@@ -73,7 +73,7 @@ fn numbers_follow_the_calls_and_start_anew_each_day() {
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.calls_today, overview.refused_today), (2, 0), "another day");
 
-    forget(&place.home, Forget::Server("files"), BY, place.clock.as_ref()).unwrap();
+    forget(&place.home, &Forget::Server("files".to_owned()), BY, place.clock.as_ref()).unwrap();
     assert_eq!(place.desk.overview().unwrap().calls_today, 0, "what is forgotten does not count");
     one.end();
     two.end();
@@ -382,7 +382,7 @@ fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.calls_today, overview.recent.len()), (3, 3));
     let changes = || {
-        let filter = LogFilter { only: Some(Only::Changes), ..LogFilter::default() };
+        let filter = CallFilter { only: Some(Only::Changes), ..CallFilter::default() };
         let page = place.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
         page.entries.into_iter().filter_map(|entry| match entry {
             LogEntry::Change(line) => Some(line.server),
@@ -390,7 +390,7 @@ fn a_removed_demo_counts_nowhere_and_leaves_no_line() {
         })
     };
     assert!(changes().any(|server| server == DEMO_SERVER));
-    forget(&place.home, Forget::Demo, BY, place.clock.as_ref()).unwrap();
+    forget(&place.home, &Forget::Demo, BY, place.clock.as_ref()).unwrap();
     let overview = place.desk.overview().unwrap();
     assert_eq!((overview.calls_today, overview.recent.len()), (0, 0), "at once");
     let left: Vec<String> = changes().collect();
@@ -419,7 +419,7 @@ fn a_pause_and_its_end_are_one_line_each_and_name_the_servers() {
     };
     place.desk.confirm(&question.token).unwrap();
     told(EventKind::Resumed, "calls are judged by the policy again");
-    let filter = LogFilter { only: Some(Only::Events), ..LogFilter::default() };
+    let filter = CallFilter { only: Some(Only::Events), ..CallFilter::default() };
     let lines = || -> Vec<String> {
         let page = place.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
         page.entries

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use callgate_controls::{Disk, catalogue};
-use callgate_history::{History, Which};
+use callgate_history::{CallFilter, History};
 use callgate_policy::Policy;
 use callgate_review::{Difference, Example, Question, ReviewError, compare};
 use callgate_text::name;
@@ -141,7 +141,7 @@ fn lines(history: &History, examples: &[Example]) -> Result<Vec<CallLine>, DeskE
     let mut lines = Vec::with_capacity(examples.len());
     for example in examples {
         let Some(rev) = history.rev_of(&example.id)? else { continue };
-        lines.extend(history.lines_between(&Which::default(), rev, rev)?.iter().map(line::call));
+        lines.extend(history.lines_between(&CallFilter::default(), rev, rev)?.iter().map(line::call));
     }
     Ok(lines)
 }

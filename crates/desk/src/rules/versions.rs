@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_history::{History, PolicyChange, Toward, Which};
+use callgate_history::{CallFilter, History, PolicyChange, Toward};
 use callgate_policy::Policy;
 use callgate_policy::diff::unified;
 use callgate_text::name;
@@ -26,9 +26,9 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<Vec<PolicyVersionView>, De
         .map(|policy| policy.version().to_owned());
     let newest = changes.iter().rposition(|change| Some(&change.version) == in_force.as_ref());
     // As the log has it. By number, where the timeline is by time: some more, so that none is missing.
-    let which = Which { server: Some(server.to_owned()), ..Which::default() };
+    let filter = CallFilter { server: Some(server.to_owned()), ..CallFilter::default() };
     let told: HashMap<i64, bool> = history
-        .changes_between(&which, (i64::MIN, i64::MAX), Toward::Older, 2 * MOST)?
+        .changes_between(&filter, (i64::MIN, i64::MAX), Toward::Older, 2 * MOST)?
         .into_iter()
         .map(|row| (row.id, row.loosened))
         .collect();

@@ -7,7 +7,7 @@ use callgate_controls::control::Wish;
 use callgate_text::client_name;
 use serde::{Deserialize, Serialize};
 
-use crate::view::{Fix, LogFilter, Loosening, Place, Restriction, Target};
+use crate::view::{CallFilter, Fix, Loosening, Place, Restriction, Target};
 
 /// One entry's act.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl TrayAct {
     pub fn step(&self) -> Step {
         match self.clone() {
             TrayAct::Open => Step::Show(Place::Window),
-            TrayAct::Log => Step::Show(Place::Log { filter: LogFilter::default() }),
+            TrayAct::Log => Step::Show(Place::Log { filter: CallFilter::default() }),
             TrayAct::Settings => Step::Show(Place::Settings),
             TrayAct::Approvals => Step::Show(Place::Approvals),
             TrayAct::Clients => Step::Show(Place::Clients),

@@ -2,42 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{Decision, Outcome};
-
-/// Which entries. What is `None` or empty does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-#[serde(rename_all = "camelCase", default)]
-pub struct LogFilter {
-    /// Words in the tool's name, arguments, result or reason; or a call's id.
-    pub text: Option<String>,
-    /// Any text in the same places, as it is written; for the command line.
-    #[serde(skip)]
-    pub grep: Option<String>,
-    pub server: Option<String>,
-    pub client: Option<String>,
-    pub tool: Option<String>,
-    pub decisions: Vec<Decision>,
-    /// Only calls that got to their server and ended with an error, or without an answer.
-    pub failed: bool,
-    pub session: Option<String>,
-    /// From this time on, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Before this time.
-    pub until_ms: Option<i64>,
-    pub only: Option<Only>,
-    /// Each call as a line of its own; for what is inside of one that stands for several.
-    pub unfolded: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-#[serde(rename_all = "camelCase")]
-pub enum Only {
-    Calls,
-    Changes,
-    Events,
-}
+use super::{Decision, Outcome};
 
 /// Where a page begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

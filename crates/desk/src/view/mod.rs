@@ -15,7 +15,9 @@ mod rules;
 mod servers;
 mod settings;
 mod trees;
-mod words;
+
+pub use callgate_history::wire::{Decision, Outcome};
+pub use callgate_history::{CallFilter, Only};
 
 pub use acts::{
     AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
@@ -27,7 +29,7 @@ pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenV
 pub use error::{ErrorCode, UiError};
 pub use log::{
     Bar, CallLine, ChangeLine, Choices, EventLine, ExportFormat, Exported, LogBatch, LogCount, LogEntry,
-    LogFilter, LogPage, Only, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
+    LogPage, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
 pub use place::Place;
@@ -43,4 +45,3 @@ pub use trees::{
     ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,
     TreeView,
 };
-pub use words::{Decision, Outcome};

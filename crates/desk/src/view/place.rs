@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CallFilter;
 use super::acts::{Loosening, Target};
-use super::log::LogFilter;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
@@ -17,7 +17,7 @@ pub enum Place {
     },
     /// The log with this filter.
     Log {
-        filter: LogFilter,
+        filter: CallFilter,
     },
     /// Caps to choose from.
     Caps {

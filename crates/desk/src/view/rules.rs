@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Decision;
 use super::acts::{Done, Question};
 use super::log::CallLine;
 use super::servers::{Protection, ServerState};
-use super::words::Decision;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::History;
-use super::super::lines::{TEXT_COLUMNS, texts};
+use super::super::filter::{TEXT_COLUMNS, texts};
 use super::super::rows::CALL_TABLES;
 use super::words::{Parts, cut};
 use super::{Class, FAILED, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wipe_what_was_left};

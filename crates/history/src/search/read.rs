@@ -6,8 +6,8 @@ use callgate_controls::sqlite;
 use callgate_home::Home;
 use rusqlite::Connection;
 
-use super::super::lines::Which;
-use super::super::scan::Toward;
+use super::super::filter::Matcher;
+use super::super::query::Toward;
 use super::{SHARD, SPAN, is_of, question, reach, table};
 
 /// If the words that are whole are in no more calls than this, the one that is only begun is looked for in the calls
@@ -77,7 +77,7 @@ impl Index {
     /// The next stretch, from this number on (included) in this direction, within `within`; `None` at the end.
     pub(crate) fn stretch(
         &self,
-        which: &Which,
+        matcher: &Matcher,
         from: i64,
         toward: Toward,
         within: (i64, i64),
@@ -105,10 +105,10 @@ impl Index {
                 Toward::Older => (first, at),
                 Toward::Newer => (at, to.min(last)),
             };
-            if !which.is_by_time() {
+            if !matcher.is_by_time() {
                 return Ok(Some(Stretch { from, to, indexed: true }));
             }
-            if let Some((from, to)) = self.in_time(which, from, to, toward)? {
+            if let Some((from, to)) = self.in_time(matcher, from, to, toward)? {
                 return Ok(Some(Stretch { from, to, indexed: true }));
             }
             at = match toward {
@@ -122,7 +122,7 @@ impl Index {
     /// The first run of spans within these numbers in which there may be calls of the time that is asked for.
     fn in_time(
         &self,
-        which: &Which,
+        matcher: &Matcher,
         from: i64,
         to: i64,
         toward: Toward,
@@ -131,7 +131,8 @@ impl Index {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT span FROM spans WHERE span BETWEEN ?1 AND ?2 AND max_ms >= ?3 AND min_ms < ?4 ORDER BY span {order}"
         ))?;
-        let (since, until) = (which.since_ms.unwrap_or(i64::MIN), which.until_ms.unwrap_or(i64::MAX));
+        let (since, until) =
+            (matcher.filter.since_ms.unwrap_or(i64::MIN), matcher.filter.until_ms.unwrap_or(i64::MAX));
         let mut spans = statement.query((from.div_euclid(SPAN), to.div_euclid(SPAN), since, until))?;
         let mut run: Option<(i64, i64)> = None;
         while let Some(row) = spans.next()? {
@@ -149,19 +150,19 @@ impl Index {
     /// Calls of an indexed stretch that may match, at most about `most`, and those that still run.
     pub(crate) fn candidates(
         &self,
-        which: &Which,
+        matcher: &Matcher,
         stretch: Stretch,
         toward: Toward,
         most: usize,
     ) -> rusqlite::Result<Candidates> {
         let mut sure = None;
-        if let Some(base) = question(which, false).filter(|_| begun(which)) {
+        if let Some(base) = question(matcher, false).filter(|_| begun(matcher)) {
             let few = self.matching(&base, stretch, toward, FEW + 1)?;
             if few.len() <= FEW {
                 sure = Some((few, true));
             }
         }
-        let (found, unsure) = match (sure, question(which, true)) {
+        let (found, unsure) = match (sure, question(matcher, true)) {
             (Some(found), _) => found,
             (None, Some(question)) => (self.matching(&question, stretch, toward, most)?, false),
             (None, None) => (Vec::new(), false),
@@ -222,13 +223,14 @@ impl Index {
     /// Time and class of every call of an indexed stretch that matches, except for those that still run. `each` may end it.
     pub(crate) fn count(
         &self,
-        which: &Which,
+        matcher: &Matcher,
         stretch: Stretch,
         each: &mut dyn FnMut(i64, i64, super::Class) -> bool,
     ) -> rusqlite::Result<bool> {
         let table = table(stretch.from.div_euclid(SHARD));
-        let (since, until) = (which.since_ms.unwrap_or(i64::MIN), which.until_ms.unwrap_or(i64::MAX));
-        let question = question(which, true);
+        let (since, until) =
+            (matcher.filter.since_ms.unwrap_or(i64::MIN), matcher.filter.until_ms.unwrap_or(i64::MAX));
+        let question = question(matcher, true);
         let sql = match question {
             Some(_) => format!(
                 "SELECT l.rev, l.at_ms, l.class FROM {table} w CROSS JOIN light l ON l.rev = w.rowid
@@ -249,6 +251,6 @@ impl Index {
     }
 }
 
-fn begun(which: &Which) -> bool {
-    which.words.as_ref().is_some_and(|words| words.begun.is_some())
+fn begun(matcher: &Matcher) -> bool {
+    matcher.words.as_ref().is_some_and(|words| words.begun.is_some())
 }

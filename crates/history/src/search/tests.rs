@@ -6,7 +6,7 @@ use callgate_seed::{SeedCall, SeedSession, Seeder};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{History, Toward};
+use crate::{CallFilter, History};
 
 /// Everything that an index says.
 fn said(home: &Home) -> Vec<String> {
@@ -133,10 +133,8 @@ fn what_is_no_longer_kept_leaves_the_index() {
     let light: Vec<&String> = said.iter().filter(|said| said.starts_with("light")).collect();
     assert_eq!(light.len(), 6, "{light:?}");
     let history = History::open_reader(&home).unwrap();
-    let which = crate::Which { server: Some("s".to_owned()), ..crate::Which::default() };
-    let scan = history.scan(&home, which).unwrap();
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    assert_eq!(scan.step(i64::MAX, Toward::Older, 100, until).unwrap().rows.len(), 6);
+    let filter = CallFilter { server: Some("s".to_owned()), ..CallFilter::default() };
+    assert_eq!(history.calls(&filter, 100).unwrap().len(), 6);
 }
 
 /// A home whose calls, in one shard, are all in the index: `word1` in the first, and so on. A call a minute.
@@ -186,7 +184,7 @@ fn a_forgetting_that_fails_halfway_leaves_no_word_of_what_it_removed_in_the_inde
         "CREATE TRIGGER t BEFORE DELETE ON calls WHEN old.seq = 600 BEGIN SELECT RAISE(ABORT, 'no'); END";
     database.execute_batch(refuse).unwrap();
     let clock = callgate_home::clock::ManualClock::new();
-    crate::forget(&home, crate::Forget::Server("s"), BY, &clock).unwrap_err();
+    crate::forget(&home, &crate::Forget::Server("s".to_owned()), BY, &clock).unwrap_err();
     let left: i64 = database.query_row("SELECT count(*) FROM calls", (), |row| row.get(0)).unwrap();
     assert_eq!(left, 200, "the first of two steps was done");
     assert!(!holds(&home, "word3"));
@@ -216,7 +214,7 @@ fn whoever_is_killed_while_forgetting_leaves_no_word_for_the_next_who_uses_the_i
         )
         .unwrap();
     let clock = callgate_home::clock::ManualClock::new();
-    crate::forget(&home, crate::Forget::Before(120_000), BY, &clock).unwrap();
+    crate::forget(&home, &crate::Forget::Before(120_000), BY, &clock).unwrap();
     assert!(!holds(&home, "word4"));
     assert!(Indexer::open(&home).unwrap().is_in_place());
 }
@@ -312,6 +310,8 @@ fn an_index_that_cannot_be_made_smaller_does_not_keep_the_machine_busy() {
 #[test]
 fn no_question_becomes_syntax() {
     let (_folder, home) = home();
+    drop(callgate_journal::database::open_writer(&home, 1).unwrap());
+    let history = History::open_reader(&home).unwrap();
     let connection = open_writer(&home, 1).unwrap();
     connection
         .execute_batch("CREATE VIRTUAL TABLE words_0 USING fts5(words, content='', columnsize=0, detail=none, tokenize=\"ascii tokenchars '='\")")
@@ -331,8 +331,11 @@ fn no_question_becomes_syntax() {
         "'; DROP",
         "=d",
     ] {
-        let which = Which { words: Words::of(text), server: Some(text.to_owned()), ..Which::default() };
-        let asked = question(&which, true).unwrap();
+        let text = text.to_owned();
+        let filter =
+            CallFilter { text: Some(text.clone()), server: Some(text.clone()), ..CallFilter::default() };
+        let matcher = Matcher::new(&history, &filter).unwrap();
+        let asked = question(&matcher, true).unwrap();
         connection
             .query_row("SELECT count(*) FROM words_0 WHERE words_0 MATCH ?1", [&asked], |row| {
                 row.get::<_, i64>(0)

@@ -4,8 +4,6 @@
 //! by its parts, and each sign of a script that is written without blanks is a word. So `start_codegen` finds
 //! `start_codegen_session`, `user` finds `getUserName`, and `serna` finds neither: words match from their beginning.
 
-use super::super::rows::{BodyRow, CallRow};
-
 /// Longer words are cut, in the index and in questions alike.
 const LONGEST: usize = 64;
 
@@ -63,19 +61,6 @@ impl Words {
             });
         }
         missing.is_empty() && begun.is_none()
-    }
-
-    /// The same for what is searched of a call.
-    pub fn are_in_call(&self, call: &CallRow) -> bool {
-        let plain = |text: &'_ Option<String>| text.clone().unwrap_or_default();
-        let body =
-            |body: &'_ Option<BodyRow>| body.as_ref().map(|body| body.text.clone()).unwrap_or_default();
-        self.are_in(&[
-            Text::Plain(&plain(&call.tool)),
-            Text::Plain(&plain(&call.reason)),
-            Text::Json(&body(&call.args)),
-            Text::Json(&body(&call.result)),
-        ])
     }
 
     /// The same for one plain text.

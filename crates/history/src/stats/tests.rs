@@ -31,13 +31,29 @@ fn calls_refusals_and_failures_are_counted_by_server_and_tool() {
         journal.end(EndReason::ClientClosed);
     }
     let history = History::open_reader(&home).unwrap();
-    let which = Which { server: Some("two".to_owned()), ..Which::default() };
+    let which = CallFilter { server: Some("two".to_owned()), ..CallFilter::default() };
     let stats = history.stats(&which).unwrap();
     let told: Vec<_> =
         stats.iter().map(|one| (one.tool.as_str(), one.calls, one.refused, one.failed)).collect();
     assert_eq!(told, [("a", 3, 1, 1), ("b", 1, 0, 0)]);
     assert!(stats[0].bytes >= 14 && stats[0].first_ms <= stats[0].last_ms && stats[0].p95.is_some());
-    assert_eq!(history.stats(&Which::default()).unwrap().len(), 4);
+    assert_eq!(history.stats(&CallFilter::default()).unwrap().len(), 4);
+}
+
+#[test]
+fn statistics_of_a_search_count_only_what_it_finds() {
+    let (_folder, home) = home();
+    let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
+    for word in ["hay", "needle", "hay"] {
+        call(&journal, "a", &format!(r#"{{"x":"{word}"}}"#));
+    }
+    journal.end(EndReason::ClientClosed);
+    let history = History::open_reader(&home).unwrap();
+    let of = |text: &str| {
+        let found = history.stats(&CallFilter { text: Some(text.to_owned()), ..CallFilter::default() });
+        found.unwrap().iter().map(|one| one.calls).collect::<Vec<_>>()
+    };
+    assert_eq!((of("needle"), of("hay"), of("straw")), (vec![1], vec![2], vec![]));
 }
 
 proptest! {

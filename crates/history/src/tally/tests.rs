@@ -133,7 +133,7 @@ fn calls_are_tallied_by_minute_and_by_whom() {
     let (events, newest) = history.events_after(0, 10).unwrap();
     assert!(!events.is_empty() && events.last().unwrap().id == newest);
     assert!(history.events_after(newest, 10).unwrap().0.is_empty());
-    forget(&home, Forget::Before(clock.now().wall_ms + 1), BY, clock.as_ref()).unwrap();
+    forget(&home, &Forget::Before(clock.now().wall_ms + 1), BY, clock.as_ref()).unwrap();
     assert_eq!(history.extent().unwrap(), (0, None));
 }
 

@@ -36,7 +36,7 @@ fn limit(kind: Kind, scope: Scope) -> Limit {
 }
 
 fn rows(home: &Home) -> Vec<CallRow> {
-    History::open_reader(home).unwrap().calls(&Filter::default()).unwrap()
+    History::open_reader(home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap()
 }
 
 #[test]

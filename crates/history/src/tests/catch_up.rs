@@ -7,7 +7,7 @@ fn settle(journal: &Journal, call: &CallRef, result: &str) {
 }
 
 fn calls(home: &Home) -> Vec<CallRow> {
-    History::open_reader(home).unwrap().calls(&Filter::default()).unwrap()
+    History::open_reader(home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap()
 }
 
 /// Leaves the files as a killed process would: the lease's lock is free, nothing was drained or closed.
@@ -146,10 +146,10 @@ fn what_is_forgotten_does_not_come_back_from_a_spool() {
     let journal = Journal::open(&home, &info("s"), clock.clone()).unwrap();
     let secret = call(&journal, "a", r#"{"q":"xyzzy-plugh"}"#);
     let other = call(&journal, "b", "{}");
-    let too_early = forget(&home, Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
+    let too_early = forget(&home, &Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
     assert_eq!(too_early.calls, 0, "it is still running");
     settle(&journal, &secret, r#"{"r":"xyzzy-plugh"}"#);
-    let forgotten = forget(&home, Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
+    let forgotten = forget(&home, &Forget::Call(secret.id()), BY, clock.as_ref()).unwrap();
     assert_eq!(forgotten.calls, 1);
     settle(&journal, &other, "{}");
     journal.end(EndReason::ClientClosed);

@@ -24,9 +24,7 @@ use callgate_policy::{Keep, Policy};
 use callgate_protocol::json::Raw;
 use rusqlite::Connection;
 
-use crate::{
-    CallRow, Counts, DEMO_SERVER, Filter, Forget, Forgetter, History, PolicyChange, Which, Words, forget,
-};
+use crate::{CallFilter, CallRow, Counts, DEMO_SERVER, Forget, Forgetter, History, PolicyChange, forget};
 
 /// Whoever forgets something in tests.
 pub(crate) const BY: &Forgetter<'static> = &Forgetter { origin: Origin::Cli, words: "ada at a terminal" };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Toward;
 
 #[test]
 fn filters_find_what_they_say_newest_last() {
@@ -21,14 +22,14 @@ fn filters_find_what_they_say_newest_last() {
         journal.end(EndReason::ClientClosed);
     }
     let history = History::open_reader(&home).unwrap();
-    let found = |which: Which| history.calls(&Filter { which, ..Filter::default() }).unwrap().len();
-    let text = |grep: &str| Which { grep: Some(grep.to_owned()), ..Which::default() };
-    assert_eq!(found(Which::default()), 8);
-    assert_eq!(found(Which { server: Some("one".into()), ..Which::default() }), 4);
-    assert_eq!(found(Which { tool: Some("alpha".into()), ..Which::default() }), 6);
-    assert_eq!(found(Which { decisions: vec![Decision::Capped], ..Which::default() }), 2);
-    assert_eq!(found(Which { client: Some("client".into()), ..Which::default() }), 6);
-    assert_eq!(found(Which { words: Words::of("nadel"), ..Which::default() }), 6);
+    let found = |filter: CallFilter| history.calls(&filter, usize::MAX).unwrap().len();
+    let text = |grep: &str| CallFilter { grep: Some(grep.to_owned()), ..CallFilter::default() };
+    assert_eq!(found(CallFilter::default()), 8);
+    assert_eq!(found(CallFilter { server: Some("one".into()), ..CallFilter::default() }), 4);
+    assert_eq!(found(CallFilter { tool: Some("alpha".into()), ..CallFilter::default() }), 6);
+    assert_eq!(found(CallFilter { decisions: vec![Decision::Capped.into()], ..CallFilter::default() }), 2);
+    assert_eq!(found(CallFilter { client: Some("client".into()), ..CallFilter::default() }), 6);
+    assert_eq!(found(CallFilter { text: Some("nadel".into()), ..CallFilter::default() }), 6);
     assert_eq!(found(text("nadel")), 6);
     assert_eq!(found(text("too fast")), 2);
     assert_eq!(
@@ -37,15 +38,16 @@ fn filters_find_what_they_say_newest_last() {
         "signs stand for themselves"
     );
 
-    let page = history.calls(&Filter { limit: Some(3), ..Filter::default() }).unwrap();
+    let page = history.calls(&CallFilter::default(), 3).unwrap();
+    assert_eq!(page.len(), 3);
     assert!(page.windows(2).all(|two| two[0].rev < two[1].rev));
-    let before =
-        history.calls(&Filter { limit: Some(3), before: Some(page[0].rev), ..Filter::default() }).unwrap();
-    assert!(before.last().unwrap().rev < page[0].rev && before.len() == 3);
-    let since = Which { since_ms: Some(page[2].at_ms), ..Which::default() };
-    let until = Which { until_ms: Some(page[2].at_ms), ..Which::default() };
+    let query = history.query(&CallFilter::default()).unwrap();
+    let before = query.page(page[0].rev, Toward::Older, 3, None).unwrap();
+    assert!(before.rows[0].rev < page[0].rev && before.rows.len() == 3);
+    let since = CallFilter { since_ms: Some(page[2].at_ms), ..CallFilter::default() };
+    let until = CallFilter { until_ms: Some(page[2].at_ms), ..CallFilter::default() };
     assert!(found(since.clone()) >= 1 && found(since) + found(until) == 8);
-    let session = Which { session: Some(page[0].session.to_string()), ..Which::default() };
+    let session = CallFilter { session: Some(page[0].session.to_string()), ..CallFilter::default() };
     assert_eq!(found(session), 4);
     assert_eq!(history.call(&page[1].id).unwrap().as_ref(), Some(&page[1]));
     let counts = history.counts(None).unwrap();
@@ -60,25 +62,24 @@ fn a_follower_sees_each_call_come_and_change() {
     let one = call(&journal, "a", "{}");
     assert!(journal.drained(Duration::from_secs(10)));
     let history = History::open_reader(&home).unwrap();
-    let (seen, at) = history.after(0, &Which::default(), 100).unwrap();
-    assert_eq!(seen.iter().map(|row| (row.id, row.outcome)).collect::<Vec<_>>(), [(one.id(), None)]);
-    assert_eq!(history.after(at, &Which::default(), 100).unwrap(), (Vec::new(), at));
+    let all = CallFilter::default();
+    let at = history.latest_rev().unwrap();
+    let came = |from: i64, to: i64| {
+        let (mut rows, told) = history.lines_changed(&all, (from + 1, to), from + 1, 100).unwrap();
+        assert_eq!(told, to);
+        rows.extend(history.lines_between(&all, from + 1, to).unwrap());
+        rows.iter().map(|row| (row.id, row.outcome)).collect::<Vec<_>>()
+    };
+    assert_eq!(came(0, at), [(one.id(), None)]);
     let two = call(&journal, "b", "{}");
     journal.settle_one(&one, Outcome::Cancelled);
     journal.settle_one(&one, Outcome::Ok);
     assert!(journal.drained(Duration::from_secs(10)));
-    let (seen, next) = history.after(at, &Which::default(), 100).unwrap();
-    let mut seen: Vec<_> = seen.iter().map(|row| (row.id, row.outcome)).collect();
-    seen.sort_unstable_by_key(|row| row.0);
+    let latest = history.latest_rev().unwrap();
+    let seen = came(at, latest);
     assert_eq!(seen, [(one.id(), Some(Outcome::Cancelled)), (two.id(), None)], "the first outcome stays");
     // Also in small bites.
-    let (mut at, mut rows) = (0, 0);
-    while at < next {
-        let (some, until) = history.after(at, &Which::default(), 1).unwrap();
-        assert!(until > at);
-        rows += some.len();
-        at = until;
-    }
+    let rows: usize = (0..latest).map(|at| came(at, at + 1).len()).sum();
     assert_eq!(rows, 3);
     journal.end(EndReason::Signal);
 }
@@ -96,13 +97,14 @@ fn forgetting_by_server_time_and_demo() {
         times.push(clock.now().wall_ms);
         clock.advance(Duration::from_secs(60));
     }
-    let left = || History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap().len();
-    assert_eq!(forget(&home, Forget::Demo, BY, clock.as_ref()).unwrap().calls, 1);
+    let left =
+        || History::open_reader(&home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap().len();
+    assert_eq!(forget(&home, &Forget::Demo, BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!(left(), 2);
-    let server = forget(&home, Forget::Server("two"), BY, clock.as_ref()).unwrap();
+    let server = forget(&home, &Forget::Server("two".to_owned()), BY, clock.as_ref()).unwrap();
     assert_eq!((server.calls, server.events, server.sessions, server.log_emptied), (1, 1, 1, true));
-    assert_eq!(forget(&home, Forget::Before(times[0]), BY, clock.as_ref()).unwrap().calls, 0);
-    assert_eq!(forget(&home, Forget::Before(times[0] + 1), BY, clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(forget(&home, &Forget::Before(times[0]), BY, clock.as_ref()).unwrap().calls, 0);
+    assert_eq!(forget(&home, &Forget::Before(times[0] + 1), BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!(left(), 0);
 }
 
@@ -117,9 +119,9 @@ fn a_real_server_s_calls_that_were_marked_as_a_demonstration_do_not_go_with_it()
         journal.event(Event { kind: EventKind::Noise, text: "x" });
         journal.end(EndReason::ClientClosed);
     }
-    let gone = forget(&home, Forget::Demo, BY, clock.as_ref()).unwrap();
+    let gone = forget(&home, &Forget::Demo, BY, clock.as_ref()).unwrap();
     assert_eq!((gone.calls, gone.events, gone.sessions), (1, 1, 1));
-    let left = History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap();
+    let left = History::open_reader(&home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap();
     assert_eq!(left.iter().map(|row| row.server.as_str()).collect::<Vec<_>>(), ["files"]);
 }
 
@@ -140,9 +142,9 @@ fn what_was_forgotten_is_a_row_that_says_who_what_and_how_much_of_each_server() 
     let before = Forget::Before(clock.now().wall_ms);
     let history = || History::open_reader(&home).unwrap();
     let counts = |removed: &Removed| (removed.server.clone(), removed.calls, removed.events);
-    let going: Vec<_> = history().forgettable(before).unwrap().iter().map(counts).collect();
+    let going: Vec<_> = history().forgettable(&before).unwrap().iter().map(counts).collect();
     assert_eq!(going, [("one".to_owned(), 1, 1), ("two".to_owned(), 1_200, 1)]);
-    forget(&home, before, BY, clock.as_ref()).unwrap();
+    forget(&home, &before, BY, clock.as_ref()).unwrap();
     let rows = history().events(None, 99).unwrap();
     let kinds: Vec<EventKind> = rows.iter().map(|row| row.kind).collect();
     assert_eq!(kinds, [EventKind::Loosened, EventKind::Loosened, EventKind::Forgotten], "{rows:?}");
@@ -151,8 +153,8 @@ fn what_was_forgotten_is_a_row_that_says_who_what_and_how_much_of_each_server() 
     assert!(said.starts_with("ada at a terminal: 1200 calls and 1 event of two ("), "{said}");
     assert!(said.contains("; 1 call and 1 event of one ("), "{said}");
     // And once more: nothing that may go is left.
-    assert_eq!(history().forgettable(Forget::All).unwrap(), []);
-    assert_eq!(forget(&home, Forget::All, BY, clock.as_ref()).unwrap().events, 0);
+    assert_eq!(history().forgettable(&Forget::All).unwrap(), []);
+    assert_eq!(forget(&home, &Forget::All, BY, clock.as_ref()).unwrap().events, 0);
     assert_eq!(history().events(None, 99).unwrap(), rows);
 }
 
@@ -168,9 +170,9 @@ fn a_forgetting_that_stops_halfway_has_said_what_is_gone() {
     let trap = "CREATE TRIGGER trap BEFORE DELETE ON calls
         WHEN (SELECT count(*) FROM calls) = 300 BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
     open_writer(&home, 1).unwrap().connection.execute_batch(trap).unwrap();
-    forget(&home, Forget::All, BY, clock.as_ref()).unwrap_err();
+    forget(&home, &Forget::All, BY, clock.as_ref()).unwrap_err();
     let history = History::open_reader(&home).unwrap();
-    assert_eq!(history.calls(&Filter::default()).unwrap().len(), 600);
+    assert_eq!(history.calls(&CallFilter::default(), usize::MAX).unwrap().len(), 600);
     let rows = history.events(None, 9).unwrap();
     assert!(rows.iter().any(|row| row.text.contains("500 calls of s (")), "{rows:?}");
 }
@@ -184,7 +186,10 @@ fn additions_of_a_newer_callgate_are_read_and_breaking_changes_refused() {
     let journal = Journal::open(&home, &info("s"), Arc::new(ManualClock::new())).unwrap();
     call(&journal, "a", "{}");
     journal.end(EndReason::ClientClosed);
-    assert_eq!(History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap().len(), 1);
+    assert_eq!(
+        History::open_reader(&home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap().len(),
+        1
+    );
     database.execute_batch("PRAGMA user_version=2000").unwrap();
     assert!(matches!(History::open_reader(&home), Err(StoreError::Newer { .. })));
     // And a shim goes on recording: its spool is the record.
@@ -206,7 +211,7 @@ fn the_history_gives_space_back() {
 }
 
 fn tools(home: &Home) -> Vec<String> {
-    let calls = History::open_reader(home).unwrap().calls(&Filter::default()).unwrap();
+    let calls = History::open_reader(home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap();
     calls.into_iter().filter_map(|row| row.tool).collect()
 }
 
@@ -218,7 +223,7 @@ fn calls_after_a_forget_keep_their_own_tool() {
     let one = call(&journal, "a", "{}");
     journal.settle_one(&one, Outcome::Ok);
     assert!(journal.drained(Duration::from_secs(10)));
-    forget(&home, Forget::Call(one.id()), BY, clock.as_ref()).unwrap();
+    forget(&home, &Forget::Call(one.id()), BY, clock.as_ref()).unwrap();
     // Somebody else takes the next id, which must not be the one that our session remembers for `a`.
     let other = Journal::open(&home, &info("s"), clock).unwrap();
     call(&other, "b", "{}");
@@ -247,7 +252,7 @@ fn a_name_drawn_again_is_another_session() {
     let shown = || History::open_reader(&home).unwrap().call(&ids[0]).unwrap();
     assert_eq!(shown().unwrap().tool.as_deref(), Some("new"));
     assert_eq!(History::open_reader(&home).unwrap().session_counts(who.id).unwrap(), (1, 0));
-    assert_eq!(forget(&home, Forget::Call(ids[0]), BY, clock.as_ref()).unwrap().calls, 1);
+    assert_eq!(forget(&home, &Forget::Call(ids[0]), BY, clock.as_ref()).unwrap().calls, 1);
     assert_eq!((tools(&home), shown()), (vec!["old".to_owned()], None), "what is shown is what is forgotten");
 }
 
@@ -260,7 +265,7 @@ fn a_uri_with_a_password_is_masked_in_place_of_a_tool() {
     batch.refuse(CallEntry { tool: &uri, rpc_id: "\"token=abcdef123\"", ..CallEntry::default() });
     batch.commit();
     journal.end(EndReason::ClientClosed);
-    let row = &History::open_reader(&home).unwrap().calls(&Filter::default()).unwrap()[0];
+    let row = &History::open_reader(&home).unwrap().calls(&CallFilter::default(), usize::MAX).unwrap()[0];
     let (tool, id) = (row.tool.as_deref().unwrap(), row.rpc_id.as_deref().unwrap());
     assert!(tool.starts_with("postgres://app:[masked") && tool.len() <= 1024, "{tool}");
     assert!(

@@ -105,8 +105,8 @@ fn forgetting_takes_no_change_of_the_rules_away() {
     clock.advance(Duration::from_secs(60));
     let before = timeline(&home);
     assert_eq!(before.len(), 3);
-    for what in [Forget::Before(clock.now().wall_ms), Forget::Server("s"), Forget::All] {
-        forget(&home, what, BY, clock.as_ref()).unwrap();
+    for what in [Forget::Before(clock.now().wall_ms), Forget::Server("s".to_owned()), Forget::All] {
+        forget(&home, &what, BY, clock.as_ref()).unwrap();
         assert_eq!(timeline(&home), before);
     }
     let history = History::open_reader(&home).unwrap();

@@ -89,3 +89,17 @@ mod on_unix {
         assert!(error.contains("CALLGATE_HOME"), "{error}");
     }
 }
+
+#[test]
+fn a_program_whose_name_only_begins_like_the_partner_s_says_nothing_of_a_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    home.prepare_with(|_| Ok(())).unwrap();
+    let around = |name: &str| Home::around(&folder.path().join("bin").join(name));
+    for ours in ["callgate", "callgate.exe", "callgate-cli", "callgate-cli-0123456789abcdef"] {
+        assert_eq!(around(ours), Some(home.clone()), "{ours}");
+    }
+    for other in ["callgate-client", "callgate-cli.sh", "callgate-cli-0123", "callgate-cli2", "node"] {
+        assert_eq!(around(other), None, "{other}");
+    }
+}

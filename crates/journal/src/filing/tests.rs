@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::spool::reader::Head;
+use crate::spool::record::Record;
 use crate::spool::tests::created;
 use crate::spool::writer::{Group, Spool};
 use crate::testing::{events, home};

@@ -8,6 +8,7 @@ use callgate_home::running;
 
 use super::*;
 use crate::filing_turn::FilingTurn;
+use crate::spool::writer::Group;
 use crate::testing::{self, call, home, info};
 use crate::{CallEntry, Decision};
 

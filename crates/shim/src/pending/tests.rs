@@ -1,4 +1,5 @@
 use super::*;
+use callgate_protocol::lists::List;
 use proptest::prelude::*;
 
 fn key(lexeme: &str) -> IdKey {

@@ -42,9 +42,9 @@ export type Commands = { [K in Exclude<keyof typeof T.commands, Steps>]: Command
 
 export interface Backend extends Commands {
   /** Counts and bars so far, until one is `done`. A newer count ends an older one. */
-  count(filter: T.LogFilter, on: (count: T.LogCount) => void, failed: Failed): Stop;
+  count(filter: T.CallFilter, on: (count: T.LogCount) => void, failed: Failed): Stop;
   /** What comes after this `rev`. A newer follower ends an older one. */
-  follow(filter: T.LogFilter, rev: number, on: (batch: T.LogBatch) => void, failed: Failed): Stop;
+  follow(filter: T.CallFilter, rev: number, on: (batch: T.LogBatch) => void, failed: Failed): Stop;
   /** The last quarter of an hour first, then every two seconds while somebody listens. */
   usage(on: (usages: T.Usage[]) => void, failed: Failed): Stop;
   /** The host wants another place to be shown: an address such as `#/activity?call=<id>`. */

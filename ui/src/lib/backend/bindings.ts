@@ -4,13 +4,13 @@ import { invoke as __TAURI_INVOKE, Channel } from "@tauri-apps/api/core";
 
 /** Commands */
 export const commands = {
-	logPage: (filter: LogFilter, from: PageFrom, count: number) => typedError<LogPage, UiError>(__TAURI_INVOKE("log_page", { filter, from, count })),
+	logPage: (filter: CallFilter, from: PageFrom, count: number) => typedError<LogPage, UiError>(__TAURI_INVOKE("log_page", { filter, from, count })),
 	/**  Counts arrive on the channel until one is `done`; a newer question ends an older one. */
-	logCount: (filter: LogFilter, counts: Channel<LogCount>) => typedError<null, UiError>(__TAURI_INVOKE("log_count", { filter, counts })),
+	logCount: (filter: CallFilter, counts: Channel<LogCount>) => typedError<null, UiError>(__TAURI_INVOKE("log_count", { filter, counts })),
 	/**  Nobody wants the count any more. */
 	stopCount: () => typedError<null, UiError>(__TAURI_INVOKE("stop_count")),
 	/**  Follows the log from this `rev` on, and answers the number to ask on with; a newer follower ends an older one. */
-	follow: (filter: LogFilter, rev: number) => typedError<number, UiError>(__TAURI_INVOKE("follow", { filter, rev })),
+	follow: (filter: CallFilter, rev: number) => typedError<number, UiError>(__TAURI_INVOKE("follow", { filter, rev })),
 	/**  What is new for this follower, once something is. */
 	followed: (follower: number) => typedError<LogBatch, UiError>(__TAURI_INVOKE("followed", { follower })),
 	/**  Nobody wants to know what is new for this one any more. */
@@ -21,10 +21,10 @@ export const commands = {
 	cancelCall: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("cancel_call", { id })),
 	choices: () => typedError<Choices, UiError>(__TAURI_INVOKE("choices")),
 	runs: (beforeMs: number | null, count: number) => typedError<Run[], UiError>(__TAURI_INVOKE("runs", { beforeMs, count })),
-	runsMatching: (filter: LogFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
+	runsMatching: (filter: CallFilter, before: number | null, count: number) => typedError<RunPage, UiError>(__TAURI_INVOKE("runs_matching", { filter, before, count })),
 	sinceLastLook: () => typedError<SinceLastLook, UiError>(__TAURI_INVOKE("since_last_look")),
 	looked: () => typedError<null, UiError>(__TAURI_INVOKE("looked")),
-	exportLog: (filter: LogFilter, format: ExportFormat) => typedError<Exported, UiError>(__TAURI_INVOKE("export_log", { filter, format })),
+	exportLog: (filter: CallFilter, format: ExportFormat) => typedError<Exported, UiError>(__TAURI_INVOKE("export_log", { filter, format })),
 	/**  Shows an exported file in its folder. */
 	reveal: (path: string) => typedError<null, UiError>(__TAURI_INVOKE("reveal", { path })),
 	restrict: (restriction: Restriction) => typedError<Done, UiError>(__TAURI_INVOKE("restrict", { restriction })),
@@ -303,6 +303,26 @@ export type CallDetail = {
 	siblings: CallLine[],
 	/**  The whole call as one JSON object, as `callgate show --json` prints it. */
 	json: string,
+};
+
+/**  Which entries. What is `None` or empty does not matter. */
+export type CallFilter = {
+	/**  Words in the tool's name, arguments, result or reason; or a call's id. */
+	text?: string | null,
+	server?: string | null,
+	client?: string | null,
+	tool?: string | null,
+	decisions?: Decision[],
+	/**  Only calls that got to their server and ended with an error, or without an answer. */
+	failed?: boolean,
+	session?: string | null,
+	/**  From this time on, in milliseconds since 1970. */
+	sinceMs?: number | null,
+	/**  Before this time. */
+	untilMs?: number | null,
+	only?: Only | null,
+	/**  Each call as a line of its own; for what is inside of one that stands for several. */
+	unfolded?: boolean,
 };
 
 /**
@@ -877,26 +897,6 @@ export type LogEntry = {
 } & ChangeLine | {
 	kind: "event",
 } & EventLine;
-
-/**  Which entries. What is `None` or empty does not matter. */
-export type LogFilter = {
-	/**  Words in the tool's name, arguments, result or reason; or a call's id. */
-	text?: string | null,
-	server?: string | null,
-	client?: string | null,
-	tool?: string | null,
-	decisions?: Decision[],
-	/**  Only calls that got to their server and ended with an error, or without an answer. */
-	failed?: boolean,
-	session?: string | null,
-	/**  From this time on, in milliseconds since 1970. */
-	sinceMs?: number | null,
-	/**  Before this time. */
-	untilMs?: number | null,
-	only?: Only | null,
-	/**  Each call as a line of its own; for what is inside of one that stands for several. */
-	unfolded?: boolean,
-};
 
 /**  Entries, oldest first. There may be few or none and still somewhere to go on: when much was looked through for little. */
 export type LogPage = {

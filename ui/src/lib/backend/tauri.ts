@@ -2,7 +2,7 @@
 import { Channel } from '@tauri-apps/api/core';
 import { listen } from '@tauri-apps/api/event';
 import { BackendError, type Backend, type Commands, type Stop } from './backend';
-import { commands, type LogBatch, type LogCount, type LogFilter, type UiError, type Usage } from './bindings';
+import { commands, type LogBatch, type LogCount, type CallFilter, type UiError, type Usage } from './bindings';
 
 type Answered<T> = Promise<{ status: 'ok'; data: T } | { status: 'error'; error: UiError }>;
 
@@ -64,7 +64,7 @@ function followed() {
   let starts: Promise<unknown> = Promise.resolve();
 
   return (
-    filter: LogFilter,
+    filter: CallFilter,
     rev: number,
     on: (batch: LogBatch) => void,
     failed: (error: BackendError) => void,

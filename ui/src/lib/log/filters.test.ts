@@ -6,7 +6,7 @@ import {
   isEverything,
   readFilters,
   refusals,
-  toLogFilter,
+  toCallFilter,
   writeFilters,
   type Filters,
 } from './filters';
@@ -42,7 +42,7 @@ describe('filters live in the address', () => {
 
   it('a moving range begins so long ago, to the minute', () => {
     const now = 1_731_000_012_345;
-    const filter = toLogFilter({ ...everything, last: '1h', text: '  ' }, now);
+    const filter = toCallFilter({ ...everything, last: '1h', text: '  ' }, now);
     expect(filter.sinceMs! % 60_000).toBe(0);
     expect(now - filter.sinceMs!).toBeLessThan(3_660_000);
     expect(filter.text).toBeNull();
@@ -51,7 +51,7 @@ describe('filters live in the address', () => {
   it('what failed is not looked for among what never got to its server', () => {
     const asked = askFailed({ ...everything, only: 'changes', decisions: ['allowed', 'denied', 'capped'] }, true);
     expect(asked).toMatchObject({ failed: true, only: null, decisions: ['allowed'] });
-    expect(toLogFilter(asked, 0).failed).toBe(true);
+    expect(toCallFilter(asked, 0).failed).toBe(true);
     expect(askFailed(asked, false)).toMatchObject({ failed: false, decisions: ['allowed'] });
   });
 

@@ -1,5 +1,5 @@
 // What the log shows, as the address says it: "?q=token&server=files&decision=denied,capped&last=1h".
-import type { Decision, LogFilter, Only } from '../backend/backend';
+import type { Decision, CallFilter, Only } from '../backend/backend';
 
 export interface Filters {
   text: string;
@@ -109,7 +109,7 @@ export function writeFilters(filters: Filters, query = new URLSearchParams()): U
 export const isEverything = (filters: Filters): boolean => writeFilters(filters).size === 0;
 
 /** For the host. A range that moves with the clock is fixed here, to the minute, so that the same question stays the same. */
-export function toLogFilter(filters: Filters, nowMs: number): LogFilter {
+export function toCallFilter(filters: Filters, nowMs: number): CallFilter {
   const moving = filters.last && Math.floor(nowMs / 60_000) * 60_000 - presets[filters.last];
   return {
     text: filters.text.trim() || null,

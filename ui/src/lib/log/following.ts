@@ -1,6 +1,6 @@
 // Following the log through bad times: says when it cannot be read and when it can again, and begins anew by itself where the
 // host gave up. Knows nothing of rows.
-import { BackendError, type Backend, type LogBatch, type LogFilter, type Stop } from '../backend';
+import { BackendError, type Backend, type LogBatch, type CallFilter, type Stop } from '../backend';
 
 /** So long after the host gave up, and twice as long each time again. */
 const first = 1_000;
@@ -16,7 +16,7 @@ export interface Followed {
   troubled: (trouble: BackendError | null) => void;
 }
 
-export function followOn(backend: Backend, filter: LogFilter, { rev, came, troubled }: Followed): Stop {
+export function followOn(backend: Backend, filter: CallFilter, { rev, came, troubled }: Followed): Stop {
   let open = true;
   let wait = first;
   let stop: Stop = () => undefined;

@@ -7,7 +7,7 @@ import {
   type LogBatch,
   type LogCount,
   type LogEntry,
-  type LogFilter,
+  type CallFilter,
   type Stop,
 } from '../backend';
 import { LogBuffer } from './buffer';
@@ -64,7 +64,7 @@ export class LogModel {
 
   readonly #backend: Backend;
   readonly #unfolds = new Unfolds();
-  #filter: LogFilter = {};
+  #filter: CallFilter = {};
   #generation = 0;
   #stops: Stop[] = [];
   #waiting: LogEntry[] = [];
@@ -133,7 +133,7 @@ export class LogModel {
   }
 
   /** Starts anew with this filter, at the newest or around one `rev`. */
-  async open(filter: LogFilter): Promise<void> {
+  async open(filter: CallFilter): Promise<void> {
     this.close();
     const mine = ++this.#generation;
     this.#filter = filter;

@@ -1,5 +1,5 @@
 // What is inside of lines that stand for several calls: read when somebody opens one, shown below it until it is closed.
-import type { Backend, CallLine, LogEntry, LogFilter } from '../backend';
+import type { Backend, CallLine, LogEntry, CallFilter } from '../backend';
 import { holds, type Part, type Row } from './key';
 
 type Call = CallLine & { kind: 'call' };
@@ -34,8 +34,8 @@ export class Unfolds {
   }
 
   /** Reads what a line stands for; a page may be short and still have more before it. */
-  async read(backend: Backend, filter: LogFilter, line: Call): Promise<void> {
-    const inside: LogFilter = { ...filter, session: line.session, only: 'calls', unfolded: true };
+  async read(backend: Backend, filter: CallFilter, line: Call): Promise<void> {
+    const inside: CallFilter = { ...filter, session: line.session, only: 'calls', unfolded: true };
     const parts: Part[] = [];
     let before: number | null = line.rev + 1;
     while (before !== null && before > line.firstRev && parts.length < mostParts) {

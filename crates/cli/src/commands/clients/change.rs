@@ -1,23 +1,22 @@
 //! `callgate clients diff`, `protect`, `unprotect`: shown first, then written.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use callgate_clients::change::carry_out;
 use callgate_clients::discover::Found;
-use callgate_clients::ledger::Key;
-use callgate_clients::names::Names;
-use callgate_clients::plan::{Act, Plan, plan};
-use callgate_clients::secrets::returning::Returning;
-use callgate_clients::survey::{Entry, State, Surveyed, entries};
+use callgate_clients::ledger::Ledger;
+use callgate_clients::plan::{Act, Plan};
+use callgate_clients::secrets::returning::Returned;
+use callgate_clients::survey::{Entry, State};
 use callgate_clients::{Client, ledger};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_programs::{Installed, Pair, place};
+use callgate_wiring::{EntryChange, Timing, Written};
 
-use super::{look, named, quiet, shown};
+use super::selection::Selection;
+use super::{quiet, shown};
 use crate::args::{ChangeArgs, EntriesArgs, WhileRunning};
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -101,86 +100,38 @@ impl How {
     }
 }
 
-/// The entries that a person means.
+/// A change of the entries that a person means, told as it is made.
 pub(in crate::commands) struct Work<'a> {
     home: &'a Home,
-    client: Option<&'static Client>,
-    servers: BTreeSet<&'a str>,
-    /// Entries that are not meant, whatever the rest says.
-    besides: BTreeSet<Key>,
-    surveyed: Vec<Surveyed>,
-    returning: Returning<'a>,
+    selection: Selection,
 }
 
 impl<'a> Work<'a> {
-    /// Every entry of these files, besides some.
-    pub(in crate::commands) fn on(
-        home: &'a Home,
-        surveyed: Vec<Surveyed>,
-        besides: BTreeSet<Key>,
-    ) -> Work<'a> {
-        let (client, servers) = (None, BTreeSet::new());
-        Work { home, client, servers, besides, surveyed, returning: Returning::to(home.path()) }
+    pub(in crate::commands) fn on(home: &'a Home, selection: Selection) -> Work<'a> {
+        Work { home, selection }
     }
 
-    fn of(home: &'a Home, args: &'a EntriesArgs) -> anyhow::Result<Work<'a>> {
-        let client = match (&args.client, args.all) {
-            (Some(id), _) => Some(named(id)?),
-            (None, true) => None,
-            (None, false) => bail!("name a client (`callgate clients` lists them), or say --all"),
-        };
-        let servers = args.servers.iter().map(String::as_str).collect();
-        let work = Work { client, servers, ..Work::on(home, look(home, &args.project)?, BTreeSet::new()) };
-        if let Some(client) = client
-            && work.files().next().is_none()
+    fn of(home: &'a Home, args: &EntriesArgs) -> anyhow::Result<Work<'a>> {
+        let selection = Selection::parse(home, args)?;
+        if let Some(client) = selection.client()
+            && selection.files().next().is_none()
         {
             bail!("{} has no configuration file here", client.name);
         }
-        work.knows_the_names()?;
-        Ok(work)
-    }
-
-    /// Before anything is written: a name that is not there is a slip, and so may be the others.
-    fn knows_the_names(&self) -> anyhow::Result<()> {
-        let there: BTreeSet<_> =
-            self.files().flat_map(Surveyed::entries).map(|entry| entry.key.name.as_str()).collect();
-        let missing: Vec<_> = self.servers.difference(&there).map(|name| screen::quoted(name)).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let unread = self.files().any(|file| file.read.is_err());
-        let unread = if unread { " Not every file could be read." } else { "" };
-        bail!("no such server: {}. `callgate clients` lists them.{unread}", missing.join(", "));
-    }
-
-    /// Who has which name at the gate now.
-    fn names(&self) -> Names {
-        let ledger = ledger::read(self.home.path()).unwrap_or_default();
-        Names::of(entries(&self.surveyed), &ledger)
-    }
-
-    pub(in crate::commands) fn files(&self) -> impl Iterator<Item = &Surveyed> {
-        self.surveyed.iter().filter(|file| self.client.is_none_or(|client| client.id == file.found.client.id))
-    }
-
-    fn chosen(&self, entry: &Entry) -> bool {
-        let named = self.servers.is_empty() || self.servers.contains(entry.key.name.as_str());
-        named && !self.besides.contains(&entry.key)
+        Ok(Work::on(home, selection))
     }
 
     /// What unprotecting does, in words.
     fn without_gates(&self) -> String {
         let mut gated: Vec<(&Client, Vec<String>)> = Vec::new();
-        for file in self.files() {
-            let is_meant =
-                |entry: &&Entry| self.chosen(entry) && matches!(entry.state, State::Protected { .. });
-            let names = file.entries().iter().filter(is_meant).map(|entry| entry.key.name.clone());
+        let is_gated = |entry: &Entry| matches!(entry.state, State::Protected { .. });
+        for (file, entry) in self.selection.entries().filter(|(_, entry)| is_gated(entry)) {
+            let name = entry.key.name.clone();
             match gated.iter_mut().find(|(client, _)| client.id == file.found.client.id) {
-                Some((_, list)) => list.extend(names),
-                None => gated.push((file.found.client, names.collect())),
+                Some((_, list)) => list.push(name),
+                None => gated.push((file.found.client, vec![name])),
             }
         }
-        gated.retain(|(_, names)| !names.is_empty());
         let one = |(client, names): &(&Client, Vec<String>)| {
             format!("{} start {}", client.name, shown::names(names))
         };
@@ -193,85 +144,55 @@ impl<'a> Work<'a> {
     /// Without writing.
     pub(in crate::commands) fn show(&self, screen: &Screen, act: Act<'_>) -> anyhow::Result<Outcome> {
         let ledger = ledger::read(self.home.path())?;
-        let (mut outcome, mut names) = (Outcome::default(), self.names());
-        for file in self.files() {
-            let made = plan(&file.found, act, &|entry| self.chosen(entry), &mut names, &ledger);
-            match made {
+        let mut outcome = Outcome::default();
+        let chosen = |entry: &Entry| self.selection.has(entry);
+        let mut change = self.change(act, &chosen, &ledger);
+        for file in self.selection.files() {
+            match change.preview(file) {
                 Ok(plan) => {
                     let entries = &plan.contents.entries;
                     shown::diff(screen, &plan.found.path, (plan.before(), &plan.after), entries);
                     self.told(screen, &plan, act, &mut outcome);
                 }
-                Err(error) => left_alone(screen, &file.found, &error.to_string(), &mut outcome),
+                Err(why) => left_alone(screen, &file.found, &why, &mut outcome),
             }
         }
         Ok(outcome)
     }
 
     pub(in crate::commands) fn write(&self, screen: &Screen, act: Act<'_>, how: How) -> Outcome {
-        let (mut outcome, mut names) = (Outcome::default(), self.names());
-        let now_ms = SystemClock::default().now().wall_ms;
-        for file in self.files() {
-            let found = &file.found;
-            let written = self.would_write(file, act);
-            if written && let Err(why) = quiet(screen, found.client, how.running) {
-                left_alone(screen, found, &why, &mut outcome);
-                continue;
+        let ledger = ledger::read(self.home.path()).unwrap_or_default();
+        let mut outcome = Outcome::default();
+        let chosen = |entry: &Entry| self.selection.has(entry);
+        let mut change = self.change(act, &chosen, &ledger);
+        change.leave_secrets = how.leave_secrets;
+        for file in self.selection.files() {
+            let client = file.found.client;
+            let changed = change.write(file, || match quiet(screen, client, how.running) {
+                Ok(()) => Timing::Now,
+                Err(why) => Timing::Never(why),
+            });
+            for returned in &changed.returned {
+                secrets_back(screen, client, returned, &mut outcome);
             }
-            let stuck = match act {
-                Act::Unprotect if !how.leave_secrets => self.secrets_back(screen, file, &mut outcome, now_ms),
-                _ => BTreeSet::new(),
-            };
-            let chosen = |entry: &Entry| self.chosen(entry) && !stuck.contains(&entry.key);
-            match carry_out(self.home.path(), found, act, &chosen, &mut names, now_ms) {
-                Ok(plan) => self.told(screen, &plan, act, &mut outcome),
-                Err(error) => left_alone(screen, found, &error.to_string(), &mut outcome),
+            match changed.written {
+                Written::Done(plan) => self.told(screen, &plan, act, &mut outcome),
+                // Nothing waits behind a command that has ended.
+                Written::Waits(_) => {}
+                Written::Refused(why) => left_alone(screen, &file.found, &why, &mut outcome),
             }
         }
         outcome
     }
 
-    /// Without its gate, a server would get references in place of its secrets. Returns the entries whose secrets stay where
-    /// they are.
-    fn secrets_back(
-        &self,
-        screen: &Screen,
-        file: &Surveyed,
-        outcome: &mut Outcome,
-        now_ms: i64,
-    ) -> BTreeSet<Key> {
-        let mut stuck = BTreeSet::new();
-        for returned in self.returning.put_back(file, &|entry| self.chosen(entry), now_ms) {
-            let entry = returned.entry;
-            let name = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
-            match returned.moved {
-                Ok(moved) => {
-                    screen.line(&format!("{name}: {} back in the file", moved.names.join(", ")));
-                    if !moved.left.is_empty() {
-                        let left = moved.left.join(", ");
-                        let text =
-                            format!("{name}: still in the keychain, until you remove it there: {left}");
-                        screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
-                    }
-                }
-                Err(why) => {
-                    outcome.refused += 1;
-                    stuck.insert(entry.key.clone());
-                    let text = format!(
-                        "{name} stays behind the gate, because its secrets cannot be put back: {why}. Or take the gate away \
-                         without them: --leave-secrets"
-                    );
-                    screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
-                }
-            }
-        }
-        stuck
-    }
-
-    fn would_write(&self, file: &Surveyed, act: Act<'_>) -> bool {
-        let ledger = ledger::read(self.home.path()).unwrap_or_default();
-        plan(&file.found, act, &|entry| self.chosen(entry), &mut self.names(), &ledger)
-            .is_ok_and(|plan| !plan.changes_nothing())
+    fn change<'c>(
+        &'c self,
+        act: Act<'c>,
+        chosen: &'c dyn Fn(&Entry) -> bool,
+        ledger: &'c Ledger,
+    ) -> EntryChange<'c> {
+        let now_ms = SystemClock::default().now().wall_ms;
+        EntryChange::new(self.home.path(), act, chosen, (ledger, &self.selection.surveyed), now_ms)
     }
 
     fn told(&self, screen: &Screen, plan: &Plan, act: Act<'_>, outcome: &mut Outcome) {
@@ -294,7 +215,7 @@ impl<'a> Work<'a> {
         for refused in &plan.refused {
             let name = &refused.key.name;
             // What nobody can cover and nobody asked for by name is told of in the list, not as a failure.
-            if !refused.not_coverable || self.servers.contains(name.as_str()) {
+            if !refused.not_coverable || self.selection.is_named(name) {
                 outcome.refused += 1;
                 let text = format!(
                     "{}: {} stays as it is: {}",
@@ -304,6 +225,28 @@ impl<'a> Work<'a> {
                 );
                 screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
             }
+        }
+    }
+}
+
+fn secrets_back(screen: &Screen, client: &Client, returned: &Returned<'_>, outcome: &mut Outcome) {
+    let name = format!("{}: {}", client.name, shown::name(&returned.entry.key.name));
+    match &returned.moved {
+        Ok(moved) => {
+            screen.line(&format!("{name}: {} back in the file", moved.names.join(", ")));
+            if !moved.left.is_empty() {
+                let left = moved.left.join(", ");
+                let text = format!("{name}: still in the keychain, until you remove it there: {left}");
+                screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
+            }
+        }
+        Err(why) => {
+            outcome.refused += 1;
+            let text = format!(
+                "{name} stays behind the gate, because its secrets cannot be put back: {why}. Or take the gate away \
+                 without them: --leave-secrets"
+            );
+            screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
         }
     }
 }

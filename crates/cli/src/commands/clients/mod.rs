@@ -6,10 +6,12 @@ mod gone;
 mod list;
 mod repair;
 mod restore;
+pub(super) mod selection;
 pub(super) mod shown;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use callgate_clients::table::{client, clients};
 use callgate_clients::{Client, System, running};
 
 use callgate_home::Home;
+use callgate_home::clock::SystemClock;
+use callgate_wiring::Wiring;
 
 use crate::args::{ClientsArgs, ClientsCommand, WhileRunning};
 use crate::screen::Screen;
@@ -51,6 +55,11 @@ pub(super) fn look(ours: &Home, projects: &[PathBuf]) -> anyhow::Result<Vec<Surv
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     Ok(everything(&System::here(home), &projects, &ledger::read(ours.path()).unwrap_or_default()))
+}
+
+/// The clients of this person, with the gate of this home.
+pub(super) fn wiring(home: &Home) -> anyhow::Result<Wiring> {
+    Ok(Wiring::new(home.clone(), Arc::new(SystemClock::default()), System::here(person()?)))
 }
 
 /// Whose clients these are.

@@ -5,17 +5,14 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use callgate_clients::backup::Backups;
 use callgate_clients::copied::{Gates, gates};
-use callgate_clients::ledger::Key;
-use callgate_clients::names::Names;
-use callgate_clients::restore::{self, Wanted, lost_in_wipe, restore_wiped};
-use callgate_clients::survey::entries;
-use callgate_clients::{change, file, ledger};
+use callgate_clients::restore::{Wanted, lost_in_wipe};
+use callgate_clients::{change, file};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_wiring::References;
 
-use super::change::{put_program, text};
-use super::{look, named, quiet, shown};
+use super::change::put_program;
+use super::{named, quiet, shown, wiring};
 use crate::args::{RestoreArgs, WhileRunning};
 use crate::confirm;
 use crate::duration::iso;
@@ -63,28 +60,23 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     let since_ms = SystemClock::default().now().wall_ms;
     quiet(&screen, client, running).map_err(anyhow::Error::msg)?;
     // It may have lost its servers when it quit.
-    let lost = lost_in_wipe(home.path(), copy)?;
-    let gated = put_back(&screen, &home, Wanted { copy, bytes: &bytes, since_ms }, &lost)?;
+    let gates_return = !lost_in_wipe(home.path(), copy)?.is_empty();
+    let gated = put_back(&screen, &home, Wanted { copy, bytes: &bytes, since_ms }, gates_return)?;
     screen.line(&format!("{path} is as it was at {}.", iso(copy.at_ms)));
     screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
     Ok(if gated { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Whether every server that was behind the gate before a wipe is so again.
-fn put_back(screen: &Screen, home: &Home, wanted: Wanted<'_>, lost: &[Key]) -> anyhow::Result<bool> {
-    let now_ms = SystemClock::default().now().wall_ms;
-    let failed = || format!("{} cannot be put back", shown::path(&wanted.copy.path));
-    if lost.is_empty() {
-        restore::restore(home.path(), wanted, now_ms).with_context(failed)?;
-        return Ok(true);
+fn put_back(screen: &Screen, home: &Home, wanted: Wanted<'_>, gates_return: bool) -> anyhow::Result<bool> {
+    if gates_return {
+        put_program(home)?;
     }
-    put_program(home)?;
-    let binary = callgate_programs::place(home.path());
-    let mut names = Names::of(entries(&look(home, &[])?), &ledger::read(home.path())?);
-    let gates = restore_wiped(home.path(), wanted, (lost, text(&binary)?), &mut names, now_ms);
+    let gates = wiring(home)?.put_back(wanted);
     let told = |words: &str| screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));
-    match gates.with_context(failed)? {
-        Ok(plan) => {
+    match gates.with_context(|| format!("{} cannot be put back", shown::path(&wanted.copy.path)))? {
+        None => Ok(true),
+        Some(Ok(plan)) => {
             for edit in &plan.edits {
                 screen.line(&format!("{} is behind the gate again", shown::name(&edit.key.name)));
             }
@@ -93,7 +85,7 @@ fn put_back(screen: &Screen, home: &Home, wanted: Wanted<'_>, lost: &[Key]) -> a
             }
             Ok(plan.refused.is_empty())
         }
-        Err(error) => {
+        Some(Err(error)) => {
             told(&format!("its servers are not behind the gate: {error}"));
             Ok(false)
         }

@@ -9,18 +9,16 @@ mod terminal;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use callgate_desk::view::{CallLine, Done, LogFilter, PageFrom, Restriction, Target};
+use callgate_desk::view::{CallFilter, CallLine, Done, PageFrom, Restriction, Target};
 use callgate_desk::{Desk, DeskError, Follower};
-use callgate_home::Home;
 use callgate_home::clock::{Clock, SystemClock};
-use callgate_journal::Origin;
 
 use crate::act;
 use crate::args::WatchArgs;
+use crate::commands::log::INDEXING;
 use list::{List, Wish};
 use terminal::Terminal;
 
@@ -35,10 +33,12 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
             "`callgate watch` needs a terminal. For a pipe or a file use `callgate log --follow`, with --json for programs."
         );
     }
-    let home = Home::locate()?;
-    callgate_controls::prepare_home(&home)?;
-    let desk = Desk::new(home, Arc::new(SystemClock::default()), Origin::Cli);
-    let mut watch = Watch::begin(&desk, args)?;
+    let filter = args.filter.parse()?;
+    let desk = act::desk()?;
+    if filter.text.is_some() {
+        desk.index_for(INDEXING);
+    }
+    let mut watch = Watch::begin(&desk, filter)?;
     let mut terminal = Terminal::enter()?;
     loop {
         watch.look();
@@ -59,7 +59,7 @@ fn now_ms() -> i64 {
 /// The list on the screen and the desk behind it.
 struct Watch<'d> {
     desk: &'d Desk,
-    filter: LogFilter,
+    filter: CallFilter,
     list: List,
     follower: Follower,
     /// What is shown is out of date and has to be read anew.
@@ -71,23 +71,16 @@ struct Watch<'d> {
 }
 
 impl<'d> Watch<'d> {
-    fn begin(desk: &'d Desk, args: &WatchArgs) -> Result<Watch<'d>, DeskError> {
-        let filter = LogFilter {
-            server: args.server.clone(),
-            client: args.client.clone(),
-            tool: args.tool.clone(),
-            ..LogFilter::default()
-        };
-        let (mut list, follower) = Self::read(desk, &filter)?;
-        let named = [&filter.server, &filter.tool, &filter.client].map(Option::as_deref);
-        if let Some(unknown) = act::unknown(named[0], named[1], named[2]).filter(|_| list.entries.is_empty())
-        {
+    fn begin(desk: &'d Desk, filter: CallFilter) -> Result<Watch<'d>, DeskError> {
+        let (list, follower) = Self::read(desk, &filter)?;
+        let mut list = list.searched(filter.text.clone());
+        if let Some(unknown) = act::unknown(&filter).filter(|_| list.entries.is_empty()) {
             list.say(&unknown);
         }
         Ok(Watch { desk, filter, list, follower, stale: false, problem: None, undo: None })
     }
 
-    fn read(desk: &Desk, filter: &LogFilter) -> Result<(List, Follower), DeskError> {
+    fn read(desk: &Desk, filter: &CallFilter) -> Result<(List, Follower), DeskError> {
         let page = desk.log_page(filter, &PageFrom::Newest, PAGE)?;
         let follower = desk.follow(filter, page.rev)?;
         Ok((List::new(page.entries), follower))
@@ -155,7 +148,7 @@ impl<'d> Watch<'d> {
     }
 
     fn search(&mut self, text: String) -> Result<(), DeskError> {
-        let filter = LogFilter { text: (!text.is_empty()).then_some(text), ..self.filter.clone() };
+        let filter = CallFilter { text: (!text.is_empty()).then_some(text), ..self.filter.clone() };
         let (list, follower) = Self::read(self.desk, &filter)?;
         (self.list, self.follower, self.filter) = (list.searched(filter.text.clone()), follower, filter);
         self.stale = false;

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use callgate_desk::Desk;
 use callgate_desk::view::{
-    CallDetail, CallLine, CapAdvice, CapChoice, Decision, LogEntry, LogFilter, Only, Outcome, PageFrom,
+    CallDetail, CallFilter, CallLine, CapAdvice, CapChoice, Decision, LogEntry, Only, Outcome, PageFrom,
     Restriction, Target, ToolAccess, Why,
 };
 use callgate_home::clock::SystemClock;
@@ -258,7 +258,7 @@ fn folded_refusals_are_counted_once_however_often_a_follower_tells_of_them() {
         assert!(journal.drained(Duration::from_secs(20)));
     };
     let desk = Desk::new(home, clock, Origin::Cli);
-    let filter = LogFilter { only: Some(Only::Calls), ..LogFilter::default() };
+    let filter = CallFilter { only: Some(Only::Calls), ..CallFilter::default() };
     refuse("x", 3);
     let page = desk.log_page(&filter, &PageFrom::Newest, 500).unwrap();
     let mut follower = desk.follow(&filter, page.rev).unwrap();
@@ -341,8 +341,7 @@ fn a_history_that_is_gone_or_replaced_does_not_end_the_watching() {
     };
     refuse("old");
     let desk = Desk::new(home.clone(), clock.clone(), Origin::Cli);
-    let args = crate::args::WatchArgs { server: None, client: None, tool: None };
-    let mut watch = super::super::Watch::begin(&desk, &args).unwrap();
+    let mut watch = super::super::Watch::begin(&desk, CallFilter::default()).unwrap();
     let tools = |list: &List| -> Vec<String> {
         let tool = |entry: &LogEntry| match entry {
             LogEntry::Call(line) => line.tool.clone(),

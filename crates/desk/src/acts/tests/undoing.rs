@@ -186,7 +186,7 @@ fn a_restriction_that_is_undone_at_once_is_not_called_a_loosening() {
     room.clock.advance(Duration::from_secs(3));
     room.desk.undo(token(&done)).unwrap();
     let history = History::open_reader(&room.home).unwrap();
-    let changes = history.changes_between(&Which::default(), (0, i64::MAX), Toward::Newer, 10).unwrap();
+    let changes = history.changes_between(&CallFilter::default(), (0, i64::MAX), Toward::Newer, 10).unwrap();
     let loosened: Vec<bool> = changes.iter().rev().take(2).map(|change| change.loosened).collect();
     assert_eq!(loosened, [true, false], "{changes:#?}");
 }

@@ -10,24 +10,20 @@ mod markdown;
 mod report;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use callgate_history::{History, LineRow, Toward};
+use callgate_history::{CallFilter, CallRow, History, LineRow, Toward};
 use jiff::Zoned;
 
-use super::asked::Asked;
 use super::object::CallObject;
-use crate::view::{ExportFormat, Exported, LogFilter};
+use crate::view::{ExportFormat, Exported};
 use crate::{Desk, DeskError};
-
-/// Calls that are read at a time.
-const STEP: usize = 500;
 
 pub(super) fn export(
     desk: &Desk,
     history: &History,
-    filter: &LogFilter,
+    filter: &CallFilter,
     format: ExportFormat,
     folder: &Path,
 ) -> Result<Exported, DeskError> {
@@ -44,7 +40,7 @@ pub(super) fn export(
 pub(super) fn export_as(
     desk: &Desk,
     history: &History,
-    (filter, format): (&LogFilter, ExportFormat),
+    (filter, format): (&CallFilter, ExportFormat),
     path: &Path,
     force: bool,
 ) -> Result<Exported, DeskError> {
@@ -67,20 +63,19 @@ pub(super) fn export_as(
 pub(super) fn write(
     desk: &Desk,
     history: &History,
-    filter: &LogFilter,
+    filter: &CallFilter,
     format: ExportFormat,
     out: &mut dyn io::Write,
 ) -> Result<u64, Trouble> {
-    let asked = Asked::of(filter, history)?;
-    let calls = Calls { desk, history, asked: &asked };
+    let calls = Calls { history, filter };
     match format {
         ExportFormat::Jsonl => calls.each_row(&mut |row| writeln!(out, "{}", CallObject::of(row).line())),
         ExportFormat::Csv => {
             out.write_all(csv::HEAD.as_bytes()).map_err(Trouble::Write)?;
             calls.each_row(&mut |row| out.write_all(csv::line(row).as_bytes()))
         }
-        ExportFormat::Html => report::write(&calls, filter, &now(desk), &html::Html, out),
-        ExportFormat::Markdown => report::write(&calls, filter, &now(desk), &markdown::Markdown, out),
+        ExportFormat::Html => report::write(&calls, &now(desk), &html::Html, out),
+        ExportFormat::Markdown => report::write(&calls, &now(desk), &markdown::Markdown, out),
     }
 }
 
@@ -118,51 +113,33 @@ impl From<callgate_home::StoreError> for Trouble {
 
 /// The calls that are asked for, oldest first.
 struct Calls<'c> {
-    desk: &'c Desk,
     history: &'c History,
-    asked: &'c Asked,
+    filter: &'c CallFilter,
 }
 
 impl Calls<'_> {
     /// In short. Returns how many there were.
     fn each_line(&self, each: &mut dyn FnMut(&LineRow) -> io::Result<()>) -> Result<u64, Trouble> {
         let mut count = 0;
-        if !self.asked.calls {
-            return Ok(count);
-        }
-        let scan = self.history.scan(self.desk.home(), self.asked.which.clone())?;
-        let mut at = Some(i64::MIN);
-        while let Some(from) = at {
-            // Nobody waits for a page here: a step ends by its number of calls.
-            let found = scan.step(from, Toward::Newer, STEP, Instant::now() + Duration::from_secs(60))?;
-            for row in &found.rows {
-                count += 1;
-                each(row).map_err(Trouble::Write)?;
-            }
-            at = found.next;
-        }
+        self.history.query(self.filter)?.each::<Trouble>(Toward::Newer, &mut |line| {
+            count += 1;
+            each(line).map_err(Trouble::Write)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
         Ok(count)
     }
 
     /// In full.
-    fn each_row(
-        &self,
-        each: &mut dyn FnMut(&callgate_history::CallRow) -> io::Result<()>,
-    ) -> Result<u64, Trouble> {
-        let mut trouble = None;
+    fn each_row(&self, each: &mut dyn FnMut(&CallRow) -> io::Result<()>) -> Result<u64, Trouble> {
         let mut count = 0;
-        self.each_line(&mut |line| {
-            match self.history.row_at(line.rev) {
-                Ok(Some(row)) => {
-                    count += 1;
-                    return each(&row);
-                }
-                Ok(None) => {}
-                Err(error) => trouble = trouble.take().or(Some(error)),
+        self.history.query(self.filter)?.each::<Trouble>(Toward::Newer, &mut |line| {
+            if let Some(row) = self.history.row_at(line.rev)? {
+                count += 1;
+                each(&row).map_err(Trouble::Write)?;
             }
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         })?;
-        trouble.map_or(Ok(count), |error| Err(error.into()))
+        Ok(count)
     }
 }
 

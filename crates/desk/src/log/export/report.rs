@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
-use callgate_history::{LineRow, Toward};
+use callgate_history::{CallFilter, LineRow, Toward};
 use callgate_journal::{Decision, Outcome};
 use callgate_text::subject;
 use jiff::tz::TimeZone;
@@ -11,8 +11,7 @@ use jiff::{Timestamp, Zoned};
 
 use super::super::{fold, line};
 use super::{Calls, Trouble};
-use crate::DeskError;
-use crate::view::{LogEntry, LogFilter};
+use crate::view::LogEntry;
 
 /// Lines of calls that a person may still read; a table program takes more.
 const LINES: usize = 10_000;
@@ -75,7 +74,6 @@ fn add<K: Ord>(sums: &mut BTreeMap<K, [u64; 2]>, key: K, refused: u64) {
 
 pub(super) fn write(
     calls: &Calls<'_>,
-    filter: &LogFilter,
     now: &Zoned,
     form: &dyn Form,
     out: &mut dyn Write,
@@ -96,7 +94,7 @@ pub(super) fn write(
         sums.refused,
         now.strftime("%Y-%m-%d %H:%M")
     )))?;
-    let asked = asked(filter);
+    let asked = asked(calls.filter);
     if !asked.is_empty() {
         put(&form.paragraph(&format!("Only: {asked}.")))?;
     }
@@ -159,23 +157,16 @@ pub(super) fn write(
 
 fn happened(calls: &Calls<'_>, form: &dyn Form) -> Result<String, Trouble> {
     let all = (i64::MIN, i64::MAX);
-    let which = &calls.asked.which;
-    let mut rows: Vec<(i64, Vec<String>)> = Vec::new();
-    if calls.asked.changes {
-        let changes =
-            calls.history.changes_between(which, all, Toward::Older, HAPPENED).map_err(DeskError::from)?;
-        rows.extend(changes.into_iter().map(|row| {
-            let what = if row.loosened { "rules loosened" } else { "rules changed" };
-            (row.rev, vec![moment(row.at_ms), row.server, format!("{what} ({})", row.origin), row.summary])
-        }));
-    }
-    if calls.asked.events {
-        let events =
-            calls.history.events_between(which, all, Toward::Older, HAPPENED).map_err(DeskError::from)?;
-        rows.extend(events.into_iter().map(|(rev, row)| {
+    let Calls { history, filter } = calls;
+    let changes = history.changes_between(filter, all, Toward::Older, HAPPENED)?.into_iter().map(|row| {
+        let what = if row.loosened { "rules loosened" } else { "rules changed" };
+        (row.rev, vec![moment(row.at_ms), row.server, format!("{what} ({})", row.origin), row.summary])
+    });
+    let events =
+        history.events_between(filter, all, Toward::Older, HAPPENED)?.into_iter().map(|(rev, row)| {
             (rev, vec![moment(row.at_ms), row.server.unwrap_or_default(), spaced(row.kind.word()), row.text])
-        }));
-    }
+        });
+    let mut rows: Vec<(i64, Vec<String>)> = changes.chain(events).collect();
     if rows.is_empty() {
         return Ok(String::new());
     }
@@ -225,7 +216,7 @@ fn cells(entry: &LogEntry) -> Option<Vec<String>> {
     ])
 }
 
-fn asked(filter: &LogFilter) -> String {
+fn asked(filter: &CallFilter) -> String {
     let named = [
         ("text", &filter.text),
         ("text", &filter.grep),

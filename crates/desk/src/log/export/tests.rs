@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::tests::{Fixture, fixture, session};
 use super::{csv, html, markdown, report::Form};
-use crate::view::{ExportFormat, LogFilter};
+use crate::view::{CallFilter, ExportFormat};
 
 const HOSTILE: &str = "<script>alert(1)</script> =cmd|' /C calc'!A0 \u{202e}evil [x](javascript:1) | a\nb";
 
@@ -30,7 +30,7 @@ fn filled() -> Fixture {
 fn an_export_holds_every_call_and_never_replaces_a_file() {
     let fixture = filled();
     let folder = fixture.folder.path();
-    let export = |format| fixture.desk.export(&LogFilter::default(), format, folder).unwrap();
+    let export = |format| fixture.desk.export(&CallFilter::default(), format, folder).unwrap();
     let first = export(ExportFormat::Jsonl);
     let second = export(ExportFormat::Jsonl);
     assert_eq!((first.calls, second.calls), (601, 601));
@@ -42,7 +42,7 @@ fn an_export_holds_every_call_and_never_replaces_a_file() {
     assert_eq!(objects.len(), 601);
     assert_eq!(objects[0]["id"], "aaaaaa-1");
     assert_eq!(objects[0]["args"]["a"], HOSTILE);
-    let denied = LogFilter { decisions: vec![Decision::Denied.into()], ..LogFilter::default() };
+    let denied = CallFilter { decisions: vec![Decision::Denied.into()], ..CallFilter::default() };
     assert_eq!(fixture.desk.export(&denied, ExportFormat::Csv, folder).unwrap().calls, 1);
     let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".tmp")), "{left:?}");
@@ -60,7 +60,7 @@ fn a_report_that_ends_early_says_how_many_calls_it_leaves_out() {
     }
     seeder.keep().unwrap();
     let made =
-        fixture.desk.export(&LogFilter::default(), ExportFormat::Markdown, fixture.folder.path()).unwrap();
+        fixture.desk.export(&CallFilter::default(), ExportFormat::Markdown, fixture.folder.path()).unwrap();
     let text = std::fs::read_to_string(&made.path).unwrap();
     assert!(text.contains("And 3 more"), "{}", &text[text.len() - 200..]);
     let (_, listed) = text.split_once("Calls").unwrap();
@@ -71,7 +71,7 @@ fn a_report_that_ends_early_says_how_many_calls_it_leaves_out() {
 fn reports_name_what_was_refused_and_nothing_in_them_is_alive() {
     let fixture = filled();
     for format in [ExportFormat::Html, ExportFormat::Markdown] {
-        let made = fixture.desk.export(&LogFilter::default(), format, fixture.folder.path()).unwrap();
+        let made = fixture.desk.export(&CallFilter::default(), format, fixture.folder.path()).unwrap();
         let text = std::fs::read_to_string(&made.path).unwrap();
         assert_eq!(made.calls, 601);
         assert!(text.contains("601 calls, 1 of them refused"), "{}", &text[..400]);
@@ -86,7 +86,7 @@ fn reports_name_what_was_refused_and_nothing_in_them_is_alive() {
 #[test]
 fn a_report_without_a_reason_has_no_column_for_it() {
     let fixture = filled();
-    let columns = |filter: &LogFilter| {
+    let columns = |filter: &CallFilter| {
         let mut out = Vec::new();
         fixture.desk.export_to(filter, ExportFormat::Html, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
@@ -97,8 +97,8 @@ fn a_report_without_a_reason_has_no_column_for_it() {
         }
         heads
     };
-    assert_eq!(columns(&LogFilter::default()), 8);
-    let allowed = LogFilter { decisions: vec![Decision::Allowed.into()], ..LogFilter::default() };
+    assert_eq!(columns(&CallFilter::default()), 8);
+    let allowed = CallFilter { decisions: vec![Decision::Allowed.into()], ..CallFilter::default() };
     assert_eq!(columns(&allowed), 7);
 }
 
@@ -107,7 +107,7 @@ fn no_export_has_a_character_that_a_terminal_obeys_or_that_hides() {
     let fixture = filled();
     for format in [ExportFormat::Jsonl, ExportFormat::Csv, ExportFormat::Html, ExportFormat::Markdown] {
         let mut out = Vec::new();
-        fixture.desk.export_to(&LogFilter::default(), format, &mut out).unwrap();
+        fixture.desk.export_to(&CallFilter::default(), format, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let alive = |c: &char| callgate_text::is_hidden(*c) && !matches!(c, '\n' | '\r');
         assert_eq!(text.chars().find(alive), None, "{format:?}");

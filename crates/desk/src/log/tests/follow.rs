@@ -10,7 +10,7 @@ fn whoever_is_far_behind_sees_the_newest_and_how_many_there_were() {
     let call = SeedCall { session: key, tool: "t", client: "c", ..SeedCall::default() };
     let running = seeder.call(&SeedCall { seq: 1, outcome: None, ..call }).unwrap();
     seeder.keep().unwrap();
-    let mut follower = fixture.desk.follow(&LogFilter::default(), running).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), running).unwrap();
     for seq in 2..=8_001 {
         seeder.call(&SeedCall { seq, ..call }).unwrap();
     }
@@ -26,6 +26,33 @@ fn whoever_is_far_behind_sees_the_newest_and_how_many_there_were() {
 }
 
 #[test]
+fn whoever_wants_each_call_misses_none_however_far_behind() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    let refused = SeedCall {
+        session: key,
+        tool: "t",
+        client: "c",
+        decision: Decision::Capped,
+        rule: "/tools/t/limits/0",
+        ..SeedCall::default()
+    };
+    let first = seeder.call(&SeedCall { seq: 1, ..refused }).unwrap();
+    seeder.keep().unwrap();
+    let each = CallFilter { only: Some(Only::Calls), unfolded: true, ..CallFilter::default() };
+    let mut follower = fixture.desk.follow(&each, first).unwrap();
+    let made: Vec<i64> = (2..=8_001).map(|seq| seeder.call(&SeedCall { seq, ..refused }).unwrap()).collect();
+    seeder.keep().unwrap();
+    let mut told = Vec::new();
+    while let Some(batch) = follower.next().unwrap() {
+        assert!(batch.skipped == 0 && !batch.reset, "{} {}", batch.skipped, batch.reset);
+        told.extend(spans(&batch.entries));
+    }
+    assert_eq!(told, made.iter().map(|rev| (*rev, *rev, 1)).collect::<Vec<_>>());
+}
+
+#[test]
 fn whoever_is_far_behind_is_told_of_every_call_that_ended_meanwhile() {
     let fixture = fixture();
     let mut seeder = Seeder::open(&fixture.home).unwrap();
@@ -34,7 +61,7 @@ fn whoever_is_far_behind_is_told_of_every_call_that_ended_meanwhile() {
     let running: Vec<i64> =
         (1..=6_500).map(|seq| seeder.call(&SeedCall { seq, outcome: None, ..call }).unwrap()).collect();
     seeder.keep().unwrap();
-    let mut follower = fixture.desk.follow(&LogFilter::default(), running[running.len() - 1]).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), running[running.len() - 1]).unwrap();
     for rev in &running {
         seeder.settle(*rev, Outcome::Ok, 9, "{}").unwrap();
     }
@@ -62,7 +89,7 @@ fn whoever_is_so_far_behind_that_changes_are_no_longer_on_record_is_told_to_read
     let call = SeedCall { session: key, tool: "t", client: "c", ..SeedCall::default() };
     let running = seeder.call(&SeedCall { seq: 1, outcome: None, ..call }).unwrap();
     seeder.keep().unwrap();
-    let mut follower = fixture.desk.follow(&LogFilter::default(), running).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), running).unwrap();
     seeder.skip(60_000);
     seeder.call(&SeedCall { seq: 2, ..call }).unwrap();
     seeder.keep().unwrap();
@@ -81,7 +108,7 @@ fn a_history_that_cannot_be_followed_is_told_once_and_so_is_that_it_can_be_again
     let call = SeedCall { session: key, tool: "t", client: "c", ..SeedCall::default() };
     let first = seeder.call(&SeedCall { seq: 1, ..call }).unwrap();
     seeder.keep().unwrap();
-    let mut follower = fixture.desk.follow(&LogFilter::default(), first).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), first).unwrap();
     assert_eq!(follower.tell(), None);
     let (path, away) = (fixture.home.history_db(), fixture.home.path().join("away"));
     std::fs::rename(&path, &away).unwrap();
@@ -110,9 +137,9 @@ fn whoever_is_far_behind_is_told_of_every_event_and_change_before_the_newest_cal
     let call = SeedCall { session: key, tool: "t", client: "c", ..SeedCall::default() };
     let first = seeder.call(&SeedCall { seq: 1, ..call }).unwrap();
     seeder.keep().unwrap();
-    let only_events = LogFilter { only: Some(Only::Events), ..LogFilter::default() };
+    let only_events = CallFilter { only: Some(Only::Events), ..CallFilter::default() };
     let mut followers =
-        [LogFilter::default(), only_events].map(|filter| fixture.desk.follow(&filter, first).unwrap());
+        [CallFilter::default(), only_events].map(|filter| fixture.desk.follow(&filter, first).unwrap());
     seeder.event(1_000, EventKind::Paused, Some("s"), None, "paused").unwrap();
     seeder.change(1_000, "s", ("v1", "{}"), Some("v0"), Origin::Cli, "t is capped").unwrap();
     for seq in 2..=8_001 {
@@ -171,8 +198,8 @@ fn whoever_shows_a_history_that_was_replaced_is_told_to_read_anew() {
             seeder.call(&SeedCall { session: key, seq, tool: "t", ..SeedCall::default() }).unwrap();
         }
         seeder.keep().unwrap();
-        let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
-        let follow = || fixture.desk.follow(&LogFilter::default(), page.rev).unwrap();
+        let page = fixture.desk.log_page(&CallFilter::default(), &PageFrom::Newest, 50).unwrap();
+        let follow = || fixture.desk.follow(&CallFilter::default(), page.rev).unwrap();
         let (mut quiet, mut troubled) = (follow(), follow());
         assert_eq!((quiet.next().unwrap(), troubled.tell()), (None, None));
         // One of them looks when there is none that could be read.
@@ -200,7 +227,7 @@ fn whoever_shows_a_history_that_was_replaced_is_told_to_read_anew() {
 #[test]
 fn the_first_history_of_all_replaces_nothing() {
     let fixture = fixture();
-    let mut follower = fixture.desk.follow(&LogFilter::default(), 0).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), 0).unwrap();
     assert_eq!(follower.next().unwrap(), None);
     replace_history(&fixture, 3);
     let batch = follower.next().unwrap().unwrap();

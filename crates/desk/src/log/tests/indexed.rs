@@ -26,10 +26,10 @@ fn what_was_forgotten_is_found_by_nobody_and_is_not_in_the_file_any_more() {
     };
     assert!(holds(b"secretword") && holds(b"plainword"));
     // The app has it open, and goes on.
-    forget(&fixture.home, Forget::Server("drop"), BY, fixture.clock.as_ref()).unwrap();
+    forget(&fixture.home, &Forget::Server("drop".to_owned()), BY, fixture.clock.as_ref()).unwrap();
     assert!(!holds(b"secretword"), "nothing of it is left on the disk");
     let found = |text: &str| {
-        let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+        let filter = CallFilter { text: Some(text.to_owned()), ..CallFilter::default() };
         fixture.desk.log_page(&filter, &PageFrom::Newest, 100).unwrap().entries.len()
     };
     assert_eq!((found("secretword"), found("plainword")), (0, 50));
@@ -62,7 +62,7 @@ fn an_index_that_is_lost_broken_or_of_another_history_is_made_anew() {
         panic!("the index is never done");
     };
     let found = |desk: &Desk, text: &str| {
-        let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+        let filter = CallFilter { text: Some(text.to_owned()), ..CallFilter::default() };
         desk.log_page(&filter, &PageFrom::Newest, 100).unwrap().entries.len()
     };
     fill(&fixture.home, "first");

@@ -14,10 +14,10 @@ fn a_loop_that_ran_away_is_one_line_with_its_number() {
         seeder.call(&SeedCall { seq, decision, outcome, rule: "/r", at_ms: seq as i64, ..call }).unwrap();
     }
     seeder.keep().unwrap();
-    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    let page = fixture.desk.log_page(&CallFilter::default(), &PageFrom::Newest, 50).unwrap();
     assert_eq!(spans(&page.entries), [(1, 1, 1), (2, 413, 412)]);
     // It goes on while somebody looks.
-    let mut follower = fixture.desk.follow(&LogFilter::default(), page.rev).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), page.rev).unwrap();
     assert_eq!(follower.next().unwrap(), None);
     let more = SeedCall {
         seq: 414,
@@ -42,6 +42,28 @@ fn a_loop_that_ran_away_is_one_line_with_its_number() {
 }
 
 #[test]
+fn the_newest_lines_reach_over_a_loop_longer_than_any_page() {
+    let fixture = fixture();
+    let mut seeder = Seeder::open(&fixture.home).unwrap();
+    let key = session(&mut seeder, "aaaaaa", "s", 0);
+    let call = SeedCall { session: key, tool: "click", client: "c", ..SeedCall::default() };
+    seeder.call(&SeedCall { seq: 1, ..call }).unwrap();
+    let before = seeder.call(&SeedCall { seq: 2, ..call }).unwrap();
+    let (decision, outcome) = (Decision::Capped, Some(Outcome::NotSent));
+    let refused = SeedCall { decision, outcome, rule: "/r", ..call };
+    let looped: Vec<i64> =
+        (3..=7_002).map(|seq| seeder.call(&SeedCall { seq, ..refused }).unwrap()).collect();
+    seeder.keep().unwrap();
+    let newest = |most: usize| {
+        let lines = fixture.desk.newest_lines(&CallFilter::default(), most).unwrap();
+        lines.iter().map(|line| (line.rev, line.times)).collect::<Vec<_>>()
+    };
+    let last = looped[looped.len() - 1];
+    assert_eq!(newest(2), [(before, 1), (last, 7_000)]);
+    assert_eq!((newest(1), newest(0)), (vec![(last, 7_000)], vec![]));
+}
+
+#[test]
 fn a_loop_over_several_tools_is_one_line_that_opens_into_its_calls() {
     let fixture = fixture();
     let mut seeder = Seeder::open(&fixture.home).unwrap();
@@ -62,13 +84,13 @@ fn a_loop_over_several_tools_is_one_line_that_opens_into_its_calls() {
     let denied = SeedCall { decision: Decision::Denied, rule: "/tools/get", ..capped };
     seeder.call(&SeedCall { session: sessions[1], seq: 2, tool: "get", at_ms: 9_600, ..denied }).unwrap();
     seeder.keep().unwrap();
-    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    let page = fixture.desk.log_page(&CallFilter::default(), &PageFrom::Newest, 50).unwrap();
     assert_eq!(spans(&page.entries), [(1, 9, 9), (10, 10, 1), (11, 11, 1)], "by session and by rule");
     let LogEntry::Call(line) = &page.entries[0] else { panic!("a call") };
     assert_eq!((line.first_ms, line.at_ms), (1_000, 9_000));
     assert_eq!(line.tools, ["list", "send", "get"]);
     // What is inside of it, newest first.
-    let inside = LogFilter { session: Some(line.session.clone()), unfolded: true, ..LogFilter::default() };
+    let inside = CallFilter { session: Some(line.session.clone()), unfolded: true, ..CallFilter::default() };
     let from = PageFrom::Before { rev: line.rev + 1 };
     let page = fixture.desk.log_page(&inside, &from, 4).unwrap();
     assert_eq!(spans(&page.entries), [(6, 6, 1), (7, 7, 1), (8, 8, 1), (9, 9, 1)]);
@@ -91,7 +113,7 @@ fn unlike_malformed_messages_are_not_one_line() {
         seeder.call(&SeedCall { seq, reason, ..call }).unwrap();
     }
     seeder.keep().unwrap();
-    let page = fixture.desk.log_page(&LogFilter::default(), &PageFrom::Newest, 50).unwrap();
+    let page = fixture.desk.log_page(&CallFilter::default(), &PageFrom::Newest, 50).unwrap();
     assert_eq!(spans(&page.entries), [(1, 2, 2), (3, 3, 1)]);
 }
 
@@ -108,7 +130,7 @@ fn the_id_of_a_call_finds_it_and_text_like_an_id_is_text() {
     seeder.keep().unwrap();
     for indexed in [false, true] {
         let found = |text: &str| {
-            let filter = LogFilter { text: Some(text.to_owned()), ..LogFilter::default() };
+            let filter = CallFilter { text: Some(text.to_owned()), ..CallFilter::default() };
             let page = fixture.desk.log_page(&filter, &PageFrom::Newest, 50).unwrap();
             spans(&page.entries).iter().map(|span| span.0).collect::<Vec<_>>()
         };
@@ -209,7 +231,7 @@ fn counting_stops_when_nobody_wants_to_know_any_more() {
     }
     seeder.keep().unwrap();
     let mut told = 0;
-    fixture.desk.log_count(&LogFilter::default(), &|| true, &mut |_| told += 1).unwrap();
+    fixture.desk.log_count(&CallFilter::default(), &|| true, &mut |_| told += 1).unwrap();
     assert_eq!(told, 0);
     assert!(fixture.clock.now().wall_ms > 0 && fixture.folder.path().exists());
 }
@@ -238,12 +260,12 @@ fn two_loops_that_take_turns_are_two_lines_and_not_hundreds() {
     seeder.call(&SeedCall { seq: 1, at_ms: 40, ..allowed }).unwrap();
     (41..=60).for_each(|seq| turn(&mut seeder, seq));
     seeder.keep().unwrap();
-    let page = |from: &PageFrom| fixture.desk.log_page(&LogFilter::default(), from, 50).unwrap();
+    let page = |from: &PageFrom| fixture.desk.log_page(&CallFilter::default(), from, 50).unwrap();
     let newest = page(&PageFrom::Newest);
     assert_eq!(spans(&newest.entries), [(1, 120, 60), (2, 121, 60), (81, 81, 1)], "where they began");
     assert_eq!(spans(&page(&PageFrom::After { rev: 0 }).entries), spans(&newest.entries), "from either end");
     // They go on while somebody looks: each grows where it is.
-    let mut follower = fixture.desk.follow(&LogFilter::default(), newest.rev).unwrap();
+    let mut follower = fixture.desk.follow(&CallFilter::default(), newest.rev).unwrap();
     (61..=70).for_each(|seq| turn(&mut seeder, seq));
     seeder.keep().unwrap();
     let batch = follower.next().unwrap().unwrap();
@@ -273,7 +295,7 @@ fn a_loop_whose_line_would_be_out_of_sight_goes_on_in_another() {
         seeder.call(&SeedCall { seq: 2, ..capped }).unwrap();
         seeder.keep().unwrap();
         for from in [PageFrom::Newest, PageFrom::After { rev: 0 }] {
-            let page = fixture.desk.log_page(&LogFilter::default(), &from, 100).unwrap();
+            let page = fixture.desk.log_page(&CallFilter::default(), &from, 100).unwrap();
             assert_eq!(page.entries.len() as u64, others + lines, "{from:?}");
         }
     }

@@ -67,13 +67,13 @@ fn a_run_that_is_longer_than_what_is_looked_at_is_shown_once() {
     }
     seeder.keep().unwrap();
     let history = History::open_reader(&fixture.home).unwrap();
-    let filter = LogFilter { tool: Some("t".to_owned()), ..LogFilter::default() };
+    let filter = CallFilter { tool: Some("t".to_owned()), ..CallFilter::default() };
     for around in [5, 40, 1_000] {
         let (mut runs, mut before) = (Vec::new(), None);
         loop {
             // As long as it takes: where a page ends is not to hang on how busy the machine is.
             let effort = Effort { around, patience: Duration::from_secs(3_600) };
-            let page = matching_within(&fixture.home, &history, &filter, before, 10, effort).unwrap();
+            let page = matching_within(&history, &filter, before, 10, effort).unwrap();
             runs.extend(page.runs.iter().map(|run| (run.started_ms, run.ended_ms)));
             before = page.older;
             if before.is_none() {
@@ -108,11 +108,11 @@ proptest! {
         if index {
             while fixture.desk.index_step().unwrap() {}
         }
-        let filter = LogFilter {
+        let filter = CallFilter {
             tool: Some(tools[tool].to_owned()),
             decisions: vec![crate::view::Decision::Denied],
             since_ms: since.map(|minutes| minutes * 60_000),
-            ..LogFilter::default()
+            ..CallFilter::default()
         };
         let hits: Vec<CallLine> = all_pages(&fixture.desk, &filter, &PageFrom::Newest, 1_000, true)
             .into_iter()
@@ -125,7 +125,7 @@ proptest! {
             let history = History::open_reader(&fixture.home).unwrap();
             hits.iter().any(|hit| {
                 // A line may stand for several.
-                let lines = history.lines_between(&callgate_history::Which::default(), hit.first_rev, hit.rev);
+                let lines = history.lines_between(&CallFilter::default(), hit.first_rev, hit.rev);
                 lines.unwrap().iter().any(|line| {
                     line.tool == hit.tool
                         && line.decision.is_refused()
@@ -175,7 +175,7 @@ fn a_run_says_how_many_tools_it_used_and_what_failed_in_it() {
         seeder.call(&call).unwrap();
     }
     seeder.keep().unwrap();
-    let failed = LogFilter { failed: true, ..LogFilter::default() };
+    let failed = CallFilter { failed: true, ..CallFilter::default() };
     for indexed in [false, true] {
         while indexed && fixture.desk.index_step().unwrap() {}
         let runs = fixture.desk.runs_matching(&failed, None, 10).unwrap().runs;

@@ -46,7 +46,7 @@ function hasFailed({ outcome }: T.CallLine): boolean {
   return outcome !== null && !['ok', 'cancelled', 'cancelled_by_user', 'not_sent'].includes(outcome);
 }
 
-export function matches(filter: T.LogFilter, { line, args, result }: Entry): boolean {
+export function matches(filter: T.CallFilter, { line, args, result }: Entry): boolean {
   if (filter.only && `${line.kind}s` !== filter.only) return false;
   if (filter.server && line.server !== filter.server) return false;
   if (filter.sinceMs != null && line.atMs < filter.sinceMs) return false;
@@ -77,7 +77,7 @@ interface Walk {
 }
 
 /** From this position on, as the real gate walks: it gives up after so many entries and shows what it has. */
-function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count: number): Walk {
+function walk(world: World, filter: T.CallFilter, at: number, step: 1 | -1, count: number): Walk {
   const { entries } = world;
   const lines: T.LogEntry[] = [];
   let edge: number | null = null;
@@ -97,11 +97,11 @@ function walk(world: World, filter: T.LogFilter, at: number, step: 1 | -1, count
 }
 
 export function fakeLog(world: World): Log {
-  const page = (filter: T.LogFilter, from: T.PageFrom, count: number): T.LogPage => {
+  const page = (filter: T.CallFilter, from: T.PageFrom, count: number): T.LogPage => {
     const walked = pages(filter, from, count);
     return { ...walked, entries: walked.entries.toSorted((a, b) => firstOf(a) - firstOf(b)) };
   };
-  const pages = (filter: T.LogFilter, from: T.PageFrom, count: number): T.LogPage => {
+  const pages = (filter: T.CallFilter, from: T.PageFrom, count: number): T.LogPage => {
     const { rev, entries } = world;
     const older = (at: number, most: number) => walk(world, filter, at - 1, -1, most);
     const newer = (at: number, most: number) => walk(world, filter, at, 1, most);
@@ -263,7 +263,7 @@ function lowerBound(entries: Entry[], rev: number): number {
   return low;
 }
 
-function tally(world: World, filter: T.LogFilter, part: number): T.LogCount {
+function tally(world: World, filter: T.CallFilter, part: number): T.LogCount {
   const matching = world.entries.filter((entry) => matches(filter, entry));
   const seen = matching.slice(Math.floor(matching.length * (1 - part)));
   const span = (seen.at(-1)?.line.atMs ?? 0) - (seen[0]?.line.atMs ?? 0);
@@ -410,7 +410,7 @@ function runs(world: World, beforeMs: number): T.Run[] {
 
 /** As the real gate looks for them: by calls that match, the newest first. It gives up after so many entries and shows what
  *  it has; a run that a page before told of is not told again. */
-function runsMatching(world: World, filter: T.LogFilter, before: number | null, count: number): T.RunPage {
+function runsMatching(world: World, filter: T.CallFilter, before: number | null, count: number): T.RunPage {
   const { entries } = world;
   const all = new Map<string, T.Run[]>();
   for (const run of runs(world, Number.POSITIVE_INFINITY)) all.set(run.session, [...(all.get(run.session) ?? []), run]);

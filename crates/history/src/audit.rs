@@ -6,9 +6,9 @@ use rusqlite::Row;
 use rusqlite::types::Value;
 
 use super::History;
-use super::lines::Which;
+use super::filter::{CallFilter, Matcher, Only};
+use super::query::Toward;
 use super::rows::{self, EventRow};
-use super::scan::Toward;
 
 /// A change of a server's policy, with its place in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,17 +39,13 @@ impl History {
     /// Changes of rules with a number in between (both ends included), the nearest to where one comes from first.
     pub fn changes_between(
         &self,
-        which: &Which,
+        filter: &CallFilter,
         between: (i64, i64),
         toward: Toward,
         most: usize,
     ) -> Result<Vec<ChangeRow>, StoreError> {
-        if which.client.is_some()
-            || which.tool.is_some()
-            || which.session.is_some()
-            || which.failed
-            || !which.decisions.is_empty()
-        {
+        let matcher = Matcher::new(self, filter)?;
+        if !matcher.has(Only::Changes) {
             return Ok(Vec::new());
         }
         // Records of one change stand close to each other, and an event belongs to the change that is nearest: a restriction
@@ -62,22 +58,23 @@ impl History {
                p.previous IS NOT NULL AND EXISTS (SELECT 1 FROM policy_versions v WHERE v.version = p.previous)
                AND EXISTS (SELECT 1 FROM policy_versions v WHERE v.version = p.version)
              FROM policy_changes p WHERE p.rev BETWEEN ? AND ?";
-        self.happened(sql, "p", which, between, toward, most, change, |change| &change.summary)
+        self.happened(sql, "p", &matcher, between, toward, most, change, |change| &change.summary)
     }
 
     /// Events worth a line with a number in between, the nearest to where one comes from first.
     pub fn events_between(
         &self,
-        which: &Which,
+        filter: &CallFilter,
         between: (i64, i64),
         toward: Toward,
         most: usize,
     ) -> Result<Vec<(i64, EventRow)>, StoreError> {
-        if which.client.is_some() || which.tool.is_some() || which.failed || !which.decisions.is_empty() {
+        let matcher = Matcher::new(self, filter)?;
+        if !matcher.has(Only::Events) {
             return Ok(Vec::new());
         }
         // What a session says of it is told where the person's own act is not.
-        let alone = u8::from(which.session.is_none());
+        let alone = u8::from(matcher.filter.session.is_none());
         let mut sql = format!(
             "SELECT e.id, e.at_ms, e.kind, e.server, e.session, e.origin, e.text, e.rev FROM events e
              WHERE e.rev BETWEEN ? AND ? AND e.kind IN ({WORTH_A_LINE})
@@ -90,13 +87,13 @@ impl History {
                  OR a.kind = 'loosened' AND e.kind = 'resumed' AND a.text LIKE '% resumed')
                AND (a.server IS NULL OR a.server = e.server) AND a.at_ms BETWEEN e.at_ms - 60000 AND e.at_ms + 5000))"
         );
-        if let Some(session) = &which.session {
+        if let Some(session) = &matcher.filter.session {
             // Names are letters and digits; whatever else somebody asks for is no session's.
             let session: String = session.chars().filter(char::is_ascii_alphanumeric).collect();
             sql.push_str(&format!(" AND e.session = '{session}'"));
         }
         let read = |row: &Row<'_>| Ok((row.get(7)?, rows::event(row)?));
-        self.happened(&sql, "e", which, between, toward, most, read, |(_, event)| &event.text)
+        self.happened(&sql, "e", &matcher, between, toward, most, read, |(_, event)| &event.text)
     }
 
     #[expect(clippy::too_many_arguments, reason = "two tables, one way to read them")]
@@ -104,7 +101,7 @@ impl History {
         &self,
         sql: &str,
         table: &str,
-        which: &Which,
+        matcher: &Matcher,
         (from, to): (i64, i64),
         toward: Toward,
         most: usize,
@@ -113,11 +110,13 @@ impl History {
     ) -> Result<Vec<T>, StoreError> {
         let mut sql = sql.to_owned();
         let mut values: Vec<Value> = vec![from.into(), to.into()];
-        if let Some(server) = &which.server {
+        if let Some(server) = &matcher.filter.server {
             sql.push_str(&format!(" AND {table}.server = ?"));
             values.push(server.clone().into());
         }
-        for (condition, time) in [("at_ms >= ?", which.since_ms), ("at_ms < ?", which.until_ms)] {
+        for (condition, time) in
+            [("at_ms >= ?", matcher.filter.since_ms), ("at_ms < ?", matcher.filter.until_ms)]
+        {
             if let Some(time) = time {
                 sql.push_str(&format!(" AND {table}.{condition}"));
                 values.push(time.into());
@@ -133,7 +132,7 @@ impl History {
             let mut last = None;
             while let Some(row) = rows.next()? {
                 let value = read(row)?;
-                if which.words.as_ref().is_some_and(|words| !words.are_in_text(text(&value))) {
+                if matcher.words.as_ref().is_some_and(|words| !words.are_in_text(text(&value))) {
                     continue;
                 }
                 let rev: i64 = row.get("rev")?;

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_history::{History, Toward, Which};
+use callgate_history::{CallFilter, History, Toward};
 use callgate_home::{atomic, read_private};
-use callgate_journal::Decision;
 use serde::{Deserialize, Serialize};
 
-use super::{fold, line};
-use crate::view::{LogEntry, SinceLastLook};
+use super::fold::CallLines;
+use crate::view::{Decision, SinceLastLook};
 use crate::{Desk, DeskError};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -39,35 +38,31 @@ pub(super) fn since(desk: &Desk, history: &History) -> Result<SinceLastLook, Des
     // A number from another history says nothing.
     let looked = looked.filter(|looked| looked.rev <= latest);
     let since_ms = looked.as_ref().map_or(desk.clock.now().wall_ms - DAY_MS, |looked| looked.at_ms);
-    let which = match &looked {
-        Some(looked) => Which { after_rev: Some(looked.rev), ..Which::default() },
-        None => Which { since_ms: Some(since_ms), ..Which::default() },
+    let (since, after) = match &looked {
+        Some(looked) => (None, looked.rev),
+        None => (Some(since_ms), i64::MIN),
     };
+    let filter = CallFilter { since_ms: since, ..CallFilter::default() };
     let (mut calls, mut refused) = (0, 0);
-    history.count(desk.home(), which.clone(), &|| false, &mut |_, _, class| {
+    history.count(&filter, after, &|| false, &mut |_, _, class| {
         calls += 1;
         refused += u64::from(class != callgate_history::Class::Passed);
         std::ops::ControlFlow::Continue(())
     })?;
     let (changes, ended) = history.happened_since(looked.map(|looked| looked.rev), since_ms)?;
-    Ok(SinceLastLook { since_ms, calls, refused, changes, ended, loops: loops(desk, history, which)? })
+    Ok(SinceLastLook { since_ms, calls, refused, changes, ended, loops: loops(history, filter, after)? })
 }
 
-fn loops(desk: &Desk, history: &History, which: Which) -> Result<u64, DeskError> {
-    let which = Which { decisions: vec![Decision::Capped], ..which };
-    let scan = history.scan(desk.home(), which)?;
+fn loops(history: &History, filter: CallFilter, after: i64) -> Result<u64, DeskError> {
+    let filter = CallFilter { decisions: vec![Decision::Capped], ..filter };
+    let query = history.query(&filter)?.after(after);
     let until = Instant::now() + PATIENCE;
-    let mut lines: Vec<LogEntry> = Vec::new();
+    let mut lines = CallLines::new(usize::MAX);
     let mut at = Some(i64::MAX);
     while let Some(from) = at.filter(|_| Instant::now() < until) {
-        let part = scan.step(from, Toward::Older, 1_000, until)?;
-        for call in part.rows.iter().map(line::call).map(LogEntry::Call) {
-            if fold::join(&mut lines, &call).is_none() {
-                lines.push(call);
-            }
-        }
+        let part = query.page(from, Toward::Older, 1_000, Some(until))?;
+        let _all = part.rows.iter().all(|row| lines.add(row));
         at = part.next;
     }
-    let loops = lines.iter().filter(|line| matches!(line, LogEntry::Call(line) if line.times >= LOOP));
-    Ok(loops.count() as u64)
+    Ok(lines.into_vec().iter().filter(|line| line.times >= LOOP).count() as u64)
 }
