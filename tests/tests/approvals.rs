@@ -102,6 +102,12 @@ impl World {
     }
 }
 
+/// What a server wrote that is no message, by what `callgate events` says of it.
+fn rows_of_noise(world: &World) -> String {
+    let output = world.bench.callgate(["events", "--server", "shell", "--json"]).unwrap().output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 fn now() -> Moment {
     SystemClock::default().now()
 }
@@ -138,7 +144,7 @@ fn a_call_that_outlasts_its_client_is_told_to_come_again_and_passes_once_after_a
     world.call(1, "a");
     assert_eq!(
         world.said(1),
-        "Callgate: Waiting for the user's approval. Call again with exactly the same arguments; do not change them, \
+        "Callgate: Waiting for the user's approval (\"danger\" needs the user's approval). Call again with exactly the same arguments; do not change them, \
          and do not use another tool instead."
     );
     let card = world.cards(1).remove(0);
@@ -173,7 +179,9 @@ fn nobody_there_is_said_at_once_and_the_card_stays() {
     world.call(1, "a");
     let said = world.said(1);
     assert!(
-        said.starts_with("Callgate: The user's approval is needed, and the user is away. Stop here"),
+        said.starts_with(
+            "Callgate: The user's approval is needed, and the user is away (look twice). Stop here"
+        ),
         "{said}"
     );
     let card = world.cards(1).remove(0);
@@ -245,7 +253,7 @@ fn a_call_held_three_times_is_told_that_the_user_is_away() {
         assert!(world.said(id).contains("Call again with exactly the same arguments"), "{id}");
     }
     world.call(4, "a");
-    assert!(world.said(4).contains("the user is away. Stop here"));
+    assert!(world.said(4).contains("the user is away"));
     let card = world.cards(1).remove(0);
     assert_eq!(card.asked, 4);
     world.decide(&card, &Verdict::Once);
@@ -292,7 +300,7 @@ fn a_burst_reaches_the_same_tool_until_it_is_revoked() {
     let mut world = World::new(ASKED);
     world.call(1, "a");
     let card = world.cards(1).remove(0);
-    world.decide(&card, &Verdict::Grant { scope: GrantScope::Burst, tools: Vec::new() });
+    world.decide(&card, &Verdict::Grant(GrantScope::Burst));
     for id in 1..=3 {
         if id > 1 {
             world.call(id, &format!("{id}"));
@@ -305,7 +313,67 @@ fn a_burst_reaches_the_same_tool_until_it_is_revoked() {
     world.call(4, "4");
     world.cards(1);
     assert_eq!(world.runs(), 3);
-    // What one session was granted, another does not have.
+}
+
+#[test]
+fn what_one_session_was_granted_another_does_not_have() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Grant(GrantScope::Session));
+    assert!(world.said(1).contains("danger ran"));
+    let mut other = world.bench.session("", &[]).unwrap();
+    other.call("1", "danger", r#"{"url":"b"}"#).unwrap();
+    assert_ne!(world.cards(1)[0].session, card.session);
+}
+
+#[test]
+fn a_no_after_the_client_stopped_waiting_is_heard_when_the_call_comes_again() {
+    let mut world = World::new(BRIEF);
+    world.call(1, "a");
+    assert!(world.said(1).contains("Call again with exactly the same arguments"));
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Deny(Some("not this site".to_owned())));
+    world.call(2, "a");
+    assert!(world.said(2).contains("the user said no: not this site"));
+    assert_eq!(world.runs(), 0);
+}
+
+#[test]
+fn a_tool_that_is_described_otherwise_while_it_is_held_is_asked_about_anew() {
+    let list = |words: &str| {
+        format!(
+            r#"send {{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{{"name":"danger","description":"{words}"}}]}}}}"#
+        )
+    };
+    let bench = Bench::new(ASKED).unwrap();
+    let script = format!("on tools/list 1\n{}\non tools/list 2\n{}\n", list("harmless"), list("not so"));
+    let session = bench.session(&script, &[]).unwrap();
+    let home = Home::at(bench.home());
+    let mut world = World { bench, session, home, presence: None };
+    world.ping();
+    world.presence = Some(Presence::announce(&world.home).unwrap());
+    let listing = |world: &mut World, id: u32| {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+        world.session.send(&line).unwrap();
+        world.session.answer(&id.to_string()).unwrap();
+    };
+    listing(&mut world, 50);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    listing(&mut world, 51);
+    // The list is read beside the calls: the next question is put when it was.
+    let other = eventually("a question about the other definition", SOON, || {
+        world.call(2, "b");
+        let open = world.open();
+        open.into_iter().find(|one| one.arguments.as_ref().is_some_and(|args| args.text.contains("\"b\"")))
+    });
+    world.decide(&card, &Verdict::Once);
+    let again = eventually("the held call asks anew", SOON, || {
+        world.open().into_iter().find(|one| ![card.id, other.id].contains(&one.id))
+    });
+    assert_eq!(again.difference.as_deref(), Some("the server describes this tool otherwise than before"));
+    assert_eq!(world.runs(), 0);
 }
 
 #[test]
@@ -365,6 +433,10 @@ fn a_server_that_was_stopped_meanwhile_gets_nothing_and_the_yes_is_not_lost() {
     let said = world.said(1);
     assert!(said.contains("stopped"), "{said}");
     assert_eq!((world.runs(), world.row(0).decision()), (0, "stopped"));
+    let command = world.bench.callgate(["start", "corpus"]).unwrap();
+    assert!(when_asked(command, "Type", "start").unwrap().0.success());
+    world.call(2, "a");
+    assert!(world.said(2).contains("danger ran"), "the yes is still there");
 }
 
 #[test]
@@ -384,6 +456,8 @@ fn an_agent_cannot_approve_its_own_call() {
     let mut below = Session::start(below).unwrap();
     below.send("approve").unwrap();
     below.ended(SOON).unwrap();
+    let said = rows_of_noise(&world);
+    assert!(said.contains("runs below session"), "{said}");
     assert_eq!(world.cards(1)[0].state, State::Open);
     // A person can.
     let command = world.bench.callgate(["approve", &id]).unwrap();

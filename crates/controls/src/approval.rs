@@ -1,7 +1,6 @@
 //! Approvals: calls that wait for a person's decision, the decisions, and what a yes lets through, in `limits.db`.
 //!
-//! A row has the id of the call that asked first. What makes a later call the same one is its [`Subject`]: equal calls share a
-//! row, and any difference (an argument, the tool's definition, the command behind the server's name, the client) makes a new
+//! What makes a later call the same one is its [`Subject`]: equal calls share a row, and any difference (an argument, the tool's definition, the command behind the server's name, the client) makes a new
 //! one. A decision is a compare-and-set on an open row, so of two windows, a window and a command line, or ten gates one
 //! is first and the others are told. A yes for one call is spent like an allowance of one call, together with the call's
 //! limits; one for several is a [`Grant`], which is used up and ends in the same transaction.
@@ -15,6 +14,8 @@ mod question;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use callgate_home::clock::Moment;
@@ -58,9 +59,7 @@ vocabulary! {
     Decider {
         Window = "window",
         Tray = "tray",
-        Notification = "notification",
         Cli = "cli",
-        Watch = "watch",
     }
 }
 
@@ -68,10 +67,8 @@ impl Decider {
     pub fn place(self) -> &'static str {
         match self {
             Decider::Window => "in the window",
-            Decider::Tray => "in the tray",
-            Decider::Notification => "in a notification",
+            Decider::Tray => "in the tray or a notification",
             Decider::Cli => "at the command line",
-            Decider::Watch => "in callgate watch",
         }
     }
 }
@@ -104,10 +101,49 @@ impl Subject<'_> {
     }
 }
 
+/// Names an approval: six characters, as a session's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ApprovalId(SessionId);
+
+/// Text that is not the name of an approval.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not the id of an approval: it looks like k3v9qa, as `callgate approvals` shows it")]
+pub struct BadApprovalId(String);
+
+impl ApprovalId {
+    fn random() -> ApprovalId {
+        ApprovalId(SessionId::random())
+    }
+
+    /// What it is spent under: the same table has allowances, whose ids anybody may write into a file.
+    pub fn spend_key(self) -> String {
+        format!("{SPEND}{self}")
+    }
+}
+
+/// How the keys of approvals begin.
+pub(crate) const SPEND: &str = "approval:";
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ApprovalId {
+    type Err = BadApprovalId;
+
+    fn from_str(text: &str) -> Result<ApprovalId, BadApprovalId> {
+        text.parse().map(ApprovalId).map_err(|_| BadApprovalId(text.to_owned()))
+    }
+}
+
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    pub id: CallId,
+    pub id: ApprovalId,
+    /// The call that asked first.
+    pub call: CallId,
     pub server: String,
     pub client: String,
     pub tool: String,
@@ -133,40 +169,41 @@ pub struct Approval {
     pub words: Option<String>,
 }
 
-const COLUMNS: &str = "id, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, opened_ms,
+const COLUMNS: &str = "id, call, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, opened_ms,
      expires_ms, held_until_ms, asked, state, decided_ms, decided_by, words";
 
 impl Approval {
     fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
         let text = |column: usize| row.get::<_, String>(column);
-        let arguments = row.get::<_, Option<String>>(8)?.map(|text| -> rusqlite::Result<Arguments> {
-            let bytes = row.get::<_, i64>(9)?.cast_unsigned();
-            Ok(Arguments { text, bytes, complete: row.get(10)? })
+        let arguments = row.get::<_, Option<String>>(9)?.map(|text| -> rusqlite::Result<Arguments> {
+            let bytes = row.get::<_, i64>(10)?.cast_unsigned();
+            Ok(Arguments { text, bytes, complete: row.get(11)? })
         });
         Ok(Approval {
             id: parsed(row, 0)?,
-            server: text(1)?,
-            client: text(2)?,
-            tool: text(3)?,
-            session: parsed(row, 4)?,
-            rule: text(5)?,
-            reason: text(6)?,
-            difference: row.get(7)?,
+            call: parsed(row, 1)?,
+            server: text(2)?,
+            client: text(3)?,
+            tool: text(4)?,
+            session: parsed(row, 5)?,
+            rule: text(6)?,
+            reason: text(7)?,
+            difference: row.get(8)?,
             arguments: arguments.transpose()?,
-            opened_ms: row.get(11)?,
-            expires_ms: row.get(12)?,
-            held_until_ms: row.get(13)?,
-            asked: row.get(14)?,
-            state: parsed(row, 15)?,
-            decided_ms: row.get(16)?,
-            decided_by: row.get::<_, Option<String>>(17)?.and_then(|word| word.parse().ok()),
-            words: row.get(18)?,
+            opened_ms: row.get(12)?,
+            expires_ms: row.get(13)?,
+            held_until_ms: row.get(14)?,
+            asked: row.get(15)?,
+            state: parsed(row, 16)?,
+            decided_ms: row.get(17)?,
+            decided_by: row.get::<_, Option<String>>(18)?.and_then(|word| word.parse().ok()),
+            words: row.get(19)?,
         })
     }
 }
 
 /// A column that holds the text of something else.
-fn parsed<T: std::str::FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     let kind = rusqlite::types::Type::Text;
     text.parse().map_err(|_| rusqlite::Error::FromSqlConversionFailure(column, kind, text.into()))
@@ -205,7 +242,7 @@ impl Approvals {
         })
     }
 
-    pub fn get(&mut self, now: &Moment, id: CallId) -> Result<Option<Approval>, StoreError> {
+    pub fn get(&mut self, now: &Moment, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
         self.transaction(now, |db| get(db, id))
     }
 
@@ -219,13 +256,18 @@ impl Approvals {
         }
         let db = match self.db {
             Some(ref mut db) => db,
-            None => self.db.insert(Db::open(&self.home, now)?),
+            None => {
+                let db = Db::open(&self.home, now)?;
+                // Arguments do not stay in free pages. Where that cannot be had they stay masked.
+                let _anyway = db.connection.pragma_update(None, "secure_delete", true);
+                self.db.insert(db)
+            }
         };
         db.transaction(work)
     }
 }
 
-fn get(db: &Db, id: CallId) -> rusqlite::Result<Option<Approval>> {
+fn get(db: &Db, id: ApprovalId) -> rusqlite::Result<Option<Approval>> {
     let sql = format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1");
     db.connection.prepare_cached(&sql)?.query_row([id.to_string()], Approval::read).optional()
 }

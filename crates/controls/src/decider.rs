@@ -1,7 +1,6 @@
 //! Deciders: the programs at which a person can decide about calls right now, each with a lock for as long as it lives.
 //!
-//! A gate holds a call only while one of them is there. One whose person is not (a locked screen) says so by a file beside
-//! its lock; what was left by one that died is removed by whoever looks next.
+//! A gate holds a call only while one of them is there. What was left by one that died is removed by whoever looks next.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,6 +9,7 @@ use std::path::{Path, PathBuf};
 use callgate_home::{Home, SessionId, atomic, private};
 
 const BEGIN: &str = "decider-";
+const TRIES: u32 = 20;
 
 /// One of them: there as long as this lives.
 #[derive(Debug)]
@@ -20,36 +20,24 @@ pub struct Presence {
 
 impl Presence {
     pub fn announce(home: &Home) -> io::Result<Presence> {
-        let path = home.leases_dir().join(format!("{BEGIN}{}.lock", SessionId::random()));
-        let lock = private::options().write(true).create_new(true).open(&path)?;
-        lock.lock()?;
-        let presence = Presence { path, _lock: lock };
-        ring(home);
-        Ok(presence)
-    }
-
-    /// Nobody looks at it for now, or somebody does again.
-    pub fn set_away(&self, away: bool) -> io::Result<()> {
-        let mark = away_mark(&self.path);
-        match away {
-            true => private::options().write(true).create(true).truncate(false).open(mark).map(drop),
-            false => match fs::remove_file(mark) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            },
+        // Who looks at the moment before it is locked takes it for what a dead one left, and removes it.
+        for _ in 0..TRIES {
+            let path = home.leases_dir().join(format!("{BEGIN}{}.lock", SessionId::random()));
+            let lock = private::options().write(true).create_new(true).open(&path)?;
+            lock.lock()?;
+            if path.exists() {
+                ring(home);
+                return Ok(Presence { path, _lock: lock });
+            }
         }
+        Err(io::Error::other("what says that somebody is there is removed again and again"))
     }
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let _gone = fs::remove_file(away_mark(&self.path));
         let _gone = fs::remove_file(&self.path);
     }
-}
-
-fn away_mark(lock: &Path) -> PathBuf {
-    lock.with_extension("away")
 }
 
 /// Is there anybody who could decide now?
@@ -60,7 +48,7 @@ pub fn is_present(home: &Home) -> bool {
         name.starts_with(BEGIN) && name.ends_with(".lock")
     });
     // All of them are looked at, so that what is left of the dead goes.
-    locks.filter(|lock| is_live(lock) && !away_mark(lock).exists()).count() > 0
+    locks.filter(|lock| is_live(lock)).count() > 0
 }
 
 fn is_live(path: &Path) -> bool {
@@ -69,7 +57,6 @@ fn is_live(path: &Path) -> bool {
         Err(TryLockError::WouldBlock) => true,
         Err(TryLockError::Error(_)) => false,
         Ok(()) => {
-            let _gone = fs::remove_file(away_mark(path));
             let _gone = fs::remove_file(path);
             false
         }

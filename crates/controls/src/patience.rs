@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use callgate_home::{Home, atomic, lock_file, read_private};
 use callgate_policy::same_client;
+use serde::{Deserialize, Serialize};
 
 /// A client's clock.
 #[derive(Clone, Copy, Debug)]
@@ -68,38 +69,50 @@ pub fn known(client: &str) -> Option<&'static Patience> {
 pub fn hold(home: &Home, client: &str) -> Duration {
     let known = known(client).map_or(UNKNOWN, |one| one.hold);
     let learned = read(home).into_iter().filter(|(name, _)| same_client(name, client));
-    learned.map(|(_, ms)| Duration::from_millis(ms)).fold(known, Duration::min)
+    learned.filter_map(|(_, lesson)| lesson.hold_ms).map(Duration::from_millis).fold(known, Duration::min)
 }
 
-/// A client gave a call up that was held for so long. Clocks are set to round numbers of seconds; what was given up at
-/// another time was given up by a person, and teaches nothing.
+/// What a client taught.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Lesson {
+    /// After so many seconds it gave up last.
+    gave_up_s: u64,
+    /// How long its calls are held since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hold_ms: Option<u64>,
+}
+
+/// A client gave a call up that was held for so long. Clocks are set to round numbers of seconds, and go off twice at the same;
+/// what was given up at another time was given up by a person, and teaches nothing.
 pub fn gave_up(home: &Home, client: &str, after: Duration) -> io::Result<Option<Duration>> {
-    const STEP: u128 = 5_000;
-    const LATE: u128 = 400;
-    let waited = after.as_millis();
-    if waited < STEP || waited % STEP > LATE || after > Duration::from_hours(1) {
-        return Ok(None);
-    }
-    // A quarter of its clock is for whatever else takes time.
-    let hold = Duration::from_millis((waited - waited % STEP) as u64 / 4 * 3);
-    if hold >= self::hold(home, client) {
+    const STEP: u64 = 5_000;
+    const NEAR: u64 = 300;
+    let waited = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+    let clock = waited.saturating_add(STEP / 2) / STEP * STEP;
+    if clock == 0 || waited.abs_diff(clock) > NEAR || after > Duration::from_hours(1) {
         return Ok(None);
     }
     let _alone = lock_file(&home.patience_lock())?;
     let mut all = read(home);
+    let before = all.iter().find(|(name, _)| same_client(name, client)).map(|(_, lesson)| lesson.clone());
+    let again = before.as_ref().is_some_and(|before| before.gave_up_s == clock / 1_000);
+    // A quarter of its clock is for whatever else takes time.
+    let hold = Duration::from_millis(clock / 4 * 3);
+    let learned = (again && hold < self::hold(home, client)).then_some(hold);
+    let hold_ms = learned.map(|hold| hold.as_millis() as u64).or(before.and_then(|before| before.hold_ms));
     all.retain(|name, _| !same_client(name, client));
-    all.insert(client.chars().take(64).collect(), hold.as_millis() as u64);
+    all.insert(client.chars().take(64).collect(), Lesson { gave_up_s: clock / 1_000, hold_ms });
     // Names come from clients: a thousand of them are no clients.
     while all.len() > 1_000 {
         all.pop_first();
     }
     let text = serde_json::to_vec_pretty(&all).map_err(io::Error::other)?;
     atomic::swap(&home.patience(), &text)?;
-    Ok(Some(hold))
+    Ok(learned)
 }
 
-/// In milliseconds, by client. A file that cannot be read teaches nothing.
-fn read(home: &Home) -> BTreeMap<String, u64> {
+/// By client. A file that cannot be read teaches nothing.
+fn read(home: &Home) -> BTreeMap<String, Lesson> {
     read_private(&home.patience()).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
@@ -116,10 +129,9 @@ mod tests {
         let seconds = Duration::from_secs;
         assert_eq!(hold(&home, "some-client"), UNKNOWN);
         assert_eq!(gave_up(&home, "some-client", Duration::from_millis(7_312)).unwrap(), None, "a person");
-        assert_eq!(
-            gave_up(&home, "some-client", Duration::from_millis(10_120)).unwrap(),
-            Some(Duration::from_millis(7_500))
-        );
+        let ten = Duration::from_millis;
+        assert_eq!(gave_up(&home, "some-client", ten(10_120)).unwrap(), None, "once may be chance");
+        assert_eq!(gave_up(&home, "some-client", ten(9_950)).unwrap(), Some(ten(7_500)));
         assert_eq!(hold(&home, "Some-Client"), Duration::from_millis(7_500));
         assert_eq!(gave_up(&home, "some-client", seconds(30)).unwrap(), None, "never longer");
         assert_eq!(hold(&home, "claude-code"), seconds(100), "others are not concerned");

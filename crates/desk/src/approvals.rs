@@ -4,18 +4,18 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use callgate_controls::approval::{
-    Approval, Approvals, Decider, Grant, GrantScope, NotDecided, State, Verdict,
+    Approval, ApprovalId, Approvals, BadApprovalId, Decider, Grant, GrantScope, NotDecided, State, Verdict,
 };
 use callgate_controls::{decider, patience};
-use callgate_home::{CallId, lease};
+use callgate_home::lease;
 use callgate_journal::{EventKind, record_event};
 use callgate_text::{client_name, clip, count, harmless, name};
 
 use crate::notices::Notice;
 use crate::tray::TrayAct;
 use crate::view::{
-    Answer, ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, Done, GrantView,
-    Loosening, Place, Restriction, Target,
+    ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, Done, GrantView, Place,
+    Restriction, Target,
 };
 use crate::{Desk, DeskError};
 
@@ -48,9 +48,17 @@ impl Desk {
         Ok(ApprovalsView { open, ended, grants })
     }
 
-    /// How many wait.
-    pub fn waiting_approvals(&self) -> Result<usize, DeskError> {
-        Ok(Approvals::new(self.home()).open(&self.clock.now())?.len())
+    /// One that can be decided.
+    pub fn open_approval(&self, id: &str) -> Result<ApprovalView, DeskError> {
+        let (now, id) = (self.clock.now(), parsed(id)?);
+        let mut store = Approvals::new(self.home());
+        // Those whose time is over are closed by this.
+        store.open(&now)?;
+        match store.get(&now, id)? {
+            None => Err(not_decided(NotDecided::Unknown(id))),
+            Some(approval) if approval.state == State::Open => Ok(view(approval, now.wall_ms)),
+            Some(approval) => Err(not_decided(NotDecided::Already { id, state: approval.state })),
+        }
     }
 
     /// Decides, if nobody did before.
@@ -62,6 +70,7 @@ impl Desk {
         if waiting.state != State::Open {
             return Err(not_decided(NotDecided::Already { id, state: waiting.state }));
         }
+        let meant = meant(verdict)?;
         let is_yes = !matches!(verdict, ApprovalVerdict::Deny { .. });
         if is_yes && waiting.arguments.as_ref().is_some_and(|arguments| !arguments.complete) {
             return Err(DeskError::BadInput(format!(
@@ -75,8 +84,20 @@ impl Desk {
             record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words)
                 .map_err(DeskError::Unrecorded)?;
         }
-        let decided = store.decide(&now, id, &asked(verdict)?, by).map_err(not_decided)?;
+        let decided = match store.decide(&now, id, &meant, by) {
+            Ok(decided) => decided,
+            Err(error) => {
+                if is_yes {
+                    let words = format!("{} was not approved after all: {error}", subject(&waiting));
+                    let (at, server) = (now.wall_ms, Some(waiting.server.as_str()));
+                    let _noted =
+                        record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words);
+                }
+                return Err(not_decided(error));
+            }
+        };
         decider::ring(self.home());
+        let is_held = decided.is_held && lease::is_live(self.home(), waiting.session);
         let approval = &decided.approval;
         if !is_yes {
             let words = format!("{} denied {}", subject(approval), by.place());
@@ -85,7 +106,7 @@ impl Desk {
             let _noted = record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words);
         }
         let rule = self.rule_for(verdict, approval)?;
-        let is_late = is_yes && !decided.is_held;
+        let is_late = is_yes && !is_held;
         let in_background = patience::known(&approval.client).is_some_and(|one| one.in_background);
         let tell = (is_late && !in_background).then(|| {
             format!(
@@ -93,7 +114,7 @@ impl Desk {
                 approval.tool
             )
         });
-        Ok(DecidedView { done: done(verdict, approval, decided.is_held, rule), tell })
+        Ok(DecidedView { done: done(verdict, approval, is_held, rule), tell })
     }
 
     /// Refuses what waits, without a word for the agent.
@@ -135,15 +156,11 @@ impl Desk {
         let target =
             || Target { server: approval.server.clone(), tool: Some(approval.tool.clone()), client: None };
         match verdict {
-            ApprovalVerdict::Always => match self.loosen(&Loosening::Allow { target: target() })? {
-                Answer::Done(done) => Ok(Some(done)),
-                Answer::Ask(question) => self.confirm(&question.token).map(Some),
-            },
             ApprovalVerdict::Deny { block: true, reason } => {
                 self.restrict(&Restriction::Block { target: target(), reason: reason.clone() }).map(Some)
             }
             ApprovalVerdict::Once
-            | ApprovalVerdict::Burst { .. }
+            | ApprovalVerdict::Burst
             | ApprovalVerdict::UntilRestart
             | ApprovalVerdict::Deny { block: false, .. } => Ok(None),
         }
@@ -157,12 +174,16 @@ impl Desk {
             return Err(DeskError::NotFound(format!("nothing is let through by {id} any more")));
         }
         decider::ring(self.home());
+        let words = format!("what approval {id} let through is revoked");
+        // It holds, recorded or not.
+        let _noted =
+            record_event(self.home(), now.wall_ms, EventKind::Decided, None, Some(self.origin), &words);
         Ok(Done { words: format!("Revoked {id}: calls are asked about again"), ..Done::default() })
     }
 }
 
-fn parsed(id: &str) -> Result<CallId, DeskError> {
-    id.parse().map_err(|error: callgate_home::BadId| DeskError::BadInput(error.to_string()))
+fn parsed(id: &str) -> Result<ApprovalId, DeskError> {
+    id.parse().map_err(|error: BadApprovalId| DeskError::BadInput(error.to_string()))
 }
 
 fn not_decided(error: NotDecided) -> DeskError {
@@ -173,11 +194,11 @@ fn not_decided(error: NotDecided) -> DeskError {
     }
 }
 
-fn asked(verdict: &ApprovalVerdict) -> Result<Verdict, DeskError> {
+fn meant(verdict: &ApprovalVerdict) -> Result<Verdict, DeskError> {
     Ok(match verdict {
-        ApprovalVerdict::Once | ApprovalVerdict::Always => Verdict::Once,
-        ApprovalVerdict::Burst { tools } => Verdict::Grant { scope: GrantScope::Burst, tools: tools.clone() },
-        ApprovalVerdict::UntilRestart => Verdict::Grant { scope: GrantScope::Session, tools: Vec::new() },
+        ApprovalVerdict::Once => Verdict::Once,
+        ApprovalVerdict::Burst => Verdict::Grant(GrantScope::Burst),
+        ApprovalVerdict::UntilRestart => Verdict::Grant(GrantScope::Session),
         ApprovalVerdict::Deny { reason, .. } => {
             let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
             if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
@@ -194,32 +215,28 @@ fn subject(approval: &Approval) -> String {
     format!("{} of {}, for {} ({id})", name(tool), name(server), client_name(client))
 }
 
-fn scope_words(verdict: &ApprovalVerdict) -> String {
+fn scope_words(verdict: &ApprovalVerdict) -> &'static str {
     match verdict {
-        ApprovalVerdict::Once => "once".to_owned(),
-        ApprovalVerdict::Burst { tools } if tools.is_empty() => "for this burst".to_owned(),
-        ApprovalVerdict::Burst { tools } => {
-            format!(
-                "for this burst, with {}",
-                tools.iter().map(|tool| name(tool)).collect::<Vec<_>>().join(", ")
-            )
-        }
-        ApprovalVerdict::UntilRestart => "until the client restarts, in all of its chats".to_owned(),
-        ApprovalVerdict::Always => "for good, by a rule".to_owned(),
-        ApprovalVerdict::Deny { .. } => "not".to_owned(),
+        ApprovalVerdict::Once => "once",
+        ApprovalVerdict::Burst => "with the next calls of this tool",
+        ApprovalVerdict::UntilRestart => "until the client restarts, in all of its chats",
+        ApprovalVerdict::Deny { .. } => "not",
     }
 }
 
 fn done(verdict: &ApprovalVerdict, approval: &Approval, is_held: bool, rule: Option<Done>) -> Done {
     let what = subject(approval);
     let words = match verdict {
+        ApprovalVerdict::Deny { block: false, .. } if !is_held => {
+            format!("Denied {what}; its client does not wait, and hears it if the same call comes again")
+        }
         ApprovalVerdict::Deny { block: false, .. } => format!("Denied {what}"),
         ApprovalVerdict::Deny { .. } => format!("Denied {what}, and blocked the tool"),
         yes => {
             let then = if is_held {
-                "it goes on now"
+                "it is let through now, if nothing else refuses it"
             } else {
-                "its client has stopped waiting: the same call passes if it comes again within 10 minutes"
+                "its client does not wait: the same call passes if it comes again within 10 minutes"
             };
             format!("Approved {what} {}; {then}", scope_words(yes))
         }
@@ -234,6 +251,7 @@ fn view(approval: Approval, now_ms: i64) -> ApprovalView {
     };
     ApprovalView {
         id: approval.id.to_string(),
+        call: approval.call.to_string(),
         in_background: patience::known(&approval.client).is_some_and(|one| one.in_background),
         server: approval.server,
         client: approval.client,
@@ -269,6 +287,6 @@ fn grant_view(grant: Grant) -> GrantView {
         GrantScope::Burst => format!("until nothing comes for a minute, {calls} at most"),
         GrantScope::Session => "until the client restarts, in all of its chats".to_owned(),
     };
-    let Grant { id, server, client, tools, ends_ms, calls_left, .. } = grant;
-    GrantView { id: id.to_string(), server, client, tools, words, ends_ms, calls_left }
+    let Grant { id, server, client, tool, ends_ms, calls_left, .. } = grant;
+    GrantView { id: id.to_string(), server, client, tool, words, ends_ms, calls_left }
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
+use callgate_controls::approval::ApprovalId;
 use callgate_history::{History, MINUTE_MS, Tallied};
-use callgate_home::{CallId, SessionId};
+use callgate_home::SessionId;
 
 use crate::DeskError;
 use crate::alarms::{Alarms, Learned};
@@ -35,7 +36,7 @@ pub(crate) struct OverviewCache {
     sessions: HashMap<(SessionId, i64), SessionNumbers>,
     pub(crate) notices: Notices,
     /// Calls that wait for a decision and were told of.
-    pub(crate) told_approvals: BTreeSet<CallId>,
+    pub(crate) told_approvals: BTreeSet<ApprovalId>,
     pub(crate) recent: Option<(i64, Vec<CallLine>)>,
     pub(crate) caught_up_ms: Option<i64>,
     pub(crate) stopped: StoppedPolicies,

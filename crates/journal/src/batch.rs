@@ -155,6 +155,8 @@ pub struct Commit {
     pub admitted: Admitted,
     /// Calls whose record failed: their lines are not in `admitted`, and each needs an answer.
     pub unrecorded: Vec<(CallRef, StoreError)>,
+    /// Why nothing of the group is on record, if so.
+    pub error: Option<StoreError>,
 }
 
 /// Lines that were judged and are on record: what the server's pipe accepts.
@@ -276,7 +278,8 @@ impl<'j> Batch<'j> {
             digest: None,
         };
         let call = match intent.asked {
-            Some(call) => CallRef { holds, ..self.decide(&call, &row) },
+            // The time that a person took is not the call's.
+            Some(call) => CallRef { holds, started: self.started, ..self.decide(&call, &row) },
             None => self.record(entry, &row),
         };
         let start = self.lines.len();
@@ -381,7 +384,7 @@ impl<'j> Batch<'j> {
     pub fn commit(self) -> Commit {
         let Batch { shared, group, records, lines, staged, .. } = self;
         if group.is_empty() {
-            return Commit { admitted: Admitted { lines }, unrecorded: Vec::new() };
+            return Commit { admitted: Admitted { lines }, unrecorded: Vec::new(), error: None };
         }
         failpoint::reach("commit.before_append");
         let appended = shared.append(group, records);
@@ -389,14 +392,14 @@ impl<'j> Batch<'j> {
         match appended {
             Ok(()) => {
                 shared.calls_opened(staged.len() as u64);
-                Commit { admitted: Admitted { lines }, unrecorded: Vec::new() }
+                Commit { admitted: Admitted { lines }, unrecorded: Vec::new(), error: None }
             }
             Err(error) => {
                 let held = staged.iter().filter(|(call, _)| call.holds).map(|(call, _)| (call.seq, false));
                 shared.free(held.collect());
                 let lines = without(&lines, &staged);
                 let unrecorded = staged.into_iter().map(|(call, _)| (call, error.clone())).collect();
-                Commit { admitted: Admitted { lines }, unrecorded }
+                Commit { admitted: Admitted { lines }, unrecorded, error: Some(error) }
             }
         }
     }

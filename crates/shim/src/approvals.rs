@@ -12,12 +12,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::approval::{self, Arguments, GrantScope, Subject};
+use callgate_controls::approval::{self, ApprovalId, Arguments, GrantScope, Subject};
 use callgate_controls::patience;
 use callgate_home::clock::{Clock, SystemClock};
-use callgate_home::{CallId, Home, SessionId, StoreError};
-use callgate_journal::CallRef;
+use callgate_home::{Home, SessionId, StoreError};
+use callgate_journal::{CallRef, Decision};
 use callgate_policy::wait_words;
+use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::message::{Body, Message};
 use sha2::{Digest as _, Sha256};
@@ -76,7 +77,7 @@ struct AskedCall {
 
 /// What lets a call through that was asked about.
 pub(crate) struct GivenLeave {
-    pub(crate) id: CallId,
+    pub(crate) id: ApprovalId,
     /// For the record.
     pub(crate) words: String,
 }
@@ -190,11 +191,21 @@ impl Relay {
 
 impl Passage<'_> {
     /// Has a person decide about a held call. It is on record from here on.
-    pub(crate) fn ask(&mut self, message: &Message<'_>, ticket: Ticket, question: &Refusal) {
+    pub(crate) fn ask(
+        &mut self,
+        message: &Message<'_>,
+        (ticket, since): (Ticket, Instant),
+        question: &Refusal,
+    ) {
         let Body::Request { id, method, params } = &message.body else { return };
         let Ok(request) = ClientRequest::new(message, id.as_key(), method, *params) else { return };
         let relay = self.relay();
-        let call = self.record_question(&request.request, question);
+        let call = match self.record_question(&request.request, question) {
+            Ok(call) => call,
+            Err(error) => {
+                return self.refuse(&request, &Refusal::unrecorded(&error.to_string(), question.keep));
+            }
+        };
         let client = relay.client.name();
         let settings = relay.rules().policy.ask_settings(
             &client,
@@ -220,7 +231,7 @@ impl Passage<'_> {
             arguments,
             question: question.clone(),
             token: request.progress_token(),
-            since: Instant::now(),
+            since,
             hold,
             expires: settings.expires.map_or(approval::EXPIRES, |expires| expires.duration()),
         });
@@ -229,8 +240,9 @@ impl Passage<'_> {
             None => Err("it would not be known again".to_owned()),
         };
         if let Err(why) = received {
+            let (decision, next) = (Decision::Denied, NextStep::AskUser);
             let reason = format!("{}, and nobody can be asked ({why})", question.reason);
-            self.refuse(&request, &Refusal { reason, ..question.clone() }.cannot_be_asked());
+            self.refuse(&request, &Refusal { decision, reason, next, ..question.clone() });
         }
     }
 }

@@ -10,6 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use callgate_journal::CallRef;
 use callgate_protocol::message::{Incoming, Message, Side, read};
@@ -49,16 +50,18 @@ pub(crate) struct HeldMessage {
     for_server: bool,
     /// The row of a call that a person was asked about.
     asked: Option<CallRef>,
+    /// When it was received: its client's clock runs from there.
+    since: Instant,
 }
 
 impl HeldMessage {
     pub(crate) fn new(message: &Message<'_>, ticket: Option<Ticket>, for_server: bool) -> HeldMessage {
-        HeldMessage { text: message.text().into(), ticket, for_server, asked: None }
+        HeldMessage { text: message.text().into(), ticket, for_server, asked: None, since: Instant::now() }
     }
 
     /// A call that a person has decided about.
-    pub(crate) fn decided(text: Box<str>, ticket: Ticket, asked: CallRef) -> HeldMessage {
-        HeldMessage { text, ticket: Some(ticket), for_server: false, asked: Some(asked) }
+    pub(crate) fn decided(text: Box<str>, ticket: Ticket, asked: CallRef, since: Instant) -> HeldMessage {
+        HeldMessage { text, ticket: Some(ticket), for_server: false, asked: Some(asked), since }
     }
 }
 
@@ -80,7 +83,8 @@ impl HeldRequests {
     pub(crate) fn push(&self, relay: &Arc<Relay>, held: HeldMessage) -> io::Result<()> {
         let mut queue = self
             .changed
-            .wait_while(self.queue(), |queue| queue.bytes > MOST_BYTES)
+            // What was held already is in memory anyway, and whoever brings it has others to look after.
+            .wait_while(self.queue(), |queue| queue.bytes > MOST_BYTES && held.asked.is_none())
             .unwrap_or_else(PoisonError::into_inner);
         if !queue.attended {
             let relay = relay.clone();
@@ -116,7 +120,7 @@ impl HeldRequests {
             let mut passage = Passage::for_held(relay, held.ticket, held.asked);
             passage.message(&message);
             if let (Some(question), Some(ticket)) = (passage.question(), held.ticket) {
-                passage.ask(&message, ticket, &question);
+                passage.ask(&message, (ticket, held.since), &question);
             }
             passage.forward();
         }

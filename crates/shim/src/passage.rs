@@ -10,6 +10,7 @@ mod forwarding;
 use std::sync::Arc;
 use std::time::Instant;
 
+use callgate_home::StoreError;
 use callgate_journal::CallRef;
 use callgate_protocol::id::Id;
 use callgate_protocol::json::Raw;
@@ -63,23 +64,21 @@ impl<'r> Passage<'r> {
         self.relay
     }
 
-    /// Has the row of a call that a person is asked about written down.
-    pub(crate) fn record_question(&mut self, request: &Request<'_>, question: &Refusal) -> CallRef {
+    /// Has the row of a call that a person is asked about written down. An error: it is not, and nobody is to be asked.
+    pub(crate) fn record_question(
+        &mut self,
+        request: &Request<'_>,
+        question: &Refusal,
+    ) -> Result<CallRef, StoreError> {
         if let Some(asked) = self.admission.asked {
-            return asked;
+            return Ok(asked);
         }
         let call = self.admission.refuse(request, question);
-        self.admission.asked = Some(call);
-        self.forward();
-        call
-    }
-
-    /// The client gave up what was held.
-    pub(crate) fn given_up(&mut self, message: &Message<'_>) {
-        let Body::Request { id, method, params } = &message.body else { return };
-        if let Ok(request) = ClientRequest::new(message, id.as_key(), method, *params) {
-            self.note_given_up(&request.request);
+        if let Some(error) = self.admission.commit().error {
+            return Err(error);
         }
+        self.admission.asked = Some(call);
+        Ok(call)
     }
 
     /// What a person has to decide before it can go on.

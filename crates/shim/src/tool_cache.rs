@@ -118,6 +118,8 @@ struct ListWorker {
 struct KnownTools {
     /// By name; `None` for a tool without a schema.
     schemas: FxHashMap<String, Option<Arc<ToolSchema>>>,
+    /// By name: digests of definitions.
+    definitions: FxHashMap<String, [u8; 32]>,
     /// A whole list was read, and the server has not said since that it changed.
     current: bool,
     /// How many lists were read.
@@ -330,12 +332,7 @@ impl ToolCache {
 
     /// Digest of what the server last said of the tool; zeros, if it said nothing.
     pub(crate) fn definition(&self, tool: &str) -> [u8; 32] {
-        let pages = lock(&self.known.0).pages.clone();
-        let listed = pages.iter().filter_map(|page| Raw::parse(page).ok()).find_map(|result| {
-            let tools = learn_tools(result).ok()?;
-            tools.iter().find(|listed| listed.name == tool).map(|listed| listed.definition.text())
-        });
-        listed.map_or([0; 32], |definition| Sha256::digest(definition).into())
+        lock(&self.known.0).definitions.get(tool).copied().unwrap_or_default()
     }
 
     /// Lets the clerk finish what it has, at the end of a session.
@@ -367,6 +364,8 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
     }
     let tools = read(&pages);
     let mark = FxBuildHasher.hash_one(&tools);
+    let digest = |definition: &str| -> [u8; 32] { Sha256::digest(definition).into() };
+    let definitions = tools.iter().map(|(name, definition, _)| (name.clone(), digest(definition))).collect();
     let differs = {
         let mut known = lock(&known.0);
         if is_over(&known) {
@@ -382,6 +381,7 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
             (name.clone(), schema.as_deref().map(kept))
         });
         known.schemas = schemas.collect();
+        known.definitions = definitions;
         known.pages = Vec::new();
         known.current = known.stamp == at;
         known.read += 1;

@@ -97,7 +97,7 @@ pub fn refusal(
 }
 
 /// The answer to a call that a person has not decided about yet.
-pub(crate) fn pending(id: &IdKey, reason: &str, next: &NextStep, (call, rule): (&str, &str)) -> Vec<u8> {
+pub(crate) fn pending(id: &IdKey, reason: &str, next: &NextStep, call: &str, rule: &str) -> Vec<u8> {
     let text = to_agent(reason, next, Some(call));
     let meta = [("callgate/call", call), ("callgate/rule", rule), ("callgate/approval", "pending")];
     answer::tool_refusal(id, &text, &meta)

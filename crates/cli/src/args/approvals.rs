@@ -20,19 +20,18 @@ pub(crate) struct ApprovalsArgs {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "scope", multiple = false)]
 pub(crate) struct ApproveArgs {
     /// Id of the approval, as `callgate approvals` and the window show it
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
     /// Also what follows of the same tool, until nothing comes for a minute, 20 calls at most
-    #[arg(long, group = "scope")]
+    #[arg(long, conflicts_with_all = ["until_restart", "always"])]
     pub(crate) burst: bool,
     /// Also later calls of the same tool, until the client restarts: in all of its chats
-    #[arg(long, group = "scope")]
+    #[arg(long, conflicts_with = "always")]
     pub(crate) until_restart: bool,
     /// Allow the tool by a rule from now on
-    #[arg(long, group = "scope")]
+    #[arg(long)]
     pub(crate) always: bool,
 }
 

@@ -9,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use crate::duration::Span;
 
 /// Whom an act is for, besides the server and the tool.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct WhomArgs {
     /// Only for this client, as `callgate log` names it (claude-desktop, cursor …); for every client when left out
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]

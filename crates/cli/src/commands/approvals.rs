@@ -8,12 +8,12 @@ use std::time::Duration;
 use callgate_controls::approval::Decider;
 use callgate_controls::decider::Presence;
 use callgate_desk::Desk;
-use callgate_desk::view::{ApprovalState, ApprovalVerdict, ApprovalView, DecidedView, GrantView};
+use callgate_desk::view::{ApprovalState, ApprovalVerdict, ApprovalView, DecidedView, GrantView, Loosening};
 use callgate_home::clock::wall_ms;
 use callgate_text::{client_name, harmless, local, name, size, span};
 
-use crate::act::{desk, told};
-use crate::args::{ApprovalsArgs, ApproveArgs, DenyArgs};
+use crate::act::{Act, desk, told};
+use crate::args::{ApprovalsArgs, ApproveArgs, DenyArgs, WhomArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -28,16 +28,20 @@ pub(crate) fn list(args: &ApprovalsArgs) -> anyhow::Result<ExitCode> {
         screen.line(&desk.revoke_grant(id).map_err(told)?.words);
         return Ok(ExitCode::SUCCESS);
     }
+    let how = if args.json { Shown::Json } else { Shown::Short };
     if args.follow {
-        return follow(&desk, &screen, args.json);
+        return follow(&desk, &screen, how);
     }
     let view = desk.approvals().map_err(told)?;
     let ended = view.ended.iter().filter(|_| args.all);
     for approval in view.open.iter().chain(ended) {
-        show(&screen, approval, args.json)?;
+        show(&screen, approval, how)?;
     }
     if args.json {
         return Ok(ExitCode::SUCCESS);
+    }
+    if !view.open.is_empty() {
+        screen::hint("Decide with `callgate approve ID` or `callgate deny ID --reason WHY`.");
     }
     view.grants.iter().for_each(|grant| screen.line(&granted(&screen, grant)));
     if view.open.is_empty() && view.grants.is_empty() {
@@ -47,13 +51,13 @@ pub(crate) fn list(args: &ApprovalsArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Shows what comes until somebody ends it. Somebody looks, so calls are held.
-fn follow(desk: &Desk, screen: &Screen, json: bool) -> anyhow::Result<ExitCode> {
+fn follow(desk: &Desk, screen: &Screen, how: Shown) -> anyhow::Result<ExitCode> {
     let _presence = Presence::announce(desk.home())?;
     let mut shown = HashSet::new();
     loop {
         let open = desk.approvals().map_err(told)?.open;
         for approval in open.iter().filter(|one| !shown.contains(&one.id)) {
-            show(screen, approval, json)?;
+            show(screen, approval, how)?;
         }
         shown = open.into_iter().map(|one| one.id).collect();
         thread::sleep(LOOK);
@@ -62,18 +66,22 @@ fn follow(desk: &Desk, screen: &Screen, json: bool) -> anyhow::Result<ExitCode> 
 
 pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
     let verdict = match args {
-        ApproveArgs { burst: true, .. } => ApprovalVerdict::Burst { tools: Vec::new() },
+        ApproveArgs { burst: true, .. } => ApprovalVerdict::Burst,
         ApproveArgs { until_restart: true, .. } => ApprovalVerdict::UntilRestart,
-        ApproveArgs { always: true, .. } => ApprovalVerdict::Always,
         ApproveArgs { .. } => ApprovalVerdict::Once,
     };
     let (desk, screen) = (desk()?, Screen::new());
-    let view = desk.approvals().map_err(told)?;
-    if let Some(approval) = view.open.iter().find(|one| one.id == args.id) {
-        show(&screen, approval, false)?;
-    }
-    confirm::loosening(&format!("let the call {} through", harmless(&args.id)), "approve")?;
+    // Nobody types a word for what cannot be decided.
+    let approval = desk.open_approval(&args.id).map_err(told)?;
+    show(&screen, &approval, Shown::Whole)?;
+    confirm::loosening(&format!("let the call {} through", approval.id), "approve")?;
     tell(&screen, &desk.decide(&args.id, &verdict, Decider::Cli).map_err(told)?);
+    if args.always {
+        let (server, tool) = (approval.server.as_str(), Some(approval.tool.as_str()));
+        let whom = WhomArgs::default();
+        let act = Act { verb: "allow", server, tool, tail: &[], options: &[], whom: &whom };
+        return act.loosen("allow", |target| Loosening::Allow { target });
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,8 +99,17 @@ fn tell(screen: &Screen, decided: &DecidedView) {
     }
 }
 
-fn show(screen: &Screen, approval: &ApprovalView, json: bool) -> anyhow::Result<()> {
-    if json {
+/// How much of a question is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Json,
+    /// With the beginning of long arguments.
+    Short,
+    Whole,
+}
+
+fn show(screen: &Screen, approval: &ApprovalView, how: Shown) -> anyhow::Result<()> {
+    if how == Shown::Json {
         screen.line(&serde_json::to_string(approval)?);
         return Ok(());
     }
@@ -112,11 +129,12 @@ fn show(screen: &Screen, approval: &ApprovalView, json: bool) -> anyhow::Result<
         screen.line(&format!("  Asked about again: {}", harmless(difference)));
     }
     if let Some(arguments) = &approval.arguments {
-        let shown = &arguments[..arguments.floor_char_boundary(SHOWN)];
+        let most = if how == Shown::Whole { arguments.len() } else { SHOWN };
+        let shown = &arguments[..arguments.floor_char_boundary(most)];
         screen.line(&format!("  {}", harmless(shown)));
         if shown.len() < arguments.len() || !approval.complete {
-            let rest = approval.arguments_bytes - shown.len() as u64;
-            screen.line(&format!("  … {} more", size(rest)));
+            let rest = approval.arguments_bytes.saturating_sub(shown.len() as u64);
+            screen.line(&format!("  … {} more; `callgate approve` shows all of it first", size(rest)));
         }
     }
     Ok(())
@@ -129,7 +147,7 @@ fn state(approval: &ApprovalView) -> String {
     let stands = match approval.state {
         ApprovalState::Open => match approval.held_until_ms {
             Some(until) => format!("its client waits for {} more", left(until)),
-            None => "its client has stopped waiting".to_owned(),
+            None => "its client does not wait".to_owned(),
         },
         ApprovalState::Approved => format!("approved {by}"),
         ApprovalState::Denied => format!("denied {by}"),
@@ -140,11 +158,10 @@ fn state(approval: &ApprovalView) -> String {
 }
 
 fn granted(screen: &Screen, grant: &GrantView) -> String {
-    let tools: Vec<String> = grant.tools.iter().map(|tool| name(tool)).collect();
     format!(
         "{}  {} of {} passes for {} {}; end it: callgate approvals --revoke {}",
         screen.paint(screen::BOLD, &grant.id),
-        tools.join(", "),
+        name(&grant.tool),
         name(&grant.server),
         client_name(&grant.client),
         grant.words,

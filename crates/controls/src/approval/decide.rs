@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
+use callgate_home::StoreError;
 use callgate_home::clock::Moment;
-use callgate_home::{CallId, StoreError};
 
-use super::{Approval, Approvals, Decider, GrantScope, State, USABLE, get, grants, miss_expired, ms};
+use super::{
+    Approval, ApprovalId, Approvals, Decider, GrantScope, State, USABLE, get, grants, miss_expired, ms,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// This call, once: now if it is held, else when it comes again.
     Once,
-    /// This call, and others of these tools as far as the scope reaches.
-    Grant { scope: GrantScope, tools: Vec<String> },
+    /// This call, and others of the same tool as far as the scope reaches.
+    Grant(GrantScope),
     /// With words for whoever asked.
     Deny(Option<String>),
 }
@@ -30,14 +32,14 @@ pub struct Decided {
 #[derive(Debug, thiserror::Error)]
 pub enum NotDecided {
     #[error("there is no approval {0}: `callgate approvals` lists those that wait")]
-    Unknown(CallId),
+    Unknown(ApprovalId),
     #[error("{}", already(*id, *state))]
-    Already { id: CallId, state: State },
+    Already { id: ApprovalId, state: State },
     #[error("the approval cannot be written: {0}")]
     Store(#[from] StoreError),
 }
 
-fn already(id: CallId, state: State) -> String {
+fn already(id: ApprovalId, state: State) -> String {
     match state {
         State::Open => format!("{id} waits for a decision"),
         State::Approved => format!("{id} was approved already; nothing was changed"),
@@ -51,7 +53,7 @@ impl Approvals {
     pub fn decide(
         &mut self,
         now: &Moment,
-        id: CallId,
+        id: ApprovalId,
         verdict: &Verdict,
         by: Decider,
     ) -> Result<Decided, NotDecided> {
@@ -63,13 +65,13 @@ impl Approvals {
             }
             let (state, words) = match verdict {
                 Verdict::Deny(words) => (State::Denied, words.as_deref()),
-                Verdict::Once | Verdict::Grant { .. } => (State::Approved, None),
+                Verdict::Once | Verdict::Grant(_) => (State::Approved, None),
             };
             let changed = db
                 .connection
                 .prepare_cached(
                     "UPDATE approvals SET state = ?2, decided_ms = ?3, decided_uptime_ms = ?4, decided_boot = ?5,
-                       decided_by = ?6, words = ?7, arguments = NULL WHERE id = ?1 AND state = 'open'",
+                       decided_by = ?6, words = ?7, arguments = NULL, told = ?8 WHERE id = ?1 AND state = 'open'",
                 )?
                 .execute((
                     id.to_string(),
@@ -79,14 +81,15 @@ impl Approvals {
                     now.boot.0.to_string(),
                     by.word(),
                     words,
+                    approval.held_until_ms.is_some_and(|until| until > now.wall_ms),
                 ))?;
             if state == State::Approved {
                 // The call itself passes whatever else the verdict reaches.
                 let insert = "INSERT OR REPLACE INTO once(id, ends_ms) VALUES (?1, ?2)";
-                db.connection.execute(insert, (id.to_string(), now.wall_ms + ms(USABLE)))?;
+                db.connection.execute(insert, (id.spend_key(), now.wall_ms + ms(USABLE)))?;
             }
-            if let Verdict::Grant { scope, tools } = verdict {
-                grants::insert(db, now, &approval, *scope, tools)?;
+            if let Verdict::Grant(scope) = verdict {
+                grants::insert(db, now, &approval, *scope)?;
             }
             Ok(Some((approval, changed == 1)))
         })?;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use callgate_home::clock::Moment;
-use callgate_home::{CallId, SessionId, StoreError, vocabulary};
+use callgate_home::{SessionId, StoreError, vocabulary};
 use rusqlite::Row;
 
-use super::{Approval, Approvals, ms, parsed};
+use super::{Approval, ApprovalId, Approvals, ms, parsed};
 use crate::limits::Db;
 
 vocabulary! {
@@ -49,11 +49,13 @@ impl GrantScope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// Of the approval.
-    pub id: CallId,
+    pub id: ApprovalId,
     pub server: String,
     pub client: String,
     pub session: SessionId,
-    pub tools: Vec<String>,
+    pub tool: String,
+    /// Of the tool, as it was when it was granted.
+    pub(super) definition: Vec<u8>,
     pub scope: GrantScope,
     pub granted_ms: i64,
     pub ends_ms: i64,
@@ -61,7 +63,8 @@ pub struct Grant {
     pub calls_left: u32,
 }
 
-const COLUMNS: &str = "id, server, client, session, tools, scope, granted_ms, ends_ms, used_ms, calls_left";
+const COLUMNS: &str =
+    "id, server, client, session, tool, scope, granted_ms, ends_ms, used_ms, calls_left, definition";
 /// What holds at wall time ?1, time since boot ?2 and boot ?3.
 pub(super) const HOLDS: &str =
     "revoked_ms IS NULL AND calls_left > 0 AND ?1 < ends_ms AND ?1 < used_ms + idle_ms
@@ -69,42 +72,30 @@ pub(super) const HOLDS: &str =
 
 impl Grant {
     fn read(row: &Row<'_>) -> rusqlite::Result<Grant> {
-        let tools: String = row.get(4)?;
         Ok(Grant {
             id: parsed(row, 0)?,
             server: row.get(1)?,
             client: row.get(2)?,
             session: parsed(row, 3)?,
-            tools: serde_json::from_str(&tools).unwrap_or_default(),
+            tool: row.get(4)?,
             scope: parsed(row, 5)?,
             granted_ms: row.get(6)?,
             ends_ms: row.get(7)?,
             used_ms: row.get(8)?,
             calls_left: row.get(9)?,
+            definition: row.get(10)?,
         })
     }
 }
 
-pub(super) fn insert(
-    db: &Db,
-    now: &Moment,
-    approval: &Approval,
-    scope: GrantScope,
-    tools: &[String],
-) -> rusqlite::Result<()> {
-    let mut named = vec![approval.tool.clone()];
-    named.extend(tools.iter().filter(|tool| **tool != approval.tool).cloned());
+pub(super) fn insert(db: &Db, now: &Moment, approval: &Approval, scope: GrantScope) -> rusqlite::Result<()> {
     db.connection
         .execute(
-            "INSERT INTO grants(id, server, client, session, tools, scope, granted_ms, granted_uptime_ms, boot, ends_ms, idle_ms,
-               used_ms, calls_left)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?7, ?12)",
-            rusqlite::params![
+            "INSERT INTO grants(id, server, client, session, tool, definition, scope, granted_ms, granted_uptime_ms, boot, ends_ms,
+               idle_ms, used_ms, calls_left)
+             SELECT id, server, client, session, tool, definition, ?2, ?3, ?4, ?5, ?6, ?7, ?3, ?8 FROM approvals WHERE id = ?1",
+            (
                 approval.id.to_string(),
-                approval.server,
-                approval.client,
-                approval.session.to_string(),
-                serde_json::to_string(&named).unwrap_or_default(),
                 scope.word(),
                 now.wall_ms,
                 now.uptime_ms.cast_signed(),
@@ -113,7 +104,7 @@ pub(super) fn insert(
                 ms(scope.idle()),
                 // The call that asked is spent by itself.
                 scope.calls() - 1,
-            ],
+            ),
         )
         .map(drop)
 }
@@ -139,14 +130,14 @@ impl Approvals {
     }
 
     /// Ends a grant; false if there is none that holds. What was approved with it and not used yet ends, too.
-    pub fn revoke(&mut self, now: &Moment, id: CallId) -> Result<bool, StoreError> {
+    pub fn revoke(&mut self, now: &Moment, id: ApprovalId) -> Result<bool, StoreError> {
         self.transaction(now, |db| {
             let held = holding(db, now)?.iter().any(|grant| grant.id == id);
-            let id = id.to_string();
+            let (key, id) = (id.spend_key(), id.to_string());
             let end = "UPDATE grants SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL";
             db.connection.execute(end, (&id, now.wall_ms))?;
             let unspent = "UPDATE once SET spent_ms = ?2 WHERE id = ?1 AND spent_ms IS NULL";
-            let unused = db.connection.execute(unspent, (&id, now.wall_ms))?;
+            let unused = db.connection.execute(unspent, (&key, now.wall_ms))?;
             Ok(held || unused == 1)
         })
     }

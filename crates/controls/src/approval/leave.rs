@@ -2,8 +2,10 @@
 
 use callgate_home::clock::Moment;
 use callgate_home::{SessionId, StoreError};
+use rusqlite::OptionalExtension;
 
-use super::{Approval, Approvals, GrantScope, Subject, USABLE, get, grants, ms};
+use super::{Approval, Approvals, GrantScope, SPEND, Subject, USABLE, get, grants, ms};
+use crate::limits::Db;
 
 /// What lets a call through that has to be asked about, and is spent with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,31 +24,39 @@ impl Approvals {
         subject: &Subject<'_>,
         session: SessionId,
     ) -> Result<Option<Leave>, StoreError> {
-        self.transaction(now, |db| {
-            let mut statement = db.connection.prepare_cached(
-                "SELECT a.id FROM approvals a JOIN once o ON o.id = a.id
-                 WHERE a.subject = ?1 AND a.state = 'approved' AND o.spent_ms IS NULL AND o.ends_ms > ?2
-                   AND a.decided_ms <= ?2 + 10000 AND a.decided_boot = ?3 AND ?4 - a.decided_uptime_ms < ?5
-                 ORDER BY a.decided_ms LIMIT 1",
-            )?;
-            let (boot, uptime) = (now.boot.0.to_string(), now.uptime_ms.cast_signed());
-            let key = subject.key();
-            let own: Vec<String> = statement
-                .query_map((&key[..], now.wall_ms, &boot, uptime, ms(USABLE)), |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            if let Some(id) = own.first().and_then(|id| id.parse().ok())
-                && let Some(approval) = get(db, id)?
-            {
-                return Ok(Some(Leave { approval, scope: None }));
-            }
-            let reaches = |grant: &grants::Grant| {
-                grant.session == session
-                    && grant.server == subject.server
-                    && callgate_policy::same_client(&grant.client, subject.client)
-                    && grant.tools.iter().any(|tool| tool == subject.tool)
-            };
-            let Some(grant) = grants::holding(db, now)?.into_iter().find(reaches) else { return Ok(None) };
-            Ok(get(db, grant.id)?.map(|approval| Leave { approval, scope: Some(grant.scope) }))
-        })
+        self.transaction(now, |db| find(db, now, subject, session))
     }
+}
+
+pub(super) fn find(
+    db: &Db,
+    now: &Moment,
+    subject: &Subject<'_>,
+    session: SessionId,
+) -> rusqlite::Result<Option<Leave>> {
+    let mut statement = db.connection.prepare_cached(
+        "SELECT a.id FROM approvals a JOIN once o ON o.id = ?6 || a.id
+         WHERE a.subject = ?1 AND a.state = 'approved' AND o.spent_ms IS NULL AND o.ends_ms > ?2
+           AND a.decided_ms <= ?2 + 10000 AND a.decided_boot = ?3 AND ?4 - a.decided_uptime_ms < ?5
+         ORDER BY a.decided_ms LIMIT 1",
+    )?;
+    let (boot, uptime) = (now.boot.0.to_string(), now.uptime_ms.cast_signed());
+    let key = subject.key();
+    let own: Option<String> = statement
+        .query_row((&key[..], now.wall_ms, &boot, uptime, ms(USABLE), SPEND), |row| row.get(0))
+        .optional()?;
+    if let Some(id) = own.and_then(|id| id.parse().ok())
+        && let Some(approval) = get(db, id)?
+    {
+        return Ok(Some(Leave { approval, scope: None }));
+    }
+    let reaches = |grant: &grants::Grant| {
+        grant.session == session
+            && grant.server == subject.server
+            && callgate_policy::same_client(&grant.client, subject.client)
+            && grant.tool == subject.tool
+            && grant.definition == subject.definition
+    };
+    let Some(grant) = grants::holding(db, now)?.into_iter().find(reaches) else { return Ok(None) };
+    Ok(get(db, grant.id)?.map(|approval| Leave { approval, scope: Some(grant.scope) }))
 }

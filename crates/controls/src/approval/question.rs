@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use callgate_home::clock::Moment;
 use callgate_home::{CallId, StoreError};
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, Row};
 
-use super::{Approval, Approvals, COLUMNS, MOST_PER_SESSION, ROUNDS, State, Subject, miss_expired, ms};
+use super::{
+    ApprovalId, Approvals, MOST_PER_SESSION, ROUNDS, State, Subject, USABLE, leave, miss_expired, ms, parsed,
+};
 use crate::limits::Db;
 
 /// A call that a person has to decide about.
@@ -38,9 +40,13 @@ pub struct Arguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// It waits for a decision, under this id.
-    Open(CallId),
+    Open(ApprovalId),
     /// It does, and was held often enough: nobody is there.
-    Ignored(CallId),
+    Ignored(ApprovalId),
+    /// Somebody has said yes meanwhile.
+    Approved(ApprovalId),
+    /// Somebody said no when its client had stopped waiting, and this is the call that hears it.
+    Denied(ApprovalId, Option<String>),
     /// Its session has asked for too much that nobody has answered.
     TooMany,
 }
@@ -50,6 +56,8 @@ pub enum Asked {
 pub enum Release {
     /// Its client had to have an answer; it can be decided all the same.
     OutOfTime,
+    /// The same, because there is nobody to decide.
+    NobodyThere,
     /// Its client wants no answer any more.
     Withdrawn,
 }
@@ -63,42 +71,38 @@ impl Approvals {
         })
     }
 
-    /// How these stand. Those that are no more are left out.
-    pub fn look(&mut self, now: &Moment, ids: &[CallId]) -> Result<Vec<Approval>, StoreError> {
+    /// How these stand, and what was said with it. Those that are no more are left out.
+    pub fn look(
+        &mut self,
+        now: &Moment,
+        ids: &[ApprovalId],
+    ) -> Result<Vec<(ApprovalId, State, Option<String>)>, StoreError> {
         self.transaction(now, |db| {
-            miss_expired(db, now)?;
-            let sql = format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1");
-            let mut statement = db.connection.prepare_cached(&sql)?;
+            let sql = "SELECT id, state, words FROM approvals WHERE id = ?1";
+            let mut statement = db.connection.prepare_cached(sql)?;
             let mut found = Vec::with_capacity(ids.len());
             for id in ids {
-                found.extend(statement.query_row([id.to_string()], Approval::read).optional()?);
+                let read = |row: &Row<'_>| Ok((parsed(row, 0)?, parsed(row, 1)?, row.get(2)?));
+                found.extend(statement.query_row([id.to_string()], read).optional()?);
             }
             Ok(found)
         })
     }
 
-    /// A gate holds a call of this approval no more.
-    pub fn release(&mut self, now: &Moment, id: CallId, why: Release) -> Result<(), StoreError> {
-        let sql = match why {
-            // Equal calls that ran out of time together were one round.
-            Release::OutOfTime => {
-                "UPDATE approvals SET rounds = rounds + (held_until_ms IS NOT NULL), held_until_ms = NULL
-                 WHERE id = ?1 AND state = 'open'"
-            }
-            // Of several only the last one takes the card with it.
-            Release::Withdrawn => {
-                "UPDATE approvals SET holders = holders - 1, held_until_ms = CASE WHEN holders > 1 THEN held_until_ms END,
-                   state = CASE WHEN holders > 1 THEN state ELSE 'withdrawn' END,
-                   arguments = CASE WHEN holders > 1 THEN arguments END
-                 WHERE id = ?1 AND state = 'open'"
-            }
-        };
+    /// A gate holds a call of this approval no more. Of several equal ones only the last changes how it stands.
+    pub fn release(&mut self, now: &Moment, id: ApprovalId, why: Release) -> Result<(), StoreError> {
+        let (round, withdrawn) = (why == Release::OutOfTime, why == Release::Withdrawn);
         self.transaction(now, |db| {
-            if why == Release::OutOfTime {
-                let fewer = "UPDATE approvals SET holders = max(holders - 1, 0) WHERE id = ?1";
-                db.connection.prepare_cached(fewer)?.execute([id.to_string()])?;
-            }
-            db.connection.prepare_cached(sql)?.execute([id.to_string()]).map(drop)
+            db.connection
+                .prepare_cached(
+                    "UPDATE approvals SET holders = max(holders - 1, 0), rounds = rounds + (?2 AND holders <= 1),
+                       held_until_ms = CASE WHEN holders > 1 THEN held_until_ms END,
+                       state = CASE WHEN ?3 AND holders <= 1 THEN 'withdrawn' ELSE state END,
+                       arguments = CASE WHEN ?3 AND holders <= 1 THEN NULL ELSE arguments END
+                     WHERE id = ?1 AND state = 'open'",
+                )?
+                .execute((id.to_string(), round, withdrawn))
+                .map(drop)
         })
     }
 }
@@ -112,6 +116,9 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
         .query_row([&key[..]], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let session = call.session.to_string();
+    if let Some(leave) = leave::find(db, now, subject, call.session)? {
+        return Ok(Asked::Approved(leave.approval.id));
+    }
     let held_until = now.wall_ms + ms(question.hold);
     if let Some((id, rounds)) = same {
         let is_ignored = rounds >= ROUNDS;
@@ -124,6 +131,9 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
         let Ok(id) = id.parse() else { return Err(rusqlite::Error::InvalidQuery) };
         return Ok(if is_ignored { Asked::Ignored(id) } else { Asked::Open(id) });
     }
+    if let Some(denied) = untold(db, now, &key)? {
+        return Ok(denied);
+    }
     let open: u32 = db
         .connection
         .prepare_cached("SELECT count(*) FROM approvals WHERE session = ?1 AND state = 'open'")?
@@ -131,15 +141,16 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
     if open >= MOST_PER_SESSION {
         return Ok(Asked::TooMany);
     }
-    let difference = difference(db, subject)?;
+    let (id, difference) = (ApprovalId::random(), difference(db, subject)?);
     let arguments = question.arguments;
     db.connection
         .prepare_cached(
-            "INSERT INTO approvals(id, subject, server, client, tool, definition, digest, session, rule, reason, difference,
+            "INSERT INTO approvals(id, call, subject, server, client, tool, definition, digest, session, rule, reason, difference,
                arguments, arguments_bytes, complete, opened_ms, expires_ms, held_until_ms, holders, asked, rounds, state)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 1, 1, 0, 'open')",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 1, 1, 0, 'open')",
         )?
         .execute(rusqlite::params![
+            id.to_string(),
             call.to_string(),
             &key[..],
             subject.server,
@@ -158,29 +169,38 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
             now.wall_ms + ms(question.expires),
             held_until,
         ])?;
-    Ok(Asked::Open(*call))
+    Ok(Asked::Open(id))
 }
 
-/// What is different from the last one of the same tool and client that could be let through.
-fn difference(db: &Db, subject: &Subject<'_>) -> rusqlite::Result<Option<String>> {
-    let last: Option<(Vec<u8>, Vec<u8>, String)> = db
+/// A no that nobody was there to hear: the next equal call hears it, once.
+fn untold(db: &Db, now: &Moment, key: &[u8; 32]) -> rusqlite::Result<Option<Asked>> {
+    let last: Option<(String, Option<String>)> = db
         .connection
         .prepare_cached(
-            "SELECT definition, digest, state FROM approvals
-             WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state IN ('open', 'approved')
+            "UPDATE approvals SET told = 1 WHERE subject = ?1 AND state = 'denied' AND NOT told AND decided_ms > ?2
+             RETURNING id, words",
+        )?
+        .query_row((&key[..], now.wall_ms - ms(USABLE)), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(last.and_then(|(id, words)| Some(Asked::Denied(id.parse().ok()?, words))))
+}
+
+/// What is different from the last one of the same tool and client that was approved.
+fn difference(db: &Db, subject: &Subject<'_>) -> rusqlite::Result<Option<String>> {
+    let last: Option<(Vec<u8>, Vec<u8>)> = db
+        .connection
+        .prepare_cached(
+            "SELECT definition, digest FROM approvals
+             WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state = 'approved'
              ORDER BY opened_ms DESC LIMIT 1",
         )?
-        .query_row((subject.server, subject.client, subject.tool), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
+        .query_row((subject.server, subject.client, subject.tool), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some((definition, digest, state)) = last else { return Ok(None) };
+    let Some((definition, digest)) = last else { return Ok(None) };
     let words = if definition != subject.definition {
         "the server describes this tool otherwise than before"
     } else if digest == subject.digest {
         return Ok(None);
-    } else if state == State::Open.word() {
-        "its arguments are not those of the call that waits already"
     } else {
         "its arguments are not those that were approved"
     };

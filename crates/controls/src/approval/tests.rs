@@ -48,17 +48,17 @@ impl Place {
         self.store.open(&self.clock.now()).unwrap()
     }
 
-    fn decide(&mut self, id: CallId, verdict: &Verdict) -> Result<Decided, NotDecided> {
+    fn decide(&mut self, id: ApprovalId, verdict: &Verdict) -> Result<Decided, NotDecided> {
         self.store.decide(&self.clock.now(), id, verdict, Decider::Window)
     }
 
     /// What a gate does with a call that comes: looks for leave, and spends it.
-    fn pass(&mut self, tool: &str, definition: &[u8; 32], digest: u8) -> Option<CallId> {
+    fn pass(&mut self, tool: &str, definition: &[u8; 32], digest: u8) -> Option<ApprovalId> {
         let (now, digest) = (self.clock.now(), [digest; 32]);
         let subject = subject(tool, definition, &digest);
         let leave = self.store.leave(&now, &subject, self.session).unwrap()?;
         let id = leave.approval.id;
-        let spent = self.store.transaction(&now, |db| db.spend(&id.to_string(), &now)).unwrap();
+        let spent = self.store.transaction(&now, |db| db.spend(&id.spend_key(), &now)).unwrap();
         spent.then_some(id)
     }
 }
@@ -67,7 +67,7 @@ fn subject<'a>(tool: &'a str, definition: &'a [u8; 32], digest: &'a [u8; 32]) ->
     Subject { server: "s", command: &COMMAND, client: "c", tool, definition, digest }
 }
 
-fn opened(asked: Asked) -> CallId {
+fn opened(asked: Asked) -> ApprovalId {
     match asked {
         Asked::Open(id) => id,
         other => panic!("{other:?}"),
@@ -120,15 +120,14 @@ fn a_burst_ends_when_it_is_idle_used_up_or_revoked() {
     let mut place = Place::new();
     let grant = |place: &mut Place| {
         let id = opened(place.ask(7));
-        place
-            .decide(id, &Verdict::Grant { scope: GrantScope::Burst, tools: vec!["other".to_owned()] })
-            .unwrap();
+        place.decide(id, &Verdict::Grant(GrantScope::Burst)).unwrap();
         assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id), "the call itself");
         id
     };
     let id = grant(&mut place);
-    assert_eq!(place.pass("other", &DEFINITION, 1), Some(id));
-    assert_eq!(place.pass("third", &DEFINITION, 1), None);
+    assert_eq!(place.pass("tool", &DEFINITION, 1), Some(id));
+    assert_eq!(place.pass("other", &DEFINITION, 1), None);
+    assert_eq!(place.pass("tool", &[9; 32], 1), None, "described otherwise");
     place.clock.advance(Duration::from_secs(59));
     assert_eq!(place.pass("tool", &DEFINITION, 2), Some(id));
     place.clock.advance(Duration::from_secs(60));
@@ -140,6 +139,51 @@ fn a_burst_ends_when_it_is_idle_used_up_or_revoked() {
     let id = grant(&mut place);
     assert!(place.store.revoke(&place.clock.now(), id).unwrap());
     assert_eq!(place.pass("tool", &DEFINITION, 5), None, "revoked");
+}
+
+#[test]
+fn a_no_that_nobody_heard_is_told_to_the_next_equal_call_once() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.store.release(&place.clock.now(), id, Release::OutOfTime).unwrap();
+    place.decide(id, &Verdict::Deny(Some("not there".to_owned()))).unwrap();
+    assert_eq!(place.ask(7), Asked::Denied(id, Some("not there".to_owned())));
+    assert_ne!(opened(place.ask(7)), id);
+}
+
+#[test]
+fn a_yes_between_the_look_and_the_question_is_not_missed() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.decide(id, &Verdict::Once).unwrap();
+    assert_eq!(place.ask(7), Asked::Approved(id));
+    assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id));
+    assert_ne!(opened(place.ask(7)), id, "the call that asked first may ask again");
+}
+
+#[test]
+fn of_two_equal_calls_the_one_that_is_still_held_keeps_the_card_waiting() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.clock.advance(Duration::from_secs(30));
+    opened(place.ask(7));
+    place.clock.advance(Duration::from_secs(15));
+    place.store.release(&place.clock.now(), id, Release::OutOfTime).unwrap();
+    assert!(place.decide(id, &Verdict::Once).unwrap().is_held);
+}
+
+#[test]
+fn nobody_there_uses_up_no_round() {
+    let mut place = Place::new();
+    for _ in 0..ROUNDS + 2 {
+        let id = opened(place.ask(7));
+        place.store.release(&place.clock.now(), id, Release::NobodyThere).unwrap();
+    }
+    for _ in 0..ROUNDS {
+        let id = opened(place.ask(7));
+        place.store.release(&place.clock.now(), id, Release::OutOfTime).unwrap();
+    }
+    assert!(matches!(place.ask(7), Asked::Ignored(_)));
 }
 
 #[derive(Clone, Debug)]
@@ -162,18 +206,20 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// Whatever happens in whatever order: nothing passes without a yes of its own, and each yes is used once at most.
     #[test]
     fn no_interleaving_lets_a_call_through_that_nobody_approved(steps in prop::collection::vec(step(), 1..60)) {
         let mut place = Place::new();
-        let mut asked: Vec<(CallId, u8)> = Vec::new();
-        let mut yes: Vec<(CallId, u8)> = Vec::new();
+        let mut asked: Vec<(ApprovalId, u8)> = Vec::new();
+        let mut yes: Vec<(ApprovalId, u8)> = Vec::new();
         for step in steps {
             match step {
                 Step::Ask(digest) => {
-                    if let Asked::Open(id) = place.ask(digest) && !asked.contains(&(id, digest)) {
+                    if let Asked::Open(id) | Asked::Ignored(id) = place.ask(digest)
+                        && !asked.contains(&(id, digest))
+                    {
                         prop_assert!(asked.iter().all(|(known, _)| *known != id), "one card, one call");
                         asked.push((id, digest));
                     }

@@ -51,18 +51,19 @@ CREATE TABLE IF NOT EXISTS resets(
 CREATE TABLE IF NOT EXISTS once(id TEXT PRIMARY KEY, ends_ms INTEGER NOT NULL, spent_ms INTEGER) WITHOUT ROWID;
 -- Calls that a person decides about. subject: digest of all that makes a call the same one.
 CREATE TABLE IF NOT EXISTS approvals(
-  id TEXT PRIMARY KEY, subject BLOB NOT NULL, server TEXT NOT NULL, client TEXT NOT NULL, tool TEXT NOT NULL,
+  id TEXT PRIMARY KEY, call TEXT NOT NULL, subject BLOB NOT NULL, server TEXT NOT NULL, client TEXT NOT NULL, tool TEXT NOT NULL,
   definition BLOB NOT NULL, digest BLOB NOT NULL, session TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL,
   difference TEXT, arguments TEXT, arguments_bytes INTEGER NOT NULL, complete INTEGER NOT NULL, opened_ms INTEGER NOT NULL,
   expires_ms INTEGER NOT NULL, held_until_ms INTEGER, holders INTEGER NOT NULL, asked INTEGER NOT NULL,
   rounds INTEGER NOT NULL, state TEXT NOT NULL, decided_ms INTEGER, decided_uptime_ms INTEGER, decided_boot TEXT,
-  decided_by TEXT, words TEXT) WITHOUT ROWID;
+  decided_by TEXT, words TEXT, told INTEGER NOT NULL DEFAULT 1) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS approvals_open ON approvals(subject) WHERE state = 'open';
 CREATE INDEX IF NOT EXISTS approvals_subject ON approvals(subject);
+CREATE INDEX IF NOT EXISTS approvals_tool ON approvals(server, client, tool, opened_ms);
 -- What a decision lets through beside the call that it was about.
 CREATE TABLE IF NOT EXISTS grants(
-  id TEXT PRIMARY KEY, server TEXT NOT NULL, client TEXT NOT NULL, session TEXT NOT NULL, tools TEXT NOT NULL,
-  scope TEXT NOT NULL, granted_ms INTEGER NOT NULL, granted_uptime_ms INTEGER NOT NULL, boot TEXT NOT NULL,
+  id TEXT PRIMARY KEY, server TEXT NOT NULL, client TEXT NOT NULL, session TEXT NOT NULL, tool TEXT NOT NULL,
+  definition BLOB NOT NULL, scope TEXT NOT NULL, granted_ms INTEGER NOT NULL, granted_uptime_ms INTEGER NOT NULL, boot TEXT NOT NULL,
   ends_ms INTEGER NOT NULL, idle_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL, calls_left INTEGER NOT NULL,
   revoked_ms INTEGER) WITHOUT ROWID;
 ";

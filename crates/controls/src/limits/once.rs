@@ -6,7 +6,7 @@ use callgate_home::{Home, StoreError};
 use rusqlite::OptionalExtension;
 
 use super::db::Db;
-use crate::approval::grants;
+use crate::approval::{SPEND, grants};
 
 /// Makes an allowance good for one call.
 pub(crate) fn make_spendable(home: &Home, now: &Moment, id: &str, ends_ms: i64) -> Result<(), StoreError> {
@@ -44,6 +44,9 @@ impl Db {
             .connection
             .prepare_cached("UPDATE once SET spent_ms = ?2 WHERE id = ?1 AND spent_ms IS NULL")?
             .execute((id, now.wall_ms))?;
-        Ok(spent == 1 || grants::spend(self, id, now)?)
+        match id.strip_prefix(SPEND) {
+            Some(approval) if spent == 0 => grants::spend(self, approval, now),
+            _ => Ok(spent == 1),
+        }
     }
 }

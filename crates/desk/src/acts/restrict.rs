@@ -299,8 +299,12 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
                 edit: Edit::Ask { tool, reason: reason_of(reason.as_deref())? },
                 note: None,
                 defeated: Defeated::ByAny,
-                done: format!("Asking you about every call of {what}, for {whom}"),
-                already: format!("Nothing to change: you are asked about {what} already, for {whom}"),
+                done: format!(
+                    "Asking you about every call of {what}, for {whom}, in the window or with `callgate approvals --follow`"
+                ),
+                already: format!(
+                    "Nothing to change: {what} is asked about already, or refused without a question, for {whom}"
+                ),
             }
         }
         Restriction::Hide { target, note } => {

@@ -20,8 +20,9 @@ pub struct ApprovalsView {
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalView {
-    /// Of the call that asked first.
     pub id: String,
+    /// The call that asked first.
+    pub call: String,
     pub server: String,
     pub client: String,
     pub tool: String,
@@ -72,7 +73,7 @@ pub struct GrantView {
     pub id: String,
     pub server: String,
     pub client: String,
-    pub tools: Vec<String>,
+    pub tool: String,
     /// "until it was idle for a minute, 19 calls at most"
     pub words: String,
     pub ends_ms: i64,
@@ -85,14 +86,10 @@ pub struct GrantView {
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ApprovalVerdict {
     Once,
-    /// The same tool and these, until nothing comes for a minute.
-    Burst {
-        tools: Vec<String>,
-    },
+    /// The same tool, until nothing comes for a minute.
+    Burst,
     /// The same tool, until the client restarts.
     UntilRestart,
-    /// By a rule from now on.
-    Always,
     Deny {
         reason: Option<String>,
         /// By a rule from now on.

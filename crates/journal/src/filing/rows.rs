@@ -12,9 +12,7 @@ use crate::database::flags::{
 };
 use crate::notes;
 use crate::spool::reader::ReadGroup;
-use crate::spool::record::{
-    Body, CallRecord, DecisionRecord, Mark, Opened, OutcomeRecord, Record, records,
-};
+use crate::spool::record::{Body, CallRecord, DecisionRecord, Mark, Opened, OutcomeRecord, Record, records};
 use crate::timeline::{self, InForce};
 use crate::{Decision, EndReason, EventKind, Origin, Outcome};
 
@@ -329,12 +327,7 @@ impl Filer {
                        WHEN ?3 THEN ?4 ELSE ?2 END WHERE rev = ?1",
                 )?
                 // What still waited for a decision never got to the server.
-                .execute((
-                    call,
-                    Outcome::Unknown.word(),
-                    Decision::Asked.word(),
-                    Outcome::NotSent.word(),
-                ))?;
+                .execute((call, Outcome::Unknown.word(), Decision::Asked.word(), Outcome::NotSent.word()))?;
             *rev += 1;
             self.change(*rev, call)?;
         }

@@ -3,11 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use callgate_controls::approval::{Approval, Asked, Question, Release, State, Subject};
+use callgate_controls::approval::{ApprovalId, Asked, Question, Release, State, Subject};
 use callgate_controls::{decider, patience};
-use callgate_home::CallId;
 use callgate_home::clock::{Clock, Moment, SystemClock};
-use callgate_journal::Decision;
+use callgate_journal::{CallRef, Decision};
 use callgate_protocol::message::{Body, Incoming, Side, read};
 use callgate_protocol::{NextStep, answer};
 
@@ -16,6 +15,7 @@ use crate::admission::{ClientRequest, Refusal};
 use crate::held::HeldMessage;
 use crate::lifecycle::START_WAIT;
 use crate::passage::Passage;
+use crate::pending::Ticket;
 use crate::relay::{News, Relay};
 
 /// How often a client hears that its call lives, and it is looked whether anybody is there to decide.
@@ -31,11 +31,10 @@ const AWAY: &str = "The user's approval is needed, and the user is away";
 #[derive(Debug)]
 struct WaitingCall {
     asked: AskedCall,
-    approval: CallId,
+    approval: ApprovalId,
     /// When its client has to have an answer.
     until: Instant,
     next_sign: Instant,
-    signs: u32,
 }
 
 #[derive(Debug)]
@@ -111,14 +110,16 @@ impl<'r> Clerk<'r> {
             Ok(Asked::Open(approval)) if decider::is_present(&approvals.home) => {
                 let until = asked.since + asked.hold;
                 let next_sign = Instant::now() + SIGN_OF_LIFE;
-                let mut waiting = WaitingCall { asked, approval, until, next_sign, signs: 0 };
+                let mut waiting = WaitingCall { asked, approval, until, next_sign };
                 self.sign_of_life(&mut waiting);
                 self.waiting.push(waiting);
             }
             Ok(Asked::Open(approval)) => {
-                self.release(approval, Release::OutOfTime);
+                self.release(approval, Release::NobodyThere);
                 self.pending(&asked, AWAY, NextStep::StopForUser);
             }
+            Ok(Asked::Approved(_)) => self.let_go(asked),
+            Ok(Asked::Denied(approval, words)) => self.declined(&asked, approval, words),
             Ok(Asked::Ignored(_)) => self.pending(&asked, AWAY, NextStep::StopForUser),
             Ok(Asked::TooMany) => {
                 let reason = "too many calls wait for the user's approval already".to_owned();
@@ -136,21 +137,29 @@ impl<'r> Clerk<'r> {
         if self.waiting.is_empty() {
             return;
         }
-        let ids: Vec<CallId> = self.waiting.iter().map(|one| one.approval).collect();
+        let ids: Vec<ApprovalId> = self.waiting.iter().map(|one| one.approval).collect();
         // Without a store nothing is decided, and everybody has an answer in time all the same.
         let found = self.relay.approvals.store().look(&now(), &ids).ok();
+        // A yes for more than one call reaches those that wait already.
+        let granted: Vec<String> = match self.relay.approvals.store().grants(&now()) {
+            Ok(grants) => {
+                let session = self.relay.approvals.session;
+                grants.into_iter().filter(|one| one.session == session).map(|one| one.tool).collect()
+            }
+            Err(_) => Vec::new(),
+        };
         let mut present = None;
         for mut one in std::mem::take(&mut self.waiting) {
-            let row = found.as_ref().map(|found| found.iter().find(|row| row.id == one.approval));
-            let state = row.map(|row| row.map_or(State::Missed, |row| row.state));
+            let row = found.as_ref().map(|found| found.iter().find(|(id, ..)| *id == one.approval));
+            let state = row.map(|row| row.map_or(State::Missed, |(_, state, _)| *state));
             let due = Instant::now();
             if !self.relay.pending.is_held(&one.asked.key, one.asked.ticket) {
                 self.given_up(&one);
-            } else if state == Some(State::Approved) {
+            } else if state == Some(State::Approved) || granted.contains(&one.asked.tool) {
                 self.let_go(one.asked);
             } else if state == Some(State::Denied) {
-                let words = row.flatten().and_then(|row: &Approval| row.words.clone());
-                self.declined(&one, words);
+                let words = row.flatten().and_then(|(_, _, words)| words.clone());
+                self.declined(&one.asked, one.approval, words);
             } else if closed {
                 self.release(one.approval, Release::Withdrawn);
                 self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
@@ -160,7 +169,7 @@ impl<'r> Clerk<'r> {
             } else if due >= one.next_sign
                 && !*present.get_or_insert_with(|| decider::is_present(&self.relay.approvals.home))
             {
-                self.release(one.approval, Release::OutOfTime);
+                self.release(one.approval, Release::NobodyThere);
                 self.pending(&one.asked, AWAY, NextStep::StopForUser);
             } else {
                 if due >= one.next_sign {
@@ -171,7 +180,7 @@ impl<'r> Clerk<'r> {
         }
     }
 
-    fn release(&self, approval: CallId, why: Release) {
+    fn release(&self, approval: ApprovalId, why: Release) {
         // What stays as it was is seen for what it is by its time, and closed by it.
         drop(self.relay.approvals.store().release(&now(), approval, why));
         decider::ring(&self.relay.approvals.home);
@@ -183,70 +192,71 @@ impl<'r> Clerk<'r> {
             self.relay.tell(News::Wanted);
         }
         let (question, text) = (asked.question.clone(), asked.text.clone());
-        let held = HeldMessage::decided(asked.text, asked.ticket, asked.call);
+        let held = HeldMessage::decided(asked.text, asked.ticket, asked.call, asked.since);
         if let Err(error) = self.relay.held.push(self.relay, held) {
             let reason = format!("approved, but nobody can let it through ({error})");
-            self.answer_text(&text, asked.ticket, asked.call, &Refusal { reason, ..question });
+            self.answer_text(&text, (asked.ticket, asked.call), &Refusal { reason, ..question });
         }
     }
 
-    fn declined(&self, one: &WaitingCall, words: Option<String>) {
+    fn declined(&self, asked: &AskedCall, approval: ApprovalId, words: Option<String>) {
         let reason = match words {
             Some(words) => format!("the user said no: {words}"),
             None => "the user said no".to_owned(),
         };
-        let (decision, rule) = (Decision::Denied, format!("(approval {})", one.approval));
-        let refusal =
-            Refusal { decision, rule, reason, next: NextStep::Declined, ..one.asked.question.clone() };
-        self.answer(&one.asked, &refusal);
+        let (decision, rule) = (Decision::Denied, format!("(approval {approval})"));
+        let refusal = Refusal { decision, rule, reason, next: NextStep::Declined, ..asked.question.clone() };
+        self.answer(asked, &refusal);
     }
 
     /// Its client wants no answer any more; or has had one, because its server is gone for good.
     fn given_up(&self, one: &WaitingCall) {
         self.release(one.approval, Release::Withdrawn);
-        let client = self.relay.client.name();
-        let (home, waited) = (&self.relay.approvals.home, one.asked.since.elapsed());
-        if !self.relay.pending.is_closed() {
-            // What could not be remembered is learned the next time.
-            drop(patience::gave_up(home, &client, waited));
+        if self.relay.pending.is_closed() {
+            return;
         }
-        let Incoming::One(message) = read(Side::Client, one.asked.text.as_bytes()) else { return };
-        let mut passage = Passage::for_held(self.relay, Some(one.asked.ticket), Some(one.asked.call));
-        passage.given_up(&message);
-        passage.forward();
+        let client = self.relay.client.name();
+        // What could not be remembered is learned the next time.
+        drop(patience::gave_up(&self.relay.approvals.home, &client, one.asked.since.elapsed()));
+        self.with_request(&one.asked.text, (one.asked.ticket, one.asked.call), |passage, request| {
+            passage.note_given_up(&request.request);
+        });
     }
 
     /// The client has to have an answer, and there is none yet.
     fn pending(&self, asked: &AskedCall, reason: &str, next: NextStep) {
-        let refusal = Refusal { reason: reason.to_owned(), next, ..asked.question.clone() };
-        self.answer(asked, &refusal);
+        let reason = format!("{reason} ({})", asked.question.reason.trim_end_matches('.'));
+        self.answer(asked, &Refusal { reason, next, ..asked.question.clone() });
     }
 
     fn answer(&self, asked: &AskedCall, refusal: &Refusal) {
-        self.answer_text(&asked.text, asked.ticket, asked.call, refusal);
+        self.answer_text(&asked.text, (asked.ticket, asked.call), refusal);
     }
 
-    fn answer_text(
+    fn answer_text(&self, text: &str, held: (Ticket, CallRef), refusal: &Refusal) {
+        self.with_request(text, held, |passage, request| passage.refuse(request, refusal));
+    }
+
+    /// Does something about a held call, under the rules of this moment.
+    fn with_request(
         &self,
         text: &str,
-        ticket: crate::pending::Ticket,
-        call: callgate_journal::CallRef,
-        refusal: &Refusal,
+        (ticket, call): (Ticket, CallRef),
+        work: impl FnOnce(&mut Passage<'_>, &ClientRequest<'_>),
     ) {
         let Incoming::One(message) = read(Side::Client, text.as_bytes()) else { return };
         let Body::Request { id, method, params } = &message.body else { return };
         let Ok(request) = ClientRequest::new(&message, id.as_key(), method, *params) else { return };
         let mut passage = Passage::for_held(self.relay, Some(ticket), Some(call));
-        passage.refuse(&request, refusal);
+        work(&mut passage, &request);
         passage.forward();
     }
 
     fn sign_of_life(&self, one: &mut WaitingCall) {
         one.next_sign = Instant::now() + SIGN_OF_LIFE;
-        one.signs += 1;
         if let Some(token) = &one.asked.token {
             // So little that whatever the server tells later is more.
-            let progress = f64::from(one.signs) / 1_000_000.0;
+            let progress = (one.asked.since.elapsed().as_micros() as f64) / 1e12;
             self.relay.to_client.post(answer::progress(token, progress, WAITING));
         }
     }

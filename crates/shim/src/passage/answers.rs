@@ -29,10 +29,7 @@ impl Passage<'_> {
             // Exactly what this server says of something that it does not have.
             Decision::Hidden => self.unknown(request),
             _ if refusal.is_by_default() && self.is_absent(&request.request) => self.unknown(request),
-            Decision::Asked => {
-                let at = (&*call.id().to_string(), rule.as_str());
-                wording::pending(&request.key, reason, next, at)
-            }
+            Decision::Asked => wording::pending(&request.key, reason, next, &call.id().to_string(), rule),
             _ => {
                 let at = (&*call.id().to_string(), rule.as_str());
                 wording::refusal(request.request.expects, &request.key, reason, next, at)
@@ -83,7 +80,7 @@ impl Passage<'_> {
     }
 
     /// Its client gave it up while it was held: on record, and answered by nobody.
-    pub(super) fn note_given_up(&mut self, request: &Request<'_>) {
+    pub(crate) fn note_given_up(&mut self, request: &Request<'_>) {
         if !request.is_passive() {
             let (decision, rule) = (Decision::Stopped, "(cancelled)".to_owned());
             let reason = "the client cancelled the call while it waited; the server never saw it".to_owned();

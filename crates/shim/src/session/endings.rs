@@ -21,6 +21,8 @@ const LAST_ANSWERS: Duration = Duration::from_secs(30);
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// How long a client that reads slowly has for the last words of a server that ended.
 const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long cards of calls that nobody waits for any more have to be taken away.
+const LAST_CARDS: Duration = Duration::from_millis(500);
 /// How often an ending looks for a signal while it waits for something else.
 const LOOK: Duration = Duration::from_millis(50);
 /// What the keeper needs at most to end a tree, with some air.
@@ -144,6 +146,8 @@ impl Session {
         if let Some(change) = self.relay.rule_source.take_untold() {
             self.relay.note(&change);
         }
+        // Nobody waits for a decision any more.
+        self.relay.approvals.close(LAST_CARDS);
         self.relay.noise.sum_up(&self.relay.journal);
         self.relay.journal.end(reason);
     }
