@@ -58,17 +58,6 @@ pub fn is_pattern(tool: &str) -> bool {
     tool.contains(['*', '?'])
 }
 
-/// A client as people know it (`Claude Desktop`, for `claude-desktop`), for a sentence; as it calls itself where nobody
-/// knows it.
-pub fn client_name(client: &str) -> String {
-    let same = |known: &&callgate_clients::Client| callgate_policy::same_client(known.id, client);
-    match callgate_clients::table::clients().iter().find(same) {
-        Some(known) => known.name.to_owned(),
-        None if client == callgate_clients::trial::CLIENT => "Callgate (Test now)".to_owned(),
-        None => name(client),
-    }
-}
-
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);

@@ -52,7 +52,7 @@ pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
 pub use guard::{GuardNews, GuardReport, Undone};
 pub use removal::RemovalPlan;
-pub use shown::{diff_lines, masker, masker_of};
+pub use shown::{client_name, diff_lines, masker, masker_of};
 
 /// One person's clients, with the home that their gate belongs to.
 #[derive(Debug)]

@@ -20,6 +20,17 @@ pub fn path(home: &Path, path: &Path) -> String {
     })
 }
 
+/// A client as people know it (`Claude Desktop`, for `claude-desktop`), for a sentence; as it calls itself where nobody
+/// knows it.
+pub fn client_name(client: &str) -> String {
+    let same = |known: &&callgate_clients::Client| callgate_policy::same_client(known.id, client);
+    match callgate_clients::table::clients().iter().find(same) {
+        Some(known) => known.name.to_owned(),
+        None if client == callgate_clients::trial::CLIENT => "Callgate (Test now)".to_owned(),
+        None => callgate_text::name(client),
+    }
+}
+
 /// What an entry starts, in one line.
 pub(crate) fn command(entry: &Entry) -> String {
     let Some(local) = entry.local() else { return String::new() };
