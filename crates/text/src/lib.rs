@@ -1,4 +1,4 @@
-//! Text for people: names of others made harmless, counts, lengths of time, sizes.
+//! Text for people: names of others made harmless, counts, lengths of time, sizes, digests.
 
 #![forbid(unsafe_code)]
 
@@ -67,6 +67,11 @@ pub fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", shown.replace('\'', "'\\''"))
     }
+}
+
+/// Bytes as digits, in lower case.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a call asked for: a tool by its name, anything else with its method.
