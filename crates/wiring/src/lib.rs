@@ -9,6 +9,7 @@
 mod backups;
 mod change;
 mod command_line;
+mod diff;
 mod drift_text;
 mod error;
 mod guard;
@@ -48,6 +49,7 @@ use crate::view::{
 };
 
 pub use backups::References;
+pub use diff::unified;
 pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
 pub use guard::{GuardNews, GuardReport, Undone};

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use callgate_clients::entry::Local;
 use callgate_clients::survey::Entry;
-use callgate_policy::diff::unified;
 use callgate_redaction as mask;
 use callgate_redaction::{Masker, Secret};
 use callgate_secrets::SCHEME;
 use callgate_text::harmless;
 
+use crate::diff::unified;
 use crate::windowed::windowed;
 
 /// The path as people write it.
