@@ -10,8 +10,10 @@ use callgate_desk::sweep_programs;
 use callgate_desk::view::Place;
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, Locked};
+use callgate_logging::{Log, Program};
 use callgate_programs::{Installed, Pair, place};
 use tauri::{AppHandle, Manager as _, RunEvent};
+use tracing::info;
 
 use crate::args::{self, Args, Parsed};
 use crate::instance::{self, Claim};
@@ -43,6 +45,7 @@ pub fn run() -> ExitCode {
         Ok(home) => home,
         Err(error) => return failed(&error.to_string()),
     };
+    let _log = Log::start(&home, Program::App);
     let claimed = match claimed(&home, &args) {
         Ok(claimed) => claimed,
         Err(code) => return code,
@@ -104,6 +107,7 @@ fn serve(home: Home, args: &Args, claimed: Claimed) -> ExitCode {
         Ok(app) => app,
         Err(error) => return failed(&format!("the app cannot be started: {error}")),
     };
+    info!(version = env!("CARGO_PKG_VERSION"), hidden = args.hidden, "app started");
     begin(app.handle(), args);
     let code = app.run_return(|app, event| match event {
         // The last window is gone, but not the app.
@@ -111,6 +115,7 @@ fn serve(home: Home, args: &Args, claimed: Claimed) -> ExitCode {
         RunEvent::Exit => app.state::<AppState>().demo.end(),
         _ => {}
     });
+    info!(code, "app ended");
     drop(locked);
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

@@ -194,12 +194,20 @@ async fn aside<T: Send + 'static>(
     question: impl FnOnce() -> Result<T, DeskError> + Send + 'static,
 ) -> Result<T, UiError> {
     match tauri::async_runtime::spawn_blocking(question).await {
-        Ok(answer) => answer.map_err(UiError::from),
+        Ok(answer) => answer.map_err(|error| logged(error.into())),
         Err(error) => {
-            let message = "Callgate could not finish this; the log of the app says more.".to_owned();
-            Err(UiError { code: ErrorCode::Failed, message, detail: Some(error.to_string()) })
+            let message = "Callgate could not finish this; `callgate logs` says more.".to_owned();
+            Err(logged(UiError { code: ErrorCode::Failed, message, detail: Some(error.to_string()) }))
         }
     }
+}
+
+/// What a person can do nothing about by asking in another way is for whoever looks into it.
+fn logged(error: UiError) -> UiError {
+    if error.code == ErrorCode::Failed {
+        tracing::warn!(detail = error.detail, "{}", error.message);
+    }
+    error
 }
 
 #[cfg(test)]

@@ -300,7 +300,8 @@ impl Person {
         self.tree().into_keys().collect()
     }
 
-    /// The same with all that is in them. Of SQLite's shared memory only that it is there: every reader signs in there.
+    /// The same with all that is in them. Of SQLite's shared memory only that it is there: every reader signs in there. What
+    /// our programs log is no change: a command that refuses to make one logs that.
     pub fn tree(&self) -> BTreeMap<PathBuf, Kind> {
         let (mut found, mut folders) = (BTreeMap::new(), vec![self.home.path().to_owned()]);
         while let Some(folder) = folders.pop() {
@@ -315,7 +316,7 @@ impl Person {
                     () if meta.is_file() && !shared => Some(fs::read(&path).unwrap()),
                     () => None,
                 };
-                if meta.is_dir() {
+                if meta.is_dir() && !path.ends_with(".callgate/diagnostics") {
                     folders.push(path.clone());
                 }
                 found.insert(path, (meta.permissions().mode(), says));

@@ -12,8 +12,8 @@ use callgate_history::CallFilter;
 use callgate_home::Home;
 use callgate_home::clock::SystemClock;
 use callgate_journal::Origin;
-use callgate_text::client_name;
 use callgate_text::local;
+use callgate_wiring::client_name;
 
 use crate::args::WhomArgs;
 use crate::confirm;

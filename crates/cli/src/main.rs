@@ -16,6 +16,8 @@ mod screen;
 
 use std::process::ExitCode;
 
+use callgate_home::Home;
+use callgate_logging::{Log, Program};
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
@@ -45,11 +47,16 @@ fn main() -> ExitCode {
         }
         error.exit()
     });
+    // A gate has a log of its own, and starts no thread before it has a keeper.
+    let is_gate = matches!(cli.command, Command::Run(_) | Command::CheckArguments | Command::DemoServer);
+    let _log = Home::locate().ok().filter(|_| !is_gate).map(|home| Log::start(&home, Program::Cli));
     close(dispatch(cli.command))
 }
 
 fn close(done: anyhow::Result<ExitCode>) -> ExitCode {
     done.unwrap_or_else(|error| {
+        let command = std::env::args_os().nth(1).unwrap_or_default();
+        tracing::warn!(command = %command.display(), "{error:#}");
         screen::error(&error);
         ExitCode::FAILURE
     })
@@ -66,6 +73,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Export(args) => commands::export::run(&args),
         Command::Stats(args) => commands::stats::run(&args),
         Command::Stderr(args) => commands::stderr::run(&args),
+        Command::Logs(args) => commands::logs::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Events(args) => commands::events::run(&args),
         Command::Status(args) => commands::status::run(&args),

@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use callgate_text::hex;
 use serde::{Deserialize, Serialize};
 
 use crate::file::{self, FileError, hash};
-use crate::hex::hex;
 
 /// Beside the very first copy, which is kept for good.
 const NEWEST: usize = 5;

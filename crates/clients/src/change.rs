@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tracing::{info, warn};
+
 use crate::backup::{Backup, Backups};
 use crate::discover::{Found, known};
 use crate::entry::Local;
@@ -102,13 +104,18 @@ fn write(
             true => file::remove(snapshot),
             false => replace(snapshot, plan.after.as_bytes()),
         };
+        let (client, act, path) = (found.client.id, act.word(), found.path.display());
         match noted.close(&plan, written, now_ms) {
             Ok(()) => {
+                info!(client, act, %path, entries = plan.edits.len(), "client's file written");
                 no_longer_waits(home, &plan, chosen)?;
                 return Ok(plan);
             }
             Err(ChangeError::File(FileError::Changed)) if tries < TRIES => tries += 1,
-            Err(error) => return Err(error),
+            Err(error) => {
+                warn!(client, act, %path, %error, "client's file not written");
+                return Err(error);
+            }
         }
     }
 }

@@ -10,7 +10,6 @@ pub mod discover;
 pub mod drift;
 pub mod entry;
 pub mod file;
-mod hex;
 pub mod ledger;
 pub mod mark;
 pub mod names;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use callgate_text::hex;
+
 use crate::entry::Local;
 use crate::file::hash;
-use crate::hex::hex;
 use crate::ledger::{Key, Ledger};
 use crate::survey::{Entry, State};
 

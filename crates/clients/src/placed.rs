@@ -1,9 +1,9 @@
 //! An entry that we wrote into a file which did not have it, and how the file comes to be as it was.
 
+use callgate_text::hex;
 use serde::{Deserialize, Serialize};
 
 use crate::file::hash;
-use crate::hex::hex;
 use crate::ledger::Key;
 
 /// What writing one entry did to its file.

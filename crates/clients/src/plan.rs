@@ -32,6 +32,17 @@ pub enum Act<'a> {
     Remove,
 }
 
+impl Act<'_> {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Act::Protect { .. } => "protect",
+            Act::Unprotect => "unprotect",
+            Act::Place { .. } => "place",
+            Act::Remove => "remove",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Plan {
     pub found: Found,

@@ -80,6 +80,7 @@ fn put_back(home: &Path, wanted: Wanted<'_>, remembered: &[Key], now_ms: i64) ->
         }
         Err(error) => return Err(error.into()),
     }
+    tracing::info!(client = copy.client, path = %copy.path.display(), "client's file put back");
     let gated = gated_in(copy);
     let stays = |key: &Key| gated.contains(key) || remembered.contains(key);
     let rows = held.ledger.rows.iter().map(|row| &row.key);

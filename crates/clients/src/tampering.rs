@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use callgate_secrets::loads_into_any_program;
+use callgate_text::hex;
 
 use crate::drift::is_unedited;
 use crate::entry::Local;
 use crate::file::hash;
-use crate::hex::hex;
 use crate::ledger::Row;
 use crate::survey::Entry;
 

@@ -318,8 +318,7 @@ mod hex {
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(digest: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
-        let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        serializer.serialize_str(&text)
+        serializer.serialize_str(&callgate_text::hex(digest))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {

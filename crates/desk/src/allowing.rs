@@ -12,7 +12,8 @@ use callgate_home::{CallId, Home};
 use callgate_journal::{Decision, EventKind, record_event};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Call, Circumstances, Judgement, NoRecordings, Policy, Waived};
-use callgate_text::{client_name, name};
+use callgate_text::name;
+use callgate_wiring::client_name;
 
 use crate::DeskError;
 use crate::change::{CurrentPolicy, EditContext};

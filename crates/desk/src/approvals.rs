@@ -9,7 +9,8 @@ use callgate_controls::approval::{
 use callgate_controls::{decider, patience};
 use callgate_home::lease;
 use callgate_journal::{EventKind, record_event};
-use callgate_text::{client_name, clip, count, harmless, name};
+use callgate_text::{clip, count, harmless, name};
+use callgate_wiring::client_name;
 
 use crate::notices::Notice;
 use crate::tray::TrayAct;

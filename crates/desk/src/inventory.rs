@@ -14,7 +14,8 @@ use callgate_history::History;
 use callgate_home::running;
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{fits, nearest, same_client};
-use callgate_text::{client_name, is_pattern, name};
+use callgate_text::{is_pattern, name};
+use callgate_wiring::client_name;
 
 use crate::change::CurrentPolicy;
 use crate::view::Target;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use callgate_history::{EventRow, LineRow};
 use callgate_journal::{Decision, EventKind, Origin};
-use callgate_text::client_name;
 use callgate_text::{clip, count, harmless, number, span};
+use callgate_wiring::client_name;
 
 use crate::acts::cap_for;
 use crate::tray::TrayAct;

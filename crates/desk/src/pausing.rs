@@ -6,7 +6,8 @@ use callgate_controls::pause as switch;
 use callgate_controls::pause::{Pause, Scope, Switch};
 use callgate_home::{Home, running};
 use callgate_journal::{EventKind, record_event};
-use callgate_text::{client_name, name};
+use callgate_text::name;
+use callgate_wiring::client_name;
 
 use crate::change::EditContext;
 use crate::{Desk, DeskError};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use callgate_controls::sqlite;
 use callgate_home::clock::Clock;
-use callgate_home::{CallId, Home, StoreError};
+use callgate_home::{CallId, CappedFile, Home, StoreError};
 use callgate_journal::database::{open_writer, raise_generation};
 use callgate_journal::removals::{REMOVABLE, Receipt, Removed, Sums};
 use callgate_journal::retention::give_back;
@@ -110,7 +110,7 @@ pub fn forget(
 pub fn stderr_logs(home: &Home, what: &Forget) -> Vec<PathBuf> {
     let of = |server: &str| {
         let log = home.stderr_log(server);
-        vec![log.with_extension("log.1"), log]
+        vec![CappedFile::previous(&log), log]
     };
     let mut logs = match what {
         Forget::Call(_) | Forget::Before(_) => Vec::new(),

@@ -100,8 +100,7 @@ fn reach(shard: i64) -> (i64, i64) {
 /// The one word for a thing that is filtered by. Names are hashed: they may hold anything.
 fn mark(kind: char, name: &str) -> String {
     let digest = Sha256::digest(name.as_bytes());
-    let digits: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("={kind}{digits}")
+    format!("={kind}{}", callgate_text::hex(&digest[..8]))
 }
 
 /// The question as FTS5 takes it. Everything in it is either a mark or letters and digits, so nothing that somebody asks

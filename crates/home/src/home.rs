@@ -18,7 +18,7 @@ mod erase;
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
 pub const FOLDERS: &[&str] =
-    &["policies", "spool", "outbox", "leases", "bell", "control", "logs", "tools", "trees"];
+    &["policies", "spool", "outbox", "leases", "bell", "control", "logs", "diagnostics", "tools", "trees"];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
 /// Where a server is named, this stands for the default policy, which is that of all servers without one of their own. No
@@ -207,6 +207,11 @@ impl Home {
     /// What a server wrote to its error output; what it wrote before that is beside it, as `.log.1`.
     pub fn stderr_log(&self, server: &str) -> PathBuf {
         self.logs().join(format!("{}.log", slug(server)))
+    }
+
+    /// What this program of Callgate's says about its own work, as against what servers write.
+    pub fn diagnostics(&self, program: &str) -> PathBuf {
+        self.path.join("diagnostics").join(format!("{program}.log"))
     }
 
     /// Would this file be among Callgate's own, by whatever way its path goes?

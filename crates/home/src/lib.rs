@@ -1,5 +1,5 @@
 //! The home directory that all processes of Callgate share: its paths and permissions, locks between processes, atomic
-//! writes, clocks, ids, the leases of running sessions.
+//! writes, logs of bounded size, clocks, ids, the leases of running sessions.
 //!
 //! The disk is the only interface between processes; this is what they agree on about it. What the files say is known
 //! to others: policies, counters, the record.
@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 pub mod atomic;
+mod capped_file;
 pub mod clock;
 mod error;
 pub mod failpoint;
@@ -21,6 +22,7 @@ mod slug;
 pub mod stderr_line;
 mod vocabulary;
 
+pub use capped_file::CappedFile;
 pub use error::{HomeError, StoreError, Trouble};
 pub use home::{
     DEFAULT_SERVER, FOLDERS, Home, Locked, lock_file, lock_policies, read_private, read_private_up_to,

@@ -16,7 +16,7 @@ pub fn slug(server: &str) -> String {
         return server.to_owned();
     }
     let digest = Sha256::digest(server.as_bytes());
-    let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let hash = callgate_text::hex(&digest[..6]);
     let readable: String = server
         .chars()
         .flat_map(char::to_lowercase)

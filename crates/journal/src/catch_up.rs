@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use callgate_home::clock::Clock;
 use callgate_home::{Home, SessionId, StoreError, lease};
+use tracing::{info, warn};
 
 use crate::EndReason;
 use crate::filing::Filer;
@@ -59,7 +60,9 @@ pub(crate) fn dead_sessions(home: &Home, clock: &dyn Clock) {
     // What fails here is tried again by the next session.
     let Ok(mut filer) = Filer::open(home, clock.now().wall_ms) else { return };
     for session in dead {
-        let _later = one(home, &mut filer, session, clock, false);
+        if let Err(error) = one(home, &mut filer, session, clock, false) {
+            warn!(dead = %session, %error, "what a dead session left cannot be filed");
+        }
     }
 }
 
@@ -102,6 +105,7 @@ fn one(
         _ => {}
     }
     lease::remove(home, session, held);
+    info!(dead = %session, "filed what a dead session left");
     Ok(true)
 }
 

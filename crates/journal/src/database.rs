@@ -163,6 +163,7 @@ pub fn put_aside(home: &Home, wall_ms: i64) {
     let moved = sqlite::lock_beside(&path).and_then(|_lock| sqlite::move_aside(&path, wall_ms));
     if let Ok(aside) = moved {
         let text = format!("the history was damaged and was moved to {}", aside.display());
+        tracing::warn!("{text}");
         // If this fails too, the next to open it finds an empty history and the file beside it.
         let _told =
             notes::record_event(home, wall_ms, crate::EventKind::DatabaseMovedAside, None, None, &text);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use callgate_controls::sqlite;
 use callgate_controls::wal::{self, LogKeeper};
 use callgate_home::StoreError;
+use tracing::{info, warn};
 
 use crate::EventKind;
 use crate::filing::{Filer, OnDisk};
@@ -144,7 +145,9 @@ impl Drain {
         loop {
             let error = match self.pass(shared, last) {
                 Ok(()) => {
-                    *lock(&shared.stuck) = None;
+                    if lock(&shared.stuck).take().is_some() {
+                        info!("the history can be written again");
+                    }
                     return;
                 }
                 Err(error) => error,
@@ -159,7 +162,11 @@ impl Drain {
                 }
             }
             self.recover(shared, &error);
-            *lock(&shared.stuck) = Some(error.to_string());
+            let words = error.to_string();
+            let before = lock(&shared.stuck).replace(words.clone());
+            if before.is_none_or(|before| before != words) {
+                warn!(error = words, "the history cannot be written; calls stay in the spool");
+            }
             shared.notify_room();
             if !last || Instant::now() >= give_up {
                 return;
@@ -231,6 +238,7 @@ impl Drain {
             let now = shared.clock.now().wall_ms;
             let filer = Filer::open(&shared.home, now)?;
             if let Some(text) = self.lost {
+                warn!("{text}");
                 filer.note(now, EventKind::Gap, text).map_err(|error| filer.fail(&error))?;
                 self.lost = None;
             }
@@ -269,6 +277,7 @@ impl Drain {
     fn tell(&self, shared: &Shared) {
         let notices = lock(&shared.limits).notices();
         for text in notices {
+            warn!("{text}");
             let (at_ms, kind) = (shared.clock.now().wall_ms, EventKind::DatabaseMovedAside);
             shared.append_one_now(&Record::Event { at_ms, kind, origin: None, text: &text });
         }

@@ -75,6 +75,7 @@ impl Filer {
         };
         if let Some(aside) = writer.moved_aside {
             let text = format!("the history could not be read and was moved to {}", aside.display());
+            tracing::warn!("{text}");
             filer.note(wall_ms, EventKind::DatabaseMovedAside, &text).map_err(|error| filer.fail(&error))?;
         }
         Ok(filer)

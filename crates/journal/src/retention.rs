@@ -149,6 +149,7 @@ impl Housekeeping {
             self.begun = true;
             let (settings, problems) = Settings::read(&self.home);
             for problem in problems.iter().filter(|_| !self.told) {
+                tracing::warn!("settings: {problem}");
                 let _told = filer.note(now, EventKind::BadSettings, problem);
             }
             (self.settings, self.told) = (settings, true);

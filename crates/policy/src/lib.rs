@@ -44,7 +44,6 @@ mod warnings;
 mod window;
 
 pub mod compare;
-pub mod diff;
 pub mod edit;
 pub mod file;
 pub mod jsonc;

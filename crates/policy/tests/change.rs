@@ -6,7 +6,7 @@ mod common;
 use callgate_policy::edit::{
     Edit, EditError, Edited, RevertError, apply_for, difference, merge, replace, revert,
 };
-use callgate_policy::{DEFAULT_POLICY, Policy, diff};
+use callgate_policy::{DEFAULT_POLICY, Policy};
 use common::{Story, stories};
 
 /// Plays each story; on a difference it prints how the story reads now.
@@ -122,39 +122,6 @@ fn reverting_says_what_it_cannot_read() {
     assert!(matches!(revert("{}", "{}", policy), Err(RevertError::Broken(_))));
     // The first policy of all cannot be undone: there was none before it.
     assert!(matches!(revert(policy, "", policy), Err(RevertError::Outcome(_))));
-}
-
-#[test]
-fn a_unified_diff_shows_changes_with_three_lines_around() {
-    let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\n";
-    let after = "a\nb\nc\nd\nE\nf\ng\nh\ni\nj\nk\nl\nm\nn";
-    insta::assert_snapshot!(diff::unified(before, after, ("before", "after")), @r"
-    --- before
-    +++ after
-    @@ -2,7 +2,7 @@
-     b
-     c
-     d
-    -e
-    +E
-     f
-     g
-     h
-    @@ -11,3 +11,4 @@
-     k
-     l
-     m
-    +n
-    \ No newline at end of file
-    ");
-    assert_eq!(diff::unified(before, before, ("a", "b")), "");
-    assert_eq!(diff::unified("", "x\n", ("a", "b")), "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
-    assert_eq!(diff::unified("x\n", "", ("a", "b")), "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n");
-    assert_eq!(
-        diff::unified("x\r\n", "x\n", ("a", "b")),
-        "--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+x\n",
-        "line ends count"
-    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use callgate_policy::edit::{Edit, apply, difference, merge, replace, revert};
-use callgate_policy::{Policy, Window, diff};
+use callgate_policy::{Policy, Window};
 use jsonc_parser::ast::Value as Ast;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -305,42 +305,6 @@ proptest! {
             let _ = merge(a, b);
             let _ = replace(a, b);
             let _ = difference(a, b);
-            let _ = diff::unified(a, b, ("a", "b"));
         }
     }
-
-    #[test]
-    fn a_unified_diff_leads_from_one_text_to_the_other(a in "([ab]?\n){0,12}[ab]?", b in "([abc]?\r?\n){0,12}[ab]?") {
-        prop_assert_eq!(patched(&a, &diff::unified(&a, &b, ("a", "b"))), b);
-    }
-}
-
-/// Applies a diff that was made by `unified`.
-fn patched(before: &str, diff: &str) -> String {
-    let old: Vec<&str> = before.split_inclusive('\n').collect();
-    let (mut out, mut done) = (String::new(), 0);
-    let mut lines = diff.split_inclusive('\n').skip(2).peekable();
-    while let Some(line) = lines.next() {
-        if let Some(head) = line.strip_prefix("@@ -") {
-            let span: Vec<usize> =
-                head.split(' ').next().unwrap().split(',').map(|n| n.parse().unwrap()).collect();
-            let start = if span.get(1) == Some(&0) { span[0] } else { span[0] - 1 };
-            old[done..start].iter().for_each(|line| out.push_str(line));
-            done = start;
-            continue;
-        }
-        let (sign, mut rest) = line.split_at(1);
-        if lines.next_if(|l| l.starts_with('\\')).is_some() {
-            rest = rest.strip_suffix('\n').unwrap();
-        }
-        if sign != "+" {
-            assert_eq!(old[done], rest);
-            done += 1;
-        }
-        if sign != "-" {
-            out.push_str(rest);
-        }
-    }
-    old[done..].iter().for_each(|line| out.push_str(line));
-    out
 }

@@ -97,8 +97,7 @@ fn partner_name(gate: &Path) -> io::Result<String> {
             count => digest.update(&part[..count]),
         }
     }
-    let digits: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(program(&format!("{PARTNER}-{}", &digits[..DIGITS])))
+    Ok(program(&format!("{PARTNER}-{}", &callgate_text::hex(&digest.finalize())[..DIGITS])))
 }
 
 /// A program's file name on this system.

@@ -12,7 +12,7 @@ pub use sdk::Sdk;
 use std::ops::Range;
 
 use crate::id::IdKey;
-use crate::json::{Kind, Raw, write_string};
+use crate::json::{Kind, Raw, quoted};
 use crate::message::{Body, Incoming, Outcome, Side, read};
 
 /// Stand for the id and for the name. A line of JSON holds no such character as itself.
@@ -133,9 +133,7 @@ impl UnknownForm {
     }
 
     fn filled(&self, id: &str, name: &str) -> String {
-        let mut quoted = Vec::new();
-        write_string(&mut quoted, name);
-        let quoted = String::from_utf8_lossy(&quoted);
+        let quoted = quoted(name);
         let inner = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
         self.0.replace(ID, id).replace(NAME, inner)
     }

@@ -8,9 +8,8 @@
 
 use std::ffi::OsStr;
 
+use callgate_text::hex;
 use sha2::{Digest as _, Sha256};
-
-use crate::reference::hex;
 
 /// A digest of what is started, as the gate sees it on its own command line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use callgate_text::hex;
+
 /// How every reference begins.
 pub const SCHEME: &str = "keychain://callgate/";
 
@@ -82,10 +84,6 @@ pub fn referring(text: &str) -> Option<Result<Referring<'_>, BadReference>> {
 
 fn fits(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

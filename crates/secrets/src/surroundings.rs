@@ -9,9 +9,8 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use callgate_text::hex;
 use sha2::{Digest as _, Sha256};
-
-use crate::reference::hex;
 
 const PATH: &str = "PATH";
 

@@ -35,6 +35,9 @@ impl FileWatch {
             // Full means that a look is due anyway.
             let _due = wake.try_send(());
         });
+        if watcher.is_none() {
+            tracing::warn!("no file watcher can be had: rule files are looked at every {POLL:?} instead");
+        }
         let every = if watcher.is_some() { ROUND } else { POLL };
         let (home, mut dealt_with) = (home.clone(), 0);
         let mut cancelled: HashSet<CallId> = HashSet::new();

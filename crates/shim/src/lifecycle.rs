@@ -22,6 +22,7 @@ use callgate_protocol::id::IdKey;
 use callgate_protocol::json::Raw;
 use callgate_protocol::{NextStep, answer};
 use callgate_supervise::{Ending, Keeper, Pipes};
+use tracing::{info, warn};
 
 use crate::backoff::{Backoff, is_wanted};
 use crate::diagnosis::diagnose;
@@ -107,6 +108,7 @@ pub(crate) fn attend(
             // Whatever else is going on: what the keeper owned is ours to end now, after a last look at it.
             tree.look();
             keeper.take_over();
+            warn!("the keeper was killed");
             relay.journal.event(Event { kind: EventKind::KeeperLost, text: "the keeper was killed" });
         }
         relay.tell(News::Ended(generation, ending));
@@ -241,7 +243,9 @@ impl Session {
         self.sever(Intake::Stopped(shut), &reason, &next);
         self.phase = ServerPhase::Down;
         stdio::complain(&format!("{}: {reason}", self.server));
-        self.note(EventKind::Crashed, &reason);
+        // Its last words are in its own log.
+        warn!(why, "server given up");
+        self.relay.journal.event(Event { kind: EventKind::Crashed, text: &reason });
         self.say(Stand::Down, Some(reason), |_| {});
         self.turn_is_over();
     }
@@ -466,6 +470,11 @@ impl Session {
     }
 
     pub(crate) fn note(&self, kind: EventKind, text: &str) {
+        let what = kind.word();
+        match kind {
+            EventKind::Crashed | EventKind::StartFailed | EventKind::Limit => warn!("server {what}: {text}"),
+            _ => info!("server {what}: {text}"),
+        }
         self.relay.journal.event(Event { kind, text });
     }
 

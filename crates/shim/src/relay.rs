@@ -19,6 +19,7 @@ use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::{Incoming, Outcome as Reply, Side, read};
 use callgate_supervise::Ending;
+use tracing::{info, warn};
 
 use crate::approvals::Approvals;
 use crate::call_timeout::{CallTimeout, call_timeout};
@@ -197,6 +198,7 @@ impl Relay {
     /// Takes in what a request says about who makes it.
     pub(crate) fn meet(&self, method: &str, params: Option<Raw<'_>>) {
         if let Some(name) = self.client.learn(method, params) {
+            info!(client = %name, "client said its name");
             // The lease only informs; enforcement does not hang on it.
             drop(self.journal.update_lease(|lease| lease.client = Some(name.to_string())));
         }
@@ -213,6 +215,7 @@ impl Relay {
         let event = |kind, text: &str| self.journal.event(Event { kind, text });
         match change {
             Change::Policy { before, after, text } => {
+                info!(version = after.version(), "policy read");
                 self.journal.policy_seen(after.version(), text, Origin::File);
                 if before.broken().is_none() {
                     event(EventKind::PolicyChanged, after.version());
@@ -239,6 +242,7 @@ impl Relay {
                 let then =
                     if *kept { "the last good policy stays in force" } else { "every call is refused" };
                 let text = format!("{} cannot be used ({reason}): {then}", path.display());
+                warn!("{text}");
                 event(EventKind::PolicyBroken, &text);
                 stdio::complain(&text);
             }
@@ -246,10 +250,17 @@ impl Relay {
             Change::Allowances => self.tell_list_changed(),
             Change::Forged(allowance) => {
                 let text = forged(allowance);
+                warn!("{text}");
                 self.journal.event_from(Event { kind: EventKind::Loosened, text: &text }, Some(Origin::File));
             }
-            Change::Paused(reason) => event(EventKind::Paused, reason),
-            Change::Resumed => event(EventKind::Resumed, "calls are judged by the policy again"),
+            Change::Paused(reason) => {
+                info!(reason = %reason, "calls are paused");
+                event(EventKind::Paused, reason);
+            }
+            Change::Resumed => {
+                info!("calls are no longer paused");
+                event(EventKind::Resumed, "calls are judged by the policy again");
+            }
         }
     }
 }

@@ -17,10 +17,12 @@ use callgate_controls::{Disk, catalogue};
 use callgate_home::clock::{SystemClock, wall_ms};
 use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
 use callgate_journal::{Journal, SessionInfo};
+use callgate_logging::{Log, Program};
 use callgate_protocol::json::Raw;
 use callgate_redaction::{Masker, secret_values};
 use callgate_secrets::Secret;
 use callgate_supervise::{Grace, Keeper, Launch, Pipes, Server};
+use tracing::{error, info};
 
 use crate::approvals::Approvals;
 use crate::backoff::Backoff;
@@ -65,6 +67,7 @@ pub struct Options {
 
 /// Runs one session and returns the exit code. To be called before any thread exists.
 pub fn run(options: Options) -> u8 {
+    let log = Log::start(&options.home, Program::Gate);
     if let Err(error) = stdio::has_descriptors() {
         let reason = format!(
             "the server was not started, because Callgate has too few file descriptors ({error}); raise the limit (ulimit -n) of whoever \
@@ -87,7 +90,7 @@ pub fn run(options: Options) -> u8 {
         Ok(started) => started,
         Err(error) => return not_begun(&options.server, &error.to_string()),
     };
-    match Session::open(options, (session, began_ms), server, &secrets) {
+    match Session::open(options, (session, began_ms), server, &secrets, &log) {
         Ok(session) => {
             let tree = session.tree.clone();
             let code = session.conduct();
@@ -95,6 +98,7 @@ pub fn run(options: Options) -> u8 {
             code
         }
         Err(error) => {
+            error!(%error, "the session cannot be set up");
             stdio::complain(&format!("the session cannot be set up: {error}"));
             1
         }
@@ -103,6 +107,7 @@ pub fn run(options: Options) -> u8 {
 
 /// Says so where people look, and to the client.
 fn not_begun(server: &str, reason: &str) -> u8 {
+    error!(server, reason, "session not begun");
     stdio::complain(&format!("{server}: {reason}"));
     refuse_all(stdio::stdin(), stdio::stdout(), reason);
     1
@@ -138,6 +143,7 @@ impl Session {
         (session, began_ms): (SessionId, i64),
         server: Server,
         moved: &[Secret],
+        log: &Log,
     ) -> io::Result<Session> {
         let Options { home, server: name, client, started_by, program, args, demo, .. } = options;
         let Server { pipes: Pipes { stdin, stdout, stderr }, keeper, held } = server;
@@ -165,6 +171,7 @@ impl Session {
         let journal = open_journal(&home, prepared, &info);
         // One for all that is written of the session: what it masks once stays masked in the log, too.
         let masker = journal.masker();
+        log.of_session(session, masker.clone());
         let (tell, news) = mpsc::channel();
         let to_client = stdio::take_stdout()?;
         let reader = stdio::watch_reader(&to_client, {
@@ -211,6 +218,8 @@ impl Session {
         drop(held);
         let watch = file_watch::FileWatch::start(&home, relay.clone());
         tree.keep(relay.clone())?;
+        let (client, version) = (relay.client.name(), env!("CARGO_PKG_VERSION"));
+        info!(server = name, %client, version, "session started");
         Ok(Session {
             relay,
             keeper,
@@ -327,6 +336,7 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
         .map_err(|error| error.to_string())
         .and_then(|()| Journal::open(home, info, clock.clone()).map_err(|error| error.to_string()));
     opened.unwrap_or_else(|cause| {
+        error!(cause, "calls are refused, because they cannot be recorded");
         stdio::complain(&format!(
             "{}: calls are refused, because they cannot be recorded: {cause}",
             info.server

@@ -3,14 +3,13 @@
 //! Always drained, whoever reads or does not read our own error output: a server must not hang on it.
 
 use std::collections::VecDeque;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use callgate_home::{Home, SessionId, clock, stderr_line};
+use callgate_home::{CappedFile, Home, SessionId, clock, stderr_line};
 use callgate_redaction::Masker;
 
 use crate::outlet::Outlet;
@@ -163,11 +162,9 @@ fn drain(mut source: impl Read, to: &Outlet, mut log: Log) {
 
 /// The file with the server's last words, each line with its time and session, masked line by line and bounded.
 struct Log {
-    path: PathBuf,
+    file: CappedFile,
     session: SessionId,
     masker: Masker,
-    file: Option<File>,
-    written: u64,
     /// A line that is not complete yet: a secret must not escape the mask by being cut in two.
     unfinished: Vec<u8>,
     /// When the first piece of it came.
@@ -180,7 +177,8 @@ struct Log {
 impl Log {
     fn new(path: PathBuf, session: SessionId, masker: Masker, tail: Arc<Tail>) -> Log {
         let (unfinished, begun_ms, within_line) = (Vec::new(), 0, false);
-        Log { path, session, masker, file: None, written: 0, unfinished, begun_ms, within_line, tail }
+        let file = CappedFile::new(path, LOG_BYTES);
+        Log { file, session, masker, unfinished, begun_ms, within_line, tail }
     }
 
     /// A log that cannot be written is no reason to disturb the session.
@@ -202,15 +200,7 @@ impl Log {
         let masked = self.masker.keep_line(&String::from_utf8_lossy(&lines)).into_owned();
         self.tail.keep(&masked);
         let stamped = self.stamped(&masked, now_ms);
-        if self.open().and_then(|file| file.write_all(stamped.as_bytes())).is_err() {
-            self.file = None;
-            return;
-        }
-        self.written += stamped.len() as u64;
-        if self.written > LOG_BYTES {
-            drop(std::fs::rename(&self.path, self.path.with_extension("log.1")));
-            self.file = None;
-        }
+        let _unwritten = self.file.append(stamped.as_bytes());
     }
 
     /// With a time and the session before each line that begins here: the first may have begun earlier than the others.
@@ -226,48 +216,6 @@ impl Log {
         }
         out
     }
-
-    /// Whoever forgets what this server did empties the log, or takes it away, while it is written to.
-    fn open(&mut self) -> io::Result<&mut File> {
-        let there = self.file.take().and_then(|file| file.metadata().ok().map(|meta| (file, meta)));
-        let file = match there.filter(|(_, meta)| !is_removed(meta)) {
-            Some((file, meta)) => {
-                self.written = meta.len();
-                file
-            }
-            None => {
-                let mut options = OpenOptions::new();
-                options.create(true).append(true);
-                private(&mut options);
-                let file = options.open(&self.path)?;
-                self.written = file.metadata()?.len();
-                file
-            }
-        };
-        Ok(self.file.insert(file))
-    }
-}
-
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-fn private(_options: &mut OpenOptions) {}
-
-/// Has no name any more?
-#[cfg(unix)]
-fn is_removed(meta: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    meta.nlink() == 0
-}
-
-/// There, a file that is open keeps its name.
-#[cfg(not(unix))]
-fn is_removed(_meta: &Metadata) -> bool {
-    false
 }
 
 #[cfg(test)]
@@ -302,7 +250,7 @@ mod tests {
         let line = [b"a short line of words\n".as_slice(); 600].concat();
         let pieces: Vec<&[u8]> = vec![&line; 100];
         let (text, path, _folder) = kept(&pieces);
-        let before = std::fs::metadata(path.with_extension("log.1")).unwrap().len();
+        let before = std::fs::metadata(CappedFile::previous(&path)).unwrap().len();
         assert!((LOG_BYTES..LOG_BYTES + 64 * 1024).contains(&before), "{before}");
         assert!((text.len() as u64) < LOG_BYTES);
     }
@@ -318,7 +266,7 @@ mod tests {
             std::fs::read_to_string(&path).unwrap()
         };
         said(b"one\n");
-        OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
         let text = said(b"two\n");
         assert!(text.ends_with(" two\n") && text.lines().count() == 1 && !text.contains('\0'), "{text:?}");
         if cfg!(unix) {

@@ -105,6 +105,10 @@ impl TreeRecord {
             }
         };
         let swept = callgate_trees::sweep(&self.home, callgate_journal::is_on_record);
+        let (processes, profiles) = (swept.processes.len(), swept.profiles.len());
+        if processes + profiles > 0 {
+            tracing::info!(processes, profiles, "ended what dead sessions left");
+        }
         for process in swept.processes {
             let done = if process.gone { "ended" } else { "could not be ended" };
             let Ended { id, session, command, .. } = &process;

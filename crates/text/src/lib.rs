@@ -1,4 +1,4 @@
-//! Text for people: names of others made harmless, counts, lengths of time, sizes.
+//! Text for people: names of others made harmless, counts, lengths of time, sizes, digests.
 
 #![forbid(unsafe_code)]
 
@@ -58,17 +58,6 @@ pub fn is_pattern(tool: &str) -> bool {
     tool.contains(['*', '?'])
 }
 
-/// A client as people know it (`Claude Desktop`, for `claude-desktop`), for a sentence; as it calls itself where nobody
-/// knows it.
-pub fn client_name(client: &str) -> String {
-    let same = |known: &&callgate_clients::Client| callgate_policy::same_client(known.id, client);
-    match callgate_clients::table::clients().iter().find(same) {
-        Some(known) => known.name.to_owned(),
-        None if client == callgate_clients::trial::CLIENT => "Callgate (Test now)".to_owned(),
-        None => name(client),
-    }
-}
-
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./@:+,=".contains(c);
@@ -78,6 +67,11 @@ pub fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", shown.replace('\'', "'\\''"))
     }
+}
+
+/// Bytes as digits, in lower case.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a call asked for: a tool by its name, anything else with its method.

@@ -11,9 +11,10 @@ use callgate_clients::restore::{Wanted, lost_in_wipe, restore, restore_wiped};
 use callgate_clients::secrets::checking::{Checked, dead};
 use callgate_clients::survey::Entry;
 use callgate_clients::{file, table};
-use callgate_text::{client_name, clip, harmless, name};
+use callgate_text::{clip, harmless, name};
 
 use crate::change::would_write_over;
+use crate::shown::client_name;
 use crate::view::{BackupPreview, BackupView, ClientAct, Restored};
 use crate::{Wiring, WiringError};
 use crate::{masker, shown};

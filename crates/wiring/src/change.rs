@@ -13,9 +13,10 @@ use callgate_clients::secrets::returning::Returned;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 use callgate_redaction::Masker;
-use callgate_text::{client_name, harmless, name};
+use callgate_text::{harmless, name};
 
 use crate::file_change::{EntryChange, Timing, Written};
+use crate::shown::client_name;
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
 use crate::{Look, Wiring, WiringError, entry_key, masker, masker_of, shown};
 

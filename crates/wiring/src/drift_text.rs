@@ -10,9 +10,10 @@ use callgate_clients::repair::Rests;
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::survey::entries;
 use callgate_clients::table;
-use callgate_text::{client_name, clip, harmless, name};
+use callgate_text::{clip, harmless, name};
 
 use crate::repair::contested;
+use crate::shown::client_name;
 use crate::view::{DriftFix, DriftKind, DriftView};
 use crate::{Look, entry_key, shown};
 

@@ -11,9 +11,9 @@ use callgate_clients::file::{Hash, hash};
 use callgate_clients::ledger::{self, Key, LedgerError};
 use callgate_clients::queue::{self, QueueError};
 use callgate_clients::survey::{State, entries};
-use callgate_text::client_name;
 
 use crate::drift_text::{DriftGroup, entry_of};
+use crate::shown::client_name;
 use crate::view::{ClientAct, ClientChange};
 use crate::{Look, Wiring, WiringError, entry_key, shown};
 

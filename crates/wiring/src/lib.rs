@@ -9,6 +9,7 @@
 mod backups;
 mod change;
 mod command_line;
+mod diff;
 mod drift_text;
 mod error;
 mod file_change;
@@ -49,13 +50,14 @@ use crate::view::{
 };
 
 pub use backups::References;
+pub use diff::unified;
 pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
 pub use file_change::{EntryChange, FileChange, Timing, Written};
 pub use guard::{GuardNews, GuardReport, Undone};
 pub use removal::RemovalPlan;
 pub use secrets::Wish;
-pub use shown::{diff_lines, masker, masker_of};
+pub use shown::{client_name, diff_lines, masker, masker_of};
 
 /// One person's clients, with the home that their gate belongs to.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::survey::look_for_place;
 use callgate_clients::table;
 use callgate_secrets::Secret;
-use callgate_text::{client_name, harmless, name};
+use callgate_text::{harmless, name};
 
 use crate::change::would_write_over;
+use crate::shown::client_name;
 use crate::view::{
     ClientAct, ClientChange, ClientPreview, DraftPart, DraftPreview, DraftProblem, EntryKey, FileDiff,
     RefusedEntry, ServerDraft, ServerPlace,

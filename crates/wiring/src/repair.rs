@@ -8,10 +8,11 @@ use callgate_clients::queue::Todo;
 use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
 use callgate_journal::{EventKind, record_event};
 use callgate_policy::jsonc::{self, Json};
-use callgate_text::{client_name, clip, name};
+use callgate_text::{clip, name};
 
 use crate::drift_text::unwatched;
 use crate::guard::GuardNews;
+use crate::shown::client_name;
 use crate::view::{ClientChange, EntryKey};
 use crate::{Look, Wiring, WiringError, entry_key};
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use callgate_clients::entry::Local;
 use callgate_clients::survey::Entry;
-use callgate_policy::diff::unified;
 use callgate_redaction as mask;
 use callgate_redaction::{Masker, Secret};
 use callgate_secrets::SCHEME;
 use callgate_text::harmless;
 
+use crate::diff::unified;
 use crate::windowed::windowed;
 
 /// The path as people write it.
@@ -18,6 +18,17 @@ pub fn path(home: &Path, path: &Path) -> String {
         Ok(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
         Err(_) => path.display().to_string(),
     })
+}
+
+/// A client as people know it (`Claude Desktop`, for `claude-desktop`), for a sentence; as it calls itself where nobody
+/// knows it.
+pub fn client_name(client: &str) -> String {
+    let same = |known: &&callgate_clients::Client| callgate_policy::same_client(known.id, client);
+    match callgate_clients::table::clients().iter().find(same) {
+        Some(known) => known.name.to_owned(),
+        None if client == callgate_clients::trial::CLIENT => "Callgate (Test now)".to_owned(),
+        None => callgate_text::name(client),
+    }
 }
 
 /// What an entry starts, in one line.

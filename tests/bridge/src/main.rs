@@ -46,5 +46,5 @@ fn serve(home: Home, page: &str) -> anyhow::Result<()> {
 fn token() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("there are no random numbers: {error}"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(callgate_text::hex(&bytes))
 }

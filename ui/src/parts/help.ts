@@ -30,6 +30,7 @@ export const wants: readonly Want[] = [
   },
   { want: 'read what a server wrote to stderr', use: 'Servers, its card', command: 'callgate stderr' },
   { want: 'find out why a server does not start', use: 'Clients, Test now', command: 'callgate doctor' },
+  { want: 'find out what went wrong inside Callgate', use: 'in a terminal', command: 'callgate logs' },
   { want: 'take Callgate away altogether', use: 'in a terminal', command: 'callgate uninstall' },
   {
     want: 'give clients a server that none of them has',

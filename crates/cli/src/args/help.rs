@@ -20,6 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "events",
             "stats",
             "stderr",
+            "logs",
             "ps",
             "codegen",
             "classify",

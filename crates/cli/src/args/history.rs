@@ -6,6 +6,7 @@ use anyhow::bail;
 use callgate_history::{CallFilter, Words};
 use callgate_home::SessionId;
 use callgate_journal::{Decision, EventKind};
+use callgate_logging::Program;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
@@ -144,6 +145,25 @@ pub(crate) struct StderrArgs {
     /// Only lines of this session, by its id
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// Only lines of this program; may be given more than once
+    #[arg(long, value_name = "PROGRAM", value_parser = words(&Program::ALL, Program::name))]
+    pub(crate) program: Vec<String>,
+    /// Only lines as grave as this, or graver
+    #[arg(long, default_value = "trace", hide_default_value = true, value_parser = ["error", "warn", "info", "debug", "trace"])]
+    pub(crate) level: String,
+    /// Go on showing lines as they come
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How many lines at the most
+    #[arg(long, short = 'n', default_value_t = 100)]
+    pub(crate) limit: usize,
 }
 
 #[derive(Debug, Args)]

@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// What a server wrote to its error output
     Stderr(StderrArgs),
+    /// What Callgate's own programs logged: sessions and servers that start and end, files that cannot be read or written
+    Logs(LogsArgs),
     /// Watch calls live in this terminal, with block and cap one key away
     Watch(WatchArgs),
     /// Everything about one call, with the rule that decided it

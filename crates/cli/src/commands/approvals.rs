@@ -10,7 +10,8 @@ use callgate_controls::decider::Presence;
 use callgate_desk::Desk;
 use callgate_desk::view::{ApprovalState, ApprovalVerdict, ApprovalView, DecidedView, GrantView, Loosening};
 use callgate_home::clock::wall_ms;
-use callgate_text::{client_name, harmless, local, name, size, span};
+use callgate_text::{harmless, local, name, size, span};
+use callgate_wiring::client_name;
 
 use crate::act::{Act, desk, told};
 use crate::args::{ApprovalsArgs, ApproveArgs, DenyArgs, WhomArgs};

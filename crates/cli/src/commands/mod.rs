@@ -14,6 +14,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod log;
+pub(crate) mod logs;
 pub(crate) mod own;
 pub(crate) mod policy;
 pub(crate) mod ps;

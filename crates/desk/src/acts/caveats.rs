@@ -7,7 +7,8 @@ use callgate_clients::survey::{Entry, State, entries, everything};
 use callgate_controls::catalogue;
 use callgate_home::running;
 use callgate_policy::{fits, same_client};
-use callgate_text::{client_name, name, quoted};
+use callgate_text::{name, quoted};
+use callgate_wiring::client_name;
 
 use crate::Desk;
 use crate::view::Target;

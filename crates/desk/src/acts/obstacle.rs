@@ -4,7 +4,7 @@ use callgate_home::Home;
 use callgate_policy::Policy;
 use callgate_policy::edit::EditError;
 use callgate_policy::file::PolicyFile;
-use callgate_text::client_name;
+use callgate_wiring::client_name;
 
 use super::{inverse, words};
 use crate::DeskError;

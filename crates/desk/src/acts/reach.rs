@@ -8,7 +8,8 @@ use callgate_policy::file::{Action, Body, DefaultAction, PolicyFile, ToolRule};
 use callgate_policy::{
     Call, Circumstances, Judgement, NoRecordings, Policy, Waived, condition_words, fits, same_client,
 };
-use callgate_text::{client_name, is_pattern, name};
+use callgate_text::{is_pattern, name};
+use callgate_wiring::client_name;
 
 use super::{inverse, words};
 use crate::DeskError;

@@ -10,7 +10,8 @@ use callgate_home::clock::Moment;
 use callgate_journal::{EventKind, record_event};
 use callgate_policy::edit::{Edit, apply_for};
 use callgate_policy::{Policy, Rate, Window};
-use callgate_text::{client_name, name};
+use callgate_text::name;
+use callgate_wiring::client_name;
 
 use super::undo::{Act, Edits, Undoable};
 use super::{inverse, reach, words};

@@ -34,7 +34,7 @@ impl<T> TokenStore<T> {
     pub(super) fn put(&mut self, now: &Moment, lasts: Duration, value: T) -> Result<String, DeskError> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| DeskError::NoRandomness)?;
-        let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = callgate_text::hex(&random);
         let until_ms = now.uptime_ms.saturating_add(u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX));
         self.put_back(Token { token: token.clone(), until_ms, value });
         Ok(token)

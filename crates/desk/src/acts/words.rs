@@ -2,7 +2,8 @@
 
 use callgate_policy::Rate;
 use callgate_policy::edit::When;
-use callgate_text::{client_name, clip, count, harmless, is_pattern, name};
+use callgate_text::{clip, count, harmless, is_pattern, name};
+use callgate_wiring::client_name;
 
 use crate::DeskError;
 use crate::view::{ArgumentRule, Target};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use callgate_clients::drift::Drift;
 use callgate_clients::ledger::Key;
 use callgate_clients::survey::{Entry, State, Surveyed};
-use callgate_text::{client_name, clip, count, name};
+use callgate_text::{clip, count, name};
+use callgate_wiring::client_name;
 
 use super::{Area, Code, Finding, Gravity, Visit, drift};
 

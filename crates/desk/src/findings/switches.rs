@@ -5,7 +5,8 @@ use std::time::Duration;
 use callgate_controls::allowance::{Allowances, What};
 use callgate_controls::approval::Approvals;
 use callgate_controls::pause::Switch;
-use callgate_text::{client_name, clip, harmless, name, span};
+use callgate_text::{clip, harmless, name, span};
+use callgate_wiring::client_name;
 
 use super::home::accessible;
 use super::{Area, Checkup, Code, Finding, Gravity};

@@ -16,11 +16,11 @@ mod versions;
 
 use callgate_controls::catalogue;
 use callgate_home::DEFAULT_SERVER;
-use callgate_policy::diff::unified;
 use callgate_policy::edit::form::{self, Whose};
 use callgate_policy::edit::{Edited, difference};
 use callgate_policy::{Policy, compare};
 use callgate_review::Suggestion;
+use callgate_wiring::unified;
 use ready::Listed;
 
 use crate::view::{

@@ -1,8 +1,8 @@
 //! Saving a whole text: as it is, if it is a policy, if nobody else changed the file, and if it does not loosen unasked.
 
 use callgate_policy::Policy;
-use callgate_policy::diff::unified;
 use callgate_policy::edit;
+use callgate_wiring::unified;
 
 use super::{diagnose, present};
 use crate::view::{Done, SaveAnswer};

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use callgate_history::{CallFilter, History, PolicyChange, Toward};
 use callgate_policy::Policy;
-use callgate_policy::diff::unified;
 use callgate_text::name;
+use callgate_wiring::unified;
 
 use super::{loosened, present};
 use crate::change::kept_text;

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use callgate_home::stderr_line::StderrLine;
-use callgate_home::{Home, SessionId};
+use callgate_home::{CappedFile, Home, SessionId};
 use callgate_text::local;
 
 use crate::DeskError;
@@ -154,7 +154,7 @@ fn kept(home: &Home, server: &str, most: u64) -> Result<String, DeskError> {
     if left == 0 {
         return Ok(text);
     }
-    let mut before = read(&path.with_extension("log.1"), left)?;
+    let mut before = read(&CappedFile::previous(&path), left)?;
     before.push_str(&text);
     Ok(before)
 }

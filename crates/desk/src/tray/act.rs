@@ -4,7 +4,7 @@
 //! whatever loosens only leads to the window's question.
 
 use callgate_controls::control::Wish;
-use callgate_text::client_name;
+use callgate_wiring::client_name;
 use serde::{Deserialize, Serialize};
 
 use crate::view::{CallFilter, Fix, Loosening, Place, Restriction, Target};

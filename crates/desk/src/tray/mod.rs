@@ -8,8 +8,8 @@ mod published;
 
 use std::collections::BTreeMap;
 
-use callgate_text::client_name;
 use callgate_text::{clip, count, harmless, local, size, subject};
+use callgate_wiring::client_name;
 
 use crate::acts::cap_for;
 use crate::allowing::EVERY_TOOL;

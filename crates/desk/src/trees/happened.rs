@@ -2,7 +2,7 @@
 
 use callgate_history::History;
 use callgate_journal::{EndReason, EventKind};
-use callgate_text::client_name;
+use callgate_wiring::client_name;
 
 use crate::servers::falls::Falls;
 use crate::view::HappenedView;

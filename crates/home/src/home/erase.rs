@@ -38,7 +38,9 @@ impl Home {
         for entry in self.entries()? {
             let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if is_folder_of_ours(name) {
-                removed(&entry, fs::remove_dir_all(&entry))?;
+                // Whoever writes a last line into a log meanwhile makes it anew, once: after that the folder is gone.
+                let again = fs::remove_dir_all(&entry).or_else(|_| fs::remove_dir_all(&entry));
+                removed(&entry, again)?;
             } else if FILES.iter().any(|file| name.starts_with(file)) && !is_folder(&entry) {
                 removed(&entry, fs::remove_file(&entry))?;
             } else if entry != self.format() {

@@ -79,3 +79,11 @@ pub fn identity(path: &Path) -> io::Result<Identity> {
 pub fn is_removed(file: &File, _path: &Path) -> bool {
     rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink == 0)
 }
+
+/// Does this path still name this open file?
+pub fn is_at(file: &File, path: &Path) -> bool {
+    let same = |here: rustix::fs::Stat| {
+        rustix::fs::stat(path).is_ok_and(|there| (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino))
+    };
+    rustix::fs::fstat(file).is_ok_and(same)
+}

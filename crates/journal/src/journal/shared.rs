@@ -12,6 +12,7 @@ use callgate_home::lease::{self, Held, Lease};
 use callgate_home::{Home, SessionId, StoreError};
 use callgate_policy::Keep;
 use callgate_redaction::Masker;
+use tracing::warn;
 
 use super::SessionInfo;
 use crate::EventKind;
@@ -328,10 +329,12 @@ impl Shared {
         let lost = self.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let text = format!("{lost} records could not be written; the calls among them were refused");
+            warn!("{text}");
             let _counted = tell(&text, lost);
         }
         if self.removed.swap(false, Ordering::Relaxed) {
             let text = "files of this session's record were removed while it ran, and begun anew";
+            warn!("{text}");
             if tell(text, 0).is_err() {
                 self.removed.store(true, Ordering::Relaxed);
             }

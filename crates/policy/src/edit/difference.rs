@@ -423,8 +423,9 @@ pub(super) fn shown(node: &Node) -> String {
     cut(&canonical(node))
 }
 
-pub(super) fn quoted(name: &str) -> String {
-    cut(&format!("{name:?}"))
+/// A server's word may be of any length.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("{:?}", cut(name))
 }
 
 pub(super) fn cut(text: &str) -> String {

@@ -39,6 +39,7 @@ pub use argument::When;
 pub(crate) use argument::is_scheme;
 pub use cap::{cap_counter, present_cap};
 pub use difference::difference;
+pub(crate) use difference::quoted;
 pub use header::truthful;
 pub use merge::{merge, replace};
 pub use revert::{RevertError, revert};

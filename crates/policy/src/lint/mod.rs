@@ -13,6 +13,7 @@ mod names;
 use std::collections::BTreeMap;
 
 use crate::compile::until;
+use crate::edit::quoted;
 use crate::file::{Body, PolicyFile, Spot, ToolRule};
 use crate::layer::Layer;
 use crate::moment;
@@ -157,14 +158,5 @@ fn shown<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
             None => String::new(),
         },
         more => format!("{} and {more} more", some.join(", ")),
-    }
-}
-
-/// A server's word may be of any length.
-fn quoted(name: &str) -> String {
-    const LONGEST: usize = 60;
-    match name.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{:?}", format!("{}…", &name[..end])),
-        None => format!("{name:?}"),
     }
 }

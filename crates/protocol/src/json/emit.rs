@@ -5,6 +5,13 @@
 
 use super::{raw::Raw, string};
 
+/// A JSON string with its quotes.
+pub fn quoted(text: &str) -> String {
+    let mut json = Vec::with_capacity(text.len() + 2);
+    write_string(&mut json, text);
+    String::from_utf8(json).unwrap_or_default()
+}
+
 /// Appends a JSON string with its quotes.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');

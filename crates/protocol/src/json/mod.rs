@@ -12,7 +12,7 @@ mod stack;
 mod string;
 mod tokens;
 
-pub use emit::{compact, write_string};
+pub use emit::{compact, quoted, write_string};
 pub use raw::{Items, Kind, Members, Raw};
 pub use scan::{JsonError, MAX_DEPTH, Problem};
 

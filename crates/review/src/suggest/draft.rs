@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use callgate_protocol::fold::fold;
-use callgate_protocol::json::write_string;
+use callgate_protocol::json::quoted;
 
 use super::peaks::{WINDOWS, human};
 use super::seen::{Named, Seen, TOOLS, ToolSeen};
@@ -470,12 +470,6 @@ fn can_be_named(name: &str) -> bool {
         && plain(name).chars().count() == name.chars().take(120).count()
         && !name.chars().any(char::is_control)
         && is_plain("tool", name)
-}
-
-fn quoted(text: &str) -> String {
-    let mut json = Vec::new();
-    write_string(&mut json, text);
-    String::from_utf8(json).unwrap_or_default()
 }
 
 fn plain_line(text: &str) -> String {

@@ -7,6 +7,7 @@ use callgate_journal::{EndReason, Outcome};
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_supervise::Ending;
+use tracing::info;
 
 use super::Session;
 use crate::exit::{SessionExit, exit_byte};
@@ -150,6 +151,7 @@ impl Session {
         self.relay.approvals.close(LAST_CARDS);
         self.relay.noise.sum_up(&self.relay.journal);
         self.relay.journal.end(reason);
+        info!(reason = reason.word(), "session ended");
     }
 
     fn leave_waiting(&self, reason: &str, outcome: Outcome) {

@@ -8,8 +8,9 @@ use callgate_desk::inventory::Purpose;
 use callgate_history::{History, PolicyChange};
 use callgate_home::Home;
 use callgate_journal::Origin;
-use callgate_policy::{diff::unified, edit};
+use callgate_policy::edit;
 use callgate_text::local;
+use callgate_wiring::unified;
 use serde_json::json;
 
 use super::prepared_home;

@@ -5,7 +5,7 @@ mod schema;
 
 use callgate_controls::catalogue;
 use callgate_history::History;
-use callgate_protocol::json::{Kind, Raw};
+use callgate_protocol::json::{Kind, Raw, quoted};
 
 use super::diagnose::{byte_offset, utf16_offset};
 use crate::Desk;
@@ -211,10 +211,6 @@ fn paths(known: &Known, tool: Option<&str>) -> Vec<Offer> {
     let tools = known.tools.iter().filter(|_| is_general).chain(one);
     let paths = tools.flat_map(|tool| &tool.paths);
     paths.map(|(path, detail)| Offer::text(path, detail.clone())).collect()
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]
