@@ -438,7 +438,7 @@ export const checks = () => ({
       await page.keyboard.press('ArrowDown');
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'menuitem');
       await page.keyboard.press('Escape');
-      await page.keyboard.press('2');
+      await page.keyboard.press('3');
       await until(async () => page.url().includes('#/servers'), 'servers');
       await page.keyboard.press('1');
       await until(async () => page.url().includes('#/activity'), 'activity');

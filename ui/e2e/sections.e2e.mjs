@@ -363,8 +363,8 @@ export const checks = () => ({
     on(env, { hash: '#/activity' }, async (page) => {
       await page.getByTestId('rail-activity').focus();
       for (const [key, section] of [
-        ['2', 'servers'],
-        ['4', 'rules'],
+        ['3', 'servers'],
+        ['5', 'rules'],
         ['1', 'activity'],
       ]) {
         await page.keyboard.press(key);
