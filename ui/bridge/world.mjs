@@ -153,11 +153,20 @@ export class World {
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer));
   }
 
-  /** Asks the desk, as the page does. */
+  /** Asks the desk, as the page does: `ok` or `error`. */
+  ask(command, args = {}) {
+    return this.#post(`invoke/${command}`, args);
+  }
+
   async invoke(command, args = {}) {
-    const { ok, error } = await this.#post(`invoke/${command}`, args);
+    const { ok, error } = await this.ask(command, args);
     if (error) throw new Error(JSON.stringify(error));
     return ok;
+  }
+
+  /** What comes on channels, once something does. */
+  channels() {
+    return this.#post('channels', {});
   }
 
   /** From now on a command is answered with this; null: by the desk again. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { open, settled } from './browser.mjs';
+import { open, openCaps, settled } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -20,8 +20,7 @@ export const places = {
     hash: '#/activity',
     act: async (page) => {
       await page.locator('[data-testid=row][data-decision=allowed]').first().hover();
-      await page.getByTestId('row-cap').first().click();
-      await page.getByTestId('cap-advised').waitFor();
+      await openCaps(page);
     },
   },
   'activity with a toast': {

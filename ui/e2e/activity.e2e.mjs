@@ -1,19 +1,14 @@
 // What the log promises, by mouse and by keyboard, on the real desk, with calls through the real gate.
 import assert from 'node:assert/strict';
-import { answer, choose, open, still, until, withClipboard } from './browser.mjs';
+import { answer, choose, openCaps, settled, still, until, visit, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
-async function on(env, options, check) {
-  const { page, problems, close, world } = await open(env, { ...size, ...options });
-  try {
+const on = (env, options, check) =>
+  visit(env, { ...size, ...options }, async (page, world) => {
     await page.getByTestId('row').first().waitFor();
     await check(page, world);
-    assert.deepEqual(problems, []);
-  } finally {
-    await close();
-  }
-}
+  });
 
 const rows = (page) => page.getByTestId('row');
 const calls = (page) => page.locator('[data-testid=row][data-kind=call]');
@@ -62,13 +57,11 @@ export const checks = () => ({
   'a window that grows or shrinks, and a banner that goes, leave the list at the newest': (env) =>
     on(env, { rate: 4 }, async (page) => {
       await away(page);
+      const left = () => page.getByTestId('log').evaluate((log) => log.scrollHeight - log.clientHeight - log.scrollTop);
       const follows = async (what) => {
-        await still(page).catch(() => undefined);
+        await settled(page);
+        await until(async () => (await left()) < 60, `${what}: at the end`);
         assert.equal(await page.getByTestId('new-pill').count(), 0, what);
-        const left = await page
-          .getByTestId('log')
-          .evaluate((log) => log.scrollHeight - log.clientHeight - log.scrollTop);
-        assert.ok(left < 60, `${what}: ${left} px from the end`);
       };
       for (const height of [900, 560, 980, 700]) {
         await page.setViewportSize({ width: 1180, height });
@@ -160,6 +153,7 @@ export const checks = () => ({
     on(env, { hash: '#/activity?decision=allowed' }, async (page) => {
       for (const width of [1280, 980, 720]) {
         await page.setViewportSize({ width, height: 640 });
+        await settled(page);
         await away(page);
         await passed(page).last().hover();
         await page.keyboard.press('k');
@@ -212,7 +206,7 @@ export const checks = () => ({
   'cap offers advice from own use, and a cap of one’s own': (env) =>
     on(env, {}, async (page) => {
       await passed(page).last().hover();
-      await page.getByTestId('row-cap').first().click();
+      await openCaps(page);
       await page
         .getByTestId('cap-advised')
         .getByText(/your peak is \d+\/min: cap at \d+\/min/)
@@ -285,7 +279,8 @@ export const checks = () => ({
       });
       assert.ok(tall.below < 40 && tall.height < 400, `as high as what it holds: ${JSON.stringify(tall)}`);
       assert.equal(tall.content, 'start');
-      await yes.evaluate((button) => button.click());
+      // A slow machine may have let the moment pass: then there is nothing to see.
+      await yes.evaluate((button) => button.getAttribute('aria-disabled') === 'true' && button.click());
       assert.equal(await yes.count(), 1, 'the dialog is still there');
       await answer(page, 'yes');
       await page.getByTestId('allowance').getByText(`is allowed ${hint}`).waitFor();
@@ -437,15 +432,13 @@ export const checks = () => ({
         .getByTestId('toast')
         .getByText(/^Undone/)
         .waitFor();
-      // The row hears of the undo a moment after the person does; until then there is nothing to cap.
-      await until(async () => {
-        await page.keyboard.press('c');
-        return page.getByTestId('cap-custom').isVisible();
-      }, 'the menu of caps');
+      // The row hears of the undo a moment after the person does; the key acts all the same.
+      await page.keyboard.press('c');
+      await page.getByTestId('cap-custom').waitFor();
       await page.keyboard.press('ArrowDown');
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'menuitem');
       await page.keyboard.press('Escape');
-      await page.keyboard.press('2');
+      await page.keyboard.press('3');
       await until(async () => page.url().includes('#/servers'), 'servers');
       await page.keyboard.press('1');
       await until(async () => page.url().includes('#/activity'), 'activity');
@@ -480,7 +473,9 @@ export const checks = () => ({
       await runs.first().waitFor();
       const all = await runs.count();
       await choose(page.getByTestId('filter-range'), '1h');
-      await until(async () => (await runs.count()) < all, 'fewer runs in the last hour');
+      // None are there while they are read.
+      const fewer = async () => [await runs.count()].every((some) => some > 1 && some < all);
+      await until(fewer, 'fewer runs in the last hour');
       await page.getByTestId('view-runs').focus();
       await page.keyboard.press('k');
       await page.keyboard.press('k');
@@ -501,11 +496,8 @@ export const checks = () => ({
         'the first',
       );
       const last = (await newest(world)).at(-1);
-      // Its way there is a page that has to be fetched; on a busy machine the first press may meet the one before.
-      await until(async () => {
-        await page.keyboard.press('End');
-        return (await chosen.count()) === 1 && (await chosen.getAttribute('data-call')) === last.id;
-      }, 'the last');
+      await page.keyboard.press('End');
+      await page.locator(`[data-testid=row][aria-selected=true][data-call="${last.id}"]`).waitFor();
     }),
 
   'the ring around the list is whole': (env) =>
@@ -529,6 +521,8 @@ export const checks = () => ({
       await page.getByTestId('search').fill('');
       await passed(page).last().hover();
       await page.getByTestId('row-block').first().click();
+      await page.getByTestId('toast').first().waitFor();
+      await settled(page);
       const toast = await page.getByTestId('toast').first().boundingBox();
       const log = await page.getByTestId('log').boundingBox();
       assert.ok(toast.y + toast.height <= log.y + 28, `${JSON.stringify({ toast, log })}`);
@@ -558,6 +552,7 @@ export const checks = () => ({
       };
       // Columns take what their rows need: the rows have to be there before anything is measured.
       await calls(page).last().waitFor();
+      await still(page);
       const [client, decision] = [await width('client'), await width('decision')];
       await drag('client', 60);
       // Behind the arguments it is the left edge that moves.
@@ -575,6 +570,7 @@ export const checks = () => ({
   'a long name takes free room before it is cut': (env) =>
     on(env, { width: 1500, hash: '#/activity?q=resolve' }, async (page) => {
       await until(async () => (await calls(page).count()) > 0, 'calls with long names');
+      await still(page);
       const cut = await calls(page)
         .locator('.client .head, .server .head, .tool .head')
         .evaluateAll((all) =>
@@ -588,6 +584,7 @@ export const checks = () => ({
     on(env, { width: 720, height: 480 }, async (page) => {
       for (const width of [720, 640]) {
         await page.setViewportSize({ width, height: 480 });
+        await settled(page);
         const heads = await page
           .locator('.head .word')
           .evaluateAll((all) => all.map((one) => [one.textContent, one.scrollWidth <= one.clientWidth]));
@@ -624,6 +621,19 @@ export const checks = () => ({
       await turn(50);
       await until(async () => (await loops(200).count()) === 2, 'the same two rows');
       assert.deepEqual(await places(), before, 'where they were');
+    }),
+
+  'a call that runs is cancelled from its drawer': (env) =>
+    on(env, { live: ['filesystem'] }, async (page, world) => {
+      await away(page);
+      const [session] = world.sessions;
+      const over = session.call('read_text_file', { path: '/home/ada/slow', hold: true });
+      const row = page.getByTestId('row').filter({ hasText: '/home/ada/slow' });
+      await row.click();
+      await page.getByTestId('drawer-cancel').click();
+      await page.getByTestId('drawer').getByText('Cancelled by you').first().waitFor();
+      await page.getByTestId('drawer-cancel').waitFor({ state: 'detached' });
+      assert.match(JSON.stringify(await over), /cancel/i, 'the agent was told');
     }),
 
   'a verb and a tool typed into the palette is the act': (env) =>

@@ -1,4 +1,5 @@
 // A browser that looks at the built window, each time in a world of its own.
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { World, past } from '../bridge/world.mjs';
@@ -51,8 +52,8 @@ async function newTab({ browser }) {
  * about. What else is given says what the world is like.
  */
 export async function open(env, { width, height, theme, hash = '', ...like }) {
-  const world = await World.make(like);
   const tab = env.idle.pop() ?? (await newTab(env));
+  const world = await World.make(like);
   const { page, context } = tab;
   tab.problems = [];
   tab.world = world;
@@ -78,6 +79,21 @@ export async function open(env, { width, height, theme, hash = '', ...like }) {
   return { page, problems: tab.problems, close, world };
 }
 
+/** A check on a page, which complains about nothing; where it fails, with what was to be seen. */
+export async function visit(env, options, check) {
+  const { page, problems, close, world } = await open(env, options);
+  try {
+    await check(page, world);
+    assert.deepEqual(problems, []);
+  } catch (error) {
+    const seen = await page.evaluate(() => `${location.hash} ${document.body.innerText}`).catch(String);
+    error.stack += `\n${[...problems, seen.replaceAll(/\s+/g, ' ').slice(0, 600)].join('\n')}`;
+    throw error;
+  } finally {
+    await close();
+  }
+}
+
 /** Does it while no other check does: there is one clipboard for all of them. */
 export async function withClipboard(env, work) {
   const before = env.clipboard;
@@ -92,6 +108,17 @@ export async function answer(page, word) {
   await page.getByTestId(`question-${word}`).click();
 }
 
+/** Opens the caps of the call under the pointer with advice from own use. The menu waits for it only so long. */
+export async function openCaps(page) {
+  for (;;) {
+    await page.getByTestId('row-cap').first().click();
+    await page.getByTestId('cap-custom').waitFor();
+    if (await page.getByTestId('cap-advised').count()) return;
+    await page.keyboard.press('Escape');
+    await page.getByTestId('cap-custom').waitFor({ state: 'detached' });
+  }
+}
+
 /** Resolves when `check` says yes. */
 export async function until(check, what, ms = 40_000) {
   const end = Date.now() + ms;
@@ -102,10 +129,11 @@ export async function until(check, what, ms = 40_000) {
   }
 }
 
-/** Resolves when the log stands still: scrolling by a wheel goes on for some frames after it. */
+/** Resolves when the log stands still, and its columns with it: scrolling by a wheel goes on for some frames after it. */
 export function still(page) {
   return page.getByTestId('log').evaluate(async (log) => {
-    const place = () => `${log.scrollTop} ${log.querySelector('[data-testid=row]')?.dataset.call}`;
+    const widths = () => [...document.querySelectorAll('[data-testid^=column-]')].map((one) => one.offsetWidth);
+    const place = () => `${log.scrollTop} ${log.querySelector('[data-testid=row]')?.dataset.call} ${widths()}`;
     for (let [last, same] = [place(), 0]; same < 12;) {
       await new Promise((resolve) => requestAnimationFrame(resolve));
       const now = place();

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const files = (folder) => readdirSync(root + folder, { recursive: true }).map((name) => `${folder}/${name}`);
 const read = (names) => names.map((name) => readFileSync(root + name, 'utf8')).join('\n');
-const forTests = (name) => /^bridge\/|\/fake\/|\/testing\.ts$/.test(name);
+const forTests = (name) => /^bridge\/|\/testing\//.test(name);
 
 /** The texts in quotes that tell where code came from. */
-const texts = (source) => new Set(source.match(/'[^'\\\n]{16,}'/g)?.map((text) => text.slice(1, -1)));
+const texts = (source) => new Set(source.match(/'[^'\\\n]{16,}'|"[^"\\\n]{16,}"/g)?.map((text) => text.slice(1, -1)));
 
 /** Those of development and tests that are in the page. */
 function strangers(page) {
-  const sources = [...files('src'), ...files('bridge')].filter((name) => /\.(ts|svelte|m?js)$/.test(name));
+  const sources = [...files('src'), ...files('bridge')].filter((name) => /\.(ts|svelte|m?js|json)$/.test(name));
   const own = read(sources.filter((name) => !forTests(name)));
   return [...texts(read(sources.filter(forTests)))].filter((text) => page.includes(text) && !own.includes(text));
 }

@@ -5,20 +5,12 @@ import { accessible } from './access.e2e.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { configs } from '../bridge/clients.mjs';
 import { long } from '../bridge/past.mjs';
-import { answer, open, settled, until, withClipboard } from './browser.mjs';
+import { answer, settled, until, visit, withClipboard } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 const first = { hash: '#/welcome', first: true, clients: true };
 
-async function on(env, options, check) {
-  const { page, problems, close, world } = await open(env, { ...size, hash: '#/clients', clients: true, ...options });
-  try {
-    await check(page, world);
-    assert.deepEqual(problems, []);
-  } finally {
-    await close();
-  }
-}
+const on = (env, options, check) => visit(env, { ...size, hash: '#/clients', clients: true, ...options }, check);
 
 const card = (page, id) => page.getByTestId(`client-${id}`);
 const row = (page, client, name) => card(page, client).getByTestId(`entry-${name}`);
@@ -282,12 +274,14 @@ export const checks = () => ({
 
   'the preview of a new server moves no row from under the pointer, and one bar scrolls': (env) =>
     on(env, {}, async (page) => {
-      const place = () =>
-        page.evaluate(() =>
+      const place = async () => {
+        await settled(page);
+        return page.evaluate(() =>
           ['add-to-cursor', 'add-to-claude-code', 'add-cancel', 'add-yes'].map((id) =>
             Math.round(document.querySelector(`[data-testid=${id}]`).getBoundingClientRect().top),
           ),
         );
+      };
       await page.getByTestId('clients-add').click();
       await page.getByTestId('add-to-cursor').waitFor();
       const before = await place();
@@ -343,10 +337,12 @@ export const checks = () => ({
   'an empty check box is not white on a dark page': (env) =>
     on(env, { theme: 'dark' }, async (page) => {
       await page.getByTestId('clients-add').click();
-      const paint = (id) =>
-        page
+      const paint = async (id) => {
+        await settled(page);
+        return page
           .getByTestId(id)
           .evaluate((one) => [getComputedStyle(one).appearance, getComputedStyle(one).backgroundColor]);
+      };
       await page.getByTestId('add-to-cursor').waitFor();
       assert.deepEqual(await paint('add-to-cursor'), ['none', 'rgb(24, 28, 36)']);
       await page.getByTestId('add-to-cursor').check();
@@ -366,7 +362,9 @@ export const checks = () => ({
     on(env, { width: 900, height: 600 }, async (page) => {
       await page.getByTestId('clients').waitFor();
       await page.keyboard.press('Control+k');
+      await page.getByTestId('palette-input').waitFor();
       await page.keyboard.press('Escape');
+      await page.getByTestId('palette-input').waitFor({ state: 'detached' });
       const slid = await page.evaluate(() => {
         const all = [...document.querySelectorAll('button, a[href], [tabindex], .sr-only')];
         for (const one of [...all, all.at(-1)]) {
@@ -421,6 +419,53 @@ export const checks = () => ({
       await page.getByTestId('toast').getByText('Restored').waitFor();
     }),
 
+  'a gate that somebody took away is told, and put back': (env) =>
+    on(env, {}, async (page, world) => {
+      const edited = JSON.parse(text(world, 'code'));
+      Object.assign(edited.mcpServers.fetch, { command: 'uvx', args: ['mcp-server-fetch'] });
+      writeFileSync(config(world, 'code'), JSON.stringify(edited, null, 2));
+      const drift = card(page, 'claude-code')
+        .getByTestId('drift')
+        .filter({ hasText: /fetch.*lost its gate/ });
+      await drift.getByTestId('drift-protect').click();
+      await accept(page);
+      await says(page, 'claude-code', 'fetch', 'Protected');
+      await drift.waitFor({ state: 'detached' });
+    }),
+
+  'a byte order mark is taken away where that is offered': (env) =>
+    on(env, {}, async (page, world) => {
+      const before = text(world, 'cursor');
+      writeFileSync(config(world, 'cursor'), `\ufeff${before}`);
+      const problem = card(page, 'cursor').getByTestId('file-problem');
+      await problem.getByText(/byte order mark/).waitFor();
+      assert.equal(await card(page, 'zed').getByTestId('file-repair').count(), 0);
+      await problem.getByTestId('file-repair').click();
+      await problem.waitFor({ state: 'detached' });
+      assert.equal(text(world, 'cursor'), before);
+    }),
+
+  'a server that was added is removed after its edits were seen, and Undo brings it back': (env) =>
+    on(env, {}, async (page, world) => {
+      await page.getByTestId('clients-add').click();
+      await page.getByTestId('add-name').fill('mine');
+      await page.getByTestId('add-command').fill('npx mine');
+      await page.getByTestId('add-to-cursor').check();
+      await page.locator('[data-testid=add-yes][aria-disabled=false]').click();
+      await page.getByTestId('added').getByText('Placed in Cursor, behind the gate').waitFor();
+      await page.getByTestId('add-close').click();
+      const mine = row(page, 'cursor', 'mine');
+      await mine.getByTestId('entry-remove').click();
+      await page.getByTestId('remove-dialog').getByTestId('edit-cursor').waitFor();
+      assert.match(text(world, 'cursor'), /"mine"/);
+      await accept(page, 'remove');
+      await mine.waitFor({ state: 'detached' });
+      assert.doesNotMatch(text(world, 'cursor'), /"mine"/);
+      await page.getByTestId('undo').click();
+      await mine.waitFor();
+      assert.match(text(world, 'cursor'), /"mine"/);
+    }),
+
   'secrets move into the keychain and come back, each after it was seen': (env) =>
     on(env, { keychain: true }, async (page, world) => {
       const before = text(world, 'code');
@@ -441,7 +486,7 @@ export const checks = () => ({
   'keyboard alone: to the section, protect, and the focus comes back': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {
       await page.getByTestId('servers').waitFor();
-      await page.keyboard.press('3');
+      await page.keyboard.press('4');
       await page.getByTestId('clients').waitFor();
       await row(page, 'cursor', 'postgres').getByTestId('entry-protect').focus();
       await page.keyboard.press('Enter');

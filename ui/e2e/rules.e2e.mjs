@@ -1,23 +1,11 @@
 // What the rules promise: built without raw text, shown before they are saved, never lost, never overwritten unseen.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { answer, choose, open, until } from './browser.mjs';
+import { answer, choose, until, visit } from './browser.mjs';
 
 const size = { width: 1280, height: 760, theme: 'light' };
 
-async function on(env, options, check) {
-  const { page, problems, close, world } = await open(env, {
-    ...size,
-    hash: '#/rules/playwright',
-    ...options,
-  });
-  try {
-    await check(page, world);
-    assert.deepEqual(problems, []);
-  } finally {
-    await close();
-  }
-}
+const on = (env, options, check) => visit(env, { ...size, hash: '#/rules/playwright', ...options }, check);
 
 const tool = (page, name) => page.getByTestId(`rule-tool-${name}`);
 const state = (page, name) => tool(page, name).getByTestId('rule-state');
@@ -112,6 +100,7 @@ export const checks = () => ({
       await page.locator('.cm-lintRange-error').first().waitFor();
       await page.locator('.cm-lint-marker-error').waitFor();
       await page.getByTestId('text-errors').waitFor();
+      await page.locator('[data-testid=policy-editor][data-checked=true]').waitFor();
       assert.equal(
         await page
           .getByTestId('policy-problems')
@@ -148,12 +137,8 @@ export const checks = () => ({
       assert.ok((await page.getByTestId('effect-calls').locator('li').count()) > 0);
       await page.getByTestId('rule-save').click();
       await toast(page, /Saved the rules of playwright/).waitFor();
-      await page.waitForFunction(
-        () =>
-          document.querySelector('[data-testid="rule-tool-browser_type"] [data-testid=rule-state]')?.dataset.value ===
-          'custom',
-      );
-      assert.equal(await page.getByTestId('builder').count(), 0);
+      await page.getByTestId('builder').waitFor({ state: 'detached' });
+      assert.equal(await state(page, 'browser_type').getAttribute('data-value'), 'custom');
     }),
 
   'rules are suggested from use, read with their counts, and applied': (env) =>
@@ -176,12 +161,52 @@ export const checks = () => ({
       await panel.waitFor({ state: 'detached' });
     }),
 
+  'a ready-made rule that fits the tools is put into the text, and saved from there': (env) =>
+    on(env, { hash: '#/rules/filesystem' }, async (page, world) => {
+      await page.getByTestId('ready-rules').locator('summary').click();
+      assert.equal(await page.getByTestId('ready-output-inside').count(), 0, 'what does not fit is not offered');
+      await page.getByTestId('ready-files-read-only').getByTestId('ready-apply').click();
+      await page.getByTestId('review').getByText('write_file').first().waitFor();
+      assert.doesNotMatch(readFileSync(world.policy('filesystem'), 'utf8'), /edit_file/);
+      await page.getByTestId('rule-save').click();
+      await toast(page, /Saved the rules of filesystem/).waitFor();
+      assert.match(readFileSync(world.policy('filesystem'), 'utf8'), /edit_file/);
+    }),
+
+  'the text from before Save does not come back after it': (env) =>
+    on(env, {}, async (page) => {
+      await note(page, ' // as it was saved');
+      await editor(page).evaluate((content) => {
+        globalThis.lost = false;
+        const look = () => (globalThis.lost ||= !content.textContent.includes('as it was saved'));
+        new MutationObserver(look).observe(content, { subtree: true, childList: true, characterData: true });
+      });
+      await page.getByTestId('rule-save').click();
+      await page.getByTestId('rules-unsaved').waitFor({ state: 'detached' });
+      assert.equal(await page.evaluate(() => globalThis.lost), false);
+    }),
+
+  'a form that is opened during a save has the rule as it was saved': (env) =>
+    on(env, { hash: '#/rules/playwright?tool=browser_hover' }, async (page) => {
+      await page.getByTestId('builder-action-deny').check({ force: true });
+      await page.getByTestId('builder-reason').fill('as it was saved');
+      // Both at once: no desk is quick enough to be in between.
+      await page.evaluate(() => {
+        document.querySelector('[data-testid=rule-save]').click();
+        document.querySelector('[data-testid=rule-tool-browser_hover] [data-testid=rule-open]').click();
+      });
+      await toast(page, /Saved the rules of playwright/).waitFor();
+      await page.getByTestId('rules-unsaved').waitFor({ state: 'detached' });
+      assert.equal(await page.getByTestId('builder-reason').inputValue(), 'as it was saved');
+    }),
+
   'every path argument is the first choice of a condition, and asks for folders': (env) =>
     on(env, {}, async (page) => {
       await tool(page, 'browser_type').getByTestId('rule-open').click();
       await page.getByTestId('builder-add-require').click();
       const list = page.getByTestId('builder-argument');
       await list.click();
+      await page.locator('[role=option][data-value="paths"]').waitFor();
       const choices = (await page.locator('[role=option]').allTextContents()).map((text) => text.trim());
       assert.deepEqual(choices.slice(0, 2), ['any path', 'any URL']);
       await page.locator('[role=option][data-value="paths"]').click();

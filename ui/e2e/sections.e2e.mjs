@@ -1,19 +1,11 @@
 // Servers, settings, the first start, help and palette: what they promise, and no serious accessibility finding in them.
 import assert from 'node:assert/strict';
 import { accessible } from './access.e2e.mjs';
-import { answer, open, until } from './browser.mjs';
+import { answer, settled, until, visit } from './browser.mjs';
 
 const size = { width: 1180, height: 720, theme: 'light' };
 
-async function on(env, options, check) {
-  const { page, problems, close, world } = await open(env, { ...size, ...options });
-  try {
-    await check(page, world);
-    assert.deepEqual(problems, []);
-  } finally {
-    await close();
-  }
-}
+const on = (env, options, check) => visit(env, { ...size, ...options }, check);
 
 const toast = (page, text) => page.getByTestId('toast').getByText(text);
 const card = (page, name) => page.getByTestId(`server-${name}`);
@@ -235,6 +227,7 @@ export const checks = () => ({
     on(env, { hash: '#/activity', recording: 'claude-ai' }, async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('stop everything');
+      await page.getByTestId('do-stop').waitFor();
       await page.keyboard.press('Enter');
       await page.getByTestId('loss').getByText('its 9 actions stay saved in Callgate').waitFor();
       await page.getByTestId('loss-go').click();
@@ -249,7 +242,7 @@ export const checks = () => ({
         await button.waitFor();
         const before = await look();
         await button.hover();
-        await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)));
+        await settled(page);
         assert.equal(await look(), before, theme);
       });
   },
@@ -295,9 +288,9 @@ export const checks = () => ({
       await page.getByTestId('leftovers').getByText('6 browser processes of a session of playwright').waitFor();
       const words = '6 processes of dead sessions ended';
       await world.answer('sweep', { ok: { words, ended: [], profiles: [] } });
-      await world.answer('strays', null);
       await page.getByTestId('leftovers-end').click();
       await toast(page, /6 processes of dead sessions ended/).waitFor();
+      await world.answer('strays', null);
       await page.getByTestId('leftovers').waitFor({ state: 'detached' });
     }),
 
@@ -346,12 +339,10 @@ export const checks = () => ({
 
   'a dialog keeps the keyboard, and gives it back where it came from': (env) =>
     on(env, { hash: '#/settings' }, async (page) => {
-      const at = () =>
-        page.evaluate(() => document.activeElement?.dataset.testid ?? document.activeElement?.textContent);
+      const focused = (id) => page.locator(`[data-testid=${id}]:focus`).waitFor();
       await page.getByTestId('settings-delete').focus();
       await page.keyboard.press('Enter');
-      await page.getByTestId('delete-word').waitFor();
-      assert.equal(await at(), 'delete-word');
+      await focused('delete-word');
       for (const key of ['Tab', 'Tab', 'Shift+Tab', 'Shift+Tab', 'Tab']) {
         await page.keyboard.press(key);
         const inside = await page.evaluate(() => document.activeElement?.closest('dialog') !== null);
@@ -359,21 +350,21 @@ export const checks = () => ({
       }
       await page.keyboard.press('Escape');
       await page.getByTestId('delete-dialog').waitFor({ state: 'detached' });
-      assert.equal(await at(), 'settings-delete');
+      await focused('settings-delete');
       await page.getByTestId('rail-help').focus();
       await page.keyboard.press('?');
       await page.getByTestId('help').waitFor();
       await page.keyboard.press('Escape');
       await page.getByTestId('help').waitFor({ state: 'detached' });
-      assert.equal(await at(), 'rail-help');
+      await focused('rail-help');
     }),
 
   'a section chosen by key leaves no ring on the one that was left': (env) =>
     on(env, { hash: '#/activity' }, async (page) => {
       await page.getByTestId('rail-activity').focus();
       for (const [key, section] of [
-        ['2', 'servers'],
-        ['4', 'rules'],
+        ['3', 'servers'],
+        ['5', 'rules'],
         ['1', 'activity'],
       ]) {
         await page.keyboard.press(key);
@@ -398,6 +389,7 @@ export const checks = () => ({
       assert.match(page.url(), /#\/rules\/filesystem\?tool=write_file/);
       await page.keyboard.press('Control+k');
       await page.getByTestId('palette-input').fill('pause all');
+      await page.getByTestId('do-pause').waitFor();
       await page.keyboard.press('Enter');
       await page.getByTestId('pause-banner').waitFor();
     }),

@@ -1,52 +1,53 @@
-// Acts on the made-up gate: what is asked first, and what becomes of a no.
+// Acts: what is asked first, and what becomes of a no.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { RecordedDesk } from '../testing/desk';
 import { restrict } from './acts';
 import { App } from './app.svelte';
-import { BackendError, type Done } from './backend';
-import { fakeBackend, type FakeBackend } from './backend/fake';
+import type { Done } from './backend';
 
-const target = { server: 'github', tool: 'search_code', client: null };
-let fake: FakeBackend;
+const target = { server: 'playwright', tool: 'browser_click', client: null };
+const cap = { kind: 'cap', target, max: 500, window: 'minute' } as const;
+let desk: RecordedDesk;
 let app: App;
 
 beforeEach(() => {
-  fake = fakeBackend({ calls: 200, rate: 0 });
-  app = new App(fake);
+  desk = new RecordedDesk();
+  app = new App(desk.backend);
 });
 
-const present = () => fake.world.rules.find((rule) => rule.kind === 'cap' && rule.target.tool === 'search_code')?.max;
-
-async function higher(yes: boolean): Promise<Done | null> {
-  const acting = restrict(app, { kind: 'cap', target, max: 50, window: 'minute' });
-  await vi.waitFor(() => expect(app.asked).not.toBeNull());
-  expect(present()).toBe(6);
-  app.asked?.answer(yes);
-  return acting;
-}
-
 describe('a cap', () => {
+  /** It is higher than the present one, and a person answers the question. */
+  async function higher(yes: boolean): Promise<Done | null> {
+    desk.fail('restrict', { code: 'notConfirmed' });
+    const acting = restrict(app, cap);
+    await vi.waitFor(() => expect(app.asked).not.toBeNull());
+    expect(desk.asked('loosen')).toEqual([{ loosening: cap }]);
+    expect(desk.asked('confirm')).toEqual([]);
+    app.asked?.answer(yes);
+    return acting;
+  }
+
   it('that is lower acts at once', async () => {
-    expect(await restrict(app, { kind: 'cap', target, max: 2, window: 'minute' })).not.toBeNull();
+    expect(await restrict(app, cap)).not.toBeNull();
     expect(app.asked).toBeNull();
-    expect(present()).toBe(2);
+    expect(desk.asked('restrict')).toEqual([{ restriction: cap }]);
   });
 
   it('that is higher than the present one is asked about, and set after yes', async () => {
-    expect((await higher(true))?.words).toContain('50 per minute');
-    expect(present()).toBe(50);
+    expect((await higher(true))?.words).toContain('500 per minute');
+    expect(desk.asked('confirm')).toHaveLength(1);
     expect(app.toasts.list.some((toast) => toast.tone === 'error')).toBe(false);
   });
 
   it('that got a no stays as it was, and its question is good for nothing any more', async () => {
     expect(await higher(false)).toBeNull();
-    expect(present()).toBe(6);
-    expect(fake.world.questions.size).toBe(0);
+    expect(desk.asked('confirm')).toEqual([]);
+    expect(desk.asked('dismiss')).toHaveLength(1);
   });
 
   it('that failed for another reason says so and asks nothing', async () => {
-    fake.restrict = () =>
-      Promise.reject(new BackendError({ code: 'brokenPolicy', message: 'Mend the policy first.', detail: null }));
-    expect(await restrict(app, { kind: 'cap', target, max: 50, window: 'minute' })).toBeNull();
+    desk.fail('restrict', { code: 'brokenPolicy', message: 'Mend the policy first.' });
+    expect(await restrict(app, cap)).toBeNull();
     expect(app.asked).toBeNull();
     expect(app.toasts.list.map((toast) => toast.words)).toEqual(['Mend the policy first.']);
   });
@@ -54,9 +55,8 @@ describe('a cap', () => {
 
 describe('an act on a server that is not behind the gate everywhere', () => {
   it('says so in its note', async () => {
-    const plain = fake.restrict.bind(fake);
     const caveat = 'github is not behind the gate in Cursor: its calls there are not seen';
-    fake.restrict = async (act) => ({ ...(await plain(act)), caveats: [caveat] });
+    desk.answer('restrict', { ...desk.recorded('restrict'), caveats: [caveat] });
     await restrict(app, { kind: 'block', target, reason: null });
     expect(app.toasts.list.at(-1)!.next).toEqual([`But ${caveat}`]);
   });
@@ -64,20 +64,18 @@ describe('an act on a server that is not behind the gate everywhere', () => {
 
 describe('an act at one of several servers of one name', () => {
   it('offers the others, one click each, and not those that have had it', async () => {
-    const plain = fake.restrict.bind(fake);
-    fake.restrict = async (act) => {
-      const server = act.kind === 'block' ? act.target.server : '';
-      const siblings = ['github', 'github@cursor'].filter((name) => name !== server);
-      return { ...(await plain(act)), server, siblings };
-    };
+    const done = desk.recorded('restrict');
+    const all = ['playwright', 'playwright@cursor'];
+    desk.answer('restrict', ({ restriction }) => {
+      const { server } = restriction.target;
+      return { ...done, server, siblings: all.filter((name) => name !== server) };
+    });
     await restrict(app, { kind: 'block', target, reason: null });
     const offered = app.toasts.list.at(-1)!.also;
-    expect(offered.map((one) => one.server)).toEqual(['github@cursor']);
+    expect(offered.map((one) => one.server)).toEqual(['playwright@cursor']);
     offered[0]!.run();
-    const blocked = (server: string) =>
-      fake.world.rules.some((rule) => rule.kind === 'block' && rule.target.server === server);
-    await vi.waitFor(() => expect(blocked('github') && blocked('github@cursor')).toBe(true));
     await vi.waitFor(() => expect(app.toasts.list).toHaveLength(2));
+    expect(desk.asked('restrict').map(({ restriction }) => restriction.target.server)).toEqual(all);
     expect(app.toasts.list.at(-1)!.also).toEqual([]);
   });
 });

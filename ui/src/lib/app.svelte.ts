@@ -19,14 +19,14 @@ import { Toasts } from './toasts.svelte';
 /** What is asked here; the gate's own questions have a token besides. */
 type Asking = Pick<Question, 'words' | 'loosened'> & Partial<Pick<Question, 'details'>>;
 
-interface Asked extends Asking {
+interface OpenQuestion extends Asking {
   /** The word on the button that loosens. */
   yes: string;
   answer: (yes: boolean) => void;
 }
 
 /** A cap of one's own, or a rule from an argument. */
-export type Sheet =
+export type RestrictionForm =
   | { kind: 'cap'; target: Target }
   | { kind: 'startsWith'; target: Target; path: string; value: string }
   | { kind: 'onlyInside'; target: Target; path: string; value: string };
@@ -58,9 +58,9 @@ export class App {
   enforced: Readonly<Record<string, { version: string; words: string }>> = $state.raw({});
   /** How often something was done or undone here: what depends on the rules is read again then. */
   acts = $state(0);
-  asked: Asked | null = $state.raw(null);
+  asked: OpenQuestion | null = $state.raw(null);
   /** A small form over the window. */
-  sheet: Sheet | null = $state.raw(null);
+  sheet: RestrictionForm | null = $state.raw(null);
   /** Whether everything is to be stopped is asked. */
   stopping = $state(false);
   /** "help" and "palette" are over everything else. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { App } from './app.svelte';
 import type { Need } from './backend';
-import { fakeBackend } from './backend/fake';
+import { RecordedDesk } from '../testing/desk';
 
 beforeEach(() => localStorage.clear());
 
@@ -9,12 +9,10 @@ it('what is good to know is said once; what is serious or can be mended stays', 
   const tray: Need = { words: 'There is no tray icon.', fix: null, server: null, serious: false };
   const serious: Need = { ...tray, words: 'Not protected.', serious: true };
   const start = async () => {
-    const backend = fakeBackend({ calls: 5, rate: 0 });
-    const overview = await backend.overview();
-    backend.overview = async () => ({ ...overview, needs: [serious, tray] });
-    const app = new App(backend);
+    const desk = new RecordedDesk();
+    desk.answer('overview', { ...desk.recorded('overview'), needs: [serious, tray] });
+    const app = new App(desk.backend);
     await app.refresh();
-    backend.world.stop();
     return app;
   };
   const app = await start();

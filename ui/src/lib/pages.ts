@@ -11,15 +11,15 @@ const pages = new Map(
   Object.entries(files).map(([path, text]) => [path.replace(/^.*\//, '').replace(/\.md$/, ''), text] as const),
 );
 
-export interface Part {
+export interface MessagePart {
   text: string;
   /** The page that this part leads to. */
   code: string | null;
 }
 
 /** A message with the codes that have a page set apart, however they are written. */
-export function coded(message: string): Part[] {
-  const parts: Part[] = [];
+export function coded(message: string): MessagePart[] {
+  const parts: MessagePart[] = [];
   let at = 0;
   for (const found of message.matchAll(/(?:docs\/errors\/)?(CG-\d{3})(?:\.md)?/g)) {
     const code = found[1]!;

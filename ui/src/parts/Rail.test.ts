@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 // Where the badge sits: on the section that it is about, until somebody looked there.
-import { cleanup, render, screen } from '@testing-library/svelte';
+import { screen } from '@testing-library/svelte';
 import { tick } from 'svelte';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { App } from '../lib/app.svelte';
-import { fakeBackend } from '../lib/backend/fake';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../lib/app.svelte';
 import type { Need } from '../lib/backend';
-import AppView from '../App.svelte';
+import { RecordedDesk } from '../testing/desk';
+import { show } from '../testing/window';
 
 const need = (words: string, fix: Need['fix'], server: string | null = null): Need => ({
   words,
@@ -18,19 +18,16 @@ const need = (words: string, fix: Need['fix'], server: string | null = null): Ne
 let app: App;
 let needs: Need[];
 beforeEach(() => {
-  location.hash = '#/activity';
-  const fake = fakeBackend({ calls: 20, rate: 0, seed: 3 });
-  const { overview } = fake;
+  const desk = new RecordedDesk();
+  const overview = desk.recorded('overview');
   needs = [
     need('lost', { kind: 'openClients' }),
     need('broken', { kind: 'openRules', server: 'files' }, 'files'),
     need('paused', { kind: 'resume', server: 'files' }, 'files'),
   ];
-  fake.overview = async () => ({ ...(await overview()), needs });
-  app = new App(fake);
-  render(AppView, { props: { app } });
+  desk.answer('overview', () => ({ ...overview, needs }));
+  app = show(desk, '#/activity');
 });
-afterEach(cleanup);
 
 const badges = async () => {
   await app.refresh();

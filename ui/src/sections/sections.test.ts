@@ -1,97 +1,55 @@
-// The sections in the whole window, on the in-memory backend.
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import Root from '../App.svelte';
-import { App } from '../lib/app.svelte';
-import { fakeBackend, type FakeBackend } from '../lib/backend/fake';
+// The sections in the whole window.
+import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/svelte';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { CodegenView } from '../lib/backend';
+import { RecordedDesk } from '../testing/desk';
+import { accept, press, show, toasts, type } from '../testing/window';
 
-// A busy machine needs its time to compile the sections.
-vi.setConfig({ testTimeout: 60_000 });
-
-let fake: FakeBackend;
-
-function start(hash: string, calls = 120, fail: string[] = []): App {
-  history.replaceState(null, '', hash);
-  fake = fakeBackend({ calls, rate: 0, fail });
-  const app = new App(fake);
-  render(Root, { props: { app } });
-  return app;
-}
-
-beforeEach(() => {
-  Element.prototype.scrollIntoView ??= () => undefined;
-});
-afterEach(() => {
-  cleanup();
-  fake.world.stop();
-});
+let desk: RecordedDesk;
+beforeEach(() => (desk = new RecordedDesk()));
 
 describe('Rules', () => {
-  it('shows the rule for all tools, rules of single clients, and since when calls are counted', async () => {
-    start('#/rules/playwright');
-    fake.policies.countedSinceMs = Date.UTC(2026, 1, 3, 12);
-    fake.policies.editElsewhere(
-      'playwright',
-      `{ "version": "1", "default": "allow",
-         "all_tools": { "limits": [{ "counter": "all", "window": "minute", "max": 120 }] },
-         "clients": { "cursor-vscode": { "tools": { "browser_type": { "action": "deny", "reason": "no typing" } } } } }`,
-    );
-    expect((await screen.findByTestId('rules-for-all', {}, { timeout: 20_000 })).textContent).toContain(
-      'at most 120 a minute',
-    );
-    expect(screen.getByTestId('rules-counted-since').textContent).toMatch(/Counted since .*2026/);
-    const row = screen.getByTestId('rule-tool-browser_type');
-    expect(within(row).getByTestId('rule-client').textContent).toContain('cursor-vscode: refused: no typing');
-    expect(within(row).getByTestId('rule-but').textContent).toContain('blocked for cursor-vscode');
-  });
+  const row = (name: string) => screen.findByTestId(`rule-tool-${name}`);
 
-  it('says that a rule for all tools refuses, also where the tool has one of its own', async () => {
-    start('#/rules/playwright?tool=browser_type');
-    fake.policies.editElsewhere(
-      'playwright',
-      `{ "version": "1", "default": "allow", "hide": ["browser_close"],
-         "all_tools": { "action": "deny", "reason": "not today" },
-         "tools": { "browser_type": {} } }`,
-    );
-    const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
-    expect((await screen.findByTestId('builder-for-all')).textContent).toContain('Refused by the rule for all tools');
-    expect(within(row).getByTestId('rule-state').dataset.value).toBe('deny');
-    await fireEvent.click(screen.getByTestId('builder-close'));
-    await waitFor(() => expect(row.textContent).toContain('refused: not today by the rule for all tools'));
-    const hidden = screen.getByTestId('rule-tool-browser_close');
-    expect(within(hidden).getByTestId('rule-state').dataset.value).toBe('hide');
+  it('shows the rule for all tools, rules of single clients, and since when calls are counted', async () => {
+    const view = desk.recorded('rules', { server: 'slack' });
+    desk.answer('rules', { ...view, countedSinceMs: Date.UTC(2026, 1, 3, 12) });
+    show(desk, '#/rules/slack');
+    expect((await screen.findByTestId('rules-for-all')).textContent).toContain('at most 120 calls per minute');
+    expect(screen.getByTestId('rules-counted-since').textContent).toMatch(/Counted since .*2026/);
+    const post = await row('slack_post_message');
+    expect(within(post).getByTestId('rule-client').textContent).toContain('Cursor: at most 7 calls per hour');
   });
 
   it('lists every tool with its state; searching narrows it', async () => {
-    start('#/rules/playwright');
-    const row = await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
-    expect(within(row).getByTestId('rule-state').dataset.value).toBe('cap');
-    await fireEvent.input(screen.getByTestId('rules-find'), { target: { value: 'evaluate' } });
+    show(desk, '#/rules/playwright');
+    expect(within(await row('browser_click')).getByTestId('rule-state').dataset.value).toBe('cap');
+    await type('rules-find', 'evaluate');
     expect(screen.queryByTestId('rule-tool-browser_click')).toBeNull();
     expect(screen.getByTestId('rule-tool-browser_evaluate')).toBeTruthy();
   });
 
   it('sorts its tools by name, calls and refusals', async () => {
-    start('#/rules/playwright');
-    await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
+    show(desk, '#/rules/playwright');
+    await row('browser_click');
     const names = () => screen.getAllByTestId('rule-pick').map((box) => box.closest('tr')!.dataset.tool!);
     const asListed = names();
-    await fireEvent.click(screen.getByTestId('sort-name'));
+    await press('sort-name');
     expect(names()).toEqual(asListed.toSorted());
     expect(screen.getByTestId('sort-name').closest('th')!.getAttribute('aria-sort')).toBe('ascending');
-    await fireEvent.click(screen.getByTestId('sort-calls'));
+    await press('sort-calls');
     const calls = screen
       .getAllByTestId('rule-pick')
       .map((box) => Number(box.closest('tr')!.querySelector('.c-calls')!.textContent.replace(/\D/g, '')));
     expect(calls).toEqual(calls.toSorted((a, b) => b - a));
-    await fireEvent.click(screen.getByTestId('sort-calls'));
-    await fireEvent.click(screen.getByTestId('sort-calls'));
+    await press('sort-calls');
+    await press('sort-calls');
     expect(names()).toEqual(asListed);
   });
 
   it('chooses several tools by box, stretch and key, and denies them in one change', async () => {
-    start('#/rules/playwright');
-    await screen.findByTestId('rule-tool-browser_click', {}, { timeout: 20_000 });
+    show(desk, '#/rules/playwright');
+    await row('browser_click');
     const boxes = () => screen.getAllByTestId<HTMLInputElement>('rule-pick');
     const chosen = () =>
       boxes()
@@ -105,97 +63,83 @@ describe('Rules', () => {
     expect(chosen()).toHaveLength(2);
     expect(screen.getByTestId('many').textContent).toContain('2 tools chosen');
     const tools = chosen();
-    const saved = vi.spyOn(fake, 'savePolicy');
-    await fireEvent.click(screen.getByTestId('many-deny'));
+    await press('many-deny');
     await waitFor(() => expect(screen.queryByTestId('many')).toBeNull());
-    expect(saved).toHaveBeenCalledTimes(1);
-    const states = fake.policies.rules('playwright').tools;
-    expect(tools.map((one) => states.find((rule) => rule.name === one)!.state)).toEqual(['deny', 'deny']);
+    expect(desk.asked('draftRule').map(({ target, draft }) => [target.tool, draft.action])).toEqual(
+      tools.map((tool) => [tool, 'deny']),
+    );
+    expect(desk.asked('savePolicy')).toHaveLength(1);
     expect(screen.getByTestId('undo')).toBeTruthy();
   });
 
   it('offers to hide what the default refuses', async () => {
-    start('#/rules/files');
-    await fireEvent.click(await screen.findByTestId('rules-unlisted', {}, { timeout: 20_000 }));
+    show(desk, '#/rules/postgres');
+    await press('rules-unlisted');
     expect((await screen.findByTestId('builder-words')).textContent).toContain('not on the list of agents');
-    await fireEvent.click(screen.getByTestId('rule-save'));
-    await waitFor(() => expect(fake.policies.rules('files').defaultAction).toBe('hide'));
+    await press('rule-save');
+    await waitFor(() => expect(desk.asked('draftDefault')).toMatchObject([{ action: 'hide' }]));
   });
 
   it('a rule that says more than the form can is edited as text', async () => {
-    start('#/rules/github');
-    const row = await screen.findByTestId('rule-tool-create_issue', {}, { timeout: 20_000 });
-    expect(within(row).queryByTestId('rule-state')).toBeNull();
-    expect(within(row).getByTestId('rule-text').textContent).toMatch(/as text/);
+    show(desk, '#/rules/slack');
+    const history = await row('slack_get_channel_history');
+    expect(within(history).queryByTestId('rule-state')).toBeNull();
+    expect(within(history).getByTestId('rule-text').textContent).toMatch(/as text/);
   });
 
   it('a form that lacks something cannot be saved and says so', async () => {
-    start('#/rules/playwright?tool=browser_type');
-    await screen.findByTestId('builder', {}, { timeout: 20_000 });
-    await fireEvent.click(screen.getByTestId('builder-add-limit'));
-    await fireEvent.input(screen.getByTestId('builder-max'), { target: { value: '0' } });
+    show(desk, '#/rules/playwright?tool=browser_type');
+    await press('builder-add-limit');
+    await type('builder-max', '0');
     await waitFor(() => expect(screen.getByText('A whole number from 1.')).toBeTruthy());
     expect(screen.getByTestId<HTMLButtonElement>('rule-save').disabled).toBe(true);
-    await fireEvent.input(screen.getByTestId('builder-max'), { target: { value: '3' } });
+    await type('builder-max', '3');
     await waitFor(() => expect(screen.getByTestId<HTMLButtonElement>('rule-save').disabled).toBe(false));
   });
 
   it('puts a ready-made rule into the text, where it is looked at before it is saved', async () => {
-    start('#/rules/playwright');
-    const ready = await screen.findByTestId('ready-rules', {}, { timeout: 20_000 });
+    show(desk, '#/rules/filesystem');
+    const ready = await screen.findByTestId('ready-rules');
     await fireEvent.click(ready.querySelector('summary')!);
-    const inside = within(ready).getByTestId('ready-output-inside');
+    const inside = within(ready).getByTestId('ready-files-inside');
     await fireEvent.input(within(inside).getByTestId('ready-folder'), { target: { value: '/srv/tests' } });
-    await fireEvent.click(within(inside).getByTestId('ready-apply'));
-    const review = await screen.findByTestId('review', {}, { timeout: 20_000 });
-    await waitFor(() => expect(review.textContent).toContain('/srv/tests'));
+    await press('ready-apply', inside);
+    await screen.findByTestId('review');
+    expect(desk.asked('draftReady')).toMatchObject([{ id: 'files-inside', folder: '/srv/tests' }]);
     expect(screen.getByTestId('rules-unsaved')).toBeTruthy();
-    expect(fake.policies.rules('playwright').text).not.toContain('/srv/tests');
-  });
-
-  it('offers the ready-made rules that fit the tools of a server', async () => {
-    start('#/rules/files');
-    const ready = await screen.findByTestId('ready-rules', {}, { timeout: 20_000 });
-    await fireEvent.click(ready.querySelector('summary')!);
-    expect(within(ready).queryByTestId('ready-output-inside')).toBeNull();
-    const readOnly = within(ready).getByTestId('ready-files-read-only');
-    expect(within(readOnly).queryByTestId('ready-folder')).toBeNull();
-    await fireEvent.click(within(readOnly).getByTestId('ready-apply'));
-    const review = await screen.findByTestId('review', {}, { timeout: 20_000 });
-    await waitFor(() => expect(review.textContent).toContain('write_file'));
+    expect(desk.asked('savePolicy')).toEqual([]);
   });
 
   it('offers no ready-made rules where they do not fit', async () => {
-    start('#/rules/a-server-with-a-rather-long-name-that-does-not-fit-anywhere');
-    await screen.findByTestId('rules-find', {}, { timeout: 20_000 });
+    const { server } = desk.all('rules').find((view) => view.server.startsWith('a-server'))!;
+    show(desk, `#/rules/${server}`);
     await waitFor(() => expect(screen.getAllByTestId(/^rule-tool-/).length).toBeGreaterThan(0));
     expect(screen.queryByTestId('ready-rules')).toBeNull();
-  });
-
-  it('leaving with edits asks first', async () => {
-    start('#/rules/playwright');
-    const row = await screen.findByTestId('rule-tool-browser_type', {}, { timeout: 20_000 });
-    await fireEvent.click(within(row).getByTestId('rule-state'));
-    await fireEvent.click(within(row).getByRole('option', { name: 'Hide', hidden: true }));
-    await fireEvent.click(screen.getByTestId('rail-settings'));
-    await screen.findByTestId('leave');
-    expect(location.hash).toBe('#/rules/playwright');
-    await fireEvent.click(screen.getByTestId('leave-discard'));
-    await waitFor(() => expect(location.hash).toBe('#/settings'));
   });
 });
 
 describe('Servers', () => {
-  it('shows hostile stderr with its hidden characters made visible', async () => {
-    start('#/servers/playwright');
-    const stderr = await screen.findByTestId('stderr', {}, { timeout: 20_000 });
-    await waitFor(() => expect(stderr.textContent).toContain('U+202E'));
-    expect(stderr.textContent).not.toContain('\u202e');
-  });
+  const card = (name: string) => screen.findByTestId(`server-${name}`);
+  const recording = () => desk.recorded('codegen', { server: 'recorder' })[0]!;
+  const codegen = async () => within(await card('recorder')).findByTestId('codegen');
 
   it('shows codegen sessions, what a clear threw away, and writes a test of it', async () => {
-    const app = start('#/servers');
-    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    const states: CodegenView['state'][] = ['open', 'cleared', 'ended', 'lost', 'ended', 'lost'];
+    desk.answer(
+      'codegen',
+      states.map((state, at) => ({
+        ...recording(),
+        id: at === 0 ? recording().id : `one-${at}`,
+        state,
+        thrownAway: state === 'cleared',
+        clearing: null,
+        actions: at === 4 ? 0 : 12,
+      })),
+    );
+    for (const command of ['codegenSession', 'codegenFile', 'exportCodegen'] as const)
+      desk.answer(command, desk.recorded(command));
+    const app = show(desk, '#/servers/recorder');
+    const block = await codegen();
     const sessions = await within(block).findAllByTestId('codegen-session');
     expect(sessions.map((one) => within(one).getByTestId('codegen-state').textContent)).toEqual([
       'Open',
@@ -206,229 +150,197 @@ describe('Servers', () => {
     expect(within(block).getByTestId('codegen-recording').textContent).toBe('1 open session');
     expect(within(sessions[0]!).queryByTestId('codegen-gone')).toBeNull();
     expect(within(sessions[1]!).getByTestId('codegen-gone').textContent).toContain('Clearing threw 12 actions away');
-    await fireEvent.click(within(sessions[1]!).getByTestId('codegen-export'));
+    await press('codegen-export', sessions[1]);
     const path = await screen.findByTestId<HTMLInputElement>('export-path');
-    await waitFor(() => expect(path.value).toBe('/home/ada/Downloads/playwright-4f1c2a92-2026-11-16.spec.ts'));
-    expect(path.value.slice(path.selectionStart ?? 0, path.selectionEnd ?? 0)).toBe('playwright-4f1c2a92-2026-11-16');
+    await waitFor(() => expect(path.value).toMatch(/\.spec\.ts$/));
+    expect(path.value.slice(path.selectionStart ?? 0, path.selectionEnd ?? 0)).not.toMatch(/\/|\.spec\.ts$/);
     await fireEvent.input(path, { target: { value: '/home/ada/login.spec.ts' } });
-    await fireEvent.click(screen.getByTestId('export-write'));
+    await press('export-write');
     await waitFor(() => expect(screen.queryByTestId('export-test')).toBeNull());
-    const words = 'Wrote a test of 12 actions to /home/ada/login.spec.ts';
-    expect(app.toasts.list.find((one) => one.words === words)?.copy).toBe('/home/ada/login.spec.ts');
-    await fireEvent.click(within(sessions[0]!).getByTestId('codegen-open'));
+    expect(desk.asked('exportCodegen')).toEqual([{ id: 'one-1', path: '/home/ada/login.spec.ts' }]);
+    expect(app.toasts.list.at(-1)?.copy).toBe('/home/ada/login.spec.ts');
+    await press('codegen-open', sessions[0]);
     const actions = await within(sessions[0]!).findByTestId('codegen-actions');
     expect(actions.textContent).toContain("x'); console.log('INJECTED'); ('");
     expect(actions.textContent).toContain('U+202E');
     expect(within(actions).getAllByRole('listitem').length).toBe(9);
+    const { call } = desk.recorded('codegenSession').actions[0]!;
     expect(within(actions).getAllByText('playwright_navigate')[0]!.closest('a')?.getAttribute('href')).toBe(
-      '#/activity?call=p1-2',
+      `#/activity?call=${call}`,
     );
-    await fireEvent.click(within(block).getByTestId('codegen-all'));
+    await press('codegen-all', block);
     const all = within(block).getAllByTestId('codegen-session');
     expect(all.length).toBe(6);
     expect(within(all[4]!).queryByTestId('codegen-export'), 'nothing to write').toBeNull();
-    expect(within(await screen.findByTestId('server-notes')).queryByTestId('codegen')).toBeNull();
   });
 
-  it('does not write a test over something else, and says why', async () => {
-    start('#/servers');
-    fake.world.stop();
-    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
-    const press = async () => fireEvent.click((await within(block).findAllByTestId('codegen-export'))[0]!);
-    await fake.exportCodegen('p1-1', '/home/ada/login.spec.ts');
-    await press();
+  it('says why a test was not written, and keeps what was typed', async () => {
+    desk.fail('exportCodegen', { message: 'There is a file of this name: choose another name.' });
+    show(desk, '#/servers/recorder');
+    await press('codegen-export', await codegen());
     const path = await screen.findByTestId<HTMLInputElement>('export-path');
-    for (const [value, why] of [
-      ['/home/ada/login.spec.ts', 'choose another name'],
-      ['/home/ada/login.sh', 'something.spec.ts'],
-      ['login.spec.ts', 'the whole path'],
-    ] as const) {
-      await fireEvent.input(path, { target: { value } });
-      await fireEvent.click(screen.getByTestId('export-write'));
-      await waitFor(() => expect(screen.getByTestId('export-test').textContent).toContain(why));
-    }
+    await waitFor(() => expect(path.value).not.toBe(''));
+    await fireEvent.input(path, { target: { value: '/home/ada/login.spec.ts' } });
+    await press('export-write');
+    await waitFor(() => expect(screen.getByTestId('export-test').textContent).toContain('choose another name'));
+    expect(path.value).toBe('/home/ada/login.spec.ts');
     await fireEvent.input(path, { target: { value: ' ' } });
     expect(screen.getByTestId<HTMLButtonElement>('export-write').disabled).toBe(true);
-    await fireEvent.click(screen.getByTestId('export-cancel'));
+    await press('export-cancel');
     expect(screen.queryByTestId('export-test')).toBeNull();
   });
 
-  it('warns before an agent clears a recording, keeps it by one click, and takes that back', async () => {
-    const app = start('#/servers');
-    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
-    const said = () => within(block).getByTestId('codegen-clearing').textContent;
-    await within(block).findByTestId('codegen-clearing');
-    expect(said()).toContain('The agent may clear this: 9 actions would be gone from the server.');
-    await fireEvent.click(within(block).getByTestId('codegen-keep'));
-    await waitFor(() => expect(said()).toContain('Clearing is refused until it has ended.'));
-    expect(within(block).queryByTestId('codegen-keep')).toBeNull();
-    expect(fake.policies.rules('playwright').text).toContain('"keep_unfinished": true');
-    await fireEvent.click(screen.getByTestId('undo'));
-    await waitFor(() => expect(said()).toContain('The agent may clear this'));
-    expect(app.toasts.list.at(-1)?.words).toContain('Undone');
-    fake.world.pausedAll = true;
-    app.acts += 1;
-    await waitFor(() => expect(said()).toContain('Clearing is refused: all calls are paused'));
-  });
-
-  it('says what ends with everything before it stops it', async () => {
-    const app = start('#/activity');
-    await fireEvent.click(await screen.findByTestId('stop-everything', {}, { timeout: 20_000 }));
-    const loss = await screen.findByTestId('loss', {}, { timeout: 20_000 });
-    await waitFor(() => expect(loss.textContent).toContain('its 9 actions stay saved in Callgate'));
-    expect(loss.textContent).toContain('every server ends with all that it started');
-    await fireEvent.click(within(loss).getByTestId('loss-stay'));
-    expect(fake.world.pausedAll).toBe(false);
-    await fireEvent.click(screen.getByTestId('stop-everything'));
-    await fireEvent.click(await screen.findByTestId('loss-go'));
-    await waitFor(() => expect(fake.world.pausedAll).toBe(true));
-    await waitFor(() => expect(app.toasts.list.some((one) => one.words.includes('every server'))).toBe(true));
+  it('says that a recording cannot be cleared while all calls are paused', async () => {
+    desk.answer('codegen', [{ ...recording(), clearing: { kind: 'refused', reason: 'all calls are paused' } }]);
+    show(desk, '#/servers/recorder');
+    const said = await within(await codegen()).findByTestId('codegen-clearing');
+    expect(said.textContent).toContain('Clearing is refused: all calls are paused');
+    expect(screen.queryByTestId('codegen-keep')).toBeNull();
   });
 
   it('says why codegen sessions cannot be shown, and what begins one', async () => {
-    start('#/servers', 120, ['codegen']);
-    const block = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    desk.fail('codegen');
+    show(desk, '#/servers/recorder');
+    const block = await codegen();
     await waitFor(() => expect(block.textContent).toContain('disk is full'));
     cleanup();
-    start('#/servers');
-    fake.recordings.length = 0;
-    const empty = await screen.findByTestId('codegen', {}, { timeout: 20_000 });
+    desk.answer('codegen', []);
+    show(desk, '#/servers/recorder');
+    const empty = await codegen();
     await waitFor(() => expect(empty.textContent).toContain('start_codegen_session'));
   });
 
-  it('shows every process of a server, folds them, and ends its tree', async () => {
-    start('#/servers/playwright');
-    const tree = (await screen.findAllByTestId('tree', {}, { timeout: 20_000 }))[0]!;
-    expect(within(tree).getAllByTestId('process').length).toBe(11);
-    expect(tree.textContent).toContain('claude-ai');
-    const renderer = within(tree).getByText('renderer').closest('tr')!;
-    expect(renderer.textContent).toMatch(/19 %.*149 MB/);
-    await fireEvent.click(within(tree).getAllByTestId('process-fold')[1]!);
-    expect(within(tree).getAllByTestId('process').length).toBe(2);
-    await fireEvent.click(within(tree).getByTestId('end-tree'));
-    await fireEvent.click(await screen.findByTestId('loss-go'));
-    expect((await screen.findAllByText('9 processes of playwright ended.')).length).toBeGreaterThan(0);
+  it('stops nothing when somebody stays', async () => {
+    desk.answer('atStake', ['its 9 actions stay saved in Callgate']);
+    show(desk, '#/activity');
+    await press('stop-everything');
+    const loss = await screen.findByTestId('loss');
+    await waitFor(() => expect(loss.textContent).toContain('its 9 actions stay saved in Callgate'));
+    expect(loss.textContent).toContain('every server ends with all that it started');
+    await press('loss-stay', loss);
+    expect(desk.asked('stopEverything')).toEqual([]);
+    await press('stop-everything');
+    await press('loss-go');
+    await waitFor(() => expect(desk.asked('stopEverything')).toHaveLength(1));
   });
 
-  it('stops a server and starts it again', async () => {
-    start('#/servers/playwright');
-    const card = within(await screen.findByTestId('server-playwright', {}, { timeout: 20_000 }));
-    const stop = await card.findByTestId('server-stop', {}, { timeout: 20_000 });
-    await fireEvent.click(stop);
-    const loss = await screen.findByTestId('loss');
-    expect(loss.textContent).toContain('its 9 actions stay saved in Callgate');
-    await fireEvent.click(within(loss).getByTestId('loss-stay'));
+  it('shows every process of a server, folds them, and ends its tree', async () => {
+    const [tree] = desk.recorded('trees', { server: 'recorder' });
+    const [gate] = tree!.processes;
+    const process = (at: number, depth: number, what: string) => ({ ...gate!, pid: 100 + at, depth, what });
+    const processes = ['server', 'browser', 'gpu', 'renderer'].map((what, at) => process(at, Math.min(at, 2), what));
+    desk.answer('trees', [{ ...tree!, processes }]);
+    desk.answer('endTree', { words: '4 processes of recorder ended.', ended: [], profiles: [] });
+    show(desk, '#/servers/recorder');
+    const shown = await screen.findByTestId('tree');
+    expect(within(shown).getAllByTestId('process').length).toBe(4);
+    expect(shown.textContent).toContain('claude-ai');
+    expect(within(shown).getByText('renderer').closest('tr')!.textContent).toMatch(/1\.5 %|2 %/);
+    await fireEvent.click(within(shown).getAllByTestId('process-fold')[1]!);
+    expect(within(shown).getAllByTestId('process').length).toBe(2);
+    await press('end-tree', shown);
+    await press('loss-go');
+    await waitFor(() => expect(toasts()).toContain('4 processes of recorder ended.'));
+  });
+
+  it('stops a server without a question when nothing is at stake', async () => {
+    desk.answer('atStake', []);
+    show(desk, '#/servers/recorder');
+    await press('server-stop', await card('recorder'));
+    await waitFor(() => expect(desk.asked('stopServer')).toMatchObject([{ server: 'recorder' }]));
     expect(screen.queryByTestId('loss')).toBeNull();
-    // With no recording open nothing is asked.
-    fake.recordings.splice(0, 1);
-    await fireEvent.click(stop);
-    const begin = await card.findByTestId('server-start', {}, { timeout: 10_000 });
-    expect(screen.getByTestId('server-playwright').textContent).toContain('stopped by you');
-    await fireEvent.click(begin);
-    expect(await card.findByTestId('server-restart', {}, { timeout: 10_000 })).toBeTruthy();
   });
 
   it('tells what happened to a server, with the reason', async () => {
-    start('#/servers/playwright');
-    const list = await screen.findByTestId('happened', {}, { timeout: 20_000 });
-    expect(list.textContent).toContain('Restarted');
-    expect(list.textContent).toContain('the server ended (exit code 1) between calls');
-  });
-
-  it('offers to end what a dead session left, and says what came of it', async () => {
-    start('#/servers');
-    const note = await screen.findByTestId('leftovers', {}, { timeout: 20_000 });
-    expect(note.textContent).toContain('6 browser processes of a session of playwright that ended 2 d ago');
-    await fireEvent.click(within(note).getByTestId('leftovers-show'));
-    expect(within(note).getAllByTestId('process').length).toBe(6);
-    await fireEvent.click(within(note).getByTestId('leftovers-end'));
-    await waitFor(() => expect(screen.queryByTestId('leftovers')).toBeNull());
-    expect(screen.getAllByText(/6 processes of dead sessions ended/).length).toBeGreaterThan(0);
+    const text = 'the server ended (exit code 1) between calls';
+    desk.answer('happened', [{ atMs: Date.now() - 60_000, kind: 'restarted', text, session: null }]);
+    show(desk, '#/servers/recorder');
+    const list = await screen.findByTestId('happened');
+    await waitFor(() => expect(list.textContent).toContain('Restarted'));
+    expect(list.textContent).toContain(text);
   });
 
   it('ends a browser of nobody only after a tick', async () => {
-    start('#/servers');
-    const note = await screen.findByTestId('suspects', {}, { timeout: 20_000 });
+    const suspect = {
+      id: '20114:88123',
+      pid: 20_114,
+      command: '/opt/chromium/chrome --headless',
+      profile: '/tmp/profile-Zk1a0Q',
+      processes: 9,
+      memoryBytes: 388_000_000,
+      startedMs: Date.now() - 86_400_000,
+    };
+    desk.answer('strays', { leftovers: [], elsewhere: [], suspects: [suspect] });
+    desk.answer('endSuspects', { words: '9 processes ended.', ended: [], profiles: [] });
+    show(desk, '#/servers');
+    const note = await screen.findByTestId('suspects');
     expect(within(note).queryByTestId('suspects-end')).toBeNull();
-    await fireEvent.click(within(note).getByTestId('suspects-show'));
+    await press('suspects-show', note);
     const end = within(note).getByTestId<HTMLButtonElement>('suspects-end');
     expect(end.disabled).toBe(true);
-    await fireEvent.click(within(note).getByTestId('suspect'));
+    await press('suspect', note);
     expect(end.disabled).toBe(false);
     await fireEvent.click(end);
-    await waitFor(() => expect(screen.queryByTestId('suspects')).toBeNull());
+    await waitFor(() => expect(desk.asked('endSuspects')).toEqual([{ ids: [suspect.id] }]));
   });
 
   it('searches in stderr', async () => {
-    start('#/servers/playwright');
-    const stderr = await screen.findByTestId('stderr', {}, { timeout: 20_000 });
-    await waitFor(() => expect(stderr.textContent).toContain('listening on stdio'));
-    await fireEvent.input(screen.getByTestId('stderr-search'), { target: { value: 'econnreset' } });
+    const lines = 'listening on stdio\nread ECONNRESET\n';
+    desk.answer('stderrTail', ({ search }) => (search === 'zzz' ? '' : lines));
+    show(desk, '#/servers/recorder');
+    await waitFor(() => expect(screen.getByTestId('stderr').textContent).toContain('listening on stdio'));
+    await type('stderr-search', 'econnreset');
     await waitFor(() => expect(screen.getByTestId('stderr').textContent).not.toContain('listening on stdio'));
     expect(screen.getByTestId('stderr').textContent).toContain('ECONNRESET');
-    await fireEvent.input(screen.getByTestId('stderr-search'), { target: { value: 'zzz' } });
+    await type('stderr-search', 'zzz');
     expect(await screen.findByTestId('stderr-none')).toBeTruthy();
+    expect(desk.asked('stderrTail').at(-1)).toMatchObject({ search: 'zzz' });
   });
 
   it('says what to do when a policy is broken, and when there is no server', async () => {
-    start('#/servers');
-    const notes = await screen.findByTestId('server-notes', {}, { timeout: 20_000 });
+    const [server, ...others] = desk.recorded('servers');
+    desk.answer('servers', [{ ...server!, name: 'notes', protection: 'broken', problem: 'line 5' }, ...others]);
+    show(desk, '#/servers');
+    const notes = await card('notes');
     expect(within(notes).getByTestId('server-protection').textContent).toBe('Broken');
     expect(within(notes).getByText('Mend it').getAttribute('href')).toBe('#/rules/notes');
     cleanup();
-    start('#/servers', 0);
-    expect(await screen.findByTestId('servers-demo', {}, { timeout: 20_000 })).toBeTruthy();
-  });
-
-  it('says why nothing can be shown, and offers another try', async () => {
-    start('#/servers', 20, ['servers']);
-    expect(await screen.findByText('The servers could not be read', {}, { timeout: 20_000 })).toBeTruthy();
-    expect(screen.getByText('Try again')).toBeTruthy();
+    show(new RecordedDesk('first'), '#/servers');
+    expect(await screen.findByTestId('servers-demo')).toBeTruthy();
   });
 });
 
 describe('The header', () => {
   it('puts a broken default policy back, after a question', async () => {
-    const app = start('#/settings');
-    fake.world.defaultBroken = true;
-    await app.refresh();
-    const need = await screen.findByTestId('need');
-    expect(need.textContent).toContain('The default policy is broken');
-    await fireEvent.click(within(need).getByText('Put the default policy back…'));
-    const yes = await screen.findByTestId('question-yes');
-    expect(yes.textContent).toContain('Put back');
-    expect(fake.world.defaultBroken).toBe(true);
-    await waitFor(() => expect(yes.getAttribute('aria-disabled')).toBe('false'));
-    await fireEvent.click(yes);
+    const overview = desk.recorded('overview');
+    const words = 'The default policy is broken';
+    const need = { words, fix: { kind: 'restoreDefault' as const }, server: null, serious: true };
+    desk.answer('overview', { ...overview, needs: [need] });
+    show(desk, '#/settings');
+    await fireEvent.click(within(await screen.findByTestId('need')).getByText('Put the default policy back…'));
+    expect((await screen.findByTestId('question-yes')).textContent).toContain('Put back');
+    expect(desk.asked('loosen')).toEqual([{ loosening: { kind: 'restoreDefault' } }]);
+    expect(desk.asked('confirm')).toEqual([]);
+    desk.answer('overview', { ...overview, needs: [] });
+    await accept();
     await waitFor(() => expect(screen.queryByTestId('need')).toBeNull());
-    expect(fake.world.defaultBroken).toBe(false);
+    expect(desk.asked('confirm')).toHaveLength(1);
   });
 });
 
 describe('Settings', () => {
-  it('saves a number at once and refuses nonsense in place', async () => {
-    start('#/settings');
-    const days = await screen.findByTestId<HTMLInputElement>('settings-days', {}, { timeout: 20_000 });
-    await fireEvent.input(days, { target: { value: '12' } });
-    await fireEvent.change(days);
-    await waitFor(() => expect(fake.world.settings.historyDays).toBe(12));
-    await fireEvent.input(days, { target: { value: 'many' } });
-    await fireEvent.change(days);
-    await waitFor(() => expect(days.getAttribute('aria-invalid')).toBe('true'));
-    expect(fake.world.settings.historyDays).toBe(12);
-  });
-
   it('puts lost gates back by itself only for who switched it on', async () => {
-    start('#/settings');
-    const repair = await screen.findByTestId<HTMLInputElement>('settings-repair', {}, { timeout: 20_000 });
+    show(desk, '#/settings');
+    const repair = await screen.findByTestId<HTMLInputElement>('settings-repair');
     expect(repair.checked).toBe(false);
     await fireEvent.click(repair);
-    await waitFor(() => expect(fake.world.settings.repairGates).toBe(true));
+    await waitFor(() => expect(desk.asked('saveSettings')).toMatchObject([{ settings: { repairGates: true } }]));
   });
 
   it('a switch that could not be saved goes back', async () => {
-    start('#/settings', 20, ['saveSettings']);
-    const alarms = await screen.findByTestId<HTMLInputElement>('settings-notify-alarms', {}, { timeout: 20_000 });
+    desk.fail('saveSettings');
+    show(desk, '#/settings');
+    const alarms = await screen.findByTestId<HTMLInputElement>('settings-notify-alarms');
     const before = alarms.checked;
     // It may be back already when the click returns: what counts is that it had moved, and that saving was refused.
     let moved: boolean | null = null;
@@ -437,41 +349,20 @@ describe('Settings', () => {
     expect(moved).toBe(!before);
     expect((await screen.findAllByText(/disk is full/)).length).toBeGreaterThan(0);
     expect(alarms.checked).toBe(before);
-    expect(fake.world.settings.notifications.alarms).toBe(before);
-  });
-
-  it('deletes nothing before the word is typed', async () => {
-    start('#/settings');
-    await fireEvent.click(await screen.findByTestId('settings-delete', {}, { timeout: 20_000 }));
-    const form = (await screen.findByTestId('delete-dialog')).querySelector('form')!;
-    expect(screen.getByTestId('delete-what').textContent).toMatch(/\d+ calls/);
-    await fireEvent.input(screen.getByTestId('delete-word'), { target: { value: 'del' } });
-    await fireEvent.submit(form);
-    expect(fake.world.entries.length).toBeGreaterThan(0);
-    await fireEvent.input(screen.getByTestId('delete-word'), { target: { value: 'delete' } });
-    await fireEvent.submit(form);
-    await waitFor(() => expect(fake.world.entries.length).toBe(0));
   });
 });
 
 describe('The first start', () => {
   it('See what it does opens the session that it names', async () => {
-    start('#/welcome', 300);
-    await fake.changeClients('protect', [], true);
-    const link = await screen.findByText<HTMLAnchorElement>('See what it does', {}, { timeout: 20_000 });
+    const [server] = desk.recorded('servers').filter(({ sessions }) => sessions.some(({ calls }) => calls > 0));
+    const [client] = desk.recorded('clients');
+    const file = client!.files[0]!;
+    const entry = { ...file.entries[0]!, state: 'protected' as const, server: server!.name };
+    desk.answer('clients', [{ ...client!, queued: [], restores: [], files: [{ ...file, entries: [entry] }] }]);
+    show(desk, '#/welcome');
+    const link = await screen.findByText<HTMLAnchorElement>('See what it does');
     const id = new URLSearchParams(link.hash.split('?')[1]).get('session');
-    const servers = await fake.servers();
-    const session = servers.flatMap((server) => server.sessions).find((one) => one.session === id)!;
+    const session = server!.sessions.find((one) => one.session === id)!;
     expect(link.closest('p')!.textContent).toContain(`${session.server}: ${session.calls} call`);
-  });
-
-  it('offers the demo, which leads to its calls, and asks about the login once', async () => {
-    const app = start('#/welcome', 0);
-    await fireEvent.click(await screen.findByTestId('welcome-login-no', {}, { timeout: 20_000 }));
-    await waitFor(() => expect(app.overview?.askLogin).toBe(false));
-    expect(screen.queryByTestId('welcome-login')).toBeNull();
-    await fireEvent.click(screen.getByTestId('welcome-demo'));
-    await waitFor(() => expect(location.hash).toBe('#/activity'));
-    expect(fake.world.entries.length).toBeGreaterThan(0);
   });
 });

@@ -1,134 +1,127 @@
-// The checklist on the made-up machine, step by step, as a person and the clients move it on.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { ClientEntry, EntryKey, ServerView, SessionView } from '../backend';
-import { fakeBackend, type FakeBackend } from '../backend/fake';
+// The checklist as a function of what is there: step by step, as a person and the clients move it on.
+import { beforeEach, expect, it } from 'vitest';
+import { RecordedDesk } from '../../testing/desk';
+import type { ClientEntry, ClientView, EntryKey, ServerView, SessionView } from '../backend';
 import { checklist, sessionsOf, type StepId } from './checklist';
-import { allEntries } from './entries';
+import { allEntries, keyText } from './entries';
 
-let fake: FakeBackend;
+let clients: ClientView[];
+let servers: ServerView[];
 let ours: EntryKey[];
+let session: SessionView;
 
 beforeEach(() => {
-  vi.useFakeTimers();
-  fake = fakeBackend({ calls: 0, rate: 0 });
+  clients = new RecordedDesk('first').recorded('clients');
+  servers = [];
   ours = [];
+  session = new RecordedDesk().recorded('servers').flatMap(({ sessions }) => sessions)[0]!;
 });
-afterEach(() => vi.useRealTimers());
 
-const look = async () => checklist(await fake.clients(), await fake.servers(), ours);
-const marks = async () =>
-  Object.entries((await look()).marks)
-    .map(([step, mark]) => `${step} ${mark}`)
-    .join(', ');
-const expectMarks = async (done: StepId[], now: StepId[]) => {
+const look = () => checklist(clients, servers, ours);
+const desktop = () => clients.find(({ id }) => id === 'claude-desktop')!;
+const expectMarks = (done: StepId[], now: StepId[]) => {
   const all: StepId[] = ['found', 'edits', 'quit', 'written', 'started', 'connected', 'called'];
   const mark = (step: StepId) => (done.includes(step) ? 'done' : now.includes(step) ? 'now' : 'later');
-  expect(await marks()).toBe(all.map((step) => `${step} ${mark(step)}`).join(', '));
+  expect(look().marks).toEqual(Object.fromEntries(all.map((step) => [step, mark(step)])));
 };
-async function protect() {
-  const { open } = await look();
-  const change = await fake.changeClients('protect', open, false);
-  ours = [...change.done, ...change.waiting];
+
+/** From the list: at once, or when Claude Desktop has quit. */
+function protect() {
+  ours = look().open;
+  for (const entry of allEntries(clients)) {
+    if (!ours.some((key) => keyText(key) === keyText(entry.key))) continue;
+    if (entry.key.client === 'claude-desktop')
+      desktop().queued.push({ act: 'protect', byItself: false, entry: entry.key, sinceMs: 0 });
+    else gate(entry);
+  }
 }
-async function reopen() {
-  const done = fake.reopenClient('claude-desktop');
-  await vi.runAllTimersAsync();
-  await done;
+const gate = (entry: ClientEntry) => Object.assign(entry, { state: 'protected', server: entry.key.name });
+/** It has quit: what waits is written. */
+function quit() {
+  for (const { entry: key } of desktop().queued.splice(0))
+    gate(allEntries(clients).find((entry) => keyText(entry.key) === keyText(key))!);
+  desktop().running = false;
+}
+/** A client has started its servers through the gate. */
+function start(id: string, more: Partial<SessionView> = {}) {
+  for (const { state, server, key } of allEntries(clients))
+    if (state === 'protected' && key.client === id)
+      servers.push({
+        name: server!,
+        sessions: [{ ...session, client: id, demo: false, endedMs: null, end: null, calls: 0, ...more }],
+      } as ServerView);
 }
 
-it('goes from nothing to the first call, and each step ticks itself off', async () => {
+it('goes from nothing to the first call, and each step ticks itself off', () => {
   expect(checklist(null, [], []).marks.found).toBe('now');
-  await expectMarks(['found'], ['edits']);
-  await protect();
-  await expectMarks(['found', 'edits'], ['quit']);
-  expect((await look()).waiting.map((view) => view.name)).toEqual(['Claude Desktop']);
-  await reopen();
-  await expectMarks(['found', 'edits', 'quit', 'written'], ['started', 'connected', 'called']);
-  const list = await look();
-  expect(list.started.map((one) => `${one.view.id} ${one.how} ${one.done}`)).toEqual([
+  expectMarks(['found'], ['edits']);
+  protect();
+  expectMarks(['found', 'edits'], ['quit']);
+  expect(look().waiting.map((view) => view.name)).toEqual(['Claude Desktop']);
+  quit();
+  expectMarks(['found', 'edits', 'quit', 'written'], ['started', 'connected', 'called']);
+  expect(look().started[0]).toMatchObject({ how: 'off', done: false });
+  desktop().running = true;
+  start('claude-desktop');
+  expect(look().started.map((one) => `${one.view.id} ${one.how} ${one.done}`)).toEqual([
     'claude-desktop runs true',
     'cursor unknown false',
   ]);
-  expect(list.connected.filter((one) => one.done).map((one) => one.entry.server)).toEqual(['files', 'github']);
-  fake.machine.start('cursor');
-  await expectMarks(['found', 'edits', 'quit', 'written', 'started', 'connected'], ['called']);
-  fake.world.someCall(fake.world.now());
-  expect((await look()).allDone).toBe(true);
+  expect(
+    look()
+      .connected.filter((one) => one.done)
+      .map((one) => one.entry.server),
+  ).toEqual(['files', 'github']);
+  start('cursor');
+  expectMarks(['found', 'edits', 'quit', 'written', 'started', 'connected'], ['called']);
+  servers[0]!.sessions[0]!.calls = 1;
+  expect(look().allDone).toBe(true);
+  // Its file was edited since it started.
+  desktop().stale = true;
+  expect(look().started[0]).toMatchObject({ how: 'old', done: false });
 });
 
-it('a client that quits by itself writes what waits; one that was not restarted is told', async () => {
-  await protect();
-  fake.machine.quit('claude-desktop');
-  expect((await look()).started[0]).toMatchObject({ how: 'off', done: false });
-  fake.machine.start('claude-desktop');
-  expect((await look()).started[0]).toMatchObject({ how: 'runs', done: true });
-  const { open, started } = await look();
-  expect(open).toEqual([]);
-  await fake.changeClients('unprotect', [started[0]!.view.files[0]!.entries[0]!.key], true);
-  expect((await look()).started[0]).toMatchObject({ how: 'old', done: false });
-});
-
-it('Undo knows what was protected here, written or waiting, and nothing else', async () => {
-  const files = allEntries(await fake.clients()).filter((entry) => entry.key.name === 'files');
-  await fake.changeClients('protect', [files[1]!.key], false);
-  await protect();
-  const names = async () => (await look()).undoable.map((key) => `${key.client} ${key.name}`);
+it('Undo knows what was protected here, written or waiting, and nothing else', () => {
+  gate(allEntries(clients).find(({ key }) => key.client === 'cursor' && key.name === 'files')!);
+  protect();
+  const names = () => look().undoable.map((key) => `${key.client} ${key.name}`);
   const mine = ['claude-desktop files', 'claude-desktop github', 'cursor postgres'];
-  expect(await names()).toEqual(mine);
-  await reopen();
-  expect(await names()).toEqual(mine);
-  await fake.changeClients('unprotect', (await look()).undoable, false);
-  // Those of the running client wait to be unprotected: there is no second Undo for them.
-  expect(await names()).toEqual([]);
-  expect((await look()).marks.quit).toBe('now');
-  await reopen();
-  expect((await look()).marks.edits).toBe('now');
+  expect(names()).toEqual(mine);
+  quit();
+  expect(names()).toEqual(mine);
+  // What waits to be unprotected has no second Undo.
+  for (const entry of look().undoable) desktop().queued.push({ act: 'unprotect', byItself: false, entry, sinceMs: 0 });
+  expect(names()).toEqual(['cursor postgres']);
+  expect(look().marks.quit).toBe('now');
 });
 
 it('a session counts for its own client: not a demo, a test or another known client', () => {
-  const entry: ClientEntry = {
-    key: { client: 'cursor', path: '/c', project: null, name: 'files' },
-    state: 'protected',
-    server: 'files',
-    command: '',
-    why: null,
-    secrets: { plain: [], kept: [], unbound: false },
-    added: false,
-  };
-  const session = (client: string | null, demo = false) => ({ client, demo, endedMs: null }) as SessionView;
-  const counts = (one: SessionView, name = 'files') =>
-    sessionsOf([{ name, sessions: [one] } as unknown as ServerView], entry).length;
-  expect(counts(session('cursor'))).toBe(1);
-  expect(counts(session(null))).toBe(1);
-  expect(counts(session('cursor-vscode'))).toBe(1);
-  expect(counts(session('claude-desktop'))).toBe(0);
-  expect(counts(session('callgate-test'))).toBe(0);
-  expect(counts(session('cursor', true))).toBe(0);
-  expect(counts(session('cursor'), 'files@cursor')).toBe(0);
+  const entry = allEntries(clients).find(({ key }) => key.client === 'cursor')!;
+  Object.assign(entry, { server: 'files' });
+  const one = (client: string | null, demo = false) => ({ client, demo, endedMs: null }) as SessionView;
+  const counts = (given: SessionView, name = 'files') =>
+    sessionsOf([{ name, sessions: [given] } as unknown as ServerView], entry).length;
+  expect(counts(one('cursor'))).toBe(1);
+  expect(counts(one(null))).toBe(1);
+  expect(counts(one('cursor-vscode'))).toBe(1);
+  expect(counts(one('claude-desktop'))).toBe(0);
+  expect(counts(one('callgate-test'))).toBe(0);
+  expect(counts(one('cursor', true))).toBe(0);
+  expect(counts(one('cursor'), 'files@cursor')).toBe(0);
 });
 
-it('a server that was seen once stays ticked when its session ends, and whoever talks is started', async () => {
-  await protect();
-  await reopen();
-  fake.machine.quit('claude-desktop');
-  const [clients, servers] = [await fake.clients(), await fake.servers()];
-  const ended = (sessions: SessionView[], end: string) =>
-    sessions.map((session) => ({ ...session, endedMs: session.startedMs + 1000, end }));
-  const after = (end: string) =>
-    checklist(
-      clients,
-      servers.map((server) => ({ ...server, sessions: ended(server.sessions, end) })),
-      ours,
-    );
-  const seen = (list: ReturnType<typeof checklist>) =>
-    list.connected.filter((one) => one.done && one.view.id === 'claude-desktop').length;
-  expect(seen(after('client_closed'))).toBe(2);
-  expect(seen(after('failed_to_start'))).toBe(0);
-  expect(after('client_closed').started[0]).toMatchObject({ how: 'off', done: false });
+it('a server that was seen once stays ticked when its session ends, and whoever talks is started', () => {
+  protect();
+  quit();
+  const seen = (end: string | null) => {
+    servers = [];
+    start('claude-desktop', { end, endedMs: end === null ? null : 1 });
+    return look().connected.filter((one) => one.done && one.view.id === 'claude-desktop').length;
+  };
+  expect(seen('client_closed')).toBe(2);
+  expect(look().started[0]).toMatchObject({ how: 'off', done: false });
+  expect(seen('failed_to_start')).toBe(0);
   // Its program is not known to us, but it talks through the gate.
-  const live = servers.map((server) => ({
-    ...server,
-    sessions: server.sessions.map((session) => ({ ...session, endedMs: null, end: null })),
-  }));
-  expect(checklist(clients, live, ours).started[0]).toMatchObject({ how: 'runs', done: true });
+  expect(seen(null)).toBe(2);
+  expect(look().started[0]).toMatchObject({ how: 'runs', done: true });
 });

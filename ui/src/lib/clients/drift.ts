@@ -4,7 +4,7 @@ import type { ClientFile, ClientView, DriftKind, DriftView, EntryKey } from '../
 import { unmended } from './entries';
 
 /** One drift, or several of one kind. */
-export interface Told {
+export interface DriftGroup {
   kind: DriftKind;
   serious: boolean;
   drifts: [DriftView, ...DriftView[]];
@@ -13,7 +13,7 @@ export interface Told {
 }
 
 /** What several of one kind have in common, before their names. One has words of its own. */
-export function severalWords(view: ClientView, { kind, drifts }: Told): string {
+export function severalWords(view: ClientView, { kind, drifts }: DriftGroup): string {
   const servers = `${drifts.length} servers`;
   if (kind === 'lostGate')
     return `${servers} have lost their gates and ${view.running === false ? 'would run' : 'run'} unwatched`;
@@ -25,8 +25,8 @@ export function severalWords(view: ClientView, { kind, drifts }: Told): string {
 }
 
 /** In the order of the file's own list; what is folded stands where the first of it stood. */
-export function folded(view: ClientView, file: ClientFile): Told[] {
-  const told: Told[] = [];
+export function folded(view: ClientView, file: ClientFile): DriftGroup[] {
+  const told: DriftGroup[] = [];
   for (const drift of file.drift.filter((one) => unmended(view, file.path, one))) {
     const { kind, serious, fix } = drift;
     const entries = fix?.kind === 'protect' || fix?.kind === 'unprotect' ? fix.entries : [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Random } from '../backend/fake/random';
+import { Random } from '../../testing/random';
 import { duplicates, JsonError, parseJson, printJson } from './lossless';
 
 describe('JSON is read as it was written', () => {

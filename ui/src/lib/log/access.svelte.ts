@@ -17,6 +17,7 @@ export class AccessModel {
   #inView = new Map<string, CallLine>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #asked = 0;
+  #newest: Promise<void> = Promise.resolve();
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -34,8 +35,13 @@ export class AccessModel {
     if (isNew) this.#timer ??= setTimeout(() => void this.refresh(), gather);
   }
 
-  /** Asks again about everything in view. */
-  async refresh(): Promise<void> {
+  /** Asks again about everything in view; over when the newest answer is known. */
+  refresh(): Promise<void> {
+    this.#newest = this.#ask();
+    return this.#newest;
+  }
+
+  async #ask(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     const asked = [...this.#inView];
@@ -49,7 +55,7 @@ export class AccessModel {
     }));
     try {
       const answers = await this.#backend.access(queries);
-      if (mine !== this.#asked) return;
+      if (mine !== this.#asked) return this.#newest;
       const known = new Map(this.#known.size > most ? [] : this.#known);
       asked.forEach(([key], at) => answers[at] && known.set(key, answers[at]));
       this.#known = known;
@@ -62,5 +68,6 @@ export class AccessModel {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     this.#asked += 1;
+    this.#newest = Promise.resolve();
   }
 }

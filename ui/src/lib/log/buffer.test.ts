@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../backend/backend';
-import { Random } from '../backend/fake/random';
+import { Random } from '../../testing/random';
 import { LogBuffer } from './buffer';
 import { merged, repeated, sameRefusal } from './fold';
-import { entryKey, firstOf, holds } from './key';
-import { call, change, pageOf, refusal, type Call } from './testing';
+import { entryKey, firstOf, holds, type CallEntry } from './key';
+import { call, change, pageOf, refusal } from '../../testing/lines';
 
 const revs = (buffer: LogBuffer) => buffer.rows.flatMap((row) => (row.kind === 'call' ? [row.rev] : []));
 const times = (buffer: LogBuffer) => buffer.rows.map((row) => (row.kind === 'call' ? row.times : 0));
@@ -14,7 +14,7 @@ describe('folding', () => {
     const buffer = new LogBuffer();
     buffer.reset(pageOf([refusal(5, { times: 2, firstRev: 4 }), call(6)], 4, null));
     expect(buffer.prepend(pageOf([call(1), refusal(3, { times: 2, firstRev: 2 })], null, null))).toBe(1);
-    expect(buffer.rows.map((row) => (row as Call).firstRev)).toEqual([1, 2, 6]);
+    expect(buffer.rows.map((row) => (row as CallEntry).firstRev)).toEqual([1, 2, 6]);
     expect(times(buffer)).toEqual([1, 4, 1]);
   });
 
@@ -102,7 +102,7 @@ describe('a line for several calls', () => {
     buffer.reset(pageOf([refusal(1, { rule: 'a' }), change(2), refusal(3), call(4)], null, null));
     buffer.live([refusal(3, { times: 1, bytes: 7 })]);
     expect(buffer.rows.map(entryKey)).toEqual(['id-1', 'change:2', 'id-3', 'id-4']);
-    expect((buffer.rows[2] as Call).bytes).toBe(7);
+    expect((buffer.rows[2] as CallEntry).bytes).toBe(7);
   });
 
   it('that began before the first row is not counted again when that is asked for', () => {
@@ -144,7 +144,7 @@ describe('live entries', () => {
     const buffer = new LogBuffer();
     buffer.reset(pageOf([call(1, { outcome: null, durationUs: null }), call(2)], null, null));
     buffer.live([call(1, { durationUs: 5 })]);
-    expect((buffer.rows[0] as Call).durationUs).toBe(5);
+    expect((buffer.rows[0] as CallEntry).durationUs).toBe(5);
     expect(buffer.length).toBe(2);
   });
 
@@ -153,7 +153,7 @@ describe('live entries', () => {
     buffer.reset(pageOf([call(1), call(2)], null, 2));
     expect(buffer.live([call(3), call(4), call(2, { bytes: 99 })])).toBe(2);
     expect(revs(buffer)).toEqual([1, 2]);
-    expect((buffer.rows[1] as Call).bytes).toBe(99);
+    expect((buffer.rows[1] as CallEntry).bytes).toBe(99);
   });
 
   it('changes are shown once', () => {

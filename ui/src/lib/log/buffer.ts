@@ -1,9 +1,9 @@
 // The loaded part of the log: one gapless stretch, folded at its seams, with a cursor at each end. A line for several calls
 // stands where the first of them stands, so that a loop that goes on moves nothing. It never shows an entry twice and never
 // leaves one out between its ends; what it drops, it drops at an end and can ask for again.
-import type { CallLine, LogEntry, LogPage } from '../backend/backend';
+import type { LogEntry, LogPage } from '../backend/backend';
 import { merged, reach, repeated, sameRefusal } from './fold';
-import { entryKey, firstOf, inOrder } from './key';
+import { entryKey, firstOf, inOrder, type CallEntry } from './key';
 
 export class LogBuffer {
   /** In the order in which they began; calls, changes and events share it. */
@@ -125,14 +125,14 @@ export class LogBuffer {
     const shared = this.#shared(entry);
     const [only] = shared;
     if (only === undefined) return this.#insert(entry);
-    const row = this.rows[only] as Call;
+    const row = this.rows[only] as CallEntry;
     if (shared.length === 1 && row.firstRev <= entry.firstRev && entry.rev <= row.rev) {
       // The newest of a row as it is now; an older one of a fold is not seen.
       if (entry.rev === row.rev) this.rows[only] = updated(row, entry);
       return;
     }
     let joined: LogEntry = entry;
-    for (const index of shared) joined = union(this.rows[index] as Call, joined as Call);
+    for (const index of shared) joined = union(this.rows[index] as CallEntry, joined as CallEntry);
     if (shared.length === 1 && firstOf(joined) === row.firstRev) return this.#replace(only, joined);
     const gone = new Set(shared);
     this.rows = this.rows.filter((_, index) => !gone.has(index));
@@ -141,10 +141,10 @@ export class LogBuffer {
   }
 
   /** Where calls are that this line stands for, too; oldest first. Lines of the same refusal never lie across each other. */
-  #shared(entry: Call): number[] {
+  #shared(entry: CallEntry): number[] {
     const found: number[] = [];
     for (let at = this.#after(entry.rev) - 1; at >= 0; at -= 1) {
-      const row = this.rows[at] as Call;
+      const row = this.rows[at] as CallEntry;
       if (!sameRefusal(row, entry)) continue;
       if (row.rev < entry.firstRev) break;
       found.unshift(at);
@@ -192,15 +192,13 @@ export class LogBuffer {
   }
 }
 
-type Call = CallLine & { kind: 'call' };
-
 /** The same call as it is now, still standing for as many as before. */
-function updated(known: Call, now: Call): Call {
+function updated(known: CallEntry, now: CallEntry): CallEntry {
   return { ...now, times: Math.max(known.times, now.times), firstRev: Math.min(known.firstRev, now.firstRev) };
 }
 
 /** A line over a row that it stands for in whole or in part: whole ones it has counted. */
-function union(row: Call, line: Call): LogEntry {
+function union(row: CallEntry, line: CallEntry): LogEntry {
   if (row.firstRev >= line.firstRev && row.rev <= line.rev) return line;
   return merged(row, line);
 }

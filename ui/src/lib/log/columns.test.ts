@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { Columns, roomFor, shownIn, type Room } from './columns.svelte';
-import { call } from './testing';
+import { call } from '../../testing/lines';
 
 beforeEach(() => localStorage.clear());
 

@@ -1,8 +1,7 @@
 // Refusals of one session by one rule are one line, "× 412", also while other sessions call in between. What is one line is the
 // gate's word (`foldKey`): pages and batches come folded in themselves, and this joins them at their seams by the same rule.
-import type { CallLine, LogEntry } from '../backend/backend';
-
-type Call = CallLine & { kind: 'call' };
+import type { LogEntry } from '../backend/backend';
+import type { CallEntry } from './key';
 
 /** Names that a line of several calls holds at most, as the gate has it. */
 export const mostTools = 20;
@@ -27,7 +26,10 @@ export function repeated(lines: readonly LogEntry[], entry: LogEntry): number {
 
 /** The two as one: everything of the newer, counted together, from the first of the older on. */
 export function merged(one: LogEntry, other: LogEntry): LogEntry {
-  const [a, b] = (one as Call).rev <= (other as Call).rev ? [one as Call, other as Call] : [other as Call, one as Call];
+  const [a, b] =
+    (one as CallEntry).rev <= (other as CallEntry).rev
+      ? [one as CallEntry, other as CallEntry]
+      : [other as CallEntry, one as CallEntry];
   // The gate may have folded further back than we asked: then it has counted the older ones already.
   const overlap = b.firstRev <= a.rev;
   const first = a.firstRev <= b.firstRev ? a : b;
@@ -41,5 +43,5 @@ export function merged(one: LogEntry, other: LogEntry): LogEntry {
   };
 }
 
-const called = (line: Call): string[] =>
+const called = (line: CallEntry): string[] =>
   line.tools.length > 0 ? line.tools : [line.tool ?? line.method].filter((name) => name !== null);

@@ -2,10 +2,11 @@
 import type { CallLine, LogEntry } from '../backend/backend';
 
 /** What the list draws: an entry, or one of the calls inside of an entry that stands for several. */
-export type Row = LogEntry | Part;
-export type Part = CallLine & { kind: 'call'; part: true };
+export type Row = LogEntry | FoldedCall;
+export type CallEntry = CallLine & { kind: 'call' };
+export type FoldedCall = CallEntry & { part: true };
 
-export const isPart = (row: Row): row is Part => 'part' in row;
+export const isPart = (row: Row): row is FoldedCall => 'part' in row;
 
 /** Of one entry: known once, never shown twice. */
 export const entryKey = (entry: LogEntry): string => (entry.kind === 'call' ? entry.id : `${entry.kind}:${entry.id}`);

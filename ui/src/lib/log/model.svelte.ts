@@ -12,8 +12,8 @@ import {
 } from '../backend';
 import { LogBuffer } from './buffer';
 import { followOn } from './following';
-import { holds, inOrder, type Row } from './key';
-import { counted, Told, type News } from './tally';
+import { holds, inOrder, type CallEntry, type Row } from './key';
+import { counted, NewsCounter, type News } from './tally';
 import { Unfolds } from './unfold';
 import {
   grewEnd,
@@ -78,7 +78,7 @@ export class LogModel {
   #loading = false;
   /** What came while a page was read: the page may have been read before it. */
   #meanwhile: LogEntry[] = [];
-  #told = new Told(0, []);
+  #told = new NewsCounter(0, []);
   /** Of the newest batch. A lower one after it is of another history. */
   #rev = 0;
   /** Everything up to this `rev` was put into the rows. */
@@ -110,12 +110,12 @@ export class LogModel {
   }
 
   /** Is what this line stands for shown below it? */
-  isUnfolded(line: CallLine & { kind: 'call' }): boolean {
+  isUnfolded(line: CallEntry): boolean {
     return this.#unfolds.isOpen(line);
   }
 
   /** Shows what a line stands for below it, or no longer. Nothing above it moves. */
-  async toggle(line: CallLine & { kind: 'call' }): Promise<void> {
+  async toggle(line: CallEntry): Promise<void> {
     const before = this.rows.length;
     if (this.#unfolds.isOpen(line)) this.#unfolds.close(line);
     else {
@@ -158,7 +158,7 @@ export class LogModel {
       this.seeking = this.#seeks;
       this.status = 'ready';
       this.#rev = this.#through = first.rev;
-      this.#told = new Told(first.rev, this.buffer.rows);
+      this.#told = new NewsCounter(first.rev, this.buffer.rows);
       this.#changed();
       this.#follow(mine);
       void this.#fill();

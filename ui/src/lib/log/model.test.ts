@@ -1,9 +1,8 @@
 // The log of the window on a gate that answers as the real one may: short and empty pages, folded batches, another history.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backend, LogBatch, LogEntry, LogPage, PageFrom } from '../backend';
-import { fakeBackend, type FakeBackend } from '../backend/fake';
 import { keep, LogModel } from './model.svelte';
-import { call, pageOf, refusal } from './testing';
+import { call, pageOf, refusal } from '../../testing/lines';
 import { rowHeight } from './track';
 
 let model: LogModel;
@@ -210,29 +209,5 @@ describe('many calls', () => {
     expect(model.rows.length).toBeLessThanOrEqual(keep + 200);
     expect(model.buffer.known).toBe(model.rows.length);
     expect(model.buffer.indexOf('id-2')).toBe(-1);
-  });
-});
-
-describe('on the made-up gate', () => {
-  let fake: FakeBackend;
-  afterEach(() => fake.world.stop());
-
-  it('finds what is far back although each page gives up early', async () => {
-    fake = fakeBackend({ calls: 2_000, rate: 0, looks: 100 });
-    model = new LogModel(fake);
-    const oldest = fake.world.entries.find((entry) => entry.line.kind === 'call')!.line as { id: string };
-    await model.open({ text: oldest.id });
-    expect(model.rows).toEqual([]);
-    await vi.waitFor(() => expect(model.rows).toMatchObject([{ id: oldest.id }]), { timeout: 3_000 });
-  });
-
-  it('begins anew when the history was deleted', async () => {
-    fake = fakeBackend({ calls: 300, rate: 0 });
-    model = new LogModel(fake);
-    await model.open({});
-    await fake.confirm((await fake.deleteHistory()).token);
-    const session = fake.world.sessions[0]!;
-    const made = fake.world.makeCall(session, fake.world.server(session.server)!.tools[0]!, {}, Date.now(), false);
-    await vi.waitFor(() => expect(model.rows).toMatchObject([{ id: made.id }]), { timeout: 3_000 });
   });
 });

@@ -12,7 +12,7 @@ export interface News {
 const remembered = 4 * reach;
 
 /** What is new in lines that come in order: a line for several calls stands for known ones, too. */
-export class Told {
+export class NewsCounter {
   /** Everything up to this `rev` was told. */
   rev: number;
   /** How many calls the last lines stood for, by their first. */

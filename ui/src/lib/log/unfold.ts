@@ -1,8 +1,6 @@
 // What is inside of lines that stand for several calls: read when somebody opens one, shown below it until it is closed.
-import type { Backend, CallLine, LogEntry, CallFilter } from '../backend';
-import { holds, type Part, type Row } from './key';
-
-type Call = CallLine & { kind: 'call' };
+import type { Backend, LogEntry, CallFilter } from '../backend';
+import { holds, type CallEntry, type FoldedCall, type Row } from './key';
 
 /** Calls of one line that are shown: the newest. */
 export const mostParts = 500;
@@ -11,7 +9,7 @@ interface Unfolded {
   /** One that the line stands for, however it grows. */
   rev: number;
   session: string;
-  parts: Part[];
+  parts: FoldedCall[];
 }
 
 export class Unfolds {
@@ -25,25 +23,25 @@ export class Unfolds {
     this.#open = [];
   }
 
-  isOpen(line: Call): boolean {
+  isOpen(line: CallEntry): boolean {
     return this.#of(line) !== undefined;
   }
 
-  close(line: Call): void {
+  close(line: CallEntry): void {
     this.#open = this.#open.filter((one) => one !== this.#of(line));
   }
 
   /** Reads what a line stands for; a page may be short and still have more before it. */
-  async read(backend: Backend, filter: CallFilter, line: Call): Promise<void> {
+  async read(backend: Backend, filter: CallFilter, line: CallEntry): Promise<void> {
     const inside: CallFilter = { ...filter, session: line.session, only: 'calls', unfolded: true };
-    const parts: Part[] = [];
+    const parts: FoldedCall[] = [];
     let before: number | null = line.rev + 1;
     while (before !== null && before > line.firstRev && parts.length < mostParts) {
       const { entries, older } = await backend.logPage(inside, { kind: 'before', rev: before }, mostParts);
       const own = entries.filter(
         (one) => one.kind === 'call' && one.rev >= line.firstRev && one.foldKey === line.foldKey,
       );
-      parts.unshift(...own.map((one) => ({ ...(one as Call), part: true as const })));
+      parts.unshift(...own.map((one) => ({ ...(one as CallEntry), part: true as const })));
       if (older !== null && older >= before) break;
       before = older;
     }
@@ -56,7 +54,7 @@ export class Unfolds {
     return rows.flatMap((row): Row[] => (row.kind === 'call' ? [row, ...(this.#of(row)?.parts ?? [])] : [row]));
   }
 
-  #of(line: Call): Unfolded | undefined {
+  #of(line: CallEntry): Unfolded | undefined {
     return this.#open.find((one) => holds(line, one));
   }
 }

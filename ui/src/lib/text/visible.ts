@@ -1,7 +1,7 @@
 // Text of servers and agents can hide what it says: control characters, zero-width ones, and those that turn the direction of
 // writing. Here they become marks that a person sees; everything else stays as it is.
 
-export interface Part {
+export interface TextPart {
   text: string;
   /** None for plain text; else the name of the character that `text` stands for. */
   mark: string | null;
@@ -78,8 +78,8 @@ function kind(code: number): string {
 }
 
 /** Plain and marked parts; together they cover the whole text, in order. `lines` keeps line feeds and tabs as they are. */
-export function visible(text: string, lines = false): Part[] {
-  const parts: Part[] = [];
+export function visible(text: string, lines = false): TextPart[] {
+  const parts: TextPart[] = [];
   let plain = '';
   for (const character of text) {
     const found = sign(character.codePointAt(0)!, lines);

@@ -1,34 +1,35 @@
-// The section on the made-up gate, without a browser: what is shown and what is asked of the gate.
-import { cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+// The section without a browser: what is shown and what is asked of the desk.
+import { fireEvent, screen, waitFor, within } from '@testing-library/svelte';
 import { tick } from 'svelte';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import App from '../../App.svelte';
-import { App as AppState } from '../../lib/app.svelte';
-import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { App } from '../../lib/app.svelte';
+import type { CallDetail, CallLine, LogEntry, ToolAccess } from '../../lib/backend';
+import type { CallEntry } from '../../lib/log/key';
+import { RecordedDesk } from '../../testing/desk';
+import { press, show, toasts } from '../../testing/window';
 
-// A busy machine needs its time to compile the sections.
-vi.setConfig({ testTimeout: 60_000 });
-configure({ asyncUtilTimeout: 20_000 });
+let desk: RecordedDesk;
+let app: App;
+beforeEach(() => (desk = new RecordedDesk()));
 
-let backend: FakeBackend;
-let app: AppState;
-
-function show(hash: string, options: Parameters<typeof fakeBackend>[0] = {}) {
-  history.replaceState(null, '', hash);
-  backend = fakeBackend({ calls: 300, rate: 0, ...options });
-  app = new AppState(backend);
-  return render(App, { app });
-}
-
-beforeEach(() => localStorage.clear());
-afterEach(() => {
-  cleanup();
-  vi.restoreAllMocks();
-  backend.world.stop();
-});
-
+const isCall = (entry: LogEntry): entry is CallEntry => entry.kind === 'call';
 const rows = () => screen.getAllByTestId('row');
 const runs = () => within(screen.getByTestId('runs')).getAllByRole('button', { name: /show this run/ });
+const drawer = () => screen.getByTestId('drawer').textContent;
+
+/** The log, once its rows are there. */
+async function log(hash = '#/activity') {
+  app = show(desk, hash);
+  await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+}
+
+/** What the desk said of a call that was let through. */
+const passed = (): CallDetail => desk.all('call').find(({ line }) => line.decision === 'allowed')!;
+const lineOf = (row: HTMLElement): CallEntry =>
+  desk
+    .recorded('logPage')
+    .entries.filter(isCall)
+    .find(({ id }) => id === row.dataset.call)!;
 
 /** What is done again and again after so long, to be done when a test says so. */
 function ticksOf(ms: number): (() => void)[] {
@@ -44,138 +45,92 @@ function ticksOf(ms: number): (() => void)[] {
 
 /** Opens a call that was let through. */
 async function openFree() {
-  await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-  const free = rows().find((row) => row.dataset.decision === 'allowed')!;
-  app.router.go(`#/activity?call=${free.dataset.call}`);
-  await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain(free.dataset.call));
+  await log();
+  const { id } = passed().line;
+  app.router.go(`#/activity?call=${id}`);
+  await waitFor(() => expect(drawer()).toContain(id));
 }
 
 describe('Activity', () => {
   it('shows rows, and the status of the gate', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    await waitFor(() => expect(screen.getByTestId('status').textContent).toMatch(/servers, .* calls today/));
+    await log();
+    const { status } = desk.recorded('overview');
+    await waitFor(() => expect(screen.getByTestId('status').textContent).toContain(status));
     await waitFor(() => expect(document.body.dataset.ready).toBe('1'));
   });
 
   it('takes the rows that are there for what comes, until somebody points at one', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
-    const come = () => backend.world.makeCall(session, tool, { url: 'https://a.example' }, Date.now(), false).id;
+    await log();
     const last = rows().at(-1)!;
-    const first = come();
-    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(first));
+    const first = desk.newer();
+    desk.come(first);
+    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(first.id));
     expect(rows().at(-1)).toBe(last);
 
     const point = () => void fireEvent.pointerMove(rows().at(-1)!);
     point();
     await tick();
-    const pointed = rows().find((row) => row.dataset.call === first)!;
-    come();
+    const pointed = rows().find((row) => row.dataset.call === first.id)!;
+    desk.come(desk.newer());
     await waitFor(() => (point(), expect(screen.getByTestId('new-pill').textContent).toContain('1 new')));
     expect(pointed.isConnected).toBe(true);
-    expect(pointed.dataset.call).toBe(first);
+    expect(pointed.dataset.call).toBe(first.id);
   });
 
   it('says the next step when there is nothing', async () => {
-    show('#/activity', { calls: 0 });
+    show(new RecordedDesk('first'), '#/activity');
     expect(await screen.findByText('No calls yet')).toBeTruthy();
     expect(screen.getByText('Step by step')).toBeTruthy();
   });
 
   it('says what went wrong, and tries again', async () => {
-    show('#/activity', { fail: ['logPage'] });
+    desk.fail('logPage');
+    show(desk, '#/activity');
     expect(await screen.findByText('The log cannot be read')).toBeTruthy();
     expect(screen.getByText(/Free some space/)).toBeTruthy();
-    expect(screen.getByText('Try again')).toBeTruthy();
+    desk.mend('logPage');
+    await fireEvent.click(screen.getByText('Try again'));
+    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
   });
 
   it('shows a call that the address asks for, with hostile text marked', async () => {
-    show('#/activity');
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
-    const call = backend.world.makeCall(
-      session,
-      tool,
-      { url: 'https://a\u202eb<img src=x onerror=alert(1)>' },
-      Date.now(),
-      false,
-    );
-    app.router.go(`#/activity?call=${call.id}`);
-    const drawer = await screen.findByTestId('drawer');
-    await waitFor(() => expect(drawer.textContent).toContain('U+202E'));
-    expect(drawer.textContent).toContain('<img src=x onerror=alert(1)>');
-    expect(drawer.querySelector('img')).toBeNull();
-  });
-
-  it('blocking refuses the next call of that client, and of no other', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    const { world } = backend;
-    await backend.restrict({
-      kind: 'block',
-      target: { server: 'files', tool: 'read_file', client: 'claude-ai' },
-      reason: 'no',
-    });
-    const tool = world.server('files')!.tools[0]!;
-    const by = (client: string) =>
-      world.sessions.find((one) => one.server === 'files' && one.client === client && one.endedMs === null)!;
-    const refused = world.makeCall(by('claude-ai'), tool, { path: '/x' }, Date.now(), false);
-    expect(refused).toMatchObject({ decision: 'denied', reason: 'no' });
-    expect(world.makeCall(by('cursor-vscode'), tool, { path: '/x' }, Date.now(), false).decision).toBe('allowed');
-    // This very call: others were denied before it.
-    const row = () => rows().find((one) => one.dataset.call === refused.id);
-    await waitFor(() => expect(row()?.dataset.decision).toBe('denied'));
+    const hostile = desk.all('call').find(({ line }) => line.tool === 'browser_navigate')!;
+    const text = JSON.stringify({ url: 'https://a\u202eb<img src=x onerror=alert(1)>' });
+    desk.answer('call', { ...hostile, args: { ...hostile.args!, text } });
+    await log();
+    app.router.go(`#/activity?call=${hostile.line.id}`);
+    const open = await screen.findByTestId('drawer');
+    await waitFor(() => expect(open.textContent).toContain('U+202E'));
+    expect(open.textContent).toContain('<img src=x onerror=alert(1)>');
+    expect(open.querySelector('img')).toBeNull();
   });
 
   it('keys act on the call in the drawer, once, and on none while runs are shown', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    const acts = vi.spyOn(backend, 'restrict');
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
-    const call = backend.world.makeCall(session, tool, { url: 'https://a.example' }, Date.now(), false);
+    await log();
     // Some other row is chosen; then a notification opens this call.
     await fireEvent.keyDown(document.body, { key: 'k' });
     await fireEvent.keyDown(document.body, { key: 'k' });
-    app.router.go(`#/activity?call=${call.id}`);
-    await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain(call.id));
+    const { id, server, tool, client } = passed().line;
+    app.router.go(`#/activity?call=${id}`);
+    await waitFor(() => expect(drawer()).toContain(id));
     await fireEvent.keyDown(document.body, { key: 'b' });
     await fireEvent.keyDown(document.body, { key: 'b', repeat: true });
-    expect(acts.mock.calls.map(([one]) => one)).toEqual([
-      { kind: 'block', target: { server: call.server, tool: call.tool, client: call.client }, reason: null },
-    ]);
-    app.router.go(`#/activity?view=runs&call=${call.id}`);
+    const restriction = { kind: 'block', target: { server, tool, client }, reason: null };
+    expect(desk.asked('restrict')).toEqual([{ restriction }]);
+    app.router.go(`#/activity?view=runs&call=${id}`);
     await screen.findByTestId('runs');
     await fireEvent.keyDown(document.body, { key: 'b' });
-    expect(acts).toHaveBeenCalledTimes(1);
-  });
-
-  it('runs are those with a call that matches, by whatever is chosen', async () => {
-    show('#/activity?view=runs');
-    await screen.findByTestId('runs');
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
-    const call = backend.world.makeCall(session, tool, { url: 'https://onlyhere.example' }, Date.now(), false);
-    app.router.go('#/activity?view=runs&q=onlyhere');
-    const open = await waitFor(() => {
-      const found = within(screen.getByTestId('runs')).getAllByRole('button', { name: /show this run/ });
-      expect(found.length).toBe(1);
-      return found[0]!;
-    });
-    expect(open.closest('tr')!.textContent).toContain(call.server);
-    app.router.go('#/activity?view=runs&q=nowhereatall');
-    await screen.findByText('Nothing matches');
+    expect(desk.asked('restrict')).toHaveLength(1);
   });
 
   it('searching in Runs narrows them, and "/" leads to the search', async () => {
-    show('#/activity?view=runs');
+    const { runs: some } = desk.recorded('runsMatching');
+    desk.answer('runsMatching', ({ filter }) => ({
+      runs: filter.text === 'onlyhere' ? some.slice(0, 1) : [],
+      older: null,
+    }));
+    show(desk, '#/activity?view=runs');
     await waitFor(() => expect(runs().length).toBeGreaterThan(1));
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
-    backend.world.makeCall(session, tool, { url: 'https://onlyhere.example' }, Date.now(), false);
     await fireEvent.keyDown(document.body, { key: '/' });
     const search = screen.getByTestId('search');
     expect(document.activeElement).toBe(search);
@@ -183,18 +138,20 @@ describe('Activity', () => {
     await waitFor(() => expect(runs().length).toBe(1));
     expect(screen.getByTestId<HTMLSelectElement>('filter-tool').disabled).toBe(false);
     expect(screen.getByText<HTMLButtonElement>('Denied').disabled).toBe(false);
+    await fireEvent.input(search, { target: { value: 'nowhereatall' } });
+    await screen.findByText('Nothing matches');
   });
 
   it('what kind of entry the log shows is not asked of runs', async () => {
-    show('#/activity?view=runs&only=changes');
+    show(desk, '#/activity?view=runs&only=changes');
     await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+    expect(desk.asked('runsMatching')).toEqual([]);
   });
 
   it('arrows walk through runs, from the newest, which is last as in the log', async () => {
-    show('#/activity?view=runs');
+    show(desk, '#/activity?view=runs');
     await waitFor(() => expect(runs().length).toBeGreaterThan(1));
-    const [newest] = await backend.runs(null, 1);
-    expect(runs().at(-1)!.closest('tr')!.textContent).toContain(newest!.server);
+    expect(runs().at(-1)!.closest('tr')!.textContent).toContain(desk.recorded('runs')[0]!.server);
     const all = runs();
     await fireEvent.keyDown(document.body, { key: 'ArrowUp' });
     expect(document.activeElement).toBe(all.at(-1));
@@ -210,10 +167,8 @@ describe('Activity', () => {
   });
 
   it('the chip of one session says whose it is', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
-    const call =
-      [...backend.world.calls()].findLast((one) => one.client === 'cursor') ?? [...backend.world.calls()].at(-1)!;
+    await log();
+    const call = passed().line;
     app.router.go(`#/activity?session=${call.session}`);
     const chip = await waitFor(() => {
       const found = document.querySelector('.chip.on');
@@ -226,88 +181,88 @@ describe('Activity', () => {
 
   it('runs that could not be read are there after another try', async () => {
     ticksOf(4_000);
-    show('#/activity?view=runs', { fail: ['runs'] });
+    desk.fail('runs');
+    show(desk, '#/activity?view=runs');
     await fireEvent.click(await screen.findByText('Try again'));
     expect(screen.getByText('Runs cannot be read')).toBeTruthy();
-    backend.runs = fakeBackend({ calls: 300, rate: 0 }).runs;
+    desk.mend('runs');
     await fireEvent.click(screen.getByText('Try again'));
     await waitFor(() => expect(runs().length).toBeGreaterThan(1));
   });
 
   it('older runs stay when the newest are read again, also if pages are short', async () => {
     const ticks = ticksOf(4_000);
-    show('#/activity?view=runs&server=files', { looks: 40 });
+    const all = desk.recorded('runs');
+    // Two a page, with an empty one between them.
+    const page = (from: number) =>
+      from % 2 === 1 ? { runs: [], older: from + 1 } : { runs: all.slice(from, from + 2), older: from + 1 };
+    desk.answer('runsMatching', ({ before }) => {
+      const { runs: found, older } = page(before ?? 0);
+      return { runs: found, older: older < all.length ? older : null };
+    });
     const settled = () => new Promise((resolve) => setTimeout(resolve));
     const again = async () => {
       for (const one of ticks) one();
       await settled();
     };
-    await waitFor(() => expect(runs().length).toBeGreaterThan(0));
-    const newest = runs().length;
-    expect(newest).toBeLessThan(60);
-    await fireEvent.click(screen.getByTestId('runs-older'));
-    await waitFor(() => expect(runs().length).toBeGreaterThan(newest));
+    show(desk, '#/activity?view=runs&server=files');
+    await waitFor(() => expect(runs().length).toBe(2));
+    await press('runs-older');
+    await waitFor(() => expect(runs().length).toBe(4));
     const some = runs();
-    const asked = vi.spyOn(backend, 'runsMatching');
+    const before = desk.asked('runsMatching').length;
     await again();
-    expect(asked.mock.calls.map(([, before]) => before)).toEqual([null]);
+    expect(desk.asked('runsMatching').slice(before)).toMatchObject([{ before: null }]);
     expect(runs()).toEqual(some);
 
     // On to the oldest. Then there is nothing more to ask for, and that stays so.
     for (let button; (button = screen.queryByTestId('runs-older')); await settled()) await fireEvent.click(button);
     await again();
     expect(screen.queryByTestId('runs-older')).toBeNull();
-    let [page, all] = [await backend.runsMatching({ server: 'files' }, null, 60), 0];
-    for (; page.older !== null; page = await backend.runsMatching({ server: 'files' }, page.older, 60))
-      all += page.runs.length;
-    expect(runs().length).toBe(all + page.runs.length);
+    expect(runs().length).toBe(all.length);
   });
 
   it('runs within a range that moves with the clock stay while it moves', async () => {
     ticksOf(4_000);
-    show('#/activity?view=runs&last=7d');
-    await waitFor(() => expect(runs().length).toBeGreaterThan(1));
+    app = show(desk, '#/activity?view=runs&last=7d');
+    await waitFor(() => expect(runs().length).toBeGreaterThan(0));
     const before = runs();
-    const asked = vi.spyOn(backend, 'runsMatching');
+    const asked = desk.asked('runsMatching').length;
     app.nowMs += 60_000;
     await tick();
-    expect(asked).not.toHaveBeenCalled();
+    expect(desk.asked('runsMatching')).toHaveLength(asked);
     expect(runs()).toEqual(before);
   });
 
   it('a press keeps its row, from before until after the rows begin to slide', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
+    await log();
+    const line = desk.newer();
+    desk.answer('call', { ...passed(), line });
+    desk.come(line);
+    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(line.id));
     // Rows that just moved are not pressed by mistake: as if they stood for long.
     const clock = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => clock() + 10_000);
     const row = rows().at(-1)!;
     const { call } = row.dataset;
     await fireEvent.pointerDown(row, { button: 0 });
-    backend.world.makeCall(session, tool, { url: 'https://a.example' }, Date.now(), false);
+    desk.come(desk.newer());
     await waitFor(() => expect(screen.getByTestId('new-pill').textContent).toContain('1 new'));
     await fireEvent.pointerLeave(screen.getByTestId('log'));
     expect(row.isConnected).toBe(true);
     expect(row.dataset.call).toBe(call);
     await fireEvent.pointerUp(row);
     await fireEvent.click(row);
-    await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain(call));
+    await waitFor(() => expect(drawer()).toContain(call));
   });
 
   it('rows that follow take on what comes: a thousand calls make no more of them', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    await log();
     const before = rows();
     const elements = document.querySelectorAll('*').length;
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = backend.world.server('fetch')!.tools[0]!;
-    let last = '';
-    for (let n = 0; n < 1_000; n += 1) {
-      last = backend.world.makeCall(session, tool, { url: `https://a.example/${n}` }, Date.now(), false).id;
-    }
-    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(last));
+    const thousand = Array.from({ length: 1_000 }, () => desk.newer());
+    for (let at = 0; at < 1_000; at += 50) desk.come(...thousand.slice(at, at + 50));
+    await waitFor(() => expect(rows().at(-1)!.dataset.call).toBe(thousand.at(-1)!.id));
     expect(rows()).toEqual(before);
     expect(before.every((row, at) => row === rows()[at])).toBe(true);
     // Icons and marks differ from call to call.
@@ -315,90 +270,111 @@ describe('Activity', () => {
   });
 
   it('undo pressed twice sends its token once', async () => {
-    show('#/activity');
     await openFree();
-    const undone = vi.spyOn(backend, 'undo');
     await fireEvent.keyDown(document.body, { key: 'h' });
     const button = await screen.findByTestId('undo');
     expect(screen.queryByTestId('reason')).toBeNull();
     void fireEvent.click(button);
     void fireEvent.click(button);
     await fireEvent.keyDown(document.body, { key: 'u' });
-    await waitFor(() => expect(screen.queryByTestId('undo')).toBeNull());
-    expect(undone).toHaveBeenCalledTimes(1);
+    await waitFor(() => expect(desk.asked('undo').length).toBeGreaterThan(0));
+    await waitFor(() => expect(toasts()).toContain('Undone'));
+    expect(desk.asked('undo')).toHaveLength(1);
   });
 
   it('a search typed just before leaving does not call back', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
+    await log();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await fireEvent.input(screen.getByTestId('search'), { target: { value: 'read' } });
     app.router.go('#/settings');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    vi.runAllTimers();
+    vi.useRealTimers();
     expect(location.hash).toBe('#/settings');
   });
 
   it('the menu key shows what can be done about the chosen row', async () => {
-    show('#/activity');
     await openFree();
     await fireEvent.keyDown(document.body, { key: '.' });
     expect(await screen.findByTestId('menu-cap')).toBeTruthy();
     expect(screen.getByTestId('menu-hide')).toBeTruthy();
   });
 
-  it('a row of a tool that is blocked by now offers to allow it, and says so to the key', async () => {
-    show('#/activity?decision=allowed&server=files');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(1));
+  const blocked = (line: CallLine): ToolAccess => ({
+    kind: 'blocked',
+    words: 'Blocked now',
+    target: { server: line.server, tool: line.tool, client: line.client },
+  });
+
+  /** The newest row that was let through, chosen by key. */
+  async function chooseFree(): Promise<() => HTMLElement> {
+    const line = desk.newer();
+    desk.come(line);
     const row = () => rows().at(-1)!;
+    await waitFor(() => expect(row().dataset.call).toBe(line.id));
+    await fireEvent.keyDown(document.body, { key: 'k' });
+    await waitFor(() => expect(row().getAttribute('aria-selected')).toBe('true'));
+    return row;
+  }
+
+  it('a row of a tool that is blocked by now offers to allow it, and says so to the key', async () => {
+    await log();
+    const line = desk.newer({ tool: 'search' });
+    desk.come(line);
+    const row = () => rows().at(-1)!;
+    await waitFor(() => expect(row().dataset.call).toBe(line.id));
     await fireEvent.pointerMove(row());
-    const call = [...backend.world.calls()].find((line) => line.id === row().dataset.call)!;
     await waitFor(() => expect(within(row()).getByTestId('row-block')).toBeTruthy());
-    await fireEvent.click(within(row()).getByTestId('row-block'));
+    desk.answer('access', ({ queries }) => queries.map(() => blocked(line)));
+    await press('row-block', row());
     await waitFor(() => expect(within(row()).getByTestId('row-blocked').textContent).toBe('Blocked'));
     expect(within(row()).queryByTestId('row-block')).toBeNull();
     expect(within(row()).getByTestId('row-allow')).toBeTruthy();
-    const acts = vi.spyOn(backend, 'restrict');
     await fireEvent.pointerMove(screen.getByTestId('rail-servers'));
     await fireEvent.keyDown(document.body, { key: 'k' });
     await waitFor(() => expect(row().getAttribute('aria-selected')).toBe('true'));
     await fireEvent.keyDown(document.body, { key: 'b' });
-    const said = screen.getAllByTestId('toast').map((one) => one.textContent);
-    expect(said.join()).toContain(`${call.tool} is blocked already. To allow it, press a.`);
-    expect(acts).not.toHaveBeenCalled();
+    await waitFor(() => expect(toasts()).toContain('search is blocked already. To allow it, press a.'));
+    expect(desk.asked('restrict')).toHaveLength(1);
+  });
+
+  it('a key right after an undo acts, also where the row has not heard of it yet', async () => {
+    await log();
+    desk.answer('access', ({ queries }) => queries.map(() => blocked(passed().line)));
+    const row = await chooseFree();
+    await waitFor(() => expect(within(row()).getByTestId('row-blocked')).toBeTruthy());
+    // It is undone elsewhere: this window hears of it with its next look.
+    desk.answer('access', ({ queries }) => queries.map(() => ({ kind: 'open' as const })));
+    await fireEvent.keyDown(document.body, { key: 'c' });
+    expect(await screen.findByTestId('cap-custom')).toBeTruthy();
+    expect(toasts()).not.toContain('blocked already');
   });
 
   it('a call that was only stopped offers no Allow, and is blocked by the key', async () => {
-    show('#/activity?server=files');
-    const session = backend.world.sessions.find((one) => one.server === 'files' && one.endedMs === null)!;
-    const tool = backend.world.server('files')!.tools[0]!;
-    const line = backend.world.makeCall(session, tool, { path: '/x' }, Date.now(), false);
-    const entry = backend.world.entries.at(-1)!;
-    Object.assign(entry.line, { decision: 'stopped', refused: true, outcome: 'not_sent', rule: '(stopped)' });
+    await log();
+    const line = desk.newer({ decision: 'stopped', refused: true, outcome: 'not_sent', rule: '(stopped)' });
+    desk.come(line);
     const row = () => rows().find((one) => one.dataset.call === line.id)!;
     await waitFor(() => expect(row()?.dataset.decision).toBe('stopped'));
     await fireEvent.pointerMove(row());
     await waitFor(() => expect(within(row()).getByTestId('row-block')).toBeTruthy());
     expect(within(row()).queryByTestId('row-allow')).toBeNull();
-    const acts = vi.spyOn(backend, 'restrict');
     await fireEvent.keyDown(document.body, { key: 'k' });
     await fireEvent.keyDown(document.body, { key: 'b' });
-    await waitFor(() => expect(acts).toHaveBeenCalledTimes(1));
+    await waitFor(() => expect(desk.asked('restrict')).toHaveLength(1));
   });
 
   it('how tools stand is asked for all rows at once, not row by row', async () => {
-    show('#/activity');
-    const asked = vi.spyOn(backend, 'access');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    await waitFor(() => expect(asked).toHaveBeenCalled());
-    const before = asked.mock.calls.length;
+    await log();
+    await waitFor(() => expect(desk.asked('access').length).toBeGreaterThan(0));
+    const before = desk.asked('access').length;
     for (const row of rows()) await fireEvent.pointerMove(row);
-    expect(asked.mock.calls.length).toBeLessThanOrEqual(before + 1);
-    expect(asked.mock.calls[0]![0].length).toBeGreaterThan(1);
+    expect(desk.asked('access').length).toBeLessThanOrEqual(before + 1);
+    expect(desk.asked('access')[0]!.queries.length).toBeGreaterThan(1);
   });
 
   it('buttons of a row go when the pointer is elsewhere, however it left', async () => {
-    show('#/activity?decision=allowed');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    await fireEvent.pointerMove(rows().at(-1)!);
+    await log();
+    await fireEvent.pointerMove(rows().findLast((row) => row.dataset.decision === 'allowed')!);
     expect(screen.queryAllByTestId('row-block').length).toBe(1);
     // The row was replaced under it, so nobody is told that the pointer left the list.
     await fireEvent.pointerMove(screen.getByTestId('rail-servers'));
@@ -406,43 +382,30 @@ describe('Activity', () => {
   });
 
   it('right click opens the menu of the row at the pointer, and nowhere the one of the browser', async () => {
-    show('#/activity?decision=allowed');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(5));
-    const row = rows().at(-2)!;
-    const { call } = row.dataset;
+    await log();
+    const row = rows().findLast((one) => one.dataset.decision === 'allowed')!;
+    const line = lineOf(row);
     expect(await fireEvent.contextMenu(row, { clientX: 300, clientY: 200 })).toBe(false);
     for (const one of ['block-tool-client', 'menu-cap', 'menu-copy', 'menu-filter', 'menu-rule'])
       expect(screen.getByTestId(one)).toBeTruthy();
-    expect(
-      rows()
-        .find((one) => one.dataset.call === call)!
-        .getAttribute('aria-selected'),
-    ).toBe('true');
-    const line = [...backend.world.calls()].find((one) => one.id === call)!;
-    await fireEvent.click(screen.getByTestId('menu-filter'));
+    const chosen = rows().find((one) => one.dataset.call === line.id)!;
+    expect(chosen.getAttribute('aria-selected')).toBe('true');
+    await press('menu-filter');
     expect(location.hash).toBe(`#/activity?server=${line.server}&tool=${line.tool}`);
     expect(await fireEvent.contextMenu(screen.getByTestId('rail-servers'))).toBe(false);
     // Where text is typed, cut and paste stay.
     expect(await fireEvent.contextMenu(screen.getByTestId('search'))).toBe(true);
   });
 
-  /** One call that its server's cap refuses. */
-  function capped(server: string, n: number) {
-    const session = backend.world.sessions.find((one) => one.server === server && one.endedMs === null)!;
-    const { tools } = backend.world.server(server)!;
-    backend.world.makeCall(session, tools[n % tools.length]!, { n }, Date.now(), false);
-    const rule = '/all_tools/limits/0';
-    const foldKey = `${session.session} capped ${rule}`;
-    const { line } = backend.world.entries.at(-1)!;
-    Object.assign(line, { decision: 'capped', refused: true, outcome: 'not_sent', rule, foldKey });
-    return session;
-  }
-
   it('a loop over several tools is one row, opens into its calls by key, and can be capped for an hour', async () => {
-    show('#/activity?server=github');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
-    let session = capped('github', 0);
-    for (let n = 1; n < 6; n += 1) session = capped('github', n % 3);
+    await log();
+    const rule = '/all_tools/limits/0';
+    const loop = ['get', 'list', 'send', 'get', 'list', 'send'].map((tool) =>
+      desk.newer({ tool, decision: 'capped', refused: true, outcome: 'not_sent', rule, foldKey: `s1 capped ${rule}` }),
+    );
+    const whole = desk.recorded('logPage');
+    desk.answer('logPage', ({ filter }) => (filter.unfolded ? { ...whole, entries: loop } : whole));
+    for (const one of loop) desk.come(one);
     const row = () => rows().find((one) => one.textContent.includes('× 6'))!;
     await waitFor(() => expect(row()).toBeTruthy());
     expect(row().textContent).toContain('3 tools');
@@ -450,7 +413,6 @@ describe('Activity', () => {
     await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowRight' });
     const parts = () => rows().filter((one) => one.dataset.part !== undefined);
     await waitFor(() => expect(parts().length).toBe(6));
-    expect(new Set(rows().map((one) => one.dataset.call)).size).toBeGreaterThanOrEqual(6);
     await fireEvent.keyDown(screen.getByTestId('log'), { key: 'ArrowDown' });
     await waitFor(() => expect(parts()[0]!.getAttribute('aria-selected')).toBe('true'));
     expect(row().getAttribute('aria-selected')).toBe('false');
@@ -459,53 +421,29 @@ describe('Activity', () => {
     expect(row().getAttribute('aria-selected')).toBe('true');
     // By mouse, too.
     await fireEvent.pointerMove(row());
-    await fireEvent.click(within(row()).getByTestId('row-fold'));
+    await press('row-fold', row());
     await waitFor(() => expect(parts().length).toBe(6));
-    const acts = vi.spyOn(backend, 'restrict');
     await fireEvent.contextMenu(row(), { clientX: 30, clientY: 30 });
-    await fireEvent.click(screen.getByTestId('menu-cap-loop'));
-    const target = { server: 'github', tool: null, client: session.client };
-    expect(acts).toHaveBeenCalledWith({ kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 });
-  });
-
-  it('two loops that take turns are two rows, each with its calls and its cap', async () => {
-    show('#/activity');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(2));
-    let client: string | null = null;
-    for (let turn = 0; turn < 40; turn += 1) {
-      ({ client } = capped('github', 0));
-      capped('fetch', 0);
-    }
-    const loops = () => rows().filter((row) => row.textContent.includes('× 40'));
-    await waitFor(() => expect(loops().length).toBe(2));
-    // What is inside of the first are its own calls only.
-    await fireEvent.pointerMove(loops()[0]!);
-    await fireEvent.click(within(loops()[0]!).getByTestId('row-fold'));
-    const parts = () => rows().filter((row) => row.dataset.part !== undefined);
-    await waitFor(() => expect(parts().length).toBeGreaterThan(3));
-    expect(parts().every((row) => row.textContent.includes('github'))).toBe(true);
-    const acts = vi.spyOn(backend, 'restrict');
-    await fireEvent.contextMenu(loops()[0]!, { clientX: 30, clientY: 30 });
-    await fireEvent.click(screen.getByTestId('menu-cap-loop'));
-    const target = { server: 'github', tool: expect.anything(), client };
-    expect(acts).toHaveBeenCalledWith({ kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 });
+    await press('menu-cap-loop');
+    const target = { server: loop[0]!.server, tool: null, client: loop[0]!.client };
+    const restriction = { kind: 'capFor', target, max: 10, window: 'minute', minutes: 60 };
+    expect(desk.asked('restrict')).toEqual([{ restriction }]);
   });
 
   it('a call that runs can be cancelled from its drawer', async () => {
-    show('#/activity?server=fetch');
-    await waitFor(() => expect(rows().length).toBeGreaterThan(1));
-    const session = backend.world.sessions.find((one) => one.server === 'fetch')!;
-    const tool = { ...backend.world.server('fetch')!.tools[0]!, ms: 600_000 };
-    const call = backend.world.makeCall(session, tool, { url: 'https://slow.example' }, Date.now(), true);
-    app.router.go(`#/activity?call=${call.id}`);
-    await fireEvent.click(await screen.findByTestId('drawer-cancel'));
-    await waitFor(() => expect(screen.getByTestId('drawer').textContent).toContain('Cancelled by you'));
-    expect(screen.queryByTestId('drawer-cancel')).toBeNull();
-    expect(
-      screen
-        .getAllByTestId('toast')
-        .map((one) => one.textContent)
-        .join(),
-    ).toContain('the agent were told');
+    const detail = passed();
+    const running = { ...detail.line, outcome: null, durationUs: null };
+    desk.answer('call', { ...detail, line: running, result: null });
+    const words = 'Cancelled: its server and the agent were told';
+    desk.answer('cancelCall', ({ id }) => {
+      desk.answer('call', { ...detail, line: { ...running, outcome: 'cancelled' } });
+      expect(id).toBe(running.id);
+      return { words, undo: null, server: null, version: null, endsMs: null };
+    });
+    await log();
+    app.router.go(`#/activity?call=${running.id}`);
+    await press('drawer-cancel');
+    await waitFor(() => expect(screen.queryByTestId('drawer-cancel')).toBeNull());
+    expect(toasts()).toContain(words);
   });
 });

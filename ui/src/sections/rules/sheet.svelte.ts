@@ -103,6 +103,8 @@ export class Sheet {
   refusedFor: Diagnostic[] = $state.raw([]);
 
   #turn = 0;
+  /** The form that was asked for while a save was under way. */
+  #next: (() => void) | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(app: App, server: string) {
@@ -142,6 +144,8 @@ export class Sheet {
     try {
       const view = await this.#app.backend.rules(this.server);
       this.error = null;
+      // What is being saved is no change made elsewhere; it is read when it is done.
+      if (this.saving) return;
       if (this.view && this.dirty) {
         this.stale = view.text !== this.view.text;
         return;
@@ -162,6 +166,10 @@ export class Sheet {
 
   /** Opens the form for a tool, or another one; with a state, as if that had been chosen in the table. */
   open(rule: ToolRule, state?: ToolState, about: About = 'tool'): void {
+    if (this.saving) {
+      this.#next = () => this.#openNew(rule, state, about);
+      return;
+    }
     if (rule.draft === null) {
       this.tab = 'text';
       return;
@@ -172,6 +180,13 @@ export class Sheet {
     this.form = form;
     void this.#suggest(form);
     if (state === 'cap' && rule.draft.limits.length === 0) void this.#advise(form);
+  }
+
+  /** The same by what the rule says now. */
+  #openNew(rule: ToolRule, state: ToolState | undefined, about: About): void {
+    if (about !== 'tool') return this.openGeneral(about, state);
+    const now = this.view?.tools.find(({ name }) => name === rule.name);
+    if (now) this.open(now, state);
   }
 
   /** The same for the rule of all tools, and for the default. */
@@ -330,24 +345,40 @@ export class Sheet {
     return true;
   }
 
-  /** True when it is on disk. */
+  /** True when it is on disk. A form that is asked for meanwhile opens then, on the rules as they were saved. */
   async save(): Promise<boolean> {
     const view = this.view;
     if (!view || this.saving || this.wanted === null) return false;
-    const { backend } = this.#app;
     this.saving = true;
     this.refusedFor = [];
+    this.#takeNext();
+    const saved = await this.#write(view);
+    this.saving = false;
+    if (saved) this.#takeNext()?.();
+    return saved;
+  }
+
+  #takeNext(): (() => void) | null {
+    const next = this.#next;
+    this.#next = null;
+    return next;
+  }
+
+  async #write(view: RulesView): Promise<boolean> {
+    const { backend } = this.#app;
     try {
       // The form may be newer than the last proposal.
-      const form = this.form;
-      const text = form?.touched ? (await this.#drafted(form)).text : this.text;
+      const [form, typed] = [this.form, this.text];
+      const text = form?.touched ? (await this.#drafted(form)).text : typed;
       const answer = await backend.savePolicy(this.server, view.text, text);
       switch (answer.kind) {
         case 'done':
-          return this.#saved(answer);
+          await this.#saved(answer, { ...view, text }, typed);
+          return true;
         case 'ask': {
           const done = await confirmed(this.#app, answer, 'Save');
-          return done !== null && this.#saved(done);
+          if (done) await this.#saved(done, { ...view, text }, typed);
+          return done !== null;
         }
         case 'conflict':
           this.conflict = { theirs: answer.theirs, diff: answer.diff };
@@ -361,8 +392,6 @@ export class Sheet {
       if (error.code === 'conflict') await this.#meet();
       else this.#app.fail(error);
       return false;
-    } finally {
-      this.saving = false;
     }
   }
 
@@ -376,14 +405,18 @@ export class Sheet {
     }
   }
 
-  #saved(done: Done): boolean {
+  /** The edits stay until the rules are read as they are now: what was before them must not show in between. */
+  async #saved(done: Done, written: RulesView, typed: string): Promise<void> {
     tell(this.#app, done, false);
+    void this.#app.refresh();
+    // If they cannot be read, the text is known all the same; the next look has the rest.
+    const view = await this.#app.backend.rules(this.server).catch(() => written);
+    const newer = this.text === typed ? null : this.text;
     this.form = null;
     this.conflict = null;
-    if (this.view) this.text = this.view.text;
-    void this.load();
-    void this.#app.refresh();
-    return true;
+    this.#take(view);
+    // Somebody has typed on.
+    if (newer !== null) this.text = newer;
   }
 
   /** The file as it is now, without the edits made here. */

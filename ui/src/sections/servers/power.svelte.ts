@@ -4,7 +4,7 @@ import type { App } from '../../lib/app.svelte';
 type Act = () => Promise<{ words: string }>;
 
 /** What waits for an answer. */
-export interface Asked {
+export interface LossQuestion {
   /** "Stop playwright". */
   act: string;
   /** What it does, where that is asked whatever is at stake. */
@@ -15,7 +15,7 @@ export interface Asked {
 
 export class Power {
   busy = $state(false);
-  asked: Asked | null = $state.raw(null);
+  asked: LossQuestion | null = $state.raw(null);
   readonly #app: App;
   readonly #name: () => string;
   readonly #changed: () => void;

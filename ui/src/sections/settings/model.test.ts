@@ -1,28 +1,38 @@
 // Saving settings: nothing that a person set gets lost.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { App } from '../../lib/app.svelte';
-import { BackendError } from '../../lib/backend';
-import { fakeBackend, type FakeBackend } from '../../lib/backend/fake';
+import type { UserSettings } from '../../lib/backend';
+import { diskFull, RecordedDesk } from '../../testing/desk';
 import { SettingsModel } from './model.svelte';
 
-let fake: FakeBackend;
+let desk: RecordedDesk;
 let model: SettingsModel;
+/** What is on disk. */
+let saved: UserSettings;
+
+const view = () => ({ ...desk.recorded('settings'), settings: saved });
+function save(settings: UserSettings) {
+  saved = settings;
+  return view();
+}
 
 beforeEach(async () => {
-  fake = fakeBackend({ calls: 5, rate: 0 });
-  model = new SettingsModel(new App(fake));
+  desk = new RecordedDesk();
+  saved = desk.recorded('settings').settings;
+  desk.answer('settings', view);
+  desk.answer('saveSettings', ({ settings }) => save(settings));
+  model = new SettingsModel(new App(desk.backend));
   await model.load();
 });
 
 /** Saves wait until they are let go, as on a slow disk. */
 function slow(): () => void {
-  const save = fake.saveSettings.bind(fake);
   let go: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (go = resolve));
-  fake.saveSettings = async (settings) => {
+  desk.answer('saveSettings', async ({ settings }) => {
     await gate;
     return save(settings);
-  };
+  });
   return go;
 }
 
@@ -39,7 +49,7 @@ describe('saving settings', () => {
     );
     go();
     expect(await Promise.all([names, theme, notify])).toEqual([true, true, true]);
-    expect(fake.world.settings).toMatchObject({ maskNames: ['iban'], theme: 'dark', notifications: { alarms: false } });
+    expect(saved).toMatchObject({ maskNames: ['iban'], theme: 'dark', notifications: { alarms: false } });
   });
 
   it('taking a change back before it was saved takes it back', async () => {
@@ -50,32 +60,33 @@ describe('saving settings', () => {
     const back = model.saveNames();
     go();
     await Promise.all([there, back]);
-    expect(fake.world.settings.maskNames).toEqual([]);
+    expect(saved.maskNames).toEqual([]);
   });
 
   it('leaves what is being typed elsewhere alone', async () => {
     model.texts.names = 'half a na';
     model.texts.days = '9';
     await model.saveDays();
-    expect(fake.world.settings.historyDays).toBe(9);
+    expect(saved.historyDays).toBe(9);
     expect(model.texts.names).toBe('half a na');
   });
 
   it('goes on after a save that failed, from what is really saved', async () => {
-    const save = fake.saveSettings.bind(fake);
     let first = true;
-    fake.saveSettings = (settings) => {
-      if (!first) return save(settings);
-      first = false;
-      return Promise.reject(new BackendError({ code: 'failed', message: 'The disk is full.', detail: null }));
-    };
-    const before = fake.world.settings.theme;
+    desk.answer('saveSettings', ({ settings }) => {
+      if (first) {
+        first = false;
+        throw diskFull;
+      }
+      return save(settings);
+    });
+    const before = saved.theme;
     const failing = model.save('theme', () => ({ theme: 'dark' }), 'Theme: dark.');
     model.texts.names = 'iban';
     const names = model.saveNames();
     expect(await failing).toBe(false);
     expect(await names).toBe(true);
-    expect(model.problems.theme).toBe('The disk is full.');
-    expect(fake.world.settings).toMatchObject({ theme: before, maskNames: ['iban'] });
+    expect(model.problems.theme).toBe(diskFull.message);
+    expect(saved).toMatchObject({ theme: before, maskNames: ['iban'] });
   });
 });

@@ -1,9 +1,8 @@
 // Lines for tests.
-import type { CallLine, LogEntry, LogPage } from '../backend/backend';
+import type { CallLine, LogEntry, LogPage } from '../lib/backend';
+import type { CallEntry } from '../lib/log/key';
 
-export type Call = CallLine & { kind: 'call' };
-
-export function call(rev: number, more: Partial<CallLine> = {}): Call {
+export function call(rev: number, more: Partial<CallLine> = {}): CallEntry {
   return {
     kind: 'call',
     rev,
@@ -33,7 +32,7 @@ export function call(rev: number, more: Partial<CallLine> = {}): Call {
   };
 }
 
-export function refusal(rev: number, more: Partial<CallLine> = {}): Call {
+export function refusal(rev: number, more: Partial<CallLine> = {}): CallEntry {
   const line = call(rev, { decision: 'denied', refused: true, outcome: 'not_sent', gist: 'path=/secret', ...more });
   return { ...line, foldKey: `${line.session} ${line.decision} ${line.rule}`, ...more };
 }
