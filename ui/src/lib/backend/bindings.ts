@@ -175,18 +175,17 @@ export type ApprovalState = "open" | "approved" | "denied" | "missed" | "withdra
 
 /**  What a person decides. */
 export type ApprovalVerdict = { kind: "once" } | 
-/**  The same tool and these, until nothing comes for a minute. */
-{ kind: "burst"; tools: string[] } | 
+/**  The same tool, until nothing comes for a minute. */
+{ kind: "burst" } | 
 /**  The same tool, until the client restarts. */
-{ kind: "untilRestart" } | 
-/**  By a rule from now on. */
-{ kind: "always" } | { kind: "deny"; reason: string | null; 
+{ kind: "untilRestart" } | { kind: "deny"; reason: string | null; 
 /**  By a rule from now on. */
 block: boolean };
 
 export type ApprovalView = {
-	/**  Of the call that asked first. */
 	id: string,
+	/**  The call that asked first. */
+	call: string,
 	server: string,
 	client: string,
 	tool: string,
@@ -809,7 +808,7 @@ export type GrantView = {
 	id: string,
 	server: string,
 	client: string,
-	tools: string[],
+	tool: string,
 	/**  "until it was idle for a minute, 19 calls at most" */
 	words: string,
 	endsMs: number,
