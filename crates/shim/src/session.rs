@@ -65,6 +65,7 @@ pub struct Options {
 
 /// Runs one session and returns the exit code. To be called before any thread exists.
 pub fn run(options: Options) -> u8 {
+    callgate_supervise::share_heaps();
     if let Err(error) = stdio::has_descriptors() {
         let reason = format!(
             "the server was not started, because Callgate has too few file descriptors ({error}); raise the limit (ulimit -n) of whoever \
