@@ -110,12 +110,15 @@ impl Act<'_> {
 
     /// Whom it is for: every name in it is known, or was said to be new.
     fn targets(&self, desk: &Desk, purpose: Purpose) -> anyhow::Result<Vec<Target>> {
-        let mut inventory = desk.inventory();
         let typed = Target {
             server: self.server.to_owned(),
             tool: self.tool.map(str::to_owned),
             client: self.whom.client.clone(),
         };
+        if !self.whom.all_named && !self.is_whole() && (self.whom.new || desk.is_plainly_known(&typed)) {
+            return Ok(vec![typed]);
+        }
+        let mut inventory = desk.inventory();
         if self.whom.all_named {
             return self.all_named(&mut inventory, typed, purpose);
         }

@@ -24,6 +24,9 @@ use clap::error::ErrorKind;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
+    if let Some(command) = args::at_once() {
+        return close(dispatch(command));
+    }
     let read = args::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
     let cli = read.unwrap_or_else(|error| {
         let words: Vec<_> = std::env::args_os().collect();

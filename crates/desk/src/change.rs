@@ -9,7 +9,7 @@ use callgate_history::{History, PolicyChange};
 use callgate_home::clock::Clock;
 use callgate_home::{DEFAULT_SERVER, Home, Locked, atomic, lock_policies, read_private, running};
 use callgate_journal::{Noted, Origin, PolicyEdit, catch_up, note_edit};
-use callgate_policy::edit::{Edited, truthful};
+use callgate_policy::edit::{Edited, Tightened, truthful};
 use callgate_policy::{Policy, compare};
 use callgate_text::{name, quoted};
 
@@ -73,6 +73,15 @@ impl CurrentPolicy {
     pub fn rewritten(self, mut edited: Edited) -> Result<Change, DeskError> {
         if edited.changed {
             edited.text = truthful(&edited.text);
+        }
+        if let Some(Tightened { before, after }) = edited.tightened(&self.text).cloned() {
+            return Ok(Change {
+                before: self,
+                edited,
+                was: Some(before),
+                version: after,
+                loosened: Vec::new(),
+            });
         }
         let broken = |report| DeskError::BrokenPolicy { path: self.own.clone(), report };
         let after = Policy::parse(&edited.text).map_err(broken)?;

@@ -11,7 +11,7 @@ use callgate_clients::{own, table};
 use callgate_controls::pause::{self, Switch};
 use callgate_controls::{allowance, catalogue};
 use callgate_history::History;
-use callgate_home::running;
+use callgate_home::{is_running, running};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{fits, nearest, same_client};
 use callgate_text::{is_pattern, name};
@@ -106,6 +106,17 @@ impl Desk {
             Err(_) => inventory.partial = true,
         }
         inventory
+    }
+
+    /// Is it a tool of a server that runs now? Told without the record, which twenty gates may be writing; of what is not,
+    /// [`Inventory::check`] knows more.
+    pub fn is_plainly_known(&self, target: &Target) -> bool {
+        let Target { server, tool, client } = target;
+        let listed = |tool: &String| {
+            let known = catalogue::read(&self.home, server).ok().flatten();
+            known.is_some_and(|known| known.tools.iter().any(|one| fits(tool, &one.name)))
+        };
+        client.is_none() && is_running(&self.home, server) && tool.as_ref().is_some_and(listed)
     }
 
     /// What a command for the whole of this server has to say besides, where its name alone would be asked about.

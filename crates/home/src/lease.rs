@@ -167,13 +167,19 @@ pub fn remove(home: &Home, session: SessionId, held: Held) {
 
 /// The sessions that run right now.
 pub fn running(home: &Home) -> Vec<Lease> {
-    let mut running: Vec<Lease> = sessions(home)
-        .into_iter()
-        .filter(|session| is_live(home, *session))
-        .filter_map(|session| serde_json::from_slice(&fs::read(home.lease(session)).ok()?).ok())
-        .collect();
-    running.sort_by_key(|lease: &Lease| (lease.started_ms, lease.session));
+    let mut running: Vec<Lease> = live(home).collect();
+    running.sort_by_key(|lease| (lease.started_ms, lease.session));
     running
+}
+
+/// Does a session of this server run right now?
+pub fn is_running(home: &Home, server: &str) -> bool {
+    live(home).any(|lease| lease.server == server)
+}
+
+fn live(home: &Home) -> impl Iterator<Item = Lease> {
+    let live = sessions(home).into_iter().filter(|session| is_live(home, *session));
+    live.filter_map(|session| serde_json::from_slice(&fs::read(home.lease(session)).ok()?).ok())
 }
 
 /// Does somebody hold this session's lock?

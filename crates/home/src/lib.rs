@@ -29,7 +29,7 @@ pub use home::{
     shared_with_others, try_lock,
 };
 pub use id::{BadId, BadSessionId, CallId, SessionId};
-pub use lease::{Lease, Stand, running};
+pub use lease::{Lease, Stand, is_running, running};
 pub use seal::Seal;
 pub use slug::slug;
 pub use vocabulary::UnknownWord;

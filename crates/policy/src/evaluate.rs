@@ -166,10 +166,7 @@ impl Condition {
             Operator::Lte => Test::Order(&[Less, Equal], value),
             Operator::Gt => Test::Order(&[Greater], value),
             Operator::Gte => Test::Order(&[Greater, Equal], value),
-            Operator::Regex => match &value {
-                Value::Text(pattern) => Test::Regex(Box::new(file::regex(pattern).ok()?)),
-                _ => return None,
-            },
+            Operator::Regex => Test::Regex(Box::new(predicate.pattern.clone()?.0)),
             Operator::Contains => Test::Contains(value),
             Operator::Exists => Test::Exists(value != Value::Bool(false)),
             Operator::Inside => Test::Inside(folders(value)),

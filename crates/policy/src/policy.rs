@@ -4,7 +4,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::file::{Mode, ProcessSettings};
+use crate::file::{Mode, PolicyFile, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
 use crate::lint::ServerTools;
@@ -33,6 +33,11 @@ pub struct Policy {
 impl Policy {
     /// Compiles a policy file; on failure every error at once.
     pub fn parse(text: &str) -> Result<Policy, Report> {
+        Policy::parse_both(text).map(|(policy, _)| policy)
+    }
+
+    /// The same, with the file as it was read.
+    pub(crate) fn parse_both(text: &str) -> Result<(Policy, PolicyFile), Report> {
         let mut problems = Problems::new(text);
         let file = file::read(text, &mut problems);
         let policy = file.as_ref().map(|file| compile::policy(file, version_of(text), &mut problems));
@@ -40,7 +45,7 @@ impl Policy {
             (Some(mut policy), Some(file)) if !problems.has_errors() => {
                 warnings::look(&file, &mut problems);
                 policy.warnings = problems.into_sorted();
-                Ok(policy)
+                Ok((policy, file))
             }
             _ => Err(Report { problems: problems.into_sorted() }),
         }
@@ -137,7 +142,7 @@ impl Policy {
     }
 }
 
-fn version_of(text: &str) -> String {
+pub(crate) fn version_of(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }

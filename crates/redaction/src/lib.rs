@@ -20,6 +20,7 @@ mod text;
 mod tokens;
 mod triggers;
 mod vocabulary;
+mod words;
 mod worth;
 
 pub use masker::{KEPT, Kept, Masker, secret_values};

@@ -11,8 +11,6 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use crate::literals::{Literals, Source, Which};
 use crate::names::{self, Class};
 use crate::worth::SHORTEST;
@@ -406,15 +404,6 @@ fn cut(text: Cow<'_, str>, already: bool, masked: bool) -> Kept<'_> {
         }
     };
     Kept { text, cut: true, masked }
-}
-
-/// Looks for all of them in one pass, in any case. Quick to build, because a session may start with it.
-pub(crate) fn search(patterns: impl Iterator<Item = &'static str>) -> AhoCorasick {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(patterns)
-        .expect("a short list of fixed patterns")
 }
 
 #[cfg(test)]

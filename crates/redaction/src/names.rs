@@ -6,13 +6,11 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
-
-use crate::masker::search;
 use crate::vocabulary::{
     ABOUT, COUNTS, DOCUMENTS, HOLDING, IN_NAMES, JOINED, NAMING, NO_TOKEN, NOT_OFFERED, OPEN_KEYS, PHRASES,
     Reach, SETTINGS, Values, WORDS, Word,
 };
+use crate::words::Words;
 
 /// A longer text is no name.
 pub(crate) const LONGEST: usize = 128;
@@ -20,8 +18,8 @@ pub(crate) const LONGEST: usize = 128;
 const LONGEST_LABEL: usize = 512;
 
 fn is_worth_a_look(name: &str) -> bool {
-    static IN_ANY: OnceLock<AhoCorasick> = OnceLock::new();
-    IN_ANY.get_or_init(|| search(IN_NAMES.iter().copied())).is_match(name)
+    static IN_ANY: OnceLock<Words> = OnceLock::new();
+    IN_ANY.get_or_init(|| Words::new(IN_NAMES.iter().copied())).find(name).next().is_some()
 }
 
 /// Does a value under this name need masking?

@@ -4,10 +4,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
-
-use crate::masker::search;
 use crate::tokens;
+use crate::words::Words;
 
 /// How a secret goes on after its first characters.
 #[derive(Clone, Copy, Debug)]
@@ -165,14 +163,15 @@ pub(crate) const SHAPES: &[Shape] = shapes! {
 
 /// Where known secrets are in this text. One pass, whatever the number of shapes.
 pub fn find(text: &str) -> Vec<Range<usize>> {
-    static STARTS: OnceLock<AhoCorasick> = OnceLock::new();
-    let starts = STARTS.get_or_init(|| search(SHAPES.iter().map(|shape| shape.trigger)));
+    static STARTS: OnceLock<Words> = OnceLock::new();
+    let starts = STARTS.get_or_init(|| Words::new(SHAPES.iter().map(|shape| shape.trigger)));
     let mut found: Vec<Range<usize>> = Vec::new();
-    for start in starts.find_overlapping_iter(text) {
-        let shape = &SHAPES[start.pattern().as_usize()];
+    for (start, shape) in starts.find(text) {
+        let shape = &SHAPES[shape];
         // Only schemes are written in any case.
-        let exact = matches!(shape.form, Scheme) || text[start.range()] == *shape.trigger;
-        if exact && let Some(secret) = shape.at(text, start.start()) {
+        let exact =
+            matches!(shape.form, Scheme) || text.as_bytes()[start..].starts_with(shape.trigger.as_bytes());
+        if exact && let Some(secret) = shape.at(text, start) {
             found.push(secret);
         }
     }

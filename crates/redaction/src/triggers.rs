@@ -4,6 +4,7 @@
 //! one before it, and the processor has the others to do meanwhile.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::{Anchored, dfa::DFA};
@@ -17,8 +18,18 @@ const LANES: usize = 4;
 /// Shorter texts are walked from one end to the other.
 const LONG: usize = 4096;
 
+/// The first few texts that are shorter than this are looked through by hand where nobody has built the look-up: building it
+/// takes longer, and who has one sentence to write may be about to block something.
+const SHORT: usize = 512;
+const FEW: usize = 8;
+static BY_HAND: AtomicUsize = AtomicUsize::new(0);
+
 /// Is one of them in this text, in any case?
 pub(crate) fn any(text: &str) -> bool {
+    let is_short = || text.len() < SHORT && BY_HAND.fetch_add(1, Ordering::Relaxed) < FEW;
+    if TRIGGERS.get().is_none() && is_short() {
+        return all().iter().any(|trigger| holds(text, trigger));
+    }
     let (triggers, bytes) = (triggers(), text.as_bytes());
     let Ok(start) = triggers.start_state(Anchored::No) else { return true };
     if bytes.len() < LONG {
@@ -59,9 +70,10 @@ pub fn warm() {
     triggers();
 }
 
+static TRIGGERS: OnceLock<DFA> = OnceLock::new();
+
 /// Escapes are among them, because they could spell a trigger.
 fn triggers() -> &'static DFA {
-    static TRIGGERS: OnceLock<DFA> = OnceLock::new();
     TRIGGERS.get_or_init(|| {
         let all = all();
         // What has another one in it is found by that one.
@@ -86,6 +98,18 @@ fn holds(text: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_text_is_looked_through_by_hand_with_the_same_outcome() {
+        let texts =
+            ["", "block browser_click", "PassWord: x", "api_key=1", "ghp_0123456789", "\\u0070", "ключ"];
+        for text in texts {
+            assert_eq!(all().iter().any(|trigger| holds(text, trigger)), {
+                warm();
+                any(text)
+            });
+        }
+    }
 
     #[test]
     fn a_trigger_is_found_wherever_in_a_long_text_it_stands() {

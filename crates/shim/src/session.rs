@@ -67,6 +67,7 @@ pub struct Options {
 
 /// Runs one session and returns the exit code. To be called before any thread exists.
 pub fn run(options: Options) -> u8 {
+    callgate_supervise::share_heaps();
     let log = Log::start(&options.home, Program::Gate);
     if let Err(error) = stdio::has_descriptors() {
         let reason = format!(

@@ -9,13 +9,15 @@ use callgate_home::clock::wall_ms;
 use callgate_home::{Home, SessionId};
 use callgate_journal::{Event, EventKind, SessionInfo, record_event};
 use callgate_redaction::Masker;
-use callgate_supervise::Afterwards;
+use callgate_supervise::{Afterwards, forget_start};
 use callgate_trees::{About, Ended, Here};
 
 use crate::relay::Relay;
 
+/// After this long what a start needs is not needed any more; after twice as long, nor what the first look at the home does.
+const STARTED: Duration = Duration::from_millis(250);
 /// Housekeeping waits for the session to have started in peace.
-const SETTLED: Duration = Duration::from_secs(1);
+const SETTLED: Duration = Duration::from_millis(500);
 /// How often somebody looks whether there is anything to look for: a browser starts because of a call.
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -58,10 +60,15 @@ impl TreeRecord {
     pub(crate) fn keep(&self, relay: Arc<Relay>) -> io::Result<()> {
         let keeping = self.clone();
         let work = move || {
+            for _ in 0..2 {
+                thread::sleep(STARTED);
+                forget_start();
+            }
             // It looks at every process there is; the session's own start goes first.
             thread::sleep(SETTLED);
             keeping.look();
             keeping.sweep(&relay);
+            forget_start();
             keeping.go_on();
         };
         thread::Builder::new().name("tree".to_owned()).stack_size(256 * 1024).spawn(work).map(drop)

@@ -79,6 +79,17 @@ pub use system::{
     sweep, tree_of,
 };
 
+#[cfg(target_os = "linux")]
+pub use linux::{forget_start, share_heaps};
+
+/// Other systems keep a start's pages no longer than they want to.
+#[cfg(not(target_os = "linux"))]
+pub fn forget_start() {}
+
+/// Other systems have one heap.
+#[cfg(not(target_os = "linux"))]
+pub fn share_heaps() {}
+
 /// How far a process sees who started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ancestry {

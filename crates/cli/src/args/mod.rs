@@ -42,6 +42,25 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// What has to hold at once is read without the words of every other command. What is not plainly right, help included, is
+/// left to [`Cli`].
+#[derive(Debug, Parser)]
+enum AtOnce {
+    Block(BlockArgs),
+    Hide(HideArgs),
+    Cap(CapArgs),
+    Pause(PauseArgs),
+}
+
+pub(crate) fn at_once() -> Option<Command> {
+    Some(match AtOnce::try_parse().ok()? {
+        AtOnce::Block(args) => Command::Block(args),
+        AtOnce::Hide(args) => Command::Hide(args),
+        AtOnce::Cap(args) => Command::Cap(args),
+        AtOnce::Pause(args) => Command::Pause(args),
+    })
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Start a server behind the gate (what an AI client runs in its place)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::scope::Scope;
-use super::{EditError, pattern};
+use super::{EditError, Reading, pattern};
 use crate::call::Keep;
 use crate::file::{Mode, PolicyFile, ToolRule};
 use crate::layer::Layer;
@@ -31,26 +31,24 @@ pub(super) fn enforce(draft: &mut Draft, at: &[&str], rule: &ToolRule, summary: 
 }
 
 /// A tool that gets a rule of its own leaves the patterns that spoke of it. What these wanted to be kept off the record
-/// stays off it.
+/// stays off it. Returns what was read of the draft on the way.
 pub(super) fn keep_private(
     draft: &mut Draft,
     scope: &Scope,
-    before: &str,
+    before: &Reading,
     tool: &str,
-) -> Result<(), EditError> {
-    let kept = |text: &str| {
-        let policy = Policy::parse(text).map_err(EditError::Broken)?;
-        Ok::<_, EditError>(policy.applying_with(scope.overlay(&policy), tool, i64::MIN).keep())
-    };
-    let has_rule = PolicyFile::parse(draft.text())
-        .is_ok_and(|file| scope.body(&file).tools.iter().any(|rule| rule.name == tool));
-    let was = kept(before)?;
+) -> Option<Reading> {
+    let kept =
+        |Reading { policy, .. }: &Reading| policy.applying_with(scope.overlay(policy), tool, i64::MIN).keep();
     // What is no policy any more is told by whoever reads it next.
-    if has_rule && kept(draft.text()).is_ok_and(|now| now < was) {
+    let made = Reading::of(draft.text()).ok()?;
+    let has_rule = scope.body(&made.file).tools.iter().any(|rule| rule.name == tool);
+    let was = kept(before);
+    if has_rule && kept(&made) < was {
         let word = if was == Keep::Nothing { "none" } else { "keys" };
         draft.set(&scope.path(&["tools", tool, "record"]), NewValue::text(word));
     }
-    Ok(())
+    Some(made)
 }
 
 /// Is the tool refused by rules that never end, whoever of those that the rules are for calls it? Observing is another matter.

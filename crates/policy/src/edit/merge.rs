@@ -35,7 +35,7 @@ pub fn replace(current: &str, new: &str) -> Result<Edited, EditError> {
 }
 
 pub(super) fn edited(current: &str, text: String) -> Edited {
-    Edited { summary: difference(current, &text), changed: text != current, text }
+    Edited { summary: difference(current, &text), changed: text != current, text, tightened: None }
 }
 
 /// A part of a policy is right if it is a policy together with what every policy has to say. What is missing is written

@@ -29,7 +29,7 @@ use crate::call::{Call, Circumstances, Judgement};
 use crate::compare;
 use crate::file::PolicyFile;
 use crate::name;
-use crate::policy::Policy;
+use crate::policy::{Policy, version_of};
 use crate::problem::Report;
 use crate::window::{Rate, Window};
 use callgate_document::{Draft, NewValue};
@@ -110,6 +110,36 @@ pub struct Edited {
     /// What changed, in words, and what is to be known with it (`but …`), which is said if nothing changed, too.
     pub summary: Vec<String>,
     pub changed: bool,
+    tightened: Option<Tightened>,
+}
+
+/// Two versions of a policy that were compiled and compared: the second opens nothing that the first refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tightened {
+    pub before: String,
+    pub after: String,
+}
+
+impl Edited {
+    /// What making this edit has shown already of these texts, so that a person who blocks something does not wait for it again.
+    pub fn tightened(&self, before: &str) -> Option<&Tightened> {
+        let same = |one: &&Tightened| one.before == version_of(before) && one.after == version_of(&self.text);
+        self.tightened.as_ref().filter(same)
+    }
+}
+
+/// A text with what it says, which an edit asks for again and again.
+struct Reading {
+    text: String,
+    policy: Policy,
+    file: PolicyFile,
+}
+
+impl Reading {
+    fn of(text: &str) -> Result<Reading, Report> {
+        let (policy, file) = Policy::parse_both(text)?;
+        Ok(Reading { text: text.to_owned(), policy, file })
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -160,23 +190,30 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
         draft.set(&["default"], NewValue::text("deny"));
         summary.push("wrote \"version\" and \"default\": \"deny\" into the empty policy".to_owned());
     }
-    let old = Policy::parse(draft.text()).map_err(EditError::Broken)?;
+    let old = Reading::of(draft.text()).map_err(EditError::Broken)?;
     let bare = (draft.clone(), summary.len());
-    let scope = Scope::open(&mut draft, &old, client, &mut summary)?;
-    let ready = draft.text().to_owned();
-    make(&mut draft, &scope, edit, &mut summary)?;
-    if let Some(tool) = edit.tool() {
-        effect::keep_private(&mut draft, &scope, &ready, tool)?;
-    }
-    if draft.text() == ready {
+    let scope = Scope::open(&mut draft, &old.policy, client, &mut summary)?;
+    let opened = match draft.text() == old.text {
+        true => None,
+        false => Some(Reading::of(draft.text()).map_err(EditError::Broken)?),
+    };
+    let ready = opened.as_ref().unwrap_or(&old);
+    make(&mut draft, &scope, ready, edit, &mut summary)?;
+    let made = edit.tool().and_then(|tool| effect::keep_private(&mut draft, &scope, ready, tool));
+    if draft.text() == ready.text {
         // Rules of a client's own for nothing are not wanted.
         draft = bare.0;
         summary.truncate(bare.1);
     }
-    let new = Policy::parse(draft.text()).map_err(|report| match edit {
-        Edit::Refuse { .. } => EditError::NotARule(report.headline()),
-        _ => EditError::Broken(report),
-    })?;
+    let new = match made.filter(|made| made.text == draft.text()) {
+        Some(made) => made,
+        None => Reading::of(draft.text()).map_err(|report| match edit {
+            Edit::Refuse { .. } => EditError::NotARule(report.headline()),
+            _ => EditError::Broken(report),
+        })?,
+    };
+    let (old, Reading { policy: new, file, .. }) = (old.policy, new);
+    let mut tightened = None;
     match edit {
         Edit::Block { .. }
         | Edit::Ask { .. }
@@ -188,6 +225,7 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
             if !looser.is_empty() {
                 return Err(EditError::WouldLoosen(looser));
             }
+            tightened = Some(Tightened { before: old.version().to_owned(), after: new.version().to_owned() });
         }
         Edit::Allow { tool } => allow::still_refused(&new, &scope, tool)?,
         Edit::AllowServer => allow::server_still_blocked(&new, &scope)?,
@@ -202,22 +240,18 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     let but = match edit {
         Edit::Block { tool, .. } | Edit::Hide { tool } => {
             effect::refused_always(&new, &scope, tool)?;
-            let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
             let mut but = effect::only_observed(&new, &scope, tool);
             if matches!(edit, Edit::Block { .. }) {
                 but.extend(pattern::out_of_reach(scope.body(&file), tool, "denied"));
             }
             but
         }
-        Edit::BlockServer { .. } => {
-            let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
-            effect::server_only_observed(&new, &scope, &file)
-        }
+        Edit::BlockServer { .. } => effect::server_only_observed(&new, &scope, &file),
         _ => Vec::new(),
     };
     // Whoever hears that it is refused already has to hear this, too.
     summary.extend(but);
-    Ok(Edited { text: draft.into_text(), summary, changed })
+    Ok(Edited { text: draft.into_text(), summary, changed, tightened })
 }
 
 /// What was empty before is not of this edit's making, and stays.
@@ -227,33 +261,37 @@ fn tidy_if_changed(draft: &mut Draft, client: &Scope, before: &str, tool: Option
     }
 }
 
-fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>) -> Result<(), EditError> {
-    let policy = Policy::parse(draft.text()).map_err(EditError::Broken)?;
-    let file = PolicyFile::parse(draft.text()).map_err(EditError::Broken)?;
-    let body = scope.body(&file);
+fn make(
+    draft: &mut Draft,
+    scope: &Scope,
+    Reading { policy, file, .. }: &Reading,
+    edit: &Edit,
+    summary: &mut Vec<String>,
+) -> Result<(), EditError> {
+    let body = scope.body(file);
     match edit {
         Edit::Block { tool, reason } => block::block(draft, scope, body, tool, reason.as_deref(), summary),
         Edit::Ask { tool, reason } => block::ask(draft, scope, body, tool, reason.as_deref(), summary),
-        Edit::Hide { tool } => block::hide(draft, scope, &file, &policy, tool, summary),
+        Edit::Hide { tool } => block::hide(draft, scope, file, policy, tool, summary),
         Edit::Cap { tool, max, window } => {
-            cap::may_be_listed(draft, scope, &file, &policy, tool)?;
+            cap::may_be_listed(draft, scope, file, policy, tool)?;
             cap::cap(draft, scope, body, Some(tool), Rate { max: *max, window: *window }, summary);
         }
         Edit::CapServer { max, window } => {
             cap::cap(draft, scope, body, None, Rate { max: *max, window: *window }, summary);
         }
         Edit::Allow { tool } => {
-            allow::allow(draft, scope, &file, tool, summary);
+            allow::allow(draft, scope, file, tool, summary);
             // Whoever lets everyone call it means those, too, for whom alone it was blocked.
-            for client in scope.clients(&file) {
+            for client in scope.clients(file) {
                 let before = draft.text().to_owned();
-                allow::take_back(draft, &client, client.body(&file), tool, summary);
+                allow::take_back(draft, &client, client.body(file), tool, summary);
                 tidy_if_changed(draft, &client, &before, Some(tool));
             }
         }
         Edit::CapUntil { tool, max, window, until } => {
             if let Some(tool) = tool {
-                cap::may_be_listed(draft, scope, &file, &policy, tool)?;
+                cap::may_be_listed(draft, scope, file, policy, tool)?;
             }
             let rate = Rate { max: *max, window: *window };
             cap::cap_until(draft, scope, body, tool.as_deref(), rate, until, summary);
@@ -263,15 +301,15 @@ fn make(draft: &mut Draft, scope: &Scope, edit: &Edit, summary: &mut Vec<String>
         Edit::BlockServer { reason } => server::block(draft, scope, body, reason.as_deref(), summary),
         Edit::AllowServer => {
             server::allow(draft, scope, body, summary);
-            for client in scope.clients(&file) {
+            for client in scope.clients(file) {
                 let before = draft.text().to_owned();
-                server::allow(draft, &client, client.body(&file), summary);
+                server::allow(draft, &client, client.body(file), summary);
                 tidy_if_changed(draft, &client, &before, None);
             }
         }
         Edit::Refuse { tool, when, reason } => {
             if let Some(tool) = tool {
-                cap::may_be_listed(draft, scope, &file, &policy, tool)?;
+                cap::may_be_listed(draft, scope, file, policy, tool)?;
             }
             argument::refuse(draft, scope, body, tool.as_deref(), when, reason.as_deref(), summary)?;
         }

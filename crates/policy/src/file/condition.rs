@@ -3,7 +3,7 @@
 use std::fmt;
 
 use callgate_protocol::json::{Kind, Raw, write_string};
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 
 use super::Spot;
 use super::reader::{Cursor, Reader};
@@ -257,8 +257,22 @@ pub struct Predicate {
     pub subject: Subject,
     pub op: Operator,
     pub value: Value,
+    /// The value of `regex`, ready.
+    pub(crate) pattern: Option<Pattern>,
     pub place: Place,
 }
+
+/// A regular expression; two of the same text are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern(pub(crate) Regex);
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl Eq for Pattern {}
 
 /// Conditions that stand together: all of them, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -269,7 +283,7 @@ pub struct Clause {
 }
 
 /// Regular expressions of a policy: bounded in size, so that a file cannot exhaust memory.
-pub(crate) fn regex(pattern: &str) -> Result<regex::Regex, regex::Error> {
+pub(super) fn regex(pattern: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).nest_limit(100).build()
 }
 
@@ -346,7 +360,12 @@ fn predicate(
         None if op == Operator::Exists => Some(Value::Bool(true)),
         None => missing(reader, &fields.place, what, "value", "\"value\": …"),
     };
-    Some((Predicate { subject: subject?, op, value: value?, place: cursor.place.clone() }, on_deny))
+    let (value, place) = (value?, cursor.place.clone());
+    let pattern = match &value {
+        Value::Text(text) if op == Operator::Regex => reader.regex(text).ok().map(Pattern),
+        _ => None,
+    };
+    Some((Predicate { subject: subject?, op, value, pattern, place }, on_deny))
 }
 
 /// What others call an operator of its own is said with `regex` here.
@@ -421,7 +440,7 @@ fn value(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>, op: Operator) -> 
         }
         Operator::Regex => {
             let pattern = reader.string(cursor, "the value of regex")?;
-            if let Err(e) = regex(&pattern) {
+            if let Err(e) = reader.regex(&pattern) {
                 let fix = match e {
                     regex::Error::CompiledTooBig(_) => "make the pattern smaller".to_owned(),
                     // The crate's message has several lines with a caret; its last line says what is wrong.

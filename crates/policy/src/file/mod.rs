@@ -17,7 +17,6 @@ mod tests;
 
 pub use body::{Body, ClientOverlay, DefaultAction, Unlisted};
 pub use codegen::CodegenSettings;
-pub(crate) use condition::regex;
 pub use condition::{ArgumentKind, Clause, Operator, Path, Predicate, Step, Subject, Value};
 pub use limit::{LimitEntry, LimitKind, RateLimit};
 pub use methods::{ListRules, MethodRule, OtherMethods};

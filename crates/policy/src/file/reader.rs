@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use callgate_document::{BYTE_ORDER_MARK, Node, ParseErrorKind, Syntax, Value, parse_json};
-use rustc_hash::FxHashSet;
+use regex::Regex;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Spot;
-use super::suggest;
+use super::{Spot, condition, suggest};
 use crate::problem::{Place, Problems, below};
 
 /// A parsed text; `shift` is the length of a byte order mark before it.
@@ -133,11 +133,23 @@ pub(crate) struct Reader<'p, 'x, 't> {
     text: &'t str,
     shift: usize,
     problems: &'p mut Problems<'x>,
+    /// Many rules say the same one, and building it is the most of reading a rule.
+    regexes: FxHashMap<String, Regex>,
 }
 
 impl<'p, 'x, 't> Reader<'p, 'x, 't> {
     pub(crate) fn new(text: &'t str, shift: usize, problems: &'p mut Problems<'x>) -> Self {
-        Reader { text, shift, problems }
+        Reader { text, shift, problems, regexes: FxHashMap::default() }
+    }
+
+    /// The regular expression of this text.
+    pub(super) fn regex(&mut self, pattern: &str) -> Result<Regex, regex::Error> {
+        if let Some(known) = self.regexes.get(pattern) {
+            return Ok(known.clone());
+        }
+        let built = condition::regex(pattern)?;
+        self.regexes.insert(pattern.to_owned(), built.clone());
+        Ok(built)
     }
 
     pub(crate) fn error(&mut self, place: &Place, message: impl Into<String>, fix: Option<String>) {

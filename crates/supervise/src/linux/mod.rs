@@ -4,6 +4,7 @@ mod above;
 mod census;
 mod keeper;
 mod measure;
+mod memory;
 mod process;
 mod sweep;
 mod tree;
@@ -13,6 +14,7 @@ pub use census::{arguments, end, everyone, identify, lives, session_of, tree_of}
 pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
 pub(crate) use measure::measure;
 pub use measure::memory_of;
+pub use memory::{forget_start, share_heaps};
 pub(crate) use process::await_end;
 pub use sweep::{leftovers, sweep};
 pub(crate) use tree::Tree;

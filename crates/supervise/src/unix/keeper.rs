@@ -102,6 +102,7 @@ impl Keeping {
                 }
             };
             _ = Report::Started { pid: server.as_raw_nonzero().get() }.send(&self.status);
+            crate::forget_start();
             let tree = Tree::below(getpid(), Some(server));
             if (Watch { keeping: &mut self, tree, server: Some(server), phase: Phase::Serving })
                 .run()
